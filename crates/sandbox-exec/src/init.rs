@@ -152,6 +152,10 @@ fn prepare(
     if isolation.contains(Isolation::IPC_AND_NAME) {
         rustix::system::sethostname(b"sandbox").at(Step::Root)?;
     }
+    if isolation.contains(Isolation::NETWORK) {
+        // Without it connections fail in the command's own network as well: less works, and nothing is less confined.
+        let _ = sys::bring_up_loopback();
+    }
     if !isolation.contains(Isolation::PROCESSES) {
         set_child_subreaper(Some(rustix::process::getpid())).at(Step::Session)?;
     }

@@ -59,7 +59,7 @@ impl fmt::Display for FileConfinement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkConfinement {
-    /// A network namespace with nothing in it, and no sockets to be made.
+    /// A network namespace with only its own loopback interface, and no sockets that lead elsewhere.
     NamespaceAndFilter,
     /// A network namespace alone.
     Namespace,

@@ -14,6 +14,7 @@ use seccompiler::{
 
 use crate::child::system_calls::{self, CallGroup, REVIEWED};
 use crate::init::step::{Step, StepError};
+use crate::policy::isolation::Sockets;
 
 /// Flags with which `clone` would make a namespace.
 const NAMESPACE_FLAGS: [libc::c_int; 7] = [
@@ -33,11 +34,18 @@ const TIOCLINUX: u64 = 0x541C;
 /// Families that a command with network may use; netlink is how the C library learns of interfaces.
 const NETWORK_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// The compiled programs, for commands with and without sockets.
+/// Families that reach no further than the command's own network namespace.
+const LOOPBACK_FAMILIES: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+
+/// Protocols of the loopback's sockets; 0 stands for the usual one of a type. Others load code into the kernel.
+const LOOPBACK_PROTOCOLS: [libc::c_int; 3] = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP];
+
+/// The compiled programs, one for each choice of sockets.
 #[derive(Debug)]
 pub(crate) struct CallFilters {
     missing_calls: BpfProgram,
     without_sockets: BpfProgram,
+    with_loopback: BpfProgram,
     with_network: BpfProgram,
     unreviewed_calls: BpfProgram,
 }
@@ -49,7 +57,8 @@ impl CallFilters {
             Ok(CallFilters {
                 missing_calls: program(whole(system_calls::UNKNOWN), Errno::NOSYS)?,
                 without_sockets: program(refusals(vec![])?, Errno::PERM)?,
-                with_network: program(refusals(vec![foreign_family()?])?, Errno::PERM)?,
+                with_loopback: program(refusals(beyond_loopback()?)?, Errno::PERM)?,
+                with_network: program(refusals(vec![foreign_family(&NETWORK_FAMILIES)?])?, Errno::PERM)?,
                 unreviewed_calls: all_but(&REVIEWED),
             })
         };
@@ -57,8 +66,12 @@ impl CallFilters {
     }
 
     /// Puts the filter in force for this process and its descendants, for good.
-    pub(crate) fn apply(&self, without_sockets: bool) -> Result<(), StepError> {
-        let main = if without_sockets { &self.without_sockets } else { &self.with_network };
+    pub(crate) fn apply(&self, sockets: Sockets) -> Result<(), StepError> {
+        let main = match sockets {
+            Sockets::None => &self.without_sockets,
+            Sockets::Loopback => &self.with_loopback,
+            Sockets::Network => &self.with_network,
+        };
         for program in [&self.missing_calls, main, &self.unreviewed_calls] {
             apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
         }
@@ -97,19 +110,48 @@ const CLONE_FLAGS_ARGUMENT: u8 = 0;
 #[cfg(target_arch = "s390x")]
 const CLONE_FLAGS_ARGUMENT: u8 = 1;
 
-/// Fits a socket of a family that is none of the network's.
-fn foreign_family() -> Result<SeccompRule, BackendError> {
-    let conditions = NETWORK_FAMILIES.map(|family| {
-        let family = u64::from(family.unsigned_abs());
-        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
-    });
-    SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
+/// Fits a socket of a family that is not one of these.
+fn foreign_family(families: &[libc::c_int]) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(none_of(0, families)?)
 }
 
-/// Fits one argument. Only its lower 32 bits are compared: they are all that the kernel looks at, so a number with
-/// more bits must not slip through.
+/// Fits sockets that a command with a loopback interface does without: of other families, raw ones, of protocols other
+/// than the two of the Internet, and netlink other than route queries.
+fn beyond_loopback() -> Result<Vec<SeccompRule>, BackendError> {
+    let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
+    let is_netlink = |operator| condition(0, operator, netlink);
+    let mut rules = vec![
+        foreign_family(&LOOPBACK_FAMILIES)?,
+        SeccompRule::new(
+            [vec![is_netlink(SeccompCmpOp::Eq)?], none_of(2, &[libc::NETLINK_ROUTE])?].concat(),
+        )?,
+        SeccompRule::new([vec![is_netlink(SeccompCmpOp::Ne)?], none_of(2, &LOOPBACK_PROTOCOLS)?].concat())?,
+    ];
+    // The kernel looks at the type's four lowest bits. Streams are 1 and datagrams 2: all other numbers have one of
+    // the two higher bits, both of the lower ones, or none.
+    for (mask, bits) in [(0b0100, 0b0100), (0b1000, 0b1000), (0b0011, 0b0011), (0b1111, 0)] {
+        let is_type = condition(1, SeccompCmpOp::MaskedEq(mask), bits)?;
+        rules.push(SeccompRule::new(vec![is_netlink(SeccompCmpOp::Ne)?, is_type])?);
+    }
+    Ok(rules)
+}
+
+/// Fits an argument that is none of these numbers.
+fn none_of(argument: u8, numbers: &[libc::c_int]) -> Result<Vec<SeccompCondition>, BackendError> {
+    let differs =
+        |number: &libc::c_int| condition(argument, SeccompCmpOp::Ne, u64::from(number.unsigned_abs()));
+    numbers.iter().map(differs).collect()
+}
+
+/// Fits one argument.
 fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
-    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
+    SeccompRule::new(vec![condition(argument, operator, value)?])
+}
+
+/// Compares one argument. Only its lower 32 bits are compared: they are all that the kernel looks at, so a number with
+/// more bits must not slip through.
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
 /// Answers ENOSYS to all calls whose numbers lie in none of these runs, given with their first and last number.

@@ -13,7 +13,7 @@ use crate::child::call_filter::CallFilters;
 use crate::child::file_rules::{self, LateRules};
 use crate::child::{mode_filter, processes};
 use crate::init::step::{AtStep, Step, StepError};
-use crate::policy::isolation::Isolation;
+use crate::policy::isolation::{Isolation, Sockets};
 use crate::spawner::preparation::Preparation;
 use crate::spawner::request::ChildLimits;
 
@@ -32,14 +32,14 @@ pub(crate) fn restrict(
         let _ = rustix::process::nice(5);
         set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
     }
-    let without_sockets = isolation.contains(Isolation::NO_SOCKETS);
+    let sockets = isolation.sockets();
     let late_rules = if isolation.contains(Isolation::LANDLOCK) {
-        file_rules::restrict(&preparation.access, without_sockets)?
+        file_rules::restrict(&preparation.access, sockets == Sockets::None)?
     } else {
         None
     };
     if isolation.contains(Isolation::FILTER) {
-        filters.apply(without_sockets)?;
+        filters.apply(sockets)?;
     }
     if isolation.contains(Isolation::MODES) {
         mode_filter::apply(!isolation.contains(Isolation::FILTER))?;

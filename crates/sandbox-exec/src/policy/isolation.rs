@@ -15,7 +15,7 @@ impl Isolation {
     pub(crate) const PROCESSES: Isolation = Isolation(1 << 1);
     /// A mount namespace with a small root.
     pub(crate) const ROOT: Isolation = Isolation(1 << 2);
-    /// An empty network namespace.
+    /// A network namespace that holds nothing but its own loopback interface.
     pub(crate) const NETWORK: Isolation = Isolation(1 << 3);
     /// Namespaces for IPC objects and the host's name.
     pub(crate) const IPC_AND_NAME: Isolation = Isolation(1 << 4);
@@ -27,7 +27,7 @@ impl Isolation {
     pub(crate) const LANDLOCK: Isolation = Isolation(1 << 7);
     /// The system call filter.
     pub(crate) const FILTER: Isolation = Isolation(1 << 8);
-    /// With the filter: no sockets of any family, only socket pairs.
+    /// With the filter: no sockets but those of the command's own network namespace, and none at all without one.
     pub(crate) const NO_SOCKETS: Isolation = Isolation(1 << 9);
 
     /// A control group with limits on the whole command's memory and processes.
@@ -65,6 +65,15 @@ impl Isolation {
         Isolation(self.0 & !layers.0)
     }
 
+    /// Returns the sockets that this set leaves to a command.
+    pub(crate) fn sockets(self) -> Sockets {
+        match (self.contains(Isolation::NO_SOCKETS), self.contains(Isolation::NETWORK)) {
+            (false, _) => Sockets::Network,
+            (true, true) => Sockets::Loopback,
+            (true, false) => Sockets::None,
+        }
+    }
+
     /// Returns the `CLONE_NEW*` flags of the namespaces in this set.
     pub(crate) fn clone_flags(self) -> i32 {
         [
@@ -79,6 +88,17 @@ impl Isolation {
         .filter(|(layer, _)| self.contains(*layer))
         .fold(0, |flags, (_, flag)| flags | flag)
     }
+}
+
+/// The sockets that the system call filter lets a command make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sockets {
+    /// Socket pairs only: the network namespace is the host's.
+    None,
+    /// Those that reach the command's own processes over the loopback interface of its own network namespace.
+    Loopback,
+    /// Those of the network.
+    Network,
 }
 
 impl BitOr for Isolation {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::mount::{FsOpenFlags, fsopen};
-use rustix::net::{AddressFamily, SocketType, socket};
+use rustix::net::{AddressFamily, SocketType, netlink, socket};
 use rustix::process::{Pid, WaitOptions, test_kill_process, waitpid};
 
 use crate::spawner::request::Targets;
@@ -42,8 +42,8 @@ attacks! {
     ListHome = "list home";
     /// Connects to a port of the host.
     Connect = "connect to the host";
-    /// Makes a socket of any kind.
-    MakeSocket = "make a socket";
+    /// Makes a raw socket, one of a family that leads out of the command's own network, or any in the host's network.
+    MakeSocket = "make a socket beyond loopback";
     /// Signals a process outside the sandbox.
     SignalOutside = "signal a process outside";
     /// Mounts a file system.
@@ -85,11 +85,7 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
         Attack::Connect => targets
             .listener
             .is_none_or(|address| TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()),
-        Attack::MakeSocket => {
-            let families =
-                [AddressFamily::UNIX, AddressFamily::INET, AddressFamily::INET6, AddressFamily::NETLINK];
-            families.into_iter().any(|family| socket(family, SocketType::DGRAM, None).is_ok())
-        }
+        Attack::MakeSocket => makes_socket_beyond_loopback(targets),
         // In a namespace of its own the launcher's number would mean some other process, or none.
         Attack::SignalOutside => {
             is_outside_visible && process(targets).is_some_and(|pid| test_kill_process(pid).is_ok())
@@ -103,6 +99,22 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
         }
         Attack::SetIdBits => RefusedCall::MODES.iter().any(RefusedCall::gets_through),
     }
+}
+
+fn makes_socket_beyond_loopback(targets: &Targets) -> bool {
+    let makes = |family, kind| socket(family, kind, None).is_ok();
+    let uevents = Some(netlink::KOBJECT_UEVENT);
+    if makes(AddressFamily::INET, SocketType::RAW)
+        || makes(AddressFamily::PACKET, SocketType::DGRAM)
+        || makes(AddressFamily::VSOCK, SocketType::STREAM)
+        || socket(AddressFamily::NETLINK, SocketType::RAW, uevents).is_ok()
+    {
+        return true;
+    }
+    let own_network = fs::read_link("/proc/self/ns/net").ok();
+    let is_own = own_network.is_some_and(|own| own != targets.network_namespace);
+    let families = [AddressFamily::UNIX, AddressFamily::INET, AddressFamily::INET6, AddressFamily::NETLINK];
+    !is_own && families.into_iter().any(|family| makes(family, SocketType::DGRAM))
 }
 
 fn is_same_file(path: &Path, (device, inode): (u64, u64)) -> bool {

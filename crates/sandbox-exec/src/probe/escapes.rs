@@ -2,9 +2,11 @@
 //!
 //! They are run on machines where nothing refuses them, as root too: none may change anything when it succeeds.
 
+use std::num::NonZeroU32;
+
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketType, socket};
+use rustix::net::{AddressFamily, Protocol, SocketType, socket};
 
 use crate::probe::attacks::{self, Attack, REFUSED, SUCCEEDED};
 use crate::spawner::request::Targets;
@@ -50,12 +52,8 @@ const FILES_TO_WRITE: [&str; 12] = [
 ];
 
 /// Kinds of sockets by name and number.
-const FAMILIES: [(&str, u16); 14] = [
-    ("UNIX", 1),
-    ("INET", 2),
-    ("INET6", 10),
+const FAMILIES: [(&str, u16); 10] = [
     ("KEY", 15),
-    ("NETLINK", 16),
     ("PACKET", 17),
     ("RDS", 21),
     ("CAN", 29),
@@ -67,6 +65,18 @@ const FAMILIES: [(&str, u16); 14] = [
     ("XDP", 44),
 ];
 
+/// Raw sockets, and others of families whose ordinary sockets stay in the command's own network: by family, type and
+/// protocol.
+const SPECIAL_SOCKETS: [(&str, u16, u32, u32); 7] = [
+    ("raw socket of INET", 2, 3, 255),
+    ("raw socket of INET6", 10, 3, 255),
+    ("packet socket of INET", 2, 10, 3),
+    ("socket of SCTP", 2, 1, 132),
+    ("netlink socket of AUDIT", 16, 3, 9),
+    ("netlink socket of NETFILTER", 16, 3, 12),
+    ("netlink socket of KOBJECT_UEVENT", 16, 3, 15),
+];
+
 /// Tries every escape and prints a line for each.
 pub(crate) fn run(targets: &Targets) {
     for attack in Attack::ALL {
@@ -76,7 +86,10 @@ pub(crate) fn run(targets: &Targets) {
         say(&format!("system call {}", call.name), call.gets_through());
     }
     for (name, number) in FAMILIES {
-        say(&format!("socket of family {name}"), makes_socket(number));
+        say(&format!("socket of family {name}"), makes_socket(number, SocketType::DGRAM, 0));
+    }
+    for (name, family, kind, protocol) in SPECIAL_SOCKETS {
+        say(name, makes_socket(family, SocketType::from_raw(kind), protocol));
     }
     for path in FILES_TO_READ {
         say(&format!("read {path}"), opens(path, OFlags::RDONLY));
@@ -93,8 +106,9 @@ fn say(name: &str, has_succeeded: bool) {
 }
 
 /// Whether nothing but the kernel's lack of the family is in the way.
-fn makes_socket(family: u16) -> bool {
-    match socket(AddressFamily::from_raw(family), SocketType::DGRAM, None) {
+fn makes_socket(family: u16, kind: SocketType, protocol: u32) -> bool {
+    let protocol = NonZeroU32::new(protocol).map(Protocol::from_raw);
+    match socket(AddressFamily::from_raw(family), kind, protocol) {
         Ok(_) => true,
         Err(errno) => ![Errno::PERM, Errno::ACCESS].contains(&errno),
     }

@@ -269,6 +269,7 @@ impl Ground {
             home_identity: identity,
             process: std::process::id(),
             process_namespace: fs::read_link("/proc/self/ns/pid").unwrap_or_default(),
+            network_namespace: fs::read_link("/proc/self/ns/net").unwrap_or_default(),
             listener: self.listener.as_ref().and_then(|listener| listener.local_addr().ok()),
         }
     }

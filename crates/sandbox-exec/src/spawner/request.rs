@@ -50,6 +50,8 @@ pub(crate) struct Targets {
     pub(crate) process: u32,
     /// What `/proc/self/ns/pid` reads as in the launcher.
     pub(crate) process_namespace: PathBuf,
+    /// What `/proc/self/ns/net` reads as in the launcher.
+    pub(crate) network_namespace: PathBuf,
     /// A port on which the launcher listens.
     pub(crate) listener: Option<SocketAddr>,
 }
@@ -109,6 +111,7 @@ impl Order {
                 out.number(targets.home_identity.1);
                 out.number(targets.process.into());
                 out.path(&targets.process_namespace);
+                out.path(&targets.network_namespace);
                 let listener = targets.listener.map_or(String::new(), |address| address.to_string());
                 out.bytes(listener.as_bytes());
             }
@@ -141,6 +144,7 @@ impl Targets {
             home_identity: (input.number()?, input.number()?),
             process: input.number_u32()?,
             process_namespace: input.path()?,
+            network_namespace: input.path()?,
             listener: decode_listener(input.bytes()?)?,
         })
     }
@@ -213,6 +217,7 @@ mod tests {
             home_identity: (1, 2),
             process: 9,
             process_namespace: "pid:[1]".into(),
+            network_namespace: "net:[2]".into(),
             listener: Some(([127, 0, 0, 1], 80).into()),
         });
         assert_eq!(decode(&request.encode()), Some(request));

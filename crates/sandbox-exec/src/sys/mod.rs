@@ -6,6 +6,7 @@
 
 mod allocator;
 mod descriptors;
+mod loopback;
 mod mount_attributes;
 mod process;
 mod refused_calls;
@@ -14,6 +15,7 @@ mod signals;
 
 pub use allocator::give_back_large_blocks;
 pub(crate) use descriptors::{close_inherited, close_on_execute_from};
+pub(crate) use loopback::bring_up_loopback;
 pub(crate) use mount_attributes::{MountAttributes, map_mount_ids, set_mount_attributes};
 pub(crate) use process::{Cloned, clone_process, clone_process_into, execute, exit_now, unshare};
 pub(crate) use refused_calls::RefusedCall;

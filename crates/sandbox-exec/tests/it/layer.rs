@@ -21,7 +21,7 @@ fn layered() -> Ground {
 }
 
 /// Gives the policy a new, empty layer in the folder `name`.
-fn renew(ground: &mut Ground, name: &str) -> PathBuf {
+pub(crate) fn renew(ground: &mut Ground, name: &str) -> PathBuf {
     let folder = ground.root().join(name);
     for part in ["upper", "work"] {
         fs::create_dir_all(folder.join(part)).unwrap();

@@ -15,6 +15,8 @@ mod layer;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
+mod network;
+#[cfg(test)]
 mod own_ids;
 #[cfg(test)]
 mod reserve;

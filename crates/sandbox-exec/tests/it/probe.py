@@ -33,6 +33,10 @@ def make_socket(family):
     socket.socket(getattr(socket, family), socket.SOCK_RAW if family != "AF_ALG" else socket.SOCK_SEQPACKET)
 
 
+def netlink(protocol):
+    socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, int(protocol))
+
+
 def process_vm_readv(_):
     buffer = ctypes.create_string_buffer(16)
     vector = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 16)
@@ -79,6 +83,7 @@ ATTEMPTS = {
     "connect": connect,
     "sendto": sendto,
     "socket": make_socket,
+    "netlink": netlink,
     "process_vm_readv": process_vm_readv,
     "pidfd_getfd": pidfd_getfd,
     "chroot+fchdir": chroot,

@@ -126,7 +126,6 @@ const EXCEPTIONS: &[Exception] = &[
         "in the namespace that it is in, no further one may be made",
     ),
     fails("pidfd_getfd", &[Level::Namespaces], "its parent is the shell in its own namespace"),
-    fails("http.server", &[Level::Namespaces], "it may listen, in a network of its own"),
     fails("$AGENTD_STATE", &[Level::Landlock], "it lies in the workspace; local-workspace refuses commands"),
 ];
 
