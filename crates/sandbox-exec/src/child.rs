@@ -6,4 +6,4 @@ mod file_rules;
 mod mode_filter;
 mod processes;
 pub(crate) mod shell_process;
-mod system_calls;
+pub(crate) mod system_calls;

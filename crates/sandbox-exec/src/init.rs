@@ -9,6 +9,8 @@ pub(crate) mod new_root;
 pub(crate) mod own_ids;
 pub(crate) mod proc_mount;
 pub(crate) mod step;
+pub(crate) mod supervisor;
+mod unix_socket;
 mod user_limits;
 
 use std::fs::File;

@@ -37,6 +37,7 @@ use crate::policy::environment::User;
 use crate::policy::isolation::Isolation;
 use crate::policy::shell_command::ShellCommand;
 use crate::probe::self_test::{self, Escape, ProbeError};
+use crate::report::denial::{Denial, Denials};
 use crate::report::{Level, SandboxReport};
 use crate::spawner::channel::{self, Status};
 use crate::spawner::request::{Request, Task};
@@ -259,20 +260,22 @@ impl Launcher {
             .send(&descriptors)
             .map_err(SpawnError::SpawnerGone)?;
         drop((stdout_end, stderr_end, status_end));
-        let (pidfd, early_end) = await_start(&status)?;
+        let (pidfd, early_end, denials) = await_start(&status)?;
         let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
-        Ok(Started { stdout, stderr, status, pidfd, early_end, owns_namespace, folder: None })
+        Ok(Started { stdout, stderr, status, pidfd, early_end, denials, owns_namespace, folder: None })
     }
 }
 
-/// Waits until the shell executes and returns the init's pidfd, and the shell's wait status if it ended already.
-fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
+/// Waits until the shell executes and returns the init's pidfd, and, if they came already, the shell's wait status and what
+/// the command was refused.
+fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>, Denials), SpawnError> {
     let deadline = Instant::now() + PREPARATION_LIMIT;
     let (mut pidfd, mut is_started, mut early_end) = (None, false, None);
+    let mut denials = Denials::default();
     // The spawner's word and the init's may overtake each other: both are awaited, in any order.
     loop {
         if is_started && let Some(pidfd) = pidfd.take() {
-            return Ok((pidfd, early_end));
+            return Ok((pidfd, early_end, denials));
         }
         if !is_readable_before(status, deadline) {
             return Err(SpawnError::Unconfirmed);
@@ -283,6 +286,10 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
             let has_orders = is_started || pidfd.is_some();
             return Err(if has_orders { SpawnError::Unconfirmed } else { SpawnError::NotStarted });
         };
+        if let Some(denial) = Denial::decode(&bytes) {
+            denials.note(&denial);
+            continue;
+        }
         match Status::decode(&bytes).ok_or(SpawnError::Unconfirmed)? {
             Status::Created => pidfd = descriptors.into_iter().next(),
             Status::Failed(error) => return Err(error.into()),

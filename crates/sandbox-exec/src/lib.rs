@@ -36,6 +36,7 @@ pub use policy::shell_command::{
 };
 pub use policy::{ExecLimits, GitIdentity, Policy};
 pub use probe::self_test::{Escape, ProbeError};
+pub use report::denial::Denied;
 pub use report::remedy::{Remedy, remedies};
 pub use report::{
     FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,

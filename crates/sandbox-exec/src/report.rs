@@ -1,5 +1,6 @@
 //! What really confines commands on this machine, as found by running attacks in a real child.
 
+pub(crate) mod denial;
 pub(crate) mod remedy;
 
 use std::fmt;

@@ -5,6 +5,7 @@
 //! those of the x32 numbering answer ENOSYS.
 
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use seccompiler::{
@@ -14,7 +15,10 @@ use seccompiler::{
 
 use crate::child::system_calls::{self, CallGroup, REVIEWED};
 use crate::init::step::{Step, StepError};
+#[cfg(doc)]
+use crate::init::supervisor::Supervisor;
 use crate::policy::isolation::Sockets;
+use crate::sys;
 
 /// Flags with which `clone` would make a namespace.
 const NAMESPACE_FLAGS: [libc::c_int; 7] = [
@@ -46,6 +50,7 @@ pub(crate) struct CallFilters {
     missing_calls: BpfProgram,
     without_sockets: BpfProgram,
     with_loopback: BpfProgram,
+    supervised: BpfProgram,
     with_network: BpfProgram,
     unreviewed_calls: BpfProgram,
 }
@@ -57,7 +62,8 @@ impl CallFilters {
             Ok(CallFilters {
                 missing_calls: program(whole(system_calls::UNKNOWN), Errno::NOSYS)?,
                 without_sockets: program(refusals(vec![])?, Errno::PERM)?,
-                with_loopback: program(refusals(beyond_loopback()?)?, Errno::PERM)?,
+                with_loopback: program(refusals(beyond_loopback(false)?)?, Errno::PERM)?,
+                supervised: supervised(program(supervised_calls()?, Errno::PERM)?),
                 with_network: program(refusals(vec![foreign_family(&NETWORK_FAMILIES)?])?, Errno::PERM)?,
                 unreviewed_calls: all_but(&REVIEWED),
             })
@@ -65,17 +71,25 @@ impl CallFilters {
         compile().map_err(|error: BackendError| StepError::caused_by(Step::Seccomp, &error))
     }
 
-    /// Puts the filter in force for this process and its descendants, for good.
-    pub(crate) fn apply(&self, sockets: Sockets) -> Result<(), StepError> {
-        let main = match sockets {
-            Sockets::None => &self.without_sockets,
-            Sockets::Loopback => &self.with_loopback,
-            Sockets::Network => &self.with_network,
+    /// Puts the filter in force for this process and its descendants, for good. The process must have given up gaining
+    /// privileges.
+    ///
+    /// With sockets of the loopback, refused calls and connections are left to a [`Supervisor`], for which the listener
+    /// is returned. Where the kernel gives none, the filter refuses them itself, and Unix sockets with them.
+    pub(crate) fn apply(&self, sockets: Sockets) -> Result<Option<OwnedFd>, StepError> {
+        let apply =
+            |program| apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error));
+        apply(&self.missing_calls)?;
+        let listener = match sockets {
+            Sockets::None => apply(&self.without_sockets).map(|()| None)?,
+            Sockets::Network => apply(&self.with_network).map(|()| None)?,
+            Sockets::Loopback => match sys::install_with_listener(&self.supervised) {
+                Ok(listener) => Some(listener),
+                Err(_) => apply(&self.with_loopback).map(|()| None)?,
+            },
         };
-        for program in [&self.missing_calls, main, &self.unreviewed_calls] {
-            apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
-        }
-        Ok(())
+        apply(&self.unreviewed_calls)?;
+        Ok(listener)
     }
 }
 
@@ -116,24 +130,56 @@ fn foreign_family(families: &[libc::c_int]) -> Result<SeccompRule, BackendError>
 }
 
 /// Fits sockets that a command with a loopback interface does without: of other families, raw ones, of protocols other
-/// than the two of the Internet, and netlink other than route queries.
-fn beyond_loopback() -> Result<Vec<SeccompRule>, BackendError> {
-    let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
-    let is_netlink = |operator| condition(0, operator, netlink);
-    let mut rules = vec![
-        foreign_family(&LOOPBACK_FAMILIES)?,
-        SeccompRule::new(
-            [vec![is_netlink(SeccompCmpOp::Eq)?], none_of(2, &[libc::NETLINK_ROUTE])?].concat(),
-        )?,
-        SeccompRule::new([vec![is_netlink(SeccompCmpOp::Ne)?], none_of(2, &LOOPBACK_PROTOCOLS)?].concat())?,
-    ];
+/// than the two of the Internet, netlink other than route queries, and Unix sockets, or their datagrams at least.
+///
+/// A datagram can name any receiver in memory, where no filter can look.
+fn beyond_loopback(has_unix: bool) -> Result<Vec<SeccompRule>, BackendError> {
+    const OTHER_INTERNET_TYPES: [(u64, u64); 4] =
+        [(0b100, 0b100), (0b1000, 0b1000), (0b11, 0b11), (0b1111, 0)];
+    let mut families = LOOPBACK_FAMILIES.to_vec();
+    families.extend(has_unix.then_some(libc::AF_UNIX));
+    let is_family = |family: libc::c_int| condition(0, SeccompCmpOp::Eq, u64::from(family.unsigned_abs()));
+    let is_internet = || none_of(0, &[libc::AF_NETLINK, libc::AF_UNIX]);
+    let netlink = [vec![is_family(libc::AF_NETLINK)?], none_of(2, &[libc::NETLINK_ROUTE])?].concat();
+    let protocol = [is_internet()?, none_of(2, &LOOPBACK_PROTOCOLS)?].concat();
+    let mut rules = vec![foreign_family(&families)?, SeccompRule::new(netlink)?, SeccompRule::new(protocol)?];
     // The kernel looks at the type's four lowest bits. Streams are 1 and datagrams 2: all other numbers have one of
     // the two higher bits, both of the lower ones, or none.
-    for (mask, bits) in [(0b0100, 0b0100), (0b1000, 0b1000), (0b0011, 0b0011), (0b1111, 0)] {
+    for (mask, bits) in OTHER_INTERNET_TYPES {
         let is_type = condition(1, SeccompCmpOp::MaskedEq(mask), bits)?;
-        rules.push(SeccompRule::new(vec![is_netlink(SeccompCmpOp::Ne)?, is_type])?);
+        rules.push(SeccompRule::new([is_internet()?, vec![is_type]].concat())?);
+    }
+    for is_type in unix_datagrams()? {
+        rules.push(SeccompRule::new(vec![is_family(libc::AF_UNIX)?, is_type])?);
     }
     Ok(rules)
+}
+
+/// Fits the types of Unix sockets other than streams (1) and sequences of packets (5), in a call's second argument.
+fn unix_datagrams() -> Result<Vec<SeccompCondition>, BackendError> {
+    let types = [(0b1000, 0b1000), (0b11, 0b10), (0b11, 0b11), (0b11, 0)];
+    types.into_iter().map(|(mask, bits)| condition(1, SeccompCmpOp::MaskedEq(mask), bits)).collect()
+}
+
+/// Returns the rules for calls that a supervisor answers: all refused ones, and connections.
+fn supervised_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+    let mut rules = refusals(beyond_loopback(true)?)?;
+    rules.insert(libc::SYS_connect, vec![]);
+    let pairs = unix_datagrams()?.into_iter().map(|is_type| SeccompRule::new(vec![is_type]));
+    rules.insert(libc::SYS_socketpair, pairs.collect::<Result<_, _>>()?);
+    Ok(rules)
+}
+
+/// Makes a program leave to a supervisor what it refuses.
+fn supervised(mut program: BpfProgram) -> BpfProgram {
+    const RETURN: u16 = 0x06;
+    let refusal = libc::SECCOMP_RET_ERRNO | Errno::PERM.raw_os_error().unsigned_abs();
+    for instruction in &mut program {
+        if (instruction.code, instruction.k) == (RETURN, refusal) {
+            instruction.k = libc::SECCOMP_RET_USER_NOTIF;
+        }
+    }
+    program
 }
 
 /// Fits an argument that is none of these numbers.

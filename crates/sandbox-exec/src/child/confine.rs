@@ -1,6 +1,7 @@
 //! What a child gives up for good just before the shell: limits, capabilities, privileges, files, system calls.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -17,12 +18,16 @@ use crate::policy::isolation::{Isolation, Sockets};
 use crate::spawner::preparation::Preparation;
 use crate::spawner::request::ChildLimits;
 
-/// Confines the calling process as the preparation says. Rules for files that wait for a mount are returned: they are
-/// to be put in force before anything of the command runs.
-pub(crate) fn restrict(
-    preparation: &Preparation,
-    filters: &CallFilters,
-) -> Result<Option<LateRules>, StepError> {
+/// What is left to do when a process has confined itself.
+pub(crate) struct Restricted {
+    /// Rules for files that wait for a mount: they are to be put in force before anything of the command runs.
+    pub(crate) late_rules: Option<LateRules>,
+    /// Brings the system calls that a supervisor answers.
+    pub(crate) listener: Option<OwnedFd>,
+}
+
+/// Confines the calling process as the preparation says.
+pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Result<Restricted, StepError> {
     let isolation = preparation.isolation;
     if isolation.contains(Isolation::PRIVILEGES) {
         // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
@@ -38,13 +43,12 @@ pub(crate) fn restrict(
     } else {
         None
     };
-    if isolation.contains(Isolation::FILTER) {
-        filters.apply(sockets)?;
-    }
+    let has_filter = isolation.contains(Isolation::FILTER);
+    let listener = if has_filter { filters.apply(sockets)? } else { None };
     if isolation.contains(Isolation::MODES) {
-        mode_filter::apply(!isolation.contains(Isolation::FILTER))?;
+        mode_filter::apply(!has_filter)?;
     }
-    Ok(late_rules)
+    Ok(Restricted { late_rules, listener })
 }
 
 fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {

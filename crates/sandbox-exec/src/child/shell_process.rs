@@ -7,12 +7,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, set_parent_process_death_signal};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, set_dumpable_behavior, set_parent_process_death_signal,
+};
 
 use crate::child::call_filter::CallFilters;
-use crate::child::confine;
+use crate::child::confine::{self, Restricted};
 use crate::init::own_ids::OwnIds;
 use crate::init::step::{AtStep, Step, StepError};
+use crate::init::supervisor::SupervisorProcess;
 use crate::init::{EXIT_BROKEN, RequestFiles};
 use crate::policy::isolation::Isolation;
 use crate::probe::{attacks, escapes};
@@ -21,10 +24,15 @@ use crate::spawner::preparation::Preparation;
 use crate::spawner::request::Task;
 use crate::sys::{self, Cloned};
 
+/// What a process says when it is confined; the listener of its system call filter is in the packet, if it has one.
+const CONFINED: &[u8] = b"L";
+
 /// A process that is confined already and waits.
 pub(crate) struct ShellProcess {
     pid: Pid,
     orders: OwnedFd,
+    /// Answers the system calls that the filter leaves to it.
+    supervisor: Option<SupervisorProcess>,
 }
 
 impl ShellProcess {
@@ -47,30 +55,53 @@ impl ShellProcess {
                 let _ = channel::send(&its_end, &Status::Failed(error).encode(), &[]);
                 sys::exit_now(EXIT_BROKEN)
             }
-            Cloned::Parent { child, .. } => Ok(ShellProcess { pid: child, orders }),
+            Cloned::Parent { child, .. } => {
+                drop(its_end);
+                let listener = confined(&orders)?;
+                let supervise = |listener| SupervisorProcess::create(listener, own_ids);
+                let supervisor = listener.map(supervise).transpose()?;
+                Ok(ShellProcess { pid: child, orders, supervisor })
+            }
         }
     }
 
     /// Gives it the request and returns once it executes the shell, or with the step at which it failed.
     pub(crate) fn start(self, files: &RequestFiles) -> Result<Pid, StepError> {
         let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
+        if let Some(supervisor) = self.supervisor {
+            supervisor.start(&files.status)?;
+        }
         // If it ended before, it has said why.
         let _ = channel::send(&self.orders, b"R", &descriptors);
-        let answer = match channel::receive(&self.orders) {
-            // It ended without taking the request. The kernel says so before it hands out what was sent.
-            Err(Errno::CONNRESET) => {
-                channel::receive(&self.orders).and_then(|said| said.ok_or(Errno::CONNRESET))
-            }
+        match answer(&self.orders).at(Step::Fork)? {
             // The other end is closed when a program is executed.
-            Ok(None) => return Ok(self.pid),
-            Ok(Some(said)) => Ok(said),
-            Err(errno) => Err(errno),
-        };
-        let (report, _) = answer.at(Step::Fork)?;
-        match Status::decode(&report) {
-            Some(Status::Failed(error)) => Err(error),
-            _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
+            None => Ok(self.pid),
+            Some((report, _)) => Err(failure(&report)),
         }
+    }
+}
+
+/// Waits until the process at the other end is confined, and returns the listener of its filter.
+fn confined(orders: &OwnedFd) -> Result<Option<OwnedFd>, StepError> {
+    let (said, descriptors) = answer(orders).and_then(|said| said.ok_or(Errno::CONNRESET)).at(Step::Fork)?;
+    if said == CONFINED { Ok(descriptors.into_iter().next()) } else { Err(failure(&said)) }
+}
+
+/// Receives what the process says; `None` when its end is closed.
+fn answer(orders: &OwnedFd) -> rustix::io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
+    match channel::receive(orders) {
+        // It ended without taking the request. The kernel says so before it hands out what was sent.
+        Err(Errno::CONNRESET) => {
+            channel::receive(orders).and_then(|said| said.ok_or(Errno::CONNRESET)).map(Some)
+        }
+        other => other,
+    }
+}
+
+fn failure(report: &[u8]) -> StepError {
+    match Status::decode(report) {
+        Some(Status::Failed(error)) => error,
+        _ => StepError::new(Step::Fork, Errno::BADMSG),
     }
 }
 
@@ -97,7 +128,11 @@ fn become_shell(
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    let late_rules = confine::restrict(preparation, filters)?;
+    let Restricted { late_rules, listener } = confine::restrict(preparation, filters)?;
+    let listener_end = listener.as_ref().map(AsFd::as_fd);
+    channel::send(orders, CONFINED, listener_end.as_slice()).at(Step::Descriptors)?;
+    // Whoever holds it could answer the calls.
+    drop(listener);
     let packet = channel::receive(orders).ok().flatten();
     // Nobody wants it any more.
     let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
@@ -126,12 +161,20 @@ fn become_shell(
             Err(StepError::new(Step::Exec, errno))
         }
         Task::Attacks(targets) => {
+            be_like_a_program();
             attacks::run(targets);
             sys::exit_now(0)
         }
         Task::Escapes(targets) => {
+            be_like_a_program();
             escapes::run(targets);
             sys::exit_now(0)
         }
     }
+}
+
+/// Lets the supervisor look into this process as into one that has executed a program.
+fn be_like_a_program() {
+    // If it fails, connections of the attacks are refused without a look at them.
+    let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
 }

@@ -8,10 +8,6 @@
 #[derive(Debug)]
 pub(crate) struct CallGroup {
     /// Why commands do without them.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the reader of the list, and for the tests' messages")
-    )]
     pub(crate) reason: &'static str,
     /// Name and number of each.
     pub(crate) calls: &'static [(&'static str, libc::c_long)],
@@ -149,6 +145,23 @@ pub(crate) const UNKNOWN: &[CallGroup] = &[
 /// Returns the numbers of all calls of these groups.
 pub(crate) fn numbers(groups: &'static [CallGroup]) -> impl Iterator<Item = libc::c_long> {
     groups.iter().flat_map(|group| group.calls).map(|(_, number)| *number)
+}
+
+/// Returns the name of a call and why commands do without it; of a call that is refused with some arguments only, what
+/// these are for.
+pub(crate) fn name_and_reason(groups: &'static [CallGroup], number: i64) -> (String, &'static str) {
+    let of_group = |group: &'static CallGroup| {
+        let call = group.calls.iter().find(|(_, known)| *known == number)?;
+        Some((call.0.to_owned(), group.reason))
+    };
+    let partly = match number {
+        libc::SYS_clone => Some(("clone", "with such flags it makes a namespace")),
+        libc::SYS_ioctl => Some(("ioctl", "with such a request it types into a terminal")),
+        _ => None,
+    };
+    let partly = || partly.map(|(name, reason)| (name.to_owned(), reason));
+    let unknown = || (number.to_string(), "it is not on the list of calls that commands need");
+    groups.iter().find_map(of_group).or_else(partly).unwrap_or_else(unknown)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::launcher::capture::Captured;
 use crate::launcher::spool::Spooled;
+use crate::report::denial::Denied;
 
 /// The result of one shell command.
 #[derive(Clone, Debug)]
@@ -23,6 +24,9 @@ pub struct Outcome {
     pub output_complete: bool,
     /// What became of the whole output, when a spool was given.
     pub spooled: Option<Spooled>,
+    /// What it was refused by its confinement, in the order in which that happened first; at most 20 entries. Empty for a
+    /// command that succeeded, whatever it tried on the way.
+    pub denied: Vec<Denied>,
 }
 
 /// How a shell command ended.

@@ -14,6 +14,7 @@ use crate::launcher::private_folder::PrivateFolder;
 use crate::launcher::spool::Spool;
 use crate::policy::ExecLimits;
 use crate::policy::shell_command::Timeout;
+use crate::report::denial::{Denial, Denials};
 use crate::spawner::channel::{self, Status};
 
 /// How long output is drained after the shell's end, or after a kill.
@@ -49,6 +50,8 @@ pub(crate) struct Started {
     pub(crate) pidfd: OwnedFd,
     /// The shell's wait status, if it has come already.
     pub(crate) early_end: Option<i32>,
+    /// What it was refused already.
+    pub(crate) denials: Denials,
     pub(crate) owns_namespace: bool,
     pub(crate) folder: Option<PrivateFolder>,
 }
@@ -59,6 +62,7 @@ pub struct Running {
     output: Drain,
     killer: Killer,
     shell_end: Option<i32>,
+    denials: Denials,
     started_at: Instant,
     timeout: Timeout,
     memory_limit_bytes: u64,
@@ -79,6 +83,7 @@ impl Running {
             output: Drain::new(started.stdout, started.stderr, limits.output_bytes_per_stream),
             killer: Killer::new(started.status, started.pidfd, started.owns_namespace),
             shell_end: started.early_end,
+            denials: started.denials,
             started_at,
             timeout,
             memory_limit_bytes: limits.memory_bytes,
@@ -153,7 +158,10 @@ impl Running {
         let output_complete = self.output.is_finished();
         let (stdout, stderr) = self.output.take();
         let spooled = spool.map(Spool::finish);
-        Ok(Outcome { ending, duration: self.started_at.elapsed(), stdout, stderr, output_complete, spooled })
+        // Programs try this and that, and go on without it: what counts is what a failure may be due to.
+        let denied = if ending.is_success() { Vec::new() } else { self.denials.describe() };
+        let duration = self.started_at.elapsed();
+        Ok(Outcome { ending, duration, stdout, stderr, output_complete, spooled, denied })
     }
 
     fn poll(&self, state: &State, limit: Duration) -> Result<Ready, WaitError> {
@@ -181,7 +189,11 @@ impl Running {
                     state.drain_until.get_or_insert(Instant::now() + DRAIN_LIMIT);
                 }
                 Some(Status::MemoryKills(_)) => state.killed_for_memory = true,
-                _ => {}
+                _ => {
+                    if let Some(denial) = Denial::decode(&bytes) {
+                        self.denials.note(&denial);
+                    }
+                }
             },
             // The end comes when the spawner has reaped the last process, and an error when the spawner died.
             Ok(None) | Err(_) => {

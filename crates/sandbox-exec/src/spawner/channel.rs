@@ -35,9 +35,9 @@ pub(crate) fn send(socket: impl AsFd, bytes: &[u8], descriptors: &[BorrowedFd<'_
     }
 }
 
-/// Receives one packet of at most 64 bytes; `None` when the other end is gone.
+/// Receives one packet of at most 256 bytes; `None` when the other end is gone.
 pub(crate) fn receive(socket: impl AsFd) -> Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-    let mut bytes = [0; 64];
+    let mut bytes = [0; 256];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTOR_LIMIT))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = loop {

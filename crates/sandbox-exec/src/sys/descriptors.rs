@@ -1,5 +1,7 @@
 //! Keeping descriptors from the programs that are executed.
 
+use std::os::fd::{AsRawFd, OwnedFd};
+
 use rustix::io::{Errno, Result};
 
 /// Closes every descriptor from 3 on.
@@ -20,6 +22,23 @@ pub(crate) fn close_inherited() -> Result<()> {
         }
         other => other,
     }
+}
+
+/// Closes every descriptor from 3 on but these.
+///
+/// Only for a process that ends in [`exit_now`](super::exit_now) and uses no other object of the one that it is a copy of:
+/// their descriptors are closed here.
+pub(crate) fn close_all_but(kept: &[&OwnedFd]) -> Result<()> {
+    let mut kept: Vec<libc::c_int> = kept.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
+    kept.sort_unstable();
+    for descriptor in open_from(3)? {
+        if kept.binary_search(&descriptor).is_err() {
+            // SAFETY: the call takes an integer and touches no memory; by the caller's promise no object that owns the
+            // descriptor is used or dropped any more.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+    Ok(())
 }
 
 /// Lists the open descriptors from `first` on: before Linux 5.9 there is no call for a range of them.

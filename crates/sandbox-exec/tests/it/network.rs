@@ -1,6 +1,8 @@
 //! What commands may do with sockets while the network is off: as root and as an ordinary user, with and without a layer.
 
 mod loopback;
+mod receipts;
+mod unix_sockets;
 
 use rustix::process::geteuid;
 use sandbox_exec::{LayerKind, Level, Outcome};

@@ -1,0 +1,231 @@
+//! The supervisor of a command: a process beside its init that answers the system calls which the filter leaves to it.
+//!
+//! Refused calls are answered with EPERM. Connections are made here, on the caller's socket and to a copy of the address
+//! that the caller cannot change any more, so that what was judged is what is done. No call ever goes on by itself. When
+//! the supervisor is gone, all of these calls fail.
+//!
+//! It has no capability and the command's own user; signals and looks of the command do not reach it.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::{Errno, Result};
+use rustix::net::SocketType;
+use rustix::net::sockopt::socket_type;
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, PidfdGetfdFlags, Signal, WaitOptions, pidfd_getfd, pidfd_open,
+    set_dumpable_behavior, set_parent_process_death_signal, wait,
+};
+
+use crate::child::confine;
+use crate::init::EXIT_BROKEN;
+use crate::init::own_ids::OwnIds;
+use crate::init::step::{AtStep, Step, StepError};
+use crate::init::unix_socket::{self, Target};
+use crate::report::denial::{Denial, Denials};
+use crate::spawner::channel;
+use crate::sys::{self, Cloned, Notification};
+
+/// The longest address of a socket, as the kernel has it.
+const ADDRESS_LIMIT_BYTES: u64 = 128;
+
+/// A supervisor that waits for its command.
+pub(crate) struct SupervisorProcess {
+    orders: OwnedFd,
+}
+
+impl SupervisorProcess {
+    /// Creates the process. The file tree must be the command's, but for mounts that are still to come.
+    pub(crate) fn create(
+        listener: OwnedFd,
+        own_ids: Option<&OwnIds>,
+    ) -> std::result::Result<SupervisorProcess, StepError> {
+        let (orders, its_end) = channel::pair().at(Step::Fork)?;
+        match sys::clone_process(0).at(Step::Fork)? {
+            Cloned::Child => {
+                drop(orders);
+                // Among the others are the ends of the command's output, whose end nobody would see.
+                if confine(own_ids).and_then(|()| sys::close_all_but(&[&listener, &its_end])).is_err() {
+                    sys::exit_now(EXIT_BROKEN)
+                }
+                let packet = channel::receive(&its_end).ok().flatten();
+                let status = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
+                if let Some(status) = status {
+                    Supervisor { listener, status, denials: Denials::default() }.serve();
+                }
+                sys::exit_now(0)
+            }
+            Cloned::Parent { .. } => Ok(SupervisorProcess { orders }),
+        }
+    }
+
+    /// Lets it answer calls, and write what it refused to the command's status.
+    pub(crate) fn start(self, status: &OwnedFd) -> std::result::Result<(), StepError> {
+        channel::send(&self.orders, b"S", &[status.as_fd()]).at(Step::Fork)
+    }
+}
+
+/// Makes this process one that can look into the command's processes, and can do nothing else that they could not.
+fn confine(own_ids: Option<&OwnIds>) -> Result<()> {
+    if let Some(own_ids) = own_ids {
+        own_ids.enter()?;
+        confine::limit_capabilities()?;
+    }
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    confine::drop_capabilities()?;
+    rustix::thread::set_no_new_privs(true)?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+}
+
+/// Answers calls until the command has ended.
+pub(crate) struct Supervisor {
+    listener: OwnedFd,
+    /// To the launcher, which is told what was refused.
+    status: OwnedFd,
+    denials: Denials,
+}
+
+impl Supervisor {
+    fn serve(mut self) {
+        loop {
+            // Its own children, which have made connections.
+            while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+            match sys::receive_notification(self.listener.as_fd()) {
+                Ok(call) => self.answer(&call),
+                // The caller was killed before the call could be read.
+                Err(Errno::NOENT | Errno::INTR) => {
+                    if self.is_over() {
+                        return;
+                    }
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Whether no process is left that the filter is in force for.
+    fn is_over(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let mut watched = [PollFd::new(&self.listener, PollFlags::IN)];
+        poll(&mut watched, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
+            && watched[0].revents().contains(PollFlags::HUP)
+    }
+
+    fn answer(&mut self, call: &Notification) {
+        if call.call != libc::SYS_connect {
+            self.report(Denial::of_call(call.call, &call.arguments));
+            return self.send(call, Err(Errno::PERM));
+        }
+        match self.connection(call) {
+            Ok(connection) if connection.may_wait() => {
+                // Another call must not wait for it: it may be the one that this one waits for.
+                match sys::clone_process(0) {
+                    Ok(Cloned::Child) => {
+                        self.connect(call, &connection);
+                        sys::exit_now(0)
+                    }
+                    Ok(Cloned::Parent { .. }) => {}
+                    Err(errno) => self.send(call, Err(errno)),
+                }
+            }
+            Ok(connection) => self.connect(call, &connection),
+            Err(errno) => self.send(call, Err(errno)),
+        }
+    }
+
+    fn connect(&mut self, call: &Notification, connection: &Connection) {
+        let made = connection.make();
+        if let Some(denial) = connection.denial(made) {
+            self.report(denial);
+        }
+        self.send(call, made);
+    }
+
+    /// Tells the launcher, before the caller has its answer: it may end at once.
+    fn report(&mut self, denial: Denial) {
+        if self.denials.note(&denial) {
+            // A launcher that is gone needs no receipts.
+            let _ = channel::send(&self.status, &denial.encode(), &[]);
+        }
+    }
+
+    fn send(&self, call: &Notification, answer: Result<()>) {
+        // It fails only if nobody waits for the answer any more.
+        let _ = sys::answer_notification(self.listener.as_fd(), call.id, answer);
+    }
+
+    /// Takes over what a call wants to connect to what.
+    fn connection(&self, call: &Notification) -> Result<Connection> {
+        let [descriptor, at, length, ..] = call.arguments;
+        // The kernel looks at the lower half of numbers.
+        let (descriptor, length) = (descriptor as u32 as i32, length & 0xffff_ffff);
+        if length > ADDRESS_LIMIT_BYTES {
+            return Err(Errno::INVAL);
+        }
+        let process = self.process_of(call)?;
+        let mut address = vec![0; usize::try_from(length).map_err(|_| Errno::INVAL)?];
+        let memory = File::open(format!("/proc/{}/mem", call.thread)).map_err(|_| Errno::PERM)?;
+        // Numbers of ended threads are given again: what was opened is the caller's only if it still waits.
+        if !sys::is_waiting(self.listener.as_fd(), call.id) {
+            return Err(Errno::INTR);
+        }
+        memory.read_exact_at(&mut address, at).map_err(|_| Errno::FAULT)?;
+        let socket = pidfd_getfd(&process, descriptor, PidfdGetfdFlags::empty())?;
+        let target = match unix_socket::path(&address) {
+            Some(path) => unix_socket::find(call.thread, path)?,
+            None => Target::Address,
+        };
+        if !sys::is_waiting(self.listener.as_fd(), call.id) {
+            return Err(Errno::INTR);
+        }
+        Ok(Connection { socket, address, target })
+    }
+
+    /// Opens the process of the calling thread, which holds its descriptors.
+    fn process_of(&self, call: &Notification) -> Result<OwnedFd> {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", call.thread)).map_err(|_| Errno::SRCH)?;
+        let number = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Tgid:"))
+            .and_then(|text| text.trim().parse().ok());
+        let process = pidfd_open(number.and_then(Pid::from_raw).ok_or(Errno::SRCH)?, PidfdFlags::empty())?;
+        if sys::is_waiting(self.listener.as_fd(), call.id) { Ok(process) } else { Err(Errno::INTR) }
+    }
+}
+
+/// A connection that a call asks for.
+struct Connection {
+    socket: OwnedFd,
+    address: Vec<u8>,
+    target: Target,
+}
+
+impl Connection {
+    /// Whether the caller may have to wait until it is made.
+    fn may_wait(&self) -> bool {
+        !matches!(self.target, Target::Foreign)
+            && fcntl_getfl(&self.socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
+    }
+
+    fn make(&self) -> Result<()> {
+        match &self.target {
+            Target::Address => sys::connect(self.socket.as_fd(), &self.address),
+            Target::Own(file) => sys::connect(self.socket.as_fd(), &unix_socket::address_of(file)),
+            Target::Foreign => Err(Errno::CONNREFUSED),
+        }
+    }
+
+    /// Returns what there is to report of a connection that was made, or not.
+    fn denial(&self, made: Result<()>) -> Option<Denial> {
+        if matches!(self.target, Target::Foreign) {
+            let path = unix_socket::path(&self.address).unwrap_or_default();
+            return Some(Denial::UnixSocket(String::from_utf8_lossy(path).into_owned()));
+        }
+        let is_unreachable = matches!(made, Err(Errno::NETUNREACH | Errno::HOSTUNREACH));
+        let is_datagram = socket_type(&self.socket).is_ok_and(|kind| kind == SocketType::DGRAM);
+        Denial::of_connection(&self.address, is_datagram, is_unreachable)
+    }
+}

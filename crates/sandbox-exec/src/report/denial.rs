@@ -1,0 +1,254 @@
+//! Receipts: what a command was refused by its confinement, as the supervisor saw it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use crate::child::system_calls::{REFUSED, name_and_reason};
+
+/// Most different refusals of one command that are reported.
+const MOST_DENIALS: usize = 20;
+
+/// How often the same refusal is counted at most.
+const HIGHEST_COUNT: u32 = 1000;
+
+/// The port of name servers.
+const NAME_SERVER_PORT: u16 = 53;
+
+/// Something that a command was refused, with the option that would allow it.
+///
+/// Displays as one line: `connect 192.0.2.1:443 · network is off · --network on`, with `· N times` behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Denied {
+    /// What was tried.
+    pub what: String,
+    /// Why it was refused.
+    pub why: String,
+    /// What would allow it; `None` if nothing does.
+    pub allow: Option<String>,
+    /// How often it was refused, up to 1,000.
+    pub count: u32,
+}
+
+impl std::fmt::Display for Denied {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} · {}", self.what, self.why)?;
+        if let Some(allow) = &self.allow {
+            write!(f, " · {allow}")?;
+        }
+        if self.count > 1 { write!(f, " · {} times", self.count) } else { Ok(()) }
+    }
+}
+
+/// One refusal, as it goes from the supervisor to the launcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Denial {
+    /// No route leads to this address.
+    Unreachable(SocketAddr),
+    /// A name server was asked.
+    NameLookup,
+    /// No socket of the command's own is bound to this file.
+    UnixSocket(String),
+    /// A Unix socket for datagrams, or a pair of them.
+    UnixDatagrams,
+    /// A socket by family, type and protocol.
+    Socket([u32; 3]),
+    /// A system call by its number.
+    Call(i64),
+}
+
+impl Denial {
+    /// The first byte of a packet that holds one.
+    pub(crate) const MARK: u8 = b'D';
+
+    /// Returns the refusal of a connection to an address, if there is one.
+    pub(crate) fn of_connection(address: &[u8], is_datagram: bool, is_unreachable: bool) -> Option<Denial> {
+        let address = internet_address(address)?;
+        if address.port() == NAME_SERVER_PORT && (is_unreachable || is_datagram) {
+            return Some(Denial::NameLookup);
+        }
+        is_unreachable.then_some(Denial::Unreachable(address))
+    }
+
+    /// Returns the refusal of a system call other than a connection.
+    pub(crate) fn of_call(call: i64, arguments: &[u64; 6]) -> Denial {
+        // The kernel looks at the lower half.
+        let argument = |index: usize| (arguments[index] & 0xffff_ffff) as u32;
+        let family = libc::AF_UNIX.unsigned_abs();
+        match call {
+            libc::SYS_socketpair => Denial::UnixDatagrams,
+            libc::SYS_socket if argument(0) == family => Denial::UnixDatagrams,
+            libc::SYS_socket => Denial::Socket([argument(0), argument(1) & 0xf, argument(2)]),
+            _ => Denial::Call(call),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let (kind, text) = match self {
+            Denial::Unreachable(address) => (b'a', address.to_string()),
+            Denial::NameLookup => (b'n', String::new()),
+            Denial::UnixSocket(path) => (b'u', path.clone()),
+            Denial::UnixDatagrams => (b'd', String::new()),
+            Denial::Socket([family, kind, protocol]) => (b's', format!("{family} {kind} {protocol}")),
+            Denial::Call(number) => (b'c', number.to_string()),
+        };
+        [&[Denial::MARK, kind], text.as_bytes()].concat()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Denial> {
+        let [Denial::MARK, kind, text @ ..] = bytes else { return None };
+        let text = std::str::from_utf8(text).ok()?;
+        Some(match kind {
+            b'a' => Denial::Unreachable(text.parse().ok()?),
+            b'n' => Denial::NameLookup,
+            b'u' => Denial::UnixSocket(text.to_owned()),
+            b'd' => Denial::UnixDatagrams,
+            b's' => {
+                let numbers: Option<Vec<u32>> = text.split(' ').map(|number| number.parse().ok()).collect();
+                Denial::Socket(numbers?.try_into().ok()?)
+            }
+            b'c' => Denial::Call(text.parse().ok()?),
+            _ => return None,
+        })
+    }
+
+    fn describe(&self, count: u32) -> Denied {
+        const OFF: &str = "network is off";
+        const ON: Option<&str> = Some("--network on");
+        let (what, why, allow) = match self {
+            Denial::Unreachable(address) => (format!("connect {address}"), OFF.to_owned(), ON),
+            Denial::NameLookup => ("look up a host name".to_owned(), OFF.to_owned(), ON),
+            Denial::UnixSocket(path) => (
+                format!("connect Unix socket {path}"),
+                "no process of this command listens there".to_owned(),
+                Some("start the server in the same command"),
+            ),
+            Denial::UnixDatagrams => (
+                "make a Unix datagram socket".to_owned(),
+                "it could reach other programs, and network is off".to_owned(),
+                ON,
+            ),
+            Denial::Socket([family, kind, protocol]) => (
+                format!("make a socket of family {family}, type {kind}, protocol {protocol}"),
+                "only TCP, UDP, Unix sockets and netlink routes are made".to_owned(),
+                None,
+            ),
+            Denial::Call(number) => {
+                let (name, reason) = name_and_reason(REFUSED, *number);
+                (format!("system call {name}"), format!("refused in every command: {reason}"), None)
+            }
+        };
+        Denied { what, why, allow: allow.map(str::to_owned), count }
+    }
+}
+
+/// The refusals of one command, each once with a count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Denials {
+    entries: Vec<(Denial, u32)>,
+}
+
+impl Denials {
+    /// Counts a refusal, and returns whether that changed anything.
+    pub(crate) fn note(&mut self, denial: &Denial) -> bool {
+        let is_full = self.entries.len() >= MOST_DENIALS;
+        match self.entries.iter_mut().find(|(known, _)| known == denial) {
+            Some((_, count)) if *count < HIGHEST_COUNT => *count += 1,
+            None if !is_full => self.entries.push((denial.clone(), 1)),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Describes them for readers.
+    pub(crate) fn describe(&self) -> Vec<Denied> {
+        self.entries.iter().map(|(denial, count)| denial.describe(*count)).collect()
+    }
+}
+
+/// Reads an address of the Internet as the kernel has it.
+fn internet_address(bytes: &[u8]) -> Option<SocketAddr> {
+    let family = i32::from(u16::from_ne_bytes(*bytes.first_chunk()?));
+    let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
+    let ip = match family {
+        libc::AF_INET => IpAddr::from(Ipv4Addr::from(<[u8; 4]>::try_from(bytes.get(4..8)?).ok()?)),
+        libc::AF_INET6 => {
+            IpAddr::from(Ipv6Addr::from(<[u8; 16]>::try_from(bytes.get(8..24)?).ok()?)).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples() -> Vec<Denial> {
+        vec![
+            Denial::Unreachable("192.0.2.1:443".parse().unwrap()),
+            Denial::Unreachable("[2001:db8::1]:80".parse().unwrap()),
+            Denial::NameLookup,
+            Denial::UnixSocket("./agent.sock".into()),
+            Denial::UnixDatagrams,
+            Denial::Socket([17, 3, 768]),
+            Denial::Call(libc::SYS_ptrace),
+            Denial::Call(libc::SYS_clone),
+        ]
+    }
+
+    #[test]
+    fn a_denial_survives_the_wire() {
+        for denial in samples() {
+            assert_eq!(Denial::decode(&denial.encode()), Some(denial));
+        }
+        for other in [b"".as_slice(), b"D", b"Dx", b"Da1", b"Ds1 2", b"S\0\0\0\0\0", b"Du\xff"] {
+            assert_eq!(Denial::decode(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_denial_reads_as_one_line() {
+        let mut denials = Denials::default();
+        for denial in samples() {
+            assert!(denials.note(&denial));
+        }
+        denials.note(&samples()[0]);
+        let lines: Vec<String> = denials.describe().iter().map(Denied::to_string).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        connect 192.0.2.1:443 · network is off · --network on · 2 times
+        connect [2001:db8::1]:80 · network is off · --network on
+        look up a host name · network is off · --network on
+        connect Unix socket ./agent.sock · no process of this command listens there · start the server in the same command
+        make a Unix datagram socket · it could reach other programs, and network is off · --network on
+        make a socket of family 17, type 3, protocol 768 · only TCP, UDP, Unix sockets and netlink routes are made
+        system call ptrace · refused in every command: they reach into other processes
+        system call clone · refused in every command: with such flags it makes a namespace
+        ");
+    }
+
+    #[test]
+    fn denials_are_bounded() {
+        let mut denials = Denials::default();
+        for number in 0..100 {
+            for _ in 0..2000 {
+                denials.note(&Denial::Call(number));
+            }
+        }
+        let described = denials.describe();
+        assert_eq!(described.len(), 20);
+        assert!(described.iter().all(|denied| denied.count == 1000));
+    }
+
+    #[test]
+    fn a_connection_is_denied_by_what_it_leads_to() {
+        let v4 =
+            |port: u16| [&2_u16.to_ne_bytes()[..], &port.to_be_bytes(), &[192, 0, 2, 1], &[0; 8]].concat();
+        let denied =
+            |port, is_datagram, is_unreachable| Denial::of_connection(&v4(port), is_datagram, is_unreachable);
+        assert_eq!(denied(443, false, true), Some(Denial::Unreachable("192.0.2.1:443".parse().unwrap())));
+        assert_eq!(denied(53, true, true), Some(Denial::NameLookup));
+        assert_eq!(denied(53, true, false), Some(Denial::NameLookup));
+        assert_eq!(denied(443, false, false), None);
+        assert_eq!(Denial::of_connection(&v4(443)[..6], false, true), None);
+    }
+}
