@@ -263,5 +263,6 @@ fn nothing_to_say() -> ExecuteCommandResponse {
         whole_output: None,
         sandbox: String::new(),
         warnings: Vec::new(),
+        denied: Vec::new(),
     }
 }

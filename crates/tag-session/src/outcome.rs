@@ -94,6 +94,7 @@ mod tests {
             summary: "\u{1}".repeat(summary),
             success,
             output: "\u{1}".repeat(output),
+            denied: Vec::new(),
         }
     }
 

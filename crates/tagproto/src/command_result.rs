@@ -8,7 +8,8 @@ use crate::{BlockKind, UnknownBlock};
 
 /// What one block, or one malformed block, gave.
 ///
-/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`.
+/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, and `denied` where a command was
+/// refused something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {
@@ -21,6 +22,9 @@ pub struct CommandResult {
     /// What the command printed, or the text of the file that explains a failure; often empty.
     #[serde(default)]
     pub output: String,
+    /// What a command was refused by its confinement, a line for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
 }
 
 /// The kind of a block as results name it: one of the seven, or a block that could not be read.

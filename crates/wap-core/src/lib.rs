@@ -58,6 +58,7 @@ pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use together::{LineExchange, NotTogether, Reversible, change_together};
 pub use tool::delete_file::{DeleteFile, DeleteFileResponse};
+pub use tool::denied::Denied;
 pub use tool::execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
 pub use tool::explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use tool::file_change::{FileChange, FileChanged};

@@ -1,6 +1,7 @@
 //! The tools by name, for transports: text in, request, response, text out.
 
 pub(crate) mod delete_file;
+pub(crate) mod denied;
 pub(crate) mod environment;
 pub(crate) mod execute_command;
 pub(crate) mod explore_files;

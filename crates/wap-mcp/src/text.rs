@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wap_core::{
-    ExecuteCommandResponse, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse, SearchMatch,
-    WapError,
+    Denied, ExecuteCommandResponse, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse,
+    SearchMatch, WapError, visible_text,
 };
 
 use crate::page::{PageLimit, head, line_count, tail};
@@ -121,8 +121,16 @@ pub(crate) fn execute_command(
         let _ = write!(text, "; {warning}");
     }
     text.push('\n');
+    write_denied(&mut text, &response.denied);
     streams(&mut text, &response.stdout, &response.stderr, outputs, limit);
     text
+}
+
+/// Writes a line for everything that the command was refused.
+fn write_denied(text: &mut String, denied: &[Denied]) {
+    for denied in denied {
+        let _ = writeln!(text, "refused: {}", visible_text(&denied.to_string()));
+    }
 }
 
 fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutputs, limit: PageLimit) {
@@ -259,7 +267,7 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
     let (mut stdout, mut stderr) = ("", "");
     for (name, value) in error.details() {
         match (name, value) {
-            ("hint" | "path" | "sandbox", _) => {}
+            ("hint" | "path" | "sandbox" | Denied::DETAIL, _) => {}
             ("stdout", Value::String(output)) => stdout = output,
             ("stderr", Value::String(output)) => stderr = output,
             (name, Value::String(value)) if value.contains('\n') => {
@@ -274,6 +282,12 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
             }
         }
     }
+    let denied = Denied::of_error(error);
+    if !denied.is_empty() {
+        text.push('\n');
+        write_denied(&mut text, &denied);
+        text.truncate(text.trim_end_matches('\n').len());
+    }
     if !stdout.is_empty() || !stderr.is_empty() {
         text.push_str("\noutput until then:\n");
         streams(&mut text, stdout, stderr, outputs, limit);
@@ -284,5 +298,41 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
 fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wap_core::Reason;
+
+    use super::*;
+
+    #[test]
+    fn what_a_command_was_refused_has_a_line_each() {
+        let denied = |count| Denied {
+            what: "connect 192.0.2.1:443".into(),
+            why: "network is off".into(),
+            allow: Some("--network on".into()),
+            count,
+        };
+        let error = WapError::new(Reason::Timeout, "late")
+            .with("stdout", "out\n")
+            .with(Denied::DETAIL, json!([denied(1), denied(2)]));
+        let (outputs, limit) = (RecentOutputs::default(), PageLimit::default());
+        let text = failure(&error, &outputs, limit);
+        let lines = "\nrefused: connect 192.0.2.1:443 · network is off · --network on\n\
+                     refused: connect 192.0.2.1:443 · network is off · --network on · 2 times\n";
+        assert!(text.contains(&format!("{lines}output until then:\nout\n")), "{text}");
+        let response: ExecuteCommandResponse = serde_json::from_value(json!({
+            "stdout": "out\n", "stderr": "", "exitCode": 1, "isOutputTruncated": false, "durationMs": 5,
+            "denied": [denied(1), denied(2)],
+        }))
+        .unwrap();
+        assert_eq!(
+            execute_command(&response, &outputs, limit),
+            format!("exit code 1 after 5 ms{lines}out\n")
+        );
+        let clean = ExecuteCommandResponse { denied: Vec::new(), ..response };
+        assert_eq!(execute_command(&clean, &outputs, limit), "exit code 1 after 5 ms\nout\n");
     }
 }

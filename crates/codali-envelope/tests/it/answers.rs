@@ -287,6 +287,7 @@ fn a_diff_is_made_by_a_confined_command_with_its_paths_quoted() {
             whole_output: None,
             sandbox: String::new(),
             warnings: Vec::new(),
+            denied: Vec::new(),
         })
     };
     bench.workspace.on_command(format!("{git} 'a'\\''; touch x; '\\''' '-p' 'src'"), ended("+a\n", 0));

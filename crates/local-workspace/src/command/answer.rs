@@ -3,7 +3,7 @@
 use change_journal::JournalError;
 use sandbox_exec::{CommandError, Ending, Outcome, SpawnError, WaitError};
 use serde_json::Value;
-use wap_core::{ExecuteCommandResponse, Reason, WapError};
+use wap_core::{Denied, ExecuteCommandResponse, Reason, WapError};
 
 pub(crate) type CommandOutcome = Result<ExecuteCommandResponse, WapError>;
 
@@ -22,6 +22,7 @@ pub(crate) fn answer(
     let stderr = collapse_progress(&outcome.stderr.text(gap));
     let is_output_truncated = outcome.stdout.omitted_bytes() + outcome.stderr.omitted_bytes() > 0;
     let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    let denied: Vec<Denied> = outcome.denied.iter().map(denied).collect();
     let (reason, text) = match outcome.ending {
         Ending::TimedOut { limit } => {
             (Reason::Timeout, format!("the command timed out after {} s and was killed", limit.as_secs_f64()))
@@ -46,6 +47,7 @@ pub(crate) fn answer(
                 whole_output,
                 sandbox: report.to_owned(),
                 warnings,
+                denied,
             });
         }
     };
@@ -61,7 +63,15 @@ pub(crate) fn answer(
     if !warnings.is_empty() {
         error = error.with("warnings", warnings);
     }
+    if !denied.is_empty() {
+        error = error.with(Denied::DETAIL, serde_json::json!(denied));
+    }
     Err(error)
+}
+
+fn denied(denied: &sandbox_exec::Denied) -> Denied {
+    let sandbox_exec::Denied { what, why, allow, count, .. } = denied.clone();
+    Denied { what, why, allow, count }
 }
 
 /// The same outcome for a record that cannot take all of it.

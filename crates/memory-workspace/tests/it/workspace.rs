@@ -284,6 +284,7 @@ fn success(stdout: &str) -> ExecuteCommandResponse {
         whole_output: None,
         sandbox: "level=none".into(),
         warnings: vec![],
+        denied: Vec::new(),
     }
 }
 

@@ -118,7 +118,8 @@ impl Denial {
             Denial::Unreachable(address) => (format!("connect {address}"), OFF.to_owned(), ON),
             Denial::NameLookup => ("look up a host name".to_owned(), OFF.to_owned(), ON),
             Denial::UnixSocket(path) => (
-                format!("connect Unix socket {path}"),
+                // A name is the command's own choice; a receipt is one line.
+                format!("connect Unix socket {}", path.replace(char::is_control, "\u{fffd}")),
                 "no process of this command listens there".to_owned(),
                 Some("start the server in the same command"),
             ),
@@ -224,6 +225,13 @@ mod tests {
         system call ptrace · refused in every command: they reach into other processes
         system call clone · refused in every command: with such flags it makes a namespace
         ");
+    }
+
+    #[test]
+    fn a_name_cannot_add_a_line_to_a_receipt() {
+        let mut denials = Denials::default();
+        denials.note(&Denial::UnixSocket("a\n[OK] b\u{1b}[0m".into()));
+        assert_eq!(denials.describe()[0].what, "connect Unix socket a\u{fffd}[OK] b\u{fffd}[0m");
     }
 
     #[test]

@@ -116,6 +116,7 @@ pub(crate) fn printed(stdout: &str) -> ExecuteCommandResponse {
         whole_output: None,
         sandbox: String::new(),
         warnings: Vec::new(),
+        denied: Vec::new(),
     }
 }
 

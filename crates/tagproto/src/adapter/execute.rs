@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use wap_core::{
-    Call, CarriedLines, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan, Origin,
-    Reason, WapError, Workspace,
+    Call, CarriedLines, Denied, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan,
+    Origin, Reason, WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -347,7 +347,13 @@ fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Diale
         summary,
         success: response.exit_code == 0,
         output: with_warnings(output, &response.warnings),
+        denied: lines(&response.denied),
     }
+}
+
+/// Renders what a command was refused.
+pub(super) fn lines(denied: &[Denied]) -> Vec<String> {
+    denied.iter().map(Denied::to_string).collect()
 }
 
 /// Puts what the workspace warns of behind an output, on lines of its own.
@@ -362,9 +368,10 @@ fn with_warnings(mut output: String, warnings: &[String]) -> String {
 }
 
 fn succeeded(command_type: CommandType, summary: String) -> CommandResult {
-    CommandResult { command_type, summary, success: true, output: String::new() }
+    CommandResult { command_type, summary, success: true, output: String::new(), denied: Vec::new() }
 }
 
 fn failed(command_type: CommandType, failure: Failure) -> CommandResult {
-    CommandResult { command_type, summary: failure.summary, success: false, output: failure.output }
+    let Failure { summary, output, denied, .. } = failure;
+    CommandResult { command_type, summary, success: false, output, denied }
 }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wap_core::{LineConflict, LineDoubt, Reason, WapError, doubt_text};
+use wap_core::{Denied, LineConflict, LineDoubt, Reason, WapError, doubt_text};
 
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
+use super::execute::lines;
 use crate::{Block, Dialect, ParseError};
 
 /// What a failed block answers.
@@ -14,13 +15,15 @@ use crate::{Block, Dialect, ParseError};
 pub(super) struct Failure {
     pub(super) summary: String,
     pub(super) output: String,
+    /// What a command was refused.
+    pub(super) denied: Vec<String>,
     /// The piece of the file that `output` shows.
     pub(super) excerpt: Option<Excerpt>,
 }
 
 impl Failure {
     fn of(summary: String) -> Failure {
-        Failure { summary, output: String::new(), excerpt: None }
+        Failure { summary, output: String::new(), denied: Vec::new(), excerpt: None }
     }
 
     /// The answer of a malformed block.
@@ -139,7 +142,7 @@ impl Failure {
         let whole_output = text_detail(error, "wholeOutput");
         let is_cut = error.detail("isOutputTruncated").and_then(Value::as_bool).unwrap_or(false);
         let output = command_output::bounded(output, whole_output, is_cut, dialect);
-        Failure { summary, output, excerpt: None }
+        Failure { summary, output, denied: lines(&Denied::of_error(error)), excerpt: None }
     }
 
     /// Shows a piece of the file below what is shown already.

@@ -8,7 +8,7 @@ use super::outbox_error::OutboxErrorKind;
 use super::render::kind_name;
 use super::structure::{
     CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOTE,
-    OUTPUT, PROMPT, PROTOCOL, RESULTS, SHORTEST_FENCE, SHOWN_LINES, SUCCEEDED, UNREADABLE,
+    OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, SHORTEST_FENCE, SHOWN_LINES, SUCCEEDED, UNREADABLE,
     reads_as_structure,
 };
 use super::{ListedEntry, OutboxError, OutboxParts, ShownFile, ShownLines};
@@ -145,10 +145,14 @@ impl<'a> Reader<'a> {
 
     /// Takes the results, and the notes among them.
     fn results(&mut self) -> Result<(Vec<CommandResult>, Vec<String>), OutboxError> {
-        let (mut results, mut notes) = (Vec::new(), Vec::new());
+        let (mut results, mut notes) = (Vec::<CommandResult>::new(), Vec::new());
         loop {
             if let Some(note) = self.take_prefixed(NOTE) {
-                notes.push(self.further_lines(note));
+                let note = self.further_lines(note);
+                match (note.strip_prefix(REFUSED), results.last_mut()) {
+                    (Some(refused), Some(result)) => result.denied.push(refused.to_owned()),
+                    _ => notes.push(note),
+                }
                 continue;
             }
             let (success, rest) = match self.take_prefixed(SUCCEEDED) {
@@ -167,7 +171,7 @@ impl<'a> Reader<'a> {
                 Some(first) => self.further_lines(first),
                 None => String::new(),
             };
-            results.push(CommandResult { command_type, summary, success, output });
+            results.push(CommandResult { command_type, summary, success, output, denied: Vec::new() });
         }
     }
 

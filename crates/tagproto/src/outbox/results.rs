@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::budget::Allowance;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
-use super::structure::{FAILED, FURTHER, NOTE, OUTPUT, SUCCEEDED};
+use super::structure::{FAILED, FURTHER, NOTE, OUTPUT, REFUSED, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
 
 /// Most results that an outbox shows, failed ones first.
@@ -74,6 +74,9 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
             Some(cut) if may_cut => write_lines(out, &cut),
             _ => write_lines(out, output),
         }
+    }
+    for denied in &result.denied {
+        write_note(out, &format!("{REFUSED}{}", visible_lines(denied)));
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) const SUCCEEDED: &str = "[OK] ";
 pub(super) const FAILED: &str = "[FAILED] ";
 /// What begins a line among the results that is none.
 pub(super) const NOTE: &str = "[NOTE] ";
+/// What begins a note about the result above it: something that its command was refused.
+pub(super) const REFUSED: &str = "refused: ";
 /// What begins the output of a result.
 pub(super) const OUTPUT: &str = "  Output:";
 /// What stands before further lines of a summary or of an output.

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use memory_workspace::MemoryWorkspace;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tagproto::{
     CommandResult, Dialect, Execution, ExecutionObserver, Item, UnobservedExecution, base_versions, execute,
     parse,
 };
 use wap_core::{
-    ExecuteCommandResponse, FileChanged, Limits, ModifyFileResponse, OutputStream, Reason, WapError,
+    Denied, ExecuteCommandResponse, FileChanged, Limits, ModifyFileResponse, OutputStream, Reason, WapError,
 };
 
 use crate::call_frame::Frame;
@@ -388,6 +388,42 @@ fn warnings_of_the_workspace_follow_the_output() {
         ..ended("a", "", 0)
     };
     assert_eq!(run_one(Ok(response), Dialect::Agentd).output, "a\nnote: '.git/hooks/x' was not taken over\n");
+}
+
+#[test]
+fn what_a_command_was_refused_is_noted_under_its_result() {
+    let denied = |what: &str, allow: Option<&str>, count| Denied {
+        what: what.into(),
+        why: "network is off".into(),
+        allow: allow.map(str::to_owned),
+        count,
+    };
+    let refusals = vec![
+        denied("connect 192.0.2.1:443", Some("--network on"), 3),
+        denied("make a raw\n[OK] socket\u{1b}", None, 1),
+    ];
+    let response = ExecuteCommandResponse { denied: refusals.clone(), ..ended("a", "", 1) };
+    let timeout =
+        WapError::new(Reason::Timeout, "late").with("stdout", "a").with(Denied::DETAIL, json!(refusals));
+    for outcome in [Ok(response), Err(timeout)] {
+        let workspace = MemoryWorkspace::new();
+        workspace.on_command("make", outcome);
+        let mut session = session("T", Dialect::Agentd);
+        answer(&command("make"), &mut session, &workspace);
+        let text = outbox(&mut session, &workspace);
+        let noted = "\n[NOTE] refused: connect 192.0.2.1:443 · network is off · --network on · 3 times\n\
+                     [NOTE] refused: make a raw [OK] socket";
+        assert!(text.contains(noted), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+        let parts = tagproto::read_outbox(&text).unwrap();
+        assert_eq!((parts.results[0].denied.len(), parts.notes.len()), (2, 0), "{text}");
+    }
+    // The control: a command that was refused nothing has no note.
+    let workspace = MemoryWorkspace::new();
+    workspace.on_command("make", Ok(ended("a", "", 1)));
+    let mut session = session("T", Dialect::Agentd);
+    answer(&command("make"), &mut session, &workspace);
+    assert!(!outbox(&mut session, &workspace).contains("[NOTE] refused"));
 }
 
 #[test]

@@ -105,6 +105,7 @@ fn results_are_bounded_and_failures_come_before_successes() {
         summary: number.to_string(),
         success,
         output: String::new(),
+        denied: Vec::new(),
     };
     let shown = |count: usize, fails: &dyn Fn(usize) -> bool| {
         let last_results = (0..count).map(|number| result(number, !fails(number))).collect();
@@ -137,6 +138,7 @@ fn budget_cuts_results_when_all_else_is_gone() {
         summary: "w".repeat(300),
         success: true,
         output: String::new(),
+        denied: Vec::new(),
     };
     let context = Context { files: vec![file("p", &"line\n".repeat(100))], ..Context::default() };
     let session =
@@ -167,6 +169,7 @@ fn notes_stand_before_the_results_and_go_with_the_next_reply() {
         summary: "m".into(),
         success: true,
         output: String::new(),
+        denied: Vec::new(),
     };
     let execution = tagproto::Execution { results: vec![result], ..Default::default() };
     session.advance(execution, "2025-01-15T10:35:00Z");
@@ -290,6 +293,7 @@ fn long_command_is_not_told_back_in_full() {
         summary: format!("Ran '{command}end' (exit code 0)"),
         success: true,
         output: "out".into(),
+        denied: Vec::new(),
     }];
     let results = read_outbox(&render_outbox(&session, &Context::default(), "").text).unwrap().results;
     let lines: Vec<&str> = results[0].summary.lines().collect();
@@ -307,6 +311,7 @@ fn large() -> (Session, Context) {
         summary: "x".into(),
         success: false,
         output,
+        denied: Vec::new(),
     };
     let lines = |count: usize| (1..=count).map(|number| format!("{number:04}\n")).collect::<String>();
     session.last_results =

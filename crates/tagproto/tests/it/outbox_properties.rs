@@ -113,8 +113,16 @@ fn entry() -> impl Strategy<Value = ListedEntry> {
 fn result() -> impl Strategy<Value = CommandResult> {
     let mut types: Vec<CommandType> = BlockKind::ALL.map(CommandType::Block).to_vec();
     types.push(CommandType::ParseError);
-    (select(types), hostile(), any::<bool>(), hostile()).prop_map(
-        |(command_type, summary, success, output)| CommandResult { command_type, summary, success, output },
+    // What was refused is named by short lines.
+    let denied = vec("[a-z./:]{1,9}( [a-z0-9./:·-]{1,9}){0,5}", 0..3);
+    (select(types), hostile(), any::<bool>(), hostile(), denied).prop_map(
+        |(command_type, summary, success, output, denied)| CommandResult {
+            command_type,
+            summary,
+            success,
+            output,
+            denied,
+        },
     )
 }
 

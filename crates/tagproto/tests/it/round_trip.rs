@@ -77,5 +77,6 @@ pub(crate) fn ended(stdout: &str, stderr: &str, exit_code: i32) -> ExecuteComman
         whole_output: None,
         sandbox: String::new(),
         warnings: Vec::new(),
+        denied: Vec::new(),
     }
 }

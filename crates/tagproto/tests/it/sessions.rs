@@ -12,6 +12,7 @@ fn session_is_stored_under_the_names_of_the_seed() {
         summary: "Created 'a'".into(),
         success: true,
         output: String::new(),
+        denied: Vec::new(),
     };
     let execution =
         Execution { results: vec![result], read_file_requests: vec!["a".into()], ..Execution::default() };
@@ -77,6 +78,7 @@ fn done_beside_a_failure() -> Execution {
         summary: "File 'a' not found".into(),
         success: false,
         output: String::new(),
+        denied: Vec::new(),
     };
     Execution { results: vec![failed], done: Some("all is well".into()), ..Execution::default() }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::outgoing::Outgoing;
 use super::text_pieces::TextPieces;
-use crate::{ExecuteCommandResponse, OutputStream, Reason, Response, WapError};
+use crate::{Denied, ExecuteCommandResponse, OutputStream, Reason, Response, WapError};
 
 /// The exit code of a command that was cancelled: 128 and the number of SIGTERM.
 const CANCELLED: i32 = 143;
@@ -153,6 +153,7 @@ pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteComma
         whole_output: text("wholeOutput"),
         sandbox: text("sandbox").unwrap_or_default(),
         warnings: warnings.chain([error.message().to_owned()]).collect(),
+        denied: Denied::of_error(error),
     })
 }
 

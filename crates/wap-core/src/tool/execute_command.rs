@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Denied;
+
 /// What the name begins with under which `readFile` gives a command's whole output. No file of a workspace can be named so.
 pub const OUTPUT_PREFIX: &str = "@output/";
 
@@ -67,4 +69,7 @@ pub struct ExecuteCommandResponse {
     /// Extension: what the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Extension: what a command that failed was refused by its confinement, at most 20 entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Denied>,
 }

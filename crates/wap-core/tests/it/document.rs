@@ -190,6 +190,7 @@ pub(crate) fn responses() -> Vec<Response> {
             whole_output: None,
             sandbox: "level=full".into(),
             warnings: vec![],
+            denied: Vec::new(),
         }),
         Response::GetWorkspaceInfo(WorkspaceInfo {
             root: "/w".into(),

@@ -7,7 +7,8 @@ use wap_core::llm4s::{
     limits_from_config,
 };
 use wap_core::{
-    ExecuteCommandResponse, LineNumbers, ModifyOperation, OutputStream, Reason, Request, Response, WapError,
+    Denied, ExecuteCommandResponse, LineNumbers, ModifyOperation, OutputStream, Reason, Request, Response,
+    WapError,
 };
 
 fn command(command: Value) -> Command {
@@ -177,6 +178,7 @@ fn ran(exit_code: i32) -> ExecuteCommandResponse {
         whole_output: None,
         sandbox: "none".into(),
         warnings: Vec::new(),
+        denied: Vec::new(),
     }
 }
 
@@ -211,6 +213,28 @@ fn a_story_has_one_start_two_ends_of_output_one_response_and_one_end() {
         told[7],
         json!({ "$type": "CommandCompletedMessage", "commandId": "c", "exitCode": 3, "durationMs": 12 })
     );
+}
+
+#[test]
+fn what_a_command_was_refused_is_in_its_response_however_it_ended() {
+    let denied = vec![Denied {
+        what: "connect 192.0.2.1:443".into(),
+        why: "network is off".into(),
+        allow: Some("--network on".into()),
+        count: 2,
+    }];
+    let expected = json!([
+        { "what": "connect 192.0.2.1:443", "why": "network is off", "allow": "--network on", "count": 2 }
+    ]);
+    let timeout =
+        WapError::new(Reason::Timeout, "late").with("stdout", "").with(Denied::DETAIL, json!(denied));
+    let response = ExecuteCommandResponse { denied, ..ran(1) };
+    for answer in [Ok(Response::ExecuteCommand(response)), Err(timeout)] {
+        let told = messages(&CommandStory::new("c", "make").ended(&answer, 9));
+        assert_eq!(told[told.len() - 2]["response"]["denied"], expected);
+    }
+    let told = messages(&CommandStory::new("c", "make").ended(&Ok(Response::ExecuteCommand(ran(1))), 9));
+    assert_eq!(told[told.len() - 2]["response"].get("denied"), None);
 }
 
 #[test]

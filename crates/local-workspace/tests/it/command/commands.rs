@@ -45,6 +45,29 @@ fn command_runs_in_the_folder_that_is_asked_for() {
 }
 
 #[test]
+fn response_and_error_name_what_was_refused() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let connect = "python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 443))'";
+    let expected = vec![Denied {
+        what: "connect 192.0.2.1:443".into(),
+        why: "network is off".into(),
+        allow: Some("--network on".into()),
+        count: 1,
+    }];
+    let response = execute(&workspace, &command(connect)).unwrap();
+    assert_eq!((response.exit_code, response.denied), (1, expected.clone()), "{}", response.stderr);
+    // The limit leaves time for the connection on a busy machine.
+    let waiting = ExecuteCommand { timeout: Some(5_000), ..command(&format!("{connect}; sleep 60")) };
+    let error = execute(&workspace, &waiting).unwrap_err();
+    assert_eq!((error.reason(), Denied::of_error(&error)), (Reason::Timeout, expected));
+    // The controls: the same with success, and a failure without a refusal.
+    for clean in [format!("{connect} || true"), "exit 1".to_owned()] {
+        assert_eq!(execute(&workspace, &command(&clean)).unwrap().denied, Vec::new(), "{clean}");
+    }
+}
+
+#[test]
 fn request_sets_variables_but_not_those_that_choose_programs() {
     let fixture = Fixture::new();
     let workspace = fixture.open();

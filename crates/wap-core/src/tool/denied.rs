@@ -1,0 +1,47 @@
+//! What a command was refused by its confinement.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::WapError;
+
+/// Something that a command was refused, with what would allow it.
+///
+/// Displays as one line, `connect 192.0.2.1:443 · network is off · --network on`, with `· N times` behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Denied {
+    /// What was tried.
+    pub what: String,
+    /// Why it was refused.
+    pub why: String,
+    /// What would allow it; absent if nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allow: Option<String>,
+    /// How often it was refused.
+    pub count: u32,
+}
+
+impl Denied {
+    /// The name of the detail of an error that holds a list of these.
+    pub const DETAIL: &str = "denied";
+
+    /// Returns those that the error of a command holds: one that timed out, was cancelled or used too much memory.
+    pub fn of_error(error: &WapError) -> Vec<Denied> {
+        let entries = error.detail(Denied::DETAIL).and_then(Value::as_array).into_iter().flatten();
+        entries.filter_map(|entry| Denied::deserialize(entry).ok()).collect()
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {}", self.what, self.why)?;
+        if let Some(allow) = &self.allow {
+            write!(f, " · {allow}")?;
+        }
+        if self.count > 1 { write!(f, " · {} times", self.count) } else { Ok(()) }
+    }
+}
