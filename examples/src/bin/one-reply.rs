@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         stderr: String::new(),
         exit_code: 0,
         is_output_truncated: false,
+        denied: Vec::new(),
         duration_ms: 3,
         signal: None,
         whole_output: None,
