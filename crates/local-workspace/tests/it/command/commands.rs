@@ -46,8 +46,8 @@ fn command_runs_in_the_folder_that_is_asked_for() {
 
 #[test]
 fn response_and_error_name_what_was_refused() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let connect = "python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 443))'";
     let expected = vec![Denied {
         what: "connect 192.0.2.1:443".into(),
