@@ -221,6 +221,9 @@ impl Setting {
 
     fn is_harmless(&self, is_worktree: &dyn Fn(&str) -> bool, remotes: &BTreeSet<String>) -> bool {
         let value = self.value.as_deref();
+        if self.is_named_like_option() {
+            return false;
+        }
         match (self.section.as_str(), self.key.as_str()) {
             ("core", "bare") => return value == Some("false"),
             ("core", "worktree") => return value.is_some_and(is_worktree),
@@ -234,6 +237,12 @@ impl Setting {
         self.is_in(HARMLESS)
             || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
             || self.is_in(REMOTES) && value.is_some_and(is_remote)
+    }
+
+    /// Returns whether the name in quotes is one that a program would take for an option. Git passes the names of remotes
+    /// to programs of its own: `fetch --all` would obey a remote called `--upload-pack=PROGRAM`.
+    fn is_named_like_option(&self) -> bool {
+        self.is_named && self.section.split_once('.').is_some_and(|(_, name)| name.starts_with('-'))
     }
 
     fn is_object_format(&self) -> bool {
@@ -336,6 +345,10 @@ mod tests {
             ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
             ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
             ("[protocol]\n\tallow = always\n", "protocol.allow"),
+            ("[remote \"--upload-pack=x\"]\n\turl = https://h/x\n", "remote.--upload-pack=x.url"),
+            ("[remote \"-x\"]\n\tprune = true\n", "remote.-x.prune"),
+            ("[branch \"-x\"]\n\tmerge = refs/heads/x\n", "branch.-x.merge"),
+            ("[submodule \"--x\"]\n\turl = https://h/x\n", "submodule.--x.url"),
             ("[user \"x\"]\n\tname = y\n", "user.x.name"),
             ("[gpg]\n\tprogram = x\n", "gpg.program"),
         ] {

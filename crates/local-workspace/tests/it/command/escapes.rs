@@ -89,6 +89,13 @@ const ESCAPES: &[Escape] = &[
         named: &[".git/config"],
     },
     Escape {
+        name: "a remote with the name of an option",
+        has_repository: true,
+        script: "SET .git/config 'remote.--upload-pack=CANARY.url' https://example.org/x",
+        trigger: "git init -q --bare ../outside/mine.git; git remote add origin ../outside/mine.git; git fetch --all",
+        named: &[".git/config"],
+    },
+    Escape {
         name: "a link in place of a repository",
         has_repository: true,
         script: "git init -q real && mv real/.git stored && SET stored/config core.fsmonitor 'CANARY' && \
