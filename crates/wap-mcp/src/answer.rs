@@ -2,13 +2,12 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
-use serde_json::{Value, json};
-use wap_core::{
-    ExploreFilesResponse, ModifyFileResponse, Reason, Request, Response, UnknownArguments, WapError,
-};
+use serde_json::json;
+use wap_core::{ModifyFileResponse, Reason, Request, Response, UnknownArguments, WapError};
 
 use crate::recent_outputs::RecentOutputs;
 use crate::server::McpConfig;
+use crate::short_listing::shorten;
 use crate::text;
 
 /// Turns the answer to a request into a result.
@@ -83,29 +82,4 @@ fn structured<T: Serialize>(response: &T) -> CallToolResult {
 
 fn json_text<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("answers have string keys")
-}
-
-/// Leaves out the entries at the end that do not fit, and says how to go on.
-fn shorten(response: &mut ExploreFilesResponse, path: &str, characters: usize) {
-    let size = |value: &Value| value.to_string().len() + 1;
-    let mut left = characters;
-    let fitting = response.files.iter().take_while(|file| match left.checked_sub(size(&json!(file))) {
-        Some(rest) => {
-            left = rest;
-            true
-        }
-        None => false,
-    });
-    let count = fitting.count();
-    if count >= response.files.len() {
-        return;
-    }
-    let next = response.files[count].path.clone();
-    response.files.truncate(count.max(1));
-    response.is_truncated = true;
-    let folder = next.rsplit_once('/').map_or(path, |(folder, _)| folder);
-    let arguments = json!({ "path": folder });
-    response.warnings.push(format!(
-        "entries from {next} on are left out: list folders one by one, beginning with exploreFiles {arguments}"
-    ));
 }

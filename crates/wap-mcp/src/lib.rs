@@ -12,6 +12,7 @@ mod progress;
 mod recent_outputs;
 mod server;
 mod sessions;
+mod short_listing;
 mod stdio;
 mod text;
 mod tool_list;
