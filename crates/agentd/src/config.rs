@@ -9,7 +9,6 @@ mod fault;
 pub(crate) mod obeyed_options;
 mod reading;
 mod settable;
-pub(crate) mod user_file;
 
 pub(crate) use config_file::{ConfigFile, NO_FILE};
 pub(crate) use settable::definition;

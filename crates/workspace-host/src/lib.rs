@@ -12,6 +12,7 @@ mod owner;
 mod reply_plan;
 pub mod session_failure;
 pub mod state;
+pub mod user_file;
 
 pub use failure::{Exit, Failure};
 pub use notices::{NoNotices, Notices, SharedNotices};

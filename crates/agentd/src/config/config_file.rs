@@ -10,9 +10,9 @@ use super::fault::Fault;
 use super::reading::parse;
 use super::settable::{SettableTable, change_at, command_at, option_of, stands_aside};
 use crate::cli::Common;
-use crate::config::user_file::{self, Reach, UserFileError};
 use crate::exit::{Exit, Failure};
 use workspace_host::obeyed_names::is_never_changed;
+use workspace_host::user_file::{self, Reach, UserFileError};
 
 /// What `--config` names to have no file read.
 pub(crate) const NO_FILE: &str = "/dev/null";
@@ -84,7 +84,7 @@ impl ConfigFile {
         let usual = || user_file::config_folder().map(|folder| folder.join("config.toml"));
         let Some(path) = named.map(Path::to_owned).or_else(usual) else { return Ok(ConfigFile::default()) };
         let refused = |error: UserFileError| refused(&path, &error);
-        let mut reach = Reach::of(common);
+        let mut reach = Reach::of(&common.host());
         let text = match user_file::read(&path, &reach) {
             Err(UserFileError::Missing) if named.is_none() => {
                 return Ok(ConfigFile { path: Some(path), ..ConfigFile::default() });

@@ -13,12 +13,12 @@ use sandbox_exec::{Level, SpawnerProgram};
 use super::paste;
 use crate::cli::Common;
 use crate::cocode_cli::{CocodeAgent, CocodeDefinitions, CocodePlace};
-use crate::config::user_file::{self, Reach, UserFileError};
 use crate::exit::{Exit, Failure};
 use workspace_host::Places;
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::state;
+use workspace_host::user_file::{self, Reach, UserFileError};
 
 /// The user's environment.
 pub(crate) fn host() -> Host {
@@ -108,7 +108,7 @@ pub(crate) fn find(records: Vec<AgentRecord>, asked: &CocodeAgent) -> Result<Age
 pub(crate) fn agents_file(common: &Common, asked: &CocodeDefinitions) -> Result<AgentsFile, Failure> {
     let usual = || user_file::config_folder().map(|folder| folder.join("agents.toml"));
     let Some(path) = asked.agents_file.clone().or_else(usual) else { return Ok(AgentsFile::default()) };
-    let text = match user_file::read(&path, &Reach::of(common)) {
+    let text = match user_file::read(&path, &Reach::of(&common.host())) {
         Ok(text) => text,
         Err(UserFileError::Missing | UserFileError::Unreachable) if asked.agents_file.is_none() => {
             String::new()

@@ -9,10 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 
-use crate::cli::Common;
-use crate::exit::Exit;
-use workspace_host::STATE_FOLDER;
-use workspace_host::confinement;
+use crate::{Exit, HostOptions, STATE_FOLDER, confinement};
 
 /// The longest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -26,7 +23,7 @@ const OTHERS_WRITE: u32 = 0o022;
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum UserFileError {
+pub enum UserFileError {
     /// There is none.
     #[error("there is no such file")]
     Missing,
@@ -58,7 +55,8 @@ pub(crate) enum UserFileError {
 
 impl UserFileError {
     /// How a command ends that needs the file.
-    pub(crate) fn exit(&self) -> Exit {
+    #[must_use]
+    pub fn exit(&self) -> Exit {
         match self {
             UserFileError::WithinReach(_)
             | UserFileError::WritableByOthers(_)
@@ -68,7 +66,8 @@ impl UserFileError {
     }
 
     /// What to do about it, if there is something to say.
-    pub(crate) fn advice(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn advice(&self) -> Option<&'static str> {
         match self {
             UserFileError::WithinReach(_) => Some("keep it outside of every workspace, links included"),
             UserFileError::WritableByOthers(_) => Some("close it with chmod go-w"),
@@ -89,7 +88,8 @@ impl From<io::Error> for UserFileError {
 }
 
 /// Returns the folder of this program among the user's configurations, by the XDG rules.
-pub(crate) fn config_folder() -> Option<PathBuf> {
+#[must_use]
+pub fn config_folder() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = named.or_else(|| Some(confinement::home()?.join(".config")))?;
     Some(folder.join("agentd"))
@@ -97,7 +97,7 @@ pub(crate) fn config_folder() -> Option<PathBuf> {
 
 /// The folders in which commands of a model may write: what lies there does not say what is allowed.
 #[derive(Debug)]
-pub(crate) struct Reach {
+pub struct Reach {
     /// Device and inode of each, so that no other name of it is overlooked.
     folders: Vec<(u64, u64)>,
 }
@@ -106,19 +106,20 @@ impl Reach {
     /// The workspace, the state folder, and what else commands may change.
     ///
     /// A home folder in which a command was started that needs no workspace is none: nothing can be done in it.
-    pub(crate) fn of(common: &Common) -> Reach {
+    #[must_use]
+    pub fn of(options: &HostOptions) -> Reach {
         let mut reach = Reach { folders: Vec::new() };
         let rules = RootRules { home: confinement::home(), ..RootRules::default() };
-        let opened = FileRoot::open(&common.workspace, &rules, FsPolicy::default());
+        let opened = FileRoot::open(&options.workspace, &rules, FsPolicy::default());
         if !matches!(opened, Err(RootError::FileSystemRoot | RootError::Home | RootError::AboveHome)) {
-            reach.add(&common.workspace);
+            reach.add(&options.workspace);
         }
-        common.base.iter().chain(&common.cache).for_each(|folder| reach.add(folder));
+        options.base.iter().chain(&options.caches).for_each(|folder| reach.add(folder));
         reach
     }
 
     /// Adds a folder. One that does not exist holds nothing.
-    pub(crate) fn add(&mut self, folder: &Path) {
+    pub fn add(&mut self, folder: &Path) {
         self.folders.extend(fs::metadata(folder).ok().map(|found| (found.dev(), found.ino())));
     }
 
@@ -129,7 +130,7 @@ impl Reach {
 
     /// Finds a file by its path, links followed, and refuses a path on which any name is looked up in one of the folders, in
     /// another workspace, or beneath them: a model could put something else there.
-    pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, UserFileError> {
+    pub fn resolve(&self, path: &Path) -> Result<PathBuf, UserFileError> {
         let mut names: VecDeque<OsString> =
             std::path::absolute(path)?.components().map(|part| part.as_os_str().to_owned()).collect();
         let mut here = PathBuf::from("/");
@@ -173,7 +174,7 @@ fn is_workspace(folder: &Path) -> bool {
 ///
 /// # Errors
 /// Each kind of [`UserFileError`].
-pub(crate) fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
+pub fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
     // All folders on this path are out of reach, so nobody puts a link there now.
     let resolved = reach.resolve(path).map_err(|error| match error {
         UserFileError::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
