@@ -341,6 +341,13 @@ pub(crate) struct McpOptions {
     pub page: PageLimit,
 }
 
+impl McpOptions {
+    /// Returns true if one of the chosen tools asks the code index.
+    pub(crate) fn offers_the_code_index(&self) -> bool {
+        self.tools.iter().any(|tool| tool.asks_the_code_index())
+    }
+}
+
 /// Returns the parser of the name of an extra tool.
 fn extra_tool() -> impl TypedValueParser<Value = ExtraTool> {
     let names = ExtraTool::ALL.map(|tool| PossibleValue::new(tool.name()).help(tool.summary()));

@@ -2,7 +2,6 @@
 
 mod cli;
 mod cocode_cli;
-mod code_index_access;
 mod command_line;
 mod commands;
 mod config;
@@ -11,7 +10,6 @@ mod exit;
 mod interrupt;
 mod remote_code_index;
 mod served_history;
-mod served_index;
 mod setup;
 mod views;
 

@@ -1,13 +1,8 @@
-//! The index of a docdex daemon in front of the local one, which is opened only if it is needed.
-
-use std::cell::OnceCell;
-use std::sync::{Mutex, PoisonError};
+//! The docdex daemon that the user names.
 
 use docdex_client::{RemoteConfig, RemoteIndex};
-use wap_core::{Call, CodeIndex, DelegatingIndex, IndexError};
 
 use crate::cli::Docdex;
-use crate::code_index_access::AskedIndex;
 use crate::exit::{Exit, Failure};
 
 /// The default port of a docdex daemon.
@@ -52,35 +47,4 @@ pub(crate) fn address(text: &str) -> Result<String, String> {
     }
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     Ok(if has_port { format!("http://{host}") } else { format!("http://{host}:{PORT}") })
-}
-
-/// An index that is opened by the first question.
-pub(crate) struct LazyIndex<F> {
-    /// A lock, because an index may be asked by several threads.
-    opened: Mutex<OnceCell<Option<AskedIndex>>>,
-    open: F,
-}
-
-impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> LazyIndex<F> {
-    pub(crate) fn new(open: F) -> LazyIndex<F> {
-        LazyIndex { opened: Mutex::default(), open }
-    }
-
-    /// Opens the index now.
-    pub(crate) fn open(&self, call: &Call<'_>) {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner).get_or_init(|| (self.open)(call));
-    }
-}
-
-impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> DelegatingIndex for LazyIndex<F> {
-    fn ask<T>(
-        &self,
-        call: &Call<'_>,
-        _: &'static str,
-        question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
-    ) -> Result<T, IndexError> {
-        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = opened.get_or_init(|| (self.open)(call)).as_ref();
-        opened.map_or(Err(IndexError::Unavailable), |opened| question(opened.index()))
-    }
 }

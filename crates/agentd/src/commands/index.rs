@@ -1,14 +1,19 @@
 //! `agentd index`: building the code index, looking at it, searching it.
 
+use std::time::Duration;
+
+use code_index::{LocalIndex, Progress, Refreshed};
 use serde_json::json;
-use wap_core::{Call, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, SearchCode};
+use wap_core::{
+    Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, SearchCode,
+};
 
 use crate::cli::{Common, IndexCommand};
-use crate::code_index_access::{self, OpenIndex};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
 use workspace_host::Places;
+use workspace_index::OpenIndex;
 
 pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> Outcome {
     let places = Places::find(&common.host())?;
@@ -21,11 +26,11 @@ pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> 
 
 fn build(common: &Common, console: Console, places: &Places, fresh: bool) -> Outcome {
     let cancel = cancel_flag()?;
-    let opened = code_index_access::open_kept(common, places, console)?;
+    let opened = OpenIndex::open_kept(&common.host(), places, &console.shared())?;
     if fresh {
         opened.index.clear().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
     }
-    let refreshed = match code_index_access::refresh(&opened.index, console, &cancel, None) {
+    let refreshed = match refresh(&opened.index, console, &cancel, None) {
         Err(IndexError::Cancelled) => return Ok(Exit::Interrupted),
         other => other.map_err(failure)?.unwrap_or_default(),
     };
@@ -50,7 +55,7 @@ fn build(common: &Common, console: Console, places: &Places, fresh: bool) -> Out
 }
 
 fn status(common: &Common, console: Console, places: &Places) -> Outcome {
-    let opened = code_index_access::open(common, places, console)?;
+    let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
     let status = opened.index.status().map_err(failure)?;
     if console.json {
         console.json_result(&status.to_json());
@@ -65,7 +70,7 @@ fn status(common: &Common, console: Console, places: &Places) -> Outcome {
 
 fn search(common: &Common, console: Console, places: &Places, query: &str, limit: u32) -> Outcome {
     let cancel = cancel_flag()?;
-    let opened = code_index_access::open(common, places, console)?;
+    let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
     fresh_enough(&opened, console, &cancel)?;
     let origin = Origin {
         conversation: ConversationId("index".to_owned()),
@@ -92,8 +97,23 @@ fn search(common: &Common, console: Console, places: &Places, query: &str, limit
     Ok(Exit::Done)
 }
 
-fn fresh_enough(opened: &OpenIndex, console: Console, cancel: &wap_core::CancelFlag) -> Result<(), Failure> {
-    code_index_access::refresh(&opened.index, console, cancel, None).map(drop).map_err(failure)
+/// Brings an index up to date, with a progress bar on a terminal. After `time` the index stays as it is, incomplete.
+pub(crate) fn refresh(
+    index: &LocalIndex,
+    console: Console,
+    cancel: &CancelFlag,
+    time: Option<Duration>,
+) -> Result<Option<Refreshed>, IndexError> {
+    let bar = console.bar("indexing");
+    let mut show = |progress: Progress| bar.show(progress.done, progress.total);
+    match time {
+        None => index.refresh(cancel, &mut show).map(Some),
+        Some(time) => index.refresh_within(time, cancel, &mut show),
+    }
+}
+
+fn fresh_enough(opened: &OpenIndex, console: Console, cancel: &CancelFlag) -> Result<(), Failure> {
+    refresh(&opened.index, console, cancel, None).map(drop).map_err(failure)
 }
 
 fn failure(error: IndexError) -> Failure {

@@ -10,7 +10,6 @@ use crate::cli::{Common, McpOptions};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::served_history::ServedHistory;
-use crate::served_index::ServedIndex;
 use crate::views::console::Console;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
@@ -18,6 +17,7 @@ use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
 use workspace_host::Places;
 use workspace_host::SharedWorkspace;
 use workspace_host::state::check_unconfined;
+use workspace_index::ServedIndex;
 
 /// The name under which clients know the servers of this program.
 const SERVER_NAME: ServerName =
@@ -36,7 +36,13 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
     // that call says so.
     let opening = Arc::clone(&workspace);
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
-    let code = Arc::new(ServedIndex::new(common, &places, console, &workspace, &options.tools));
+    let code = Arc::new(ServedIndex::new(
+        &common.host(),
+        &places,
+        &console.shared(),
+        &workspace,
+        options.offers_the_code_index(),
+    ));
     let config = Arc::new(config(options, &places, &workspace, &code));
     let beginning = Arc::clone(&code);
     thread::Builder::new()

@@ -13,7 +13,6 @@ use crate::cli::{Common, ServeOptions};
 use crate::commands::mcp;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::served_index::ServedIndex;
 use crate::views::console::Console;
 use wap_calls::CallPool;
 use wap_http::{
@@ -23,6 +22,7 @@ use wap_http::{
 use workspace_host::Places;
 use workspace_host::SharedWorkspace;
 use workspace_host::state::check_unconfined;
+use workspace_index::ServedIndex;
 
 /// How many connections there may be, if the system allows as many open files.
 const MOST_CONNECTIONS: u64 = 4_096;
@@ -67,7 +67,13 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
     let mcp_runtime = SideRuntime::start("mcp").map_err(failed)?;
-    let code = Arc::new(ServedIndex::new(common, &places, console, &workspace, &options.mcp.tools));
+    let code = Arc::new(ServedIndex::new(
+        &common.host(),
+        &places,
+        &console.shared(),
+        &workspace,
+        options.mcp.offers_the_code_index(),
+    ));
     let mcp = mcp::config(&options.mcp, &places, &workspace, &code);
     let reported = Arc::clone(&workspace);
     let router = wap_http::router(HttpConfig {

@@ -10,12 +10,13 @@ use local_workspace::IndexLimits;
 use wap_core::{Call, CancelFlag, CodeIndex};
 
 use crate::cli::{Codali, Common, Peer};
-use crate::code_index_access::{self, AskedIndex, INDEXING_TIME};
+use crate::commands::index::refresh;
 use crate::exit::Failure;
-use crate::remote_code_index::{self, LazyIndex};
+use crate::remote_code_index;
 use crate::views::console::Console;
 use workspace_host::state;
 use workspace_host::{Places, ReadingEngine};
+use workspace_index::{CurrentIndex, INDEXING_TIME, LazyIndex, OpenIndex, is_kept};
 
 /// The bytes of text that a token stands for, roughly.
 const BYTES_PER_TOKEN: usize = 4;
@@ -60,14 +61,14 @@ impl<'a> Responding<'a> {
         let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
         // Without a file list there is no feed of changes, and the index finds them by looking.
         let feed = workspace.engine.keep_index(FEED_LIMITS()).ok().map(|feed| feed as Arc<dyn ChangeFeed>);
-        let is_kept = code_index_access::is_kept(&places);
+        let has_index = is_kept(&places);
         let index = LazyIndex::new(move |_: &Call<'_>| {
-            let opened = code_index_access::open(common, &places, console);
+            let opened = OpenIndex::open(&common.host(), &places, &console.shared());
             let opened =
                 opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
-            Some(AskedIndex::kept_up(opened, feed.clone()))
+            Some(CurrentIndex::kept_up(opened, feed.clone()))
         });
-        if is_kept {
+        if has_index {
             index.open(&Call { origin: &request_origin(), cancel, time_left: None });
         }
         Responding::new(workspace, Box::new(index), options, cancel)
@@ -114,15 +115,15 @@ fn open_index(
     console: Console,
     cancel: &CancelFlag,
     call: &Call<'_>,
-) -> Option<AskedIndex> {
-    let opened = code_index_access::open(common, places, console);
+) -> Option<CurrentIndex> {
+    let opened = OpenIndex::open(&common.host(), places, &console.shared());
     let opened =
         opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
     let time = call.time_left.map_or(INDEXING_TIME, |left| left.min(INDEXING_TIME));
-    if let Err(error) = code_index_access::refresh(&opened.index, console, cancel, Some(time)) {
+    if let Err(error) = refresh(&opened.index, console, cancel, Some(time)) {
         console.notice(&format!("agentd: {error}"));
     }
-    Some(AskedIndex::settled(opened))
+    Some(CurrentIndex::unchanging(opened))
 }
 
 /// Returns the limits of a response. In a conversation it may take about a third of the agent's window: the rest is for

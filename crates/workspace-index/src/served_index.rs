@@ -4,71 +4,71 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use file_index::ChangeFeed;
 use wap_core::{CodeIndex, Reason, WapError};
-use wap_mcp::{CodeIndexSource, ExtraTool};
+use wap_mcp::CodeIndexSource;
+use workspace_host::{HostOptions, Places, SharedNotices, SharedWorkspace};
 
-use crate::cli::Common;
-use crate::code_index_access::{self, AskedIndex};
-use crate::views::console::Console;
-use workspace_host::Places;
-use workspace_host::SharedWorkspace;
+use crate::{CurrentIndex, OpenIndex, is_kept};
 
 /// The code index of the workspace that a server serves.
-pub(crate) struct ServedIndex {
-    common: Common,
+#[derive(Debug)]
+pub struct ServedIndex {
+    options: HostOptions,
     places: Places,
-    console: Console,
+    notices: SharedNotices,
     workspace: Arc<SharedWorkspace>,
     /// True if clients have tools that use the index.
     is_offered: bool,
-    opened: Mutex<Option<Arc<AskedIndex>>>,
+    opened: Mutex<Option<Arc<CurrentIndex>>>,
 }
 
 impl ServedIndex {
-    pub(crate) fn new(
-        common: &Common,
+    /// Returns the index of `workspace`, which is not opened yet. `is_offered` is true if clients have tools that use it.
+    #[must_use]
+    pub fn new(
+        options: &HostOptions,
         places: &Places,
-        console: Console,
+        notices: &SharedNotices,
         workspace: &Arc<SharedWorkspace>,
-        tools: &[ExtraTool],
+        is_offered: bool,
     ) -> ServedIndex {
         ServedIndex {
-            common: common.clone(),
+            options: options.clone(),
             places: places.clone(),
-            console,
+            notices: Arc::clone(notices),
             workspace: Arc::clone(workspace),
-            is_offered: tools.iter().any(|tool| tool.asks_the_code_index()),
+            is_offered,
             opened: Mutex::new(None),
         }
     }
 
     /// Opens the index now if clients can use it, or if the workspace has one: an index that was built is meant to be
     /// current.
-    pub(crate) fn begin(&self) {
-        if (self.is_offered || code_index_access::is_kept(&self.places)) && self.opened().is_err() {
-            self.console.detail("the code index is not kept up to date");
+    pub fn begin(&self) {
+        if (self.is_offered || is_kept(&self.places)) && self.opened().is_err() {
+            self.notices.detail("the code index is not kept up to date");
         }
     }
 
     /// Closes the index. The workspace, whose feed of changes it follows, is closed after it.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         drop(self.lock().take());
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<AskedIndex>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<CurrentIndex>>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn opened(&self) -> Result<Arc<AskedIndex>, WapError> {
+    fn opened(&self) -> Result<Arc<CurrentIndex>, WapError> {
         let mut opened = self.lock();
         if let Some(index) = &*opened {
             return Ok(Arc::clone(index));
         }
-        let open = code_index_access::open(&self.common, &self.places, self.console).map_err(|failure| {
-            self.console.notice(&format!("agentd: {}", failure.message));
+        let open = OpenIndex::open(&self.options, &self.places, &self.notices).map_err(|failure| {
+            self.notices.notice(&format!("agentd: {}", failure.message));
             WapError::new(Reason::ReadError, "the code index cannot be opened")
         })?;
         let feed = Arc::clone(&self.workspace) as Arc<dyn ChangeFeed>;
-        let index = Arc::new(AskedIndex::kept_up(open, Some(feed)));
+        let index = Arc::new(CurrentIndex::kept_up(open, Some(feed)));
         *opened = Some(Arc::clone(&index));
         Ok(index)
     }
