@@ -2,6 +2,7 @@
 
 pub mod confinement;
 mod failure;
+mod json_lines;
 pub mod json_rpc;
 pub mod last_change;
 pub mod line_input;
@@ -15,6 +16,7 @@ pub mod state;
 pub mod user_file;
 
 pub use failure::{Exit, Failure};
+pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};
 pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;

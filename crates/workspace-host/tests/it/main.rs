@@ -4,4 +4,5 @@
 
 mod lines;
 mod messages;
+mod served_lines;
 mod takeover;
