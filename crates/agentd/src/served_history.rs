@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use wap_core::{Call, Reason, WapError};
 use wap_mcp::{LogPage, WorkspaceHistory};
-use workspace_host::{Places, SharedWorkspace, UndoRequest};
+use workspace_host::{LogPart, Places, SharedWorkspace, UndoRequest, log_page, undo_text};
 
-use crate::commands;
 use crate::exit::{Exit, Failure};
 
 /// The journal of the workspace that a server serves.
@@ -24,11 +23,13 @@ impl WorkspaceHistory for ServedHistory {
     ) -> Result<Result<String, String>, WapError> {
         let request = UndoRequest { change, ..UndoRequest::default() };
         let answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
-        Ok(commands::undo::text(answer, characters))
+        Ok(undo_text(answer, characters))
     }
 
     fn log(&self, page: &LogPage) -> Result<String, WapError> {
-        commands::log::page(&self.places, page).map_err(|failure| for_model(&failure))
+        let LogPage { limit, before, skip, characters } = *page;
+        let part = LogPart { limit, before, skip, characters };
+        log_page(&self.places, &part).map_err(|failure| for_model(&failure))
     }
 }
 

@@ -80,5 +80,5 @@ pub use tool::workspace_info::WorkspaceInfo;
 pub use tool::write_file::{WriteFile, WriteFileResponse, WriteMode};
 pub use tool::{Request, Response, Tool};
 pub use version::FileVersion;
-pub use visible_text::visible_text;
+pub use visible_text::{visible_line, visible_text};
 pub use workspace::{Workspace, WorkspaceExt};

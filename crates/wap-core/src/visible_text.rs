@@ -40,6 +40,27 @@ pub fn visible_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
+/// Returns a text as one line of at most `most_characters`, without anything that controls a terminal.
+///
+/// Each run of white space becomes one blank; a text that is longer ends in an ellipsis.
+///
+/// # Example
+///
+/// ```
+/// assert_eq!(wap_core::visible_line("cargo\n  test", 20), "cargo test");
+/// assert_eq!(wap_core::visible_line("cargo test", 6), "cargo…");
+/// ```
+#[must_use]
+pub fn visible_line(text: &str, most_characters: usize) -> String {
+    // A carriage return is white space here, as the ends of lines are.
+    let visible = visible_text(&text.replace('\r', "\n")).into_owned();
+    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= most_characters {
+        return line;
+    }
+    line.chars().take(most_characters.saturating_sub(1)).chain(['…']).collect()
+}
+
 fn controls(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -2,6 +2,7 @@
 
 pub mod confinement;
 mod failure;
+mod history;
 mod json_lines;
 pub mod json_rpc;
 pub mod last_change;
@@ -16,6 +17,7 @@ pub mod state;
 pub mod user_file;
 
 pub use failure::{Exit, Failure};
+pub use history::{LogPart, RunLine, bookkeeping_paths, log, log_page, log_text, undo_lines, undo_text};
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};
 pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};

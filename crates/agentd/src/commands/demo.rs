@@ -20,7 +20,7 @@ use crate::views::progress::{Progress, result_lines};
 use workspace_host::last_change;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
-use workspace_host::{LocalSessions, Places};
+use workspace_host::{LocalSessions, Places, undo_lines};
 
 macro_rules! fixture {
     ($path:literal) => {
@@ -120,7 +120,7 @@ fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag
     let take_back = |what: &Undo| {
         let undone = undo::take_back(sessions.workspace(), what, cancel)
             .map_err(|error| last_change::explain(&error))?;
-        undo::lines(&undone).iter().for_each(|line| say(console, line));
+        undo_lines(&undone).iter().for_each(|line| say(console, line));
         Ok(undone.run)
     };
     let run = take_back(&last)?;

@@ -3,21 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use change_journal::{ChangeNumber, JournalError, JournalReader};
-use file_index::GitIgnores;
+use change_journal::{ChangeNumber, JournalError};
 use local_workspace::{FileDifference, differences};
-use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use serde::Serialize;
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::Places;
-use workspace_host::state::bookkeeping::{Bookkeeping, folded_line};
-
-/// How many changes are read at a time.
-const PAGE: u32 = 1_000;
+use workspace_host::state::bookkeeping::folded_line;
+use workspace_host::{Places, bookkeeping_paths};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +42,8 @@ pub(crate) fn diff(
     let (found, folded) = match places.journal_reader()? {
         Some(journal) => {
             let shows_all = all || console.json;
-            let folded = if shows_all { Ok(BTreeSet::new()) } else { folded(&journal, &places, &numbers) };
+            let folded =
+                if shows_all { Ok(BTreeSet::new()) } else { bookkeeping_paths(&journal, &places, &numbers) };
             (differences(&journal, numbers).map_err(unreadable)?, folded.map_err(unreadable)?)
         }
         None => Default::default(),
@@ -80,37 +75,6 @@ pub(crate) fn diff(
         console.notice("no file has changed");
     }
     Ok(Exit::Done)
-}
-
-/// The paths to which nothing but bookkeeping was done by changes of these numbers.
-fn folded(
-    journal: &JournalReader,
-    places: &Places,
-    numbers: &RangeInclusive<ChangeNumber>,
-) -> Result<BTreeSet<String>, JournalError> {
-    let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {
-        return Ok(BTreeSet::new());
-    };
-    let mut judge = Bookkeeping::new(journal, GitIgnores::new(&root));
-    let (mut bookkeeping, mut on_purpose) = (BTreeSet::new(), BTreeSet::new());
-    let mut after = ChangeNumber(numbers.start().0.saturating_sub(1));
-    loop {
-        let page = journal.changes(after, PAGE)?;
-        let Some(newest) = page.last() else { break };
-        after = newest.number;
-        for change in page.iter().filter(|change| change.number <= *numbers.end()) {
-            let path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
-            if judge.holds(change)? {
-                bookkeeping.insert(path)
-            } else {
-                on_purpose.insert(path)
-            };
-        }
-        if after > *numbers.end() {
-            break;
-        }
-    }
-    Ok(bookkeeping.difference(&on_purpose).cloned().collect())
 }
 
 fn line(difference: FileDifference) -> DiffLine {

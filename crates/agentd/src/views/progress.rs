@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tagproto::{Block, BlockKind, CommandResult, CommandType, ExecutionObserver, Item};
-use wap_core::{FileChanged, OutputStream, visible_text};
+use wap_core::{FileChanged, OutputStream, visible_line, visible_text};
 
 use crate::views::console::{Console, Spinner, Tone};
 use crate::views::terminal_text::{LineWidth, labelled};
@@ -65,7 +65,7 @@ impl ExecutionObserver for Progress {
         let summary = if result.success {
             one_line(&result.summary)
         } else {
-            one_line_of(&result.summary, REASON_CHARACTERS)
+            visible_line(&result.summary, REASON_CHARACTERS)
         };
         let mark = format!("{mark:<7}");
         let counts = changed.and_then(counts).map(|counts| format!("  {counts}")).unwrap_or_default();
@@ -153,16 +153,7 @@ pub(crate) fn end_line(summary: &str) -> String {
 
 /// A text on one line that fits a terminal and cannot control it.
 pub(crate) fn one_line(text: &str) -> String {
-    one_line_of(text, LINE_CHARACTERS)
-}
-
-fn one_line_of(text: &str, most_characters: usize) -> String {
-    // A carriage return is white space here, as the ends of lines are.
-    let flat = printable(&text.replace('\r', "\n")).split_whitespace().collect::<Vec<_>>().join(" ");
-    if flat.chars().count() <= most_characters {
-        return flat;
-    }
-    flat.chars().take(most_characters - 1).chain(['…']).collect()
+    visible_line(text, LINE_CHARACTERS)
 }
 
 /// A line without characters that control a terminal.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod history;
 mod lines;
 mod messages;
 mod served_lines;

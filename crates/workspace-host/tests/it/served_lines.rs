@@ -52,7 +52,8 @@ fn workspace() -> Arc<dyn Workspace> {
 fn each_call_is_answered_on_a_line() {
     let output = Output::default();
     let input = Cursor::new(CALLS);
-    let end = serve_json_lines(&workspace(), "/work".into(), input, output.clone(), &CancelFlag::new());
+    let end =
+        serve_json_lines(&workspace(), "/home/me/project".into(), input, output.clone(), &CancelFlag::new());
     assert!(matches!(end.unwrap(), LinesEnd::Input));
     let text = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
     // Calls run at the same time, so that their answers come in any order.
@@ -63,6 +64,12 @@ fn each_call_is_answered_on_a_line() {
 
 #[test]
 fn a_reader_that_has_gone_is_the_end_and_not_an_error() {
-    let end = serve_json_lines(&workspace(), "/work".into(), Cursor::new(CALLS), Closed, &CancelFlag::new());
+    let end = serve_json_lines(
+        &workspace(),
+        "/home/me/project".into(),
+        Cursor::new(CALLS),
+        Closed,
+        &CancelFlag::new(),
+    );
     assert!(matches!(end.unwrap(), LinesEnd::Input));
 }

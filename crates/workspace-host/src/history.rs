@@ -1,0 +1,20 @@
+//! The history of a workspace as text: the log, and the outcome of an undo.
+
+mod bookkeeping_paths;
+mod log;
+mod log_page;
+mod undo_text;
+
+use change_journal::JournalError;
+
+use crate::{Exit, Failure};
+
+pub use bookkeeping_paths::bookkeeping_paths;
+pub use log::{RunLine, log, log_text};
+pub use log_page::{LogPart, log_page};
+pub use undo_text::{undo_lines, undo_text};
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn unreadable(error: JournalError) -> Failure {
+    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
+}

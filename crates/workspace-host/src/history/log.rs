@@ -1,0 +1,207 @@
+//! The log: runs of the journal with their steps and changes.
+
+use std::collections::BTreeSet;
+
+use change_journal::{
+    EntryKind, JournalError, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter, RunNumber,
+};
+use file_index::GitIgnores;
+use local_workspace::undone_by;
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+use serde::Serialize;
+use wap_core::visible_line;
+
+use super::unreadable;
+use crate::state::bookkeeping::{Bookkeeping, folded_line};
+use crate::{Failure, Places};
+
+/// The most characters of a step's description.
+const LINE_CHARACTERS: usize = 70;
+
+/// A run of the journal with its steps and changes, as a line that serialises.
+#[derive(Debug, Serialize)]
+pub struct RunLine {
+    run: u64,
+    conversation: String,
+    sequence: u64,
+    began_at: String,
+    finished: bool,
+    steps: Vec<StepLine>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct StepLine {
+    step: u32,
+    description: String,
+    finished: bool,
+    changes: Vec<ChangeLine>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ChangeLine {
+    change: u64,
+    path: String,
+    what: &'static str,
+    state: String,
+    /// The change that this one undoes.
+    undoes: Option<u64>,
+    /// The change that has undone this one.
+    undone_by: Option<u64>,
+    /// True if no step made it on purpose.
+    #[serde(skip)]
+    is_bookkeeping: bool,
+}
+
+/// Reads the newest runs, newest first, at most `limit`. With `folds_bookkeeping` the changes are marked that
+/// [`log_text`] folds.
+///
+/// # Errors
+/// The journal cannot be read.
+pub fn log(places: &Places, limit: u32, folds_bookkeeping: bool) -> Result<Vec<RunLine>, Failure> {
+    let Some(journal) = places.journal_reader()? else { return Ok(Vec::new()) };
+    read(&journal, places, limit, folds_bookkeeping).map_err(unreadable)
+}
+
+fn read(
+    journal: &JournalReader,
+    places: &Places,
+    limit: u32,
+    folds_bookkeeping: bool,
+) -> Result<Vec<RunLine>, JournalError> {
+    let runs = journal.runs(&RunFilter::default(), limit)?;
+    let mut runs: Vec<RunLine> =
+        runs.into_iter().map(|run| run_line(journal, run)).collect::<Result<_, _>>()?;
+    if folds_bookkeeping {
+        mark_bookkeeping(journal, places, &mut runs)?;
+    }
+    Ok(runs)
+}
+
+/// Renders runs as lines of text; changes that are bookkeeping are folded into one line for each step.
+#[must_use]
+pub fn log_text(runs: &[RunLine]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for run in runs {
+        lines.push(run_head(run));
+        for step in &run.steps {
+            lines.push(step_text(step));
+            let (folded, listed): (Vec<_>, Vec<_>) =
+                step.changes.iter().partition(|change| change.is_bookkeeping);
+            lines.extend(listed.into_iter().map(change_text));
+            let folded = folded.iter().filter(|change| !change.path.ends_with('/')).count();
+            lines.extend(folded_line(folded).map(|line| format!("           {line}")));
+        }
+    }
+    lines
+}
+
+/// Marks the changes that a view folds into one line. Without a folder to ask, none are.
+fn mark_bookkeeping(
+    journal: &JournalReader,
+    places: &Places,
+    runs: &mut [RunLine],
+) -> Result<(), JournalError> {
+    let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {
+        return Ok(());
+    };
+    let mut bookkeeping = Bookkeeping::new(journal, GitIgnores::new(&root));
+    for run in runs {
+        let changes = journal.changes_of_run(RunNumber(run.run))?;
+        let mut numbers = BTreeSet::new();
+        for change in &changes {
+            if bookkeeping.holds(change)? {
+                numbers.insert(change.number.0);
+            }
+        }
+        for change in run.steps.iter_mut().flat_map(|step| &mut step.changes) {
+            change.is_bookkeeping = numbers.contains(&change.change);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn run_head(run: &RunLine) -> String {
+    let unfinished = if run.finished { "" } else { "  (not finished)" };
+    let sequence = if run.sequence == 0 { String::new() } else { format!(" message {}", run.sequence) };
+    format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation)
+}
+
+pub(super) fn step_text(step: &StepLine) -> String {
+    let unknown = if step.finished { "" } else { "  (its end is not known)" };
+    format!("  {}{unknown}", visible_line(&step.description, LINE_CHARACTERS))
+}
+
+pub(super) fn change_text(change: &ChangeLine) -> String {
+    let undoes = change.undoes.map(|number| format!("  undoes {number}"));
+    let undone = change.undone_by.map(|number| format!("  undone by {number}"));
+    format!(
+        "    {:>5}  {:<8} {}  {}{}{}",
+        change.change,
+        change.what,
+        change.path,
+        change.state,
+        undoes.unwrap_or_default(),
+        undone.unwrap_or_default()
+    )
+}
+
+fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, JournalError> {
+    let changes = journal.changes_of_run(run.number)?;
+    let steps = journal.steps(run.number)?;
+    let steps = steps.into_iter().map(|step| step_line(journal, step, &changes)).collect::<Result<_, _>>()?;
+    Ok(RunLine { steps, ..run_line_of(&run) })
+}
+
+/// A run without its steps.
+pub(super) fn run_line_of(run: &RecordedRun) -> RunLine {
+    RunLine {
+        run: run.number.0,
+        conversation: run.key.conversation.clone(),
+        sequence: run.key.sequence,
+        began_at: jiff::Timestamp::try_from(run.began_at)
+            .map(|time| format!("{time:.0}"))
+            .unwrap_or_default(),
+        finished: run.finished_at.is_some(),
+        steps: Vec::new(),
+    }
+}
+
+pub(super) fn step_line(
+    journal: &JournalReader,
+    step: RecordedStep,
+    changes: &[RecordedChange],
+) -> Result<StepLine, JournalError> {
+    let changes = changes.iter().filter(|change| change.step == step.index);
+    Ok(StepLine {
+        step: step.index,
+        description: step.description,
+        finished: step.finished_at.is_some(),
+        changes: changes.map(|change| change_line(journal, change)).collect::<Result<_, _>>()?,
+    })
+}
+
+pub(super) fn change_line(
+    journal: &JournalReader,
+    change: &RecordedChange,
+) -> Result<ChangeLine, JournalError> {
+    let is_folder = [change.before, change.after].iter().flatten().any(|side| side.kind == EntryKind::Folder);
+    let what = match (&change.before, &change.after) {
+        (None, _) => "created",
+        (_, None) => "deleted",
+        _ => "changed",
+    };
+    let mut path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+    if is_folder {
+        path.push('/');
+    }
+    Ok(ChangeLine {
+        change: change.number.0,
+        path,
+        what,
+        state: format!("{:?}", change.state).to_lowercase(),
+        undoes: change.undoes.map(|number| number.0),
+        undone_by: undone_by(journal, change.number)?.map(|number| number.0),
+        is_bookkeeping: false,
+    })
+}

@@ -1,0 +1,126 @@
+//! The log in pages for a model.
+
+use change_journal::{JournalError, JournalReader, RecordedRun, RunFilter, RunNumber};
+use serde_json::json;
+
+use super::log::{change_line, change_text, run_head, run_line_of, step_line, step_text};
+use super::unreadable;
+use crate::{Failure, Places};
+
+/// A part of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPart {
+    /// The most runs.
+    pub limit: u32,
+    /// Leaves out this run and later ones.
+    pub before: Option<u64>,
+    /// The lines of the first run that earlier pages had.
+    pub skip: u64,
+    /// The most characters, apart from the note that says how to continue.
+    pub characters: usize,
+}
+
+/// Renders a part of the log for a model: as much as fits, and how to get the rest.
+///
+/// # Errors
+/// The journal cannot be read.
+pub fn log_page(places: &Places, part: &LogPart) -> Result<String, Failure> {
+    let text = match places.journal_reader()? {
+        Some(journal) => pages(&journal, part).map_err(unreadable)?,
+        None => String::new(),
+    };
+    Ok(if text.is_empty() { "nothing was done here yet".to_owned() } else { text })
+}
+
+fn pages(journal: &JournalReader, part: &LogPart) -> Result<String, JournalError> {
+    let mut page = PageText { left: part.characters, ..PageText::default() };
+    let (mut before, mut skip) = (part.before.map(RunNumber), part.skip);
+    let next = |before| journal.runs(&RunFilter { before, ..RunFilter::default() }, 1);
+    for _ in 0..part.limit {
+        let Some(run) = next(before)?.pop() else { return Ok(page.text) };
+        before = Some(run.number);
+        if let Some(added) = add_run(journal, &run, skip, &mut page)? {
+            let arguments = json!({ "before": run.number.0 + 1, "skip": added });
+            page.note(&format!(
+                "the rest of this run and earlier ones are left out; go on with log {arguments}"
+            ));
+            return Ok(page.text);
+        }
+        skip = 0;
+    }
+    if let (Some(before), false) = (before, next(before)?.is_empty()) {
+        let arguments = json!({ "before": before.0 });
+        page.note(&format!("earlier runs are left out; go on with log {arguments}"));
+    }
+    Ok(page.text)
+}
+
+/// Adds the lines of a run after the first `skip`. Returns how many lines of it have been added by now if not all of them fit.
+fn add_run(
+    journal: &JournalReader,
+    run: &RecordedRun,
+    skip: u64,
+    page: &mut PageText,
+) -> Result<Option<u64>, JournalError> {
+    let mut head = run_head(&run_line_of(run));
+    if skip > 0 {
+        head.push_str("  (continued)");
+        page.repeat(&head);
+    }
+    let mut index = 0;
+    if index >= skip && !page.add(&head) {
+        return Ok(Some(index));
+    }
+    let changes = journal.changes_of_run(run.number)?;
+    for step in journal.steps(run.number)? {
+        index += 1;
+        let line = step_line(journal, step.clone(), &[])?;
+        if index >= skip && !page.add(&step_text(&line)) {
+            return Ok(Some(index));
+        }
+        for change in changes.iter().filter(|change| change.step == step.index) {
+            index += 1;
+            if index >= skip && !page.add(&change_text(&change_line(journal, change)?)) {
+                return Ok(Some(index));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A text that grows by lines as long as they fit.
+#[derive(Default)]
+struct PageText {
+    text: String,
+    left: usize,
+    has_lines: bool,
+}
+
+impl PageText {
+    /// Adds a line if it fits, or a first one as far as it does: each page has one line at least, so that reading page
+    /// after page comes to the end.
+    fn add(&mut self, line: &str) -> bool {
+        let characters = line.chars().count().saturating_add(1);
+        if characters > self.left && self.has_lines {
+            return false;
+        }
+        self.has_lines = true;
+        self.push(line);
+        true
+    }
+
+    /// Adds a line that earlier pages had.
+    fn repeat(&mut self, line: &str) {
+        self.push(line);
+    }
+
+    fn push(&mut self, line: &str) {
+        self.text.extend(line.chars().take(self.left));
+        self.text.push('\n');
+        self.left = self.left.saturating_sub(line.chars().count().saturating_add(1));
+    }
+
+    fn note(&mut self, note: &str) {
+        self.text.push_str(&format!("[{note}]\n"));
+    }
+}

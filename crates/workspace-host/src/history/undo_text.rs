@@ -1,0 +1,97 @@
+//! The outcome of an undo as text.
+
+use local_workspace::{UndoEffect, Undone, UndonePath};
+use wap_core::visible_line;
+
+use crate::{UndoAnswer, UndoRefusal};
+
+/// The most characters of a command.
+const LINE_CHARACTERS: usize = 70;
+
+/// Renders the outcome of an undo for a model, in at most about `characters`.
+///
+/// # Errors
+/// A refusal, as text.
+pub fn undo_text(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> Result<String, String> {
+    let mut page = Page { text: String::new(), left: characters, left_out: 0 };
+    match answer {
+        Ok(answer) => {
+            undo_lines(&answer.undone).iter().for_each(|line| page.add(line));
+            let run = answer.undone.run;
+            page.end(&format!(
+                "log {{\"before\":{},\"limit\":1}} lists what this undo did",
+                run.saturating_add(1)
+            ));
+            if let Some(number) = answer.taken_back_by {
+                page.text.push_str(&format!("undoing change {number} takes this back"));
+            }
+            Ok(page.text.trim_end().to_owned())
+        }
+        Err(refusal) => {
+            page.add(&refusal.message);
+            for obstacle in refusal.obstacles {
+                page.add(&format!("`{}` {}", obstacle.path, obstacle.why));
+                obstacle.diff.lines().for_each(|line| page.add(line));
+            }
+            page.end(
+                "undo with the number of one change shows what is in its way, readFile what a file holds now",
+            );
+            Err(page.text.trim_end().to_owned())
+        }
+    }
+}
+
+/// Lines, as many as fit.
+struct Page {
+    text: String,
+    left: usize,
+    left_out: usize,
+}
+
+impl Page {
+    fn add(&mut self, line: &str) {
+        let characters = line.chars().count().saturating_add(1);
+        if self.left_out > 0 || characters > self.left {
+            self.left_out += 1;
+            return;
+        }
+        self.left -= characters;
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Says how many lines are left out, if any, and how to get them.
+    fn end(&mut self, how: &str) {
+        if self.left_out > 0 {
+            self.text.push_str(&format!("[{} lines are left out; {how}]\n", self.left_out));
+        }
+    }
+}
+
+/// Returns a line for each path that was undone, and for each that was not.
+#[must_use]
+pub fn undo_lines(undone: &Undone) -> Vec<String> {
+    let path_line = |path: &UndonePath| {
+        let effect = match path.effect {
+            UndoEffect::Restored => "restored",
+            UndoEffect::BroughtBack => "brought back",
+            UndoEffect::Removed => "removed",
+        };
+        format!("{effect:<12}  {}", path.path)
+    };
+    let mut lines: Vec<_> = undone.paths.iter().map(path_line).collect();
+    lines.extend(
+        undone.kept_folders.iter().map(|folder| format!("kept          {folder}/  (it is not empty)")),
+    );
+    let kept = undone.not_undoable.iter();
+    lines.extend(
+        kept.map(|path| format!("not undone    {path}  (what was there is not kept, or it has changed)")),
+    );
+    if !undone.commands.is_empty() {
+        lines.push("not undone: what these commands did to files is not known".to_owned());
+        lines.extend(
+            undone.commands.iter().map(|command| format!("  $ {}", visible_line(command, LINE_CHARACTERS))),
+        );
+    }
+    lines
+}

@@ -1,0 +1,76 @@
+//! The log and the outcome of an undo as text.
+
+use std::sync::Arc;
+
+use test_support::Caller;
+use wap_core::{CancelFlag, FileChange, Workspace, WriteFile};
+use workspace_host::{
+    HostOptions, LogPart, NoNotices, Places, SharedNotices, SharedWorkspace, UndoRequest, log, log_page,
+    log_text, undo_text,
+};
+
+/// Writes three files, each in a run of its own.
+fn written() -> (tempfile::TempDir, Places, SharedWorkspace) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = HostOptions::new(folder.path());
+    let places = Places::find(&options).unwrap();
+    let notices: SharedNotices = Arc::new(NoNotices);
+    let workspace = SharedWorkspace::new(&options, &places, &notices);
+    workspace.open().unwrap();
+    for path in ["a.txt", "b.txt", "c.txt"] {
+        let write = WriteFile { path: path.into(), content: "x\n".into(), ..WriteFile::default() };
+        let caller = Caller::once();
+        workspace.change_files(&caller.call(), &[FileChange::Write(write)]).unwrap().remove(0).unwrap();
+    }
+    (folder, places, workspace)
+}
+
+/// Removes the times, which differ in every run.
+fn without_times(line: &str) -> String {
+    line.split_once("Z  ").map_or(line, |(_, rest)| rest).to_owned()
+}
+
+#[test]
+fn an_undo_and_the_log_after_it() {
+    let (_folder, places, workspace) = written();
+    let answer =
+        workspace.undo(&UndoRequest { change: Some(2), ..UndoRequest::default() }, &Caller::once().call());
+    let undone = undo_text(answer.unwrap(), 1_000).unwrap();
+    // Until the owner has left, changes may be written and not settled yet.
+    workspace.leave(&CancelFlag::new());
+    drop(workspace);
+    let lines: Vec<String> =
+        log_text(&log(&places, 10, true).unwrap()).iter().map(|line| without_times(line)).collect();
+    insta::assert_snapshot!(format!("{undone}\n\n{}", lines.join("\n")));
+}
+
+#[test]
+fn pages_of_every_size_have_every_line_once() {
+    let (_folder, places, workspace) = written();
+    // Until the owner has left, lines change while pages are read.
+    workspace.leave(&CancelFlag::new());
+    drop(workspace);
+    let part = LogPart { limit: 10, before: None, skip: 0, characters: 10_000 };
+    let whole: Vec<String> = log_page(&places, &part).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(whole.len(), 9, "{whole:?}");
+    for characters in [50, 90, 130, 200, 400] {
+        let mut part = LogPart { characters, ..part };
+        let mut count = 0;
+        // Each page has one line at least, so that there are no more pages than lines.
+        for _ in 0..=whole.len() {
+            let page = log_page(&places, &part).unwrap();
+            let (notes, lines): (Vec<&str>, Vec<&str>) =
+                page.lines().partition(|line| line.starts_with('[') || line.contains("  (cont"));
+            for line in lines {
+                assert!(whole[count].starts_with(line), "{line:?} at {count} of {whole:?}, {characters}");
+                count += 1;
+            }
+            let Some(note) = notes.iter().find(|note| note.starts_with('[')) else { break };
+            let arguments = &note[note.find('{').unwrap()..note.len() - 1];
+            let next: serde_json::Value = serde_json::from_str(arguments).unwrap();
+            part.before = next["before"].as_u64();
+            part.skip = next["skip"].as_u64().unwrap_or(0);
+        }
+        assert_eq!(count, whole.len(), "{characters} characters");
+    }
+}
