@@ -15,7 +15,7 @@ use wap_core::{Call, CancelFlag, CodeIndex, DelegatingIndex, IndexError};
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::state;
 
 /// The name of the index's folder within the state folder.
@@ -32,7 +32,7 @@ pub(crate) struct OpenIndex {
 
 /// Opens the index in the state folder. Where there is no state folder, or one that cannot be written, the index lives in a
 /// temporary folder for as long as it is open.
-pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<OpenIndex, Failure> {
+pub(crate) fn open(common: &Common, places: &WorkspacePaths, console: Console) -> Result<OpenIndex, Failure> {
     if is_real_folder(&places.base) {
         match open_at(common, places, console, &places.base.join(INDEX_FOLDER)) {
             Ok(index) => return Ok(OpenIndex { index, _folder: None }),
@@ -49,13 +49,22 @@ pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result
 }
 
 /// Opens the index in the state folder, which is made if it is not there.
-pub(crate) fn open_kept(common: &Common, places: &Places, console: Console) -> Result<OpenIndex, Failure> {
+pub(crate) fn open_kept(
+    common: &Common,
+    places: &WorkspacePaths,
+    console: Console,
+) -> Result<OpenIndex, Failure> {
     state::make_state_folder(places)?;
     let index = open_at(common, places, console, &places.base.join(INDEX_FOLDER))?;
     Ok(OpenIndex { index, _folder: None })
 }
 
-fn open_at(common: &Common, places: &Places, console: Console, folder: &Path) -> Result<LocalIndex, Failure> {
+fn open_at(
+    common: &Common,
+    places: &WorkspacePaths,
+    console: Console,
+    folder: &Path,
+) -> Result<LocalIndex, Failure> {
     let source = FolderSource::new(state::open_root(&common.host(), places)?);
     let source = match places.state_folder() {
         Some(state_folder) => source.without(state_folder),
@@ -89,7 +98,7 @@ pub(crate) fn refresh(
 }
 
 /// Whether an index is kept in the state folder.
-pub(crate) fn is_kept(places: &Places) -> bool {
+pub(crate) fn is_kept(places: &WorkspacePaths) -> bool {
     is_real_folder(&places.base) && places.base.join(INDEX_FOLDER).join(code_index::STORE_NAME).is_file()
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wap_core::{Call, Reason, WapError};
 use wap_mcp::{LogPage, WorkspaceHistory};
-use workspace_host::{Places, SharedWorkspace, UndoRequest};
+use workspace_host::{SharedWorkspace, UndoRequest, WorkspacePaths};
 
 use crate::commands;
 use crate::exit::{Exit, Failure};
@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 /// The journal of the workspace that a server serves.
 pub(crate) struct ServedHistory {
     pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) places: Places,
+    pub(crate) places: WorkspacePaths,
 }
 
 impl WorkspaceHistory for ServedHistory {

@@ -9,13 +9,13 @@ use wap_mcp::{CodeIndexSource, ExtraTool};
 use crate::cli::Common;
 use crate::code_index_access::{self, AskedIndex};
 use crate::views::console::Console;
-use workspace_host::Places;
 use workspace_host::SharedWorkspace;
+use workspace_host::WorkspacePaths;
 
 /// The code index of the workspace that a server serves.
 pub(crate) struct ServedIndex {
     common: Common,
-    places: Places,
+    places: WorkspacePaths,
     console: Console,
     workspace: Arc<SharedWorkspace>,
     /// True if clients have tools that use the index.
@@ -26,7 +26,7 @@ pub(crate) struct ServedIndex {
 impl ServedIndex {
     pub(crate) fn new(
         common: &Common,
-        places: &Places,
+        places: &WorkspacePaths,
         console: Console,
         workspace: &Arc<SharedWorkspace>,
         tools: &[ExtraTool],

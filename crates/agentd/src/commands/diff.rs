@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::state::bookkeeping::{Bookkeeping, folded_line};
 
 /// How many changes are read at a time.
@@ -42,7 +42,7 @@ pub(crate) fn diff(
 ) -> Outcome {
     let range = range.unwrap_or(1..=u64::MAX);
     let numbers = ChangeNumber(*range.start())..=ChangeNumber(*range.end());
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     let unreadable =
         |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
     let (found, folded) = match places.journal_reader()? {
@@ -85,7 +85,7 @@ pub(crate) fn diff(
 /// The paths to which nothing but bookkeeping was done by changes of these numbers.
 fn folded(
     journal: &JournalReader,
-    places: &Places,
+    places: &WorkspacePaths,
     numbers: &RangeInclusive<ChangeNumber>,
 ) -> Result<BTreeSet<String>, JournalError> {
     let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
 use wap_mcp::LogPage;
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::state::bookkeeping::{Bookkeeping, folded_line};
 
 #[derive(Serialize)]
@@ -54,7 +54,7 @@ struct ChangeLine {
 
 /// Lists runs with their steps and changes, newest first.
 pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> Outcome {
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     let runs = match places.journal_reader()? {
         Some(journal) => {
             let mut runs = lines(&journal, limit).map_err(unreadable)?;
@@ -79,7 +79,7 @@ pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> O
 }
 
 /// Renders a part of the log for a model: as much as fits, and how to get the rest.
-pub(crate) fn page(places: &Places, asked: &LogPage) -> Result<String, Failure> {
+pub(crate) fn page(places: &WorkspacePaths, asked: &LogPage) -> Result<String, Failure> {
     let text = match places.journal_reader()? {
         Some(journal) => pages(&journal, asked).map_err(unreadable)?,
         None => String::new(),
@@ -188,7 +188,7 @@ fn rendered(runs: &[RunLine]) -> Vec<String> {
 /// Marks the changes that a view folds into one line. Without a folder to ask, none are.
 fn mark_bookkeeping(
     journal: &JournalReader,
-    places: &Places,
+    places: &WorkspacePaths,
     runs: &mut [RunLine],
 ) -> Result<(), JournalError> {
     let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {

@@ -17,8 +17,8 @@ use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use wap_calls::{CallPool, Client};
-use workspace_host::Places;
 use workspace_host::SharedWorkspace;
+use workspace_host::WorkspacePaths;
 use workspace_host::json_rpc::{self, INVALID_REQUEST, Message};
 use workspace_host::line_input::{Line, read_line};
 use workspace_host::state::check_unconfined;
@@ -49,7 +49,7 @@ struct Service {
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     workspace.open()?;
