@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use wap_core::{Call, Reason, WapError};
 use wap_mcp::{LogPage, WorkspaceHistory};
-use workspace_host::{LogPart, Places, SharedWorkspace, UndoRequest, log_page, undo_text};
+use workspace_host::{LogPart, SharedWorkspace, UndoRequest, WorkspacePaths, log_page, undo_text};
 
 use crate::exit::{Exit, Failure};
 
 /// The journal of the workspace that a server serves.
 pub(crate) struct ServedHistory {
     pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) places: Places,
+    pub(crate) places: WorkspacePaths,
 }
 
 impl WorkspaceHistory for ServedHistory {

@@ -1,4 +1,4 @@
-//! What the user asks of the confinement of commands.
+//! The user's options about the confinement of commands.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -53,8 +53,8 @@ impl FromStr for SandboxChoice {
 
 /// The least confinement under which commands run.
 ///
-/// Without a choice it is whatever the machine gives while a person is there to read the report in front of the session
-/// (`is_attended`), and all of it otherwise.
+/// Without a choice, a person at the terminal (`is_attended`) gets whatever the machine offers, since they read the report
+/// in front of the session; an unattended process requires full confinement.
 pub fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
     match choice {
         Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
@@ -63,12 +63,12 @@ pub fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
     }
 }
 
-/// Whether standard input is a terminal, and so a person is there.
+/// Checks whether standard input is a terminal, so that a person can read what is reported.
 pub fn is_attended() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// How commands are started on this machine for this user.
+/// Returns the configuration with which commands are started on this machine for this user.
 pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
     let variable = |name| std::env::var_os(name).unwrap_or_default();
     let user = User {
@@ -86,14 +86,15 @@ pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
     config
 }
 
-/// What a command may see and use.
+/// Returns the folders and resources that a command may see and use.
 pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> Policy {
     let mut policy = Policy::for_workspace(workspace);
     policy.network = options.network;
+    // Commands see the workspace: a state folder within it would show them the journal, and let them forge replies.
     if state_folder.starts_with(workspace) {
         policy.hidden.push(state_folder.to_owned());
     }
-    // One that cannot be made absolute does not exist either, and is refused when a command starts.
+    // A folder that cannot be made absolute does not exist either, and is refused when a command starts.
     let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
     policy.writable.extend(options.caches.iter().map(absolute));
     policy.readable.extend(options.readable.iter().cloned());
@@ -101,8 +102,8 @@ pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> P
     policy
 }
 
-/// What a user asks of the confinement of commands and of protected names. The owner of a state folder compares it with
-/// what it was started with itself, so that no option of a client is left unobeyed.
+/// The options about the confinement of commands and about protected names. The owner of a state folder compares a
+/// client's with its own, so that no option of a client is silently ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Confinement {
@@ -119,7 +120,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Returns what this process was started with.
+    /// Returns the options that this process was started with.
     pub fn of(options: &HostOptions) -> Confinement {
         let lowest = match need(options.sandbox, is_attended()) {
             SandboxNeed::AtLeast(level) => Some(level.to_string()),
@@ -138,7 +139,7 @@ impl Confinement {
         }
     }
 
-    /// Returns the options about names that a client has otherwise than this owner.
+    /// Returns the options about names in which a client differs from this owner.
     pub fn other_names(&self, client: &Confinement) -> Vec<&'static str> {
         let pairs = [
             ("--protect", self.protect == client.protect),
@@ -148,11 +149,13 @@ impl Confinement {
         differing(&pairs)
     }
 
-    /// Returns the options that a client has otherwise than this owner and that matter to commands. `level` is the
+    /// Returns the options in which a client differs from this owner and that matter to commands. `level` is the
     /// confinement that commands of this owner get.
     pub fn other_commands(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
-        let is_met =
-            |asked: &str| level.is_some_and(|level| level_named(asked).is_some_and(|asked| level >= asked));
+        let is_met = |lowest: &str| {
+            level.is_some_and(|level| level_named(lowest).is_some_and(|lowest| level >= lowest))
+        };
+        // A client is served if this owner's commands get at least what it needs, whatever lowest level the owner has.
         let is_level_kept =
             self.lowest_level == client.lowest_level || client.lowest_level.as_deref().is_none_or(is_met);
         let pairs = [
@@ -164,9 +167,10 @@ impl Confinement {
         [self.other_names(client), differing(&pairs)].concat()
     }
 
-    /// Returns the options that a client has otherwise than this owner and that matter to a session: its replies change
+    /// Returns the options in which a client differs from this owner and that matter to a session, whose replies change
     /// files and run commands.
     pub fn other_sessions(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
+        // A read-only owner refuses more than its client asked for, which is safe; the reverse is not.
         let read_only = [("--read-only", self.read_only || !client.read_only)];
         [self.other_commands(client, level), differing(&read_only)].concat()
     }
@@ -187,12 +191,12 @@ fn level_named(name: &str) -> Option<Level> {
         .find(|level| level.to_string() == name)
 }
 
-/// A path that means the same from every folder.
+/// Returns a path that means the same from every folder.
 pub fn absolute_text(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }
 
-/// The user's home folder.
+/// Returns the user's home folder; `None` if the environment names none.
 pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
@@ -202,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn full_confinement_is_required_where_nobody_watches_and_nothing_was_chosen() {
+    fn an_unattended_process_without_a_choice_requires_full_confinement() {
         assert_eq!(need(None, false), SandboxNeed::AtLeast(Level::Full));
         assert_eq!(need(None, true), SandboxNeed::Whatever);
         for is_attended in [true, false] {

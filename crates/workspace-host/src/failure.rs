@@ -39,14 +39,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A failure, what to do about it, and the exit code with which a program ends because of it.
+/// A failure with the advice for it and the exit code with which a program ends because of it.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code of a program that ends because of it.
     pub exit: Exit,
     /// The failure in one sentence.
     pub message: String,
-    /// A way out, if there is one.
+    /// The way out; `None` if there is none.
     pub advice: Option<String>,
 }
 

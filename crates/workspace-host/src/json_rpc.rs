@@ -1,12 +1,12 @@
-//! JSON-RPC 2.0: what a message says, and how answers are written.
+//! JSON-RPC 2.0: parsing messages and rendering answers.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use wap_core::{Reason, WapError};
 
-/// The text is no JSON.
+/// The text is not JSON.
 pub const PARSE_ERROR: i32 = -32_700;
-/// The JSON is no request.
+/// The JSON is not a request.
 pub const INVALID_REQUEST: i32 = -32_600;
 /// There is no such method.
 pub const METHOD_NOT_FOUND: i32 = -32_601;
@@ -14,7 +14,7 @@ pub const METHOD_NOT_FOUND: i32 = -32_601;
 pub const INVALID_PARAMS: i32 = -32_602;
 /// The call was cancelled.
 pub const CANCELLED: i32 = -32_800;
-/// The tool has failed; the error's data says how.
+/// The tool has failed; the error's data has its `WapError`.
 pub const TOOL_FAILED: i32 = -32_000;
 
 /// The notification that cancels a call: `{"id": …}`.
@@ -31,7 +31,7 @@ pub struct Message {
     pub params: Value,
 }
 
-/// Why a text is no message, with the answer's parts.
+/// The fault of a text that is not a message, with the parts of the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Malformed {
     /// The id of the request, as far as it could be read.
@@ -56,7 +56,7 @@ impl Message {
         let mut object = match value {
             Value::Object(object) => object,
             Value::Array(_) => {
-                let text = "batches are not taken: send one message a line";
+                let text = "batches are not supported: send one message a line";
                 return Err(malformed(INVALID_REQUEST, text.to_owned()));
             }
             _ => return Err(malformed(INVALID_REQUEST, "the message is not an object".to_owned())),
@@ -81,6 +81,7 @@ impl Message {
     }
 }
 
+// The specification discourages `null` and does not forbid it.
 fn is_id(id: &Value) -> bool {
     id.is_string() || id.is_number() || id.is_null()
 }

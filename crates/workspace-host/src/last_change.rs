@@ -1,4 +1,4 @@
-//! The changes that "the last" means, and the failures of an undo.
+//! The changes that "the last change" refers to, and the failures of an undo.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use local_workspace::{Undo, UndoError, undone_by};
 use crate::failure::{Exit, Failure};
 use crate::state::bookkeeping::Bookkeeping;
 
-/// How many changes are looked at in one go.
+/// The number of changes that one query reads.
 const PAGE: u32 = 500;
 
-/// The last reply that has changed anything on purpose, and is in force; without `reply` also what other clients have done since: a
-/// change of a file, or all of a command.
+/// Returns the undo of the last reply that changed anything on purpose and is in force. Without `reply`, later work of
+/// other clients counts too: one change of a file, or all changes of a command.
 ///
-/// Bookkeeping is never undone alone. Where it stands in the way of a reply, because later commands have changed the same files, it
-/// is undone with it.
+/// Bookkeeping is never undone alone. It is undone together with a reply that it obstructs, because later commands have
+/// changed the same files.
 pub fn last(
     journal: &JournalReader,
     ignores: GitIgnores<'_>,
@@ -35,6 +35,7 @@ pub fn last(
             if !is_in_force(journal, change)? {
                 continue;
             }
+            // Remembered: should the reply beneath touch the same paths, these changes have to be undone before it can be.
             if bookkeeping.holds(change)? {
                 passed.push(change.clone());
                 continue;
@@ -49,7 +50,7 @@ pub fn last(
     }
 }
 
-/// All that a reply has changed, and the later bookkeeping of the same files.
+/// Returns the undo of all that a reply has changed, with the later bookkeeping of the same files.
 fn of_reply(
     journal: &JournalReader,
     run: RunNumber,
@@ -73,7 +74,7 @@ fn of_reply(
     Ok(Undo::Changes(numbers))
 }
 
-/// One change of a file; of a command all that it did.
+/// Returns the undo of one change of a file, or of everything that a command did.
 fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo, JournalError> {
     let steps = journal.steps(change.run)?;
     let is_command =
@@ -100,7 +101,7 @@ fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool,
         && undone_by(journal, change.number)?.is_none())
 }
 
-/// Only replies to messages have a sequence.
+/// Checks whether a run is a reply: only replies to messages have a sequence.
 fn is_of_a_reply(journal: &JournalReader, run: RunNumber) -> Result<bool, JournalError> {
     Ok(journal.run(run)?.is_some_and(|run| run.key.sequence > 0))
 }

@@ -23,10 +23,10 @@ pub use notices::{NoNotices, Notices, SharedNotices};
 pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;
 pub use owner::followed_sessions::FollowedSession;
-pub use owner::link::{Link, NoLink};
+pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::protocol::{Hello, Welcome};
 pub use owner::session_call::{
-    AppliedReply, ApplyReply, Asker, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
+    AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
     ReplyState, SessionCall, SessionRefusal, SessionReply,
 };
 pub use owner::session_progress::Watching;
@@ -34,4 +34,4 @@ pub use owner::shared_sessions::SharedSessions;
 pub use owner::shared_workspace::SharedWorkspace;
 pub use owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 pub use reply_plan::{PlanLine, ReplyPlan};
-pub use state::{LocalSessions, Opened, Places, ReadingEngine, STATE_FOLDER};
+pub use state::{LocalSessions, Opened, ReadingEngine, STATE_FOLDER, WorkspacePaths};

@@ -1,20 +1,19 @@
-//! Messages that come one a line, up to a length.
+//! Messages of one line each, up to a limit.
 
 use std::io::{self, BufRead};
 
 /// One line of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// It is in the buffer, without its ending.
+    /// A line that is in the buffer, without its ending.
     Whole,
-    /// It was longer than is accepted and was skipped.
+    /// A line over the limit, which was skipped.
     TooLong,
-    /// There is no more.
+    /// The end of the input.
     End,
 }
 
-/// Reads a line into `buffer`, which holds at most `limit_bytes` whatever arrives. What ends without a line ending is a
-/// line, too.
+/// Reads a line into `buffer`, which holds at most `limit_bytes` whatever arrives. A last line without an ending counts.
 pub fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, limit_bytes: u64) -> io::Result<Line> {
     let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
     buffer.clear();
@@ -38,6 +37,7 @@ pub fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, limit_bytes: u6
         let piece = &available[..end.unwrap_or(available.len())];
         is_too_long |= buffer.len() + piece.len() > limit;
         if is_too_long {
+            // Frees the part that was read; the rest of the line is consumed without being kept.
             *buffer = Vec::new();
         } else {
             buffer.extend_from_slice(piece);

@@ -1,11 +1,11 @@
-//! Lines for the person who runs the program.
+//! Lines for the user of the program.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A receiver of lines for the person who runs the program, such as a terminal or a log.
+/// A receiver of lines for the user of the program, such as a terminal or a log.
 pub trait Notices: Debug + Send + Sync {
-    /// Reports something that the person has to know.
+    /// Reports something that the user has to know.
     fn notice(&self, line: &str);
 
     /// Reports progress.
@@ -13,7 +13,7 @@ pub trait Notices: Debug + Send + Sync {
         let _ = line;
     }
 
-    /// Reports a detail for a person who wants to know more.
+    /// Reports a detail for a user who wants to know more.
     fn detail(&self, line: &str) {
         let _ = line;
     }
@@ -22,7 +22,7 @@ pub trait Notices: Debug + Send + Sync {
 /// Notices that several parts of a program report to.
 pub type SharedNotices = Arc<dyn Notices>;
 
-/// Notices that no person reads.
+/// A receiver that drops every line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNotices;
 

@@ -1,4 +1,4 @@
-//! The names that other programs obey, as the user's options have them.
+//! Protected and reported names, with the user's options applied.
 
 use rel_path::{NameRule, ProtectedNames};
 
@@ -10,6 +10,7 @@ const YOURS: &str = "the user has put it on the list";
 /// Returns the names with their lists. Where options contradict each other, the stricter one holds.
 pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
     let mut names = ProtectedNames::default();
+    // The order decides contradictions: what is added last wins, and the strictest list is added last.
     for name in &options.unprotect {
         names.remove(name);
     }
@@ -23,7 +24,7 @@ pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
     names
 }
 
-/// Whether a name on the second list is on the first one by default.
+/// Checks whether a name on the second list is on the first one by default.
 pub fn is_never_changed(name: &str) -> bool {
     ProtectedNames::default().entry(name).is_some_and(|entry| entry.rule() == NameRule::Never)
 }
@@ -33,6 +34,7 @@ pub fn name(text: &str) -> Result<String, String> {
     if ProtectedNames::new([text]).entries().next().is_none() {
         return Err("give a name, or several joined by slashes".to_owned());
     }
+    // It would protect every file: then no change could be made at all.
     if text.split('/').any(|part| !part.is_empty() && part.chars().all(|character| character == '*')) {
         return Err("a * alone stands for every name: write more of it".to_owned());
     }

@@ -10,24 +10,24 @@ use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
 pub const USUAL_COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The options with which a process opens a workspace. The owner of the state folder compares those about confinement
-/// with the ones that it was started with itself, and refuses a client whose options it would not obey.
+/// with its own, and refuses a client whose options it would not obey.
 #[derive(Clone, Debug)]
 pub struct HostOptions {
     /// The folder of code.
     pub workspace: PathBuf,
     /// The state folder; `None` for `.agentd` in the workspace.
     pub base: Option<PathBuf>,
-    /// Whether a state folder that was not made here is accepted: a copy, or a restored backup.
+    /// True if a state folder that was not created here is accepted: a copy, or a restored backup.
     pub trust_state: bool,
-    /// The words of the command that this process carries out, for other processes to name.
+    /// The words of the command that this process carries out, by which other processes name it.
     pub command: String,
     /// Lines about settings by which commands are confined less, each reported when the workspace is opened.
     pub lowered: Vec<String>,
     /// The confinement that commands need; `None` if the user has not chosen.
     pub sandbox: Option<SandboxChoice>,
-    /// Whether commands may use the network.
+    /// True if commands may use the network.
     pub network: bool,
-    /// Whether commands run on a copy-on-write layer where there can be one.
+    /// True if commands run on a copy-on-write layer where the machine supports one.
     pub layer: bool,
     /// Further folders that commands may change.
     pub caches: Vec<PathBuf>,
@@ -35,15 +35,15 @@ pub struct HostOptions {
     pub readable: Vec<PathBuf>,
     /// The longest run time of a command.
     pub command_timeout: Duration,
-    /// Whether every change and every command is refused.
+    /// True if every change and every command is refused.
     pub read_only: bool,
-    /// The most bytes of contents of files that are kept for undoing.
+    /// The most bytes of file contents that are kept for undoing.
     pub history_limit_bytes: u64,
     /// Names in which nothing is ever changed.
     pub protect: Vec<String>,
-    /// Names of which changes are made and pointed out.
+    /// Names whose changes are made and reported to the user.
     pub ask_about: Vec<String>,
-    /// Names that are taken off both lists.
+    /// Names that are removed from both lists.
     pub unprotect: Vec<String>,
 }
 

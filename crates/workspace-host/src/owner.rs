@@ -1,9 +1,9 @@
-//! The owner of a state folder, as its clients see it: it answers their calls through the socket in the folder.
+//! The owner of a state folder, which answers its clients' calls through the socket in the folder.
 
 mod connection;
 pub(crate) mod followed_sessions;
-pub(crate) mod link;
 mod outgoing;
+pub(crate) mod owner_connection;
 pub(crate) mod protocol;
 pub(crate) mod session_call;
 pub(crate) mod session_progress;
@@ -29,37 +29,37 @@ use crate::owner::protocol::{Hello, Welcome};
 use crate::state::garbage_keeper::GarbageKeeper;
 use crate::state::{LocalSessions, socket};
 
-/// How many clients may be connected at once.
+/// The most clients that may be connected at once.
 const MOST_CLIENTS: usize = 512;
 
-/// How long calls that were begun may take to end once the owner leaves.
+/// The time that running calls have to end once the owner leaves.
 const PARTING: Duration = Duration::from_secs(5);
 
-/// What the owner of a state folder shares with its clients.
+/// The workspace, sessions and threads that the owner of a state folder shares with its clients.
 #[derive(Debug)]
 pub struct Host {
     pub(crate) workspace: Arc<LocalWorkspace>,
     pub(crate) journal: Journal,
     pub(crate) sessions: Arc<LocalSessions>,
     pub(crate) pool: CallPool,
-    /// What a client has to be like.
+    /// The greeting that a client's own has to match.
     pub hello: Hello,
-    /// What clients learn of this process.
+    /// The description of this process for its clients.
     pub welcome: Welcome,
-    /// Whether this process stays. One that is about to end begins no command for others.
+    /// True while this process stays. A process that is about to end begins no command for others.
     stays: AtomicBool,
-    /// Whether the door is closing: then clients are not gone, but sent to the next owner.
+    /// True once the door is closing: the clients of closed connections are then alive, and go to the next owner.
     closing: AtomicBool,
     work: Mutex<Work>,
     changed: Condvar,
 }
 
-/// What is going on for clients.
+/// The calls and connections of clients.
 #[derive(Debug, Default)]
 struct Work {
     calls: usize,
     commands: usize,
-    /// A handle of each connection, to end it by.
+    /// A handle of each connection, through which it is ended.
     connections: Vec<(u64, UnixStream)>,
     next_connection: u64,
 }
@@ -91,15 +91,16 @@ impl Host {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether this process is about to give the state folder up.
+    /// Checks whether this process is about to give up the state folder.
     fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// Takes note of a call until the returned value is dropped; `None` if it must not begin.
+    /// Counts a call until the returned value is dropped; `None` if it must not begin.
     fn begin(self: &Arc<Host>, is_command: bool) -> Option<Begun> {
         let mut work = self.work();
-        // Asked under the lock: whoever leaves waits, under the lock, for the commands that were begun.
+        // Checked under the lock: a leaving owner clears the flag and counts the running commands under the same lock, so
+        // that no command begins between the two.
         if is_command && !self.stays.load(Ordering::SeqCst) {
             return None;
         }
@@ -135,28 +136,29 @@ pub struct Door {
 }
 
 impl Door {
-    /// Lets clients in from now on. Without a socket there are none, and everything else goes on.
+    /// Lets clients in from now on. Without a socket there are none, and everything else works.
     pub fn open(state_folder: &Path, host: Host) -> Door {
         let host = Arc::new(host);
         let listening = start(state_folder, &host).ok();
         Door { host, listening, state_folder: state_folder.to_owned(), keeper: OnceLock::new() }
     }
 
-    /// Says that this process stays: clients may have it run commands, searches are made quick for it, and what is kept for undoing
-    /// is kept below a limit.
+    /// Marks this process as one that stays: clients may have it run commands, it keeps an index for fast searches, and it
+    /// keeps the history for undoing below a limit.
     pub fn stay(&self, history_limit_bytes: u64, notices: &SharedNotices) {
         self.host.stays.store(true, Ordering::SeqCst);
-        // Without a list of files, searches take longer, and that is all.
+        // Without an index, searches take longer, and nothing else changes.
         let _ = self.host.workspace.keep_index(IndexLimits::default());
         let Host { workspace, journal, .. } = &*self.host;
         self.keeper.get_or_init(|| GarbageKeeper::start(workspace, journal, history_limit_bytes, notices));
     }
 
-    /// Begins no more commands for clients, and waits until those that run have ended, or until told not to.
+    /// Begins no more commands for clients, and waits until the running ones have ended, or until `is_hurried`.
     pub fn wait_for_commands(&self, is_hurried: &dyn Fn() -> bool) {
         let mut work = self.host.work();
         self.host.stays.store(false, Ordering::SeqCst);
         while work.commands > 0 && !is_hurried() {
+            // `is_hurried` depends on a signal and a clock, which wake no condition variable.
             let pause = Duration::from_millis(50);
             (work, _) = self.host.changed.wait_timeout(work, pause).unwrap_or_else(PoisonError::into_inner);
         }
@@ -165,20 +167,21 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        // While the folder is still ours.
+        // Collecting needs the journal, which is closed after this.
         drop(self.keeper.take());
         self.host.stays.store(false, Ordering::SeqCst);
         self.host.closing.store(true, Ordering::SeqCst);
         if let Some((listener, thread)) = self.listening.take() {
-            // While the folder is still ours, so that it is our name that goes.
+            // While this process still owns the folder: later the name may be that of the next owner's socket.
             socket::remove(&self.state_folder);
+            // Closing the descriptor would not wake a thread that waits in accept(2); shutting it down does.
             let _ = rustix::net::shutdown(listener.as_fd(), rustix::net::Shutdown::Both);
             let _ = thread.join();
         }
         let deadline = Instant::now() + PARTING;
         let mut work = self.host.work();
         for (_, stream) in &work.connections {
-            // Answers of calls that were begun still go out; what is not answered is asked of the next owner.
+            // Answers to running calls still go out; clients repeat the others at the next owner.
             let _ = stream.shutdown(std::net::Shutdown::Read);
         }
         while (work.calls > 0 || !work.connections.is_empty()) && Instant::now() < deadline {
@@ -197,7 +200,7 @@ fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<(UnixListener, Joi
             match accepting.accept() {
                 Ok((stream, _)) => admit(&host, stream),
                 Err(_) if host.is_closing() => break,
-                // No more files can be opened, for instance: it may pass.
+                // The limit of open files was reached, for instance, which may pass; without a pause this would spin.
                 Err(_) => thread::sleep(Duration::from_millis(100)),
             }
         }
@@ -205,7 +208,7 @@ fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<(UnixListener, Joi
     Ok((listener, thread))
 }
 
-/// Serves a client on a thread of its own. One too many is turned away, and tries again.
+/// Serves a client on a thread of its own. A client over the limit is disconnected, and tries again.
 fn admit(host: &Arc<Host>, stream: UnixStream) {
     let Ok(handle) = stream.try_clone() else { return };
     let number = {

@@ -1,4 +1,4 @@
-//! What a reply would do, found out without doing it.
+//! The plan of a reply: its effects, determined without carrying anything out.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use wap_core::{Call, CancelFlag, ConversationId, FileChanged, Origin, Retention,
 use crate::owner::session_call::SessionReply;
 use crate::state::LocalSessions;
 
-/// What a reply would do.
+/// The effects that a reply would have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReplyPlan {
     /// `false` if it was executed before, so that applying it would do nothing.
@@ -20,15 +20,15 @@ pub struct ReplyPlan {
     pub lines: Vec<PlanLine>,
 }
 
-/// What a block would do.
+/// The effect that a block would have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanLine {
     /// The kind of block.
     pub command_type: String,
-    /// What would be shown as its result; for a command what would run.
+    /// The summary of its result; for a command, the text of the command.
     pub summary: String,
-    /// Whether it would succeed; `true` for commands.
+    /// True if it would succeed; always true for commands.
     pub success: bool,
     /// The output of its result.
     pub output: String,
@@ -36,7 +36,7 @@ pub struct PlanLine {
     pub diff: String,
 }
 
-/// Plans every block, as far as its result can be known.
+/// Plans every block, as far as its result can be determined.
 pub(crate) fn plan(
     sessions: &LocalSessions,
     reply: &SessionReply,
@@ -51,6 +51,7 @@ pub(crate) fn plan(
         return Err(SessionError::Refused(refusal));
     }
     let dry = DryWorkspace::new(sessions.workspace());
+    // A fresh run: planning must neither be answered from the record of the reply nor leave one.
     let origin = Origin {
         conversation: ConversationId(session.session_id.to_string()),
         run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
@@ -62,6 +63,7 @@ pub(crate) fn plan(
     let mut lines = Lines(Vec::new());
     execute(&reply.items, session.dialect, base, timeout, &dry, &call, &mut lines)
         .map_err(SessionError::Workspace)?;
+    // The dry run lists its changes in the order of the blocks that made them.
     let mut diffs = dry.into_planned().into_iter();
     for (line, changed) in &mut lines.0 {
         if *changed && let Some(change) = diffs.next() {
@@ -91,7 +93,7 @@ impl ExecutionObserver for Lines {
         };
         let line = PlanLine {
             command_type: result.command_type.to_string(),
-            // What a command gives is not known without running it.
+            // The result of a command cannot be determined without running it.
             summary: command
                 .map_or_else(|| result.summary.clone(), |command| format!("Would run '{command}'")),
             success: result.success || command.is_some(),

@@ -1,4 +1,4 @@
-//! What a failed session operation means for a person, and how the process ends.
+//! Failed session operations: the text for the user, and the exit code.
 
 use sandbox_fs::FsError;
 use tag_session::SessionError;
@@ -6,7 +6,7 @@ use wap_core::Reason;
 
 use crate::failure::{Exit, Failure};
 
-/// Says what an executed reply means for files that could not be written.
+/// Explains that a reply was executed although its files could not be written.
 pub fn unwritten(error: &FsError) -> Failure {
     Failure::new(Exit::Failed, format!("the reply was executed, but the next message could not be written: {error}"))
         .advise("it is in the journal: `agentd outbox` prints it, and the next `agentd` that starts here writes the file")
@@ -21,7 +21,7 @@ pub fn explain(error: SessionError) -> Failure {
             Failure::new(Exit::Usage, text).advise("`agentd sessions` lists the sessions of this workspace")
         }
         SessionError::Complete { id } => Failure::new(Exit::Refused, text).advise(format!(
-            "go on with it by `agentd resume --reopen {id}`, or start another one with `agentd new TASK`"
+            "continue it with `agentd resume --reopen {id}`, or start another one with `agentd new TASK`"
         )),
         SessionError::Damaged { .. } => {
             Failure::new(Exit::Failed, text).advise("the other sessions are not affected; start a new one")
@@ -32,9 +32,9 @@ pub fn explain(error: SessionError) -> Failure {
         SessionError::OtherSession { quoted, .. } => Failure::new(Exit::Refused, text)
             .advise(format!("apply it with --session {}, or remove its Reply-To line if it is meant here", quoted.session)),
         SessionError::OtherSequence { .. } => Failure::new(Exit::Refused, text)
-            .advise("send the newest outbox to the model, or execute the reply all the same with `agentd apply --again`"),
+            .advise("send the newest outbox to the model, or execute the reply anyway with `agentd apply --again`"),
         SessionError::MovedOn { .. } => Failure::new(Exit::Refused, text)
-            .advise("nothing was executed: another reply was, meanwhile; send the newest outbox to the model"),
+            .advise("nothing was executed: another reply was executed meanwhile; send the newest outbox to the model"),
         SessionError::Taken { .. } => Failure::new(Exit::Refused, text).advise("nothing was executed for this one"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
@@ -43,12 +43,12 @@ pub fn explain(error: SessionError) -> Failure {
         )),
         SessionError::Busy => Failure::new(Exit::Held, text).advise("wait until it has ended"),
         SessionError::BegunElsewhere { session } => Failure::new(Exit::Refused, text).advise(format!(
-            "go on with it by `agentd apply FILE --session {session}`, or execute it here all the same with --again"
+            "continue it with `agentd apply FILE --session {session}`, or execute it here anyway with --again"
         )),
         SessionError::HistoryLost => Failure::new(Exit::Refused, text)
             .advise("look at the workspace first; then `agentd apply FILE --again` executes the reply"),
         SessionError::Unrecorded { .. } => Failure::new(Exit::Failed, text)
-            .advise("it was taken over from its file after a journal was lost, so there is no transcript of it"),
+            .advise("it was imported from its file after a journal was lost, so there is no transcript of it"),
         SessionError::Empty => Failure::new(Exit::Usage, text).advise("paste the reply of the model and try again"),
         SessionError::Declined => Failure::new(Exit::Refused, text).advise("nothing was executed"),
         SessionError::Interrupted => Failure::new(Exit::Interrupted, text)
@@ -57,22 +57,22 @@ pub fn explain(error: SessionError) -> Failure {
             Failure::new(Exit::Interrupted, "stopped").advise("apply the same reply again for the rest")
         }
         SessionError::Workspace(error) if error.reason() == Reason::Timeout => {
-            Failure::new(Exit::TimedOut, text).advise("what was done is recorded; the same reply goes on with the rest")
+            Failure::new(Exit::TimedOut, text).advise("what was done is recorded; apply the same reply again for the rest")
         }
         SessionError::Files(FsError::IsLink { .. } | FsError::NotAFile { .. } | FsError::NotAFolder { .. }) => {
             Failure::new(Exit::Failed, text)
                 .advise("remove it from the state folder and try again: the journal has what belongs there")
         }
         SessionError::Workspace(_) | SessionError::Journal(_) | SessionError::Files(_) => Failure::new(Exit::Failed, text)
-            .advise("what was done is recorded; when the cause is gone, the same reply goes on with the rest"),
+            .advise("what was done is recorded; when the cause is removed, apply the same reply again for the rest"),
         _ => Failure::new(Exit::Failed, text),
     }
 }
 
-/// The failure where an unfinished session is needed and there is none.
+/// Returns the failure for a command that needs an unfinished session where there is none.
 pub fn nothing_to_resume() -> Failure {
     Failure::new(Exit::Usage, "there is no unfinished session here")
-        .advise("start one with `agentd new TASK`; `agentd demo` shows how it goes")
+        .advise("start one with `agentd new TASK`; `agentd demo` shows an example")
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_that_ran_out_is_no_other_failure() {
+    fn a_timeout_has_its_own_exit_code() {
         let exit = |reason| explain(SessionError::Workspace(wap_core::WapError::new(reason, "why"))).exit;
         assert_eq!(exit(Reason::Timeout), Exit::TimedOut);
         assert_eq!(exit(Reason::Cancelled), Exit::Interrupted);

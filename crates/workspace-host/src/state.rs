@@ -35,45 +35,45 @@ use crate::session_failure;
 /// The name of the state folder within a workspace.
 pub const STATE_FOLDER: &str = ".agentd";
 
-/// Where the workspace and its state folder are.
+/// The paths of a workspace and its state folder.
 #[derive(Clone, Debug)]
-pub struct Places {
-    /// The folder of code, without links.
+pub struct WorkspacePaths {
+    /// The folder of code, without symlinks.
     pub workspace: PathBuf,
     /// The state folder.
     pub base: PathBuf,
 }
 
-impl Places {
-    /// Finds both, without making anything.
-    pub fn find(options: &HostOptions) -> Result<Places, Failure> {
-        let asked = &options.workspace;
-        let workspace = fs::canonicalize(asked).map_err(|error| match error.kind() {
+impl WorkspacePaths {
+    /// Finds both, without creating anything.
+    pub fn find(options: &HostOptions) -> Result<WorkspacePaths, Failure> {
+        let given = &options.workspace;
+        let workspace = fs::canonicalize(given).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
-                Failure::new(Exit::Usage, format!("the workspace {} does not exist", asked.display()))
+                Failure::new(Exit::Usage, format!("the workspace {} does not exist", given.display()))
                     .advise("name an existing folder with --workspace DIR")
             }
-            _ => Failure::new(Exit::Usage, format!("the workspace {}: {error}", asked.display())),
+            _ => Failure::new(Exit::Usage, format!("the workspace {}: {error}", given.display())),
         })?;
         let base = match &options.base {
             Some(base) => absolute(base)?,
             None => workspace.join(STATE_FOLDER),
         };
-        let places = Places { workspace, base };
-        places.is_of_this_user()?;
-        places.believe(options.trust_state)?;
-        Ok(places)
+        let paths = WorkspacePaths { workspace, base };
+        paths.is_of_this_user()?;
+        paths.believe(options.trust_state)?;
+        Ok(paths)
     }
 
     /// Fails if the state folder belongs to another user, or others may write into it.
     fn is_of_this_user(&self) -> Result<(), Failure> {
         ownership::check(&self.base).map_err(|error| {
-            let what = format!("the state folder {} is not used: {error}", self.base.display());
-            Failure::new(Exit::Refused, what).advise(error.advice())
+            let message = format!("the state folder {} is not used: {error}", self.base.display());
+            Failure::new(Exit::Refused, message).advise(error.advice())
         })
     }
 
-    /// Fails if the state folder came with the workspace's files. One outside was named by the user.
+    /// Fails if the state folder came with the workspace's files. One outside of the workspace was named by the user.
     fn believe(&self, trust: bool) -> Result<(), Failure> {
         if self.state_folder().is_none() {
             return Ok(());
@@ -85,16 +85,16 @@ impl Places {
         if trust {
             return birth::mark(&self.base).map_err(failed);
         }
-        let what = format!(
-            "the state folder {} was not made in this place: it may have come with the files",
+        let message = format!(
+            "the state folder {} was not created here: it may have come with the files",
             self.base.display()
         );
-        Err(Failure::new(Exit::Refused, what).advise(
-            "if it is yours, copied or restored from a backup, say --trust-state once; else remove it",
+        Err(Failure::new(Exit::Refused, message).advise(
+            "if it is yours, copied or restored from a backup, give --trust-state once; else remove it",
         ))
     }
 
-    /// Opens the journal to read only; `None` if there is no state folder yet.
+    /// Opens the journal for reading; `None` if there is no state folder yet.
     pub fn journal_reader(&self) -> Result<Option<JournalReader>, Failure> {
         match Journal::open_read_only(&self.base.join("journal")) {
             Ok(reader) => Ok(Some(reader)),
@@ -103,19 +103,20 @@ impl Places {
         }
     }
 
-    /// Whether there may be sessions here.
+    /// Checks whether there may be sessions here.
     pub fn has_sessions(&self) -> bool {
+        // The files of sessions outlive a lost journal, from which they are imported again.
         self.base.join("journal").exists() || self.base.join("sessions").exists()
     }
 
-    /// The state folder relative to the workspace, if it lies beneath it.
+    /// Returns the state folder relative to the workspace; `None` if it lies elsewhere.
     pub fn state_folder(&self) -> Option<RelPath> {
         let relative = self.base.strip_prefix(&self.workspace).ok()?;
         RelPath::from_bytes(relative.as_os_str().as_encoded_bytes()).ok()
     }
 }
 
-/// A path without links as far as it exists, so that it can be compared with the workspace's.
+/// Returns a path without symlinks as far as it exists, so that it can be compared with the workspace's.
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     let failure =
         |error: io::Error| Failure::new(Exit::Usage, format!("the state folder {}: {error}", path.display()));
@@ -132,10 +133,10 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 /// The sessions of a state folder that this process owns.
 pub type LocalSessions = Sessions<Arc<LocalWorkspace>>;
 
-/// An open state folder with its door for clients.
+/// An open state folder with the door through which clients connect.
 #[derive(Debug)]
 pub struct Opened {
-    /// First, so that clients are gone when the journal closes.
+    /// The door. Fields are dropped in order, so clients are gone before the journal closes.
     pub door: Door,
     sessions: Arc<LocalSessions>,
 }
@@ -148,138 +149,146 @@ impl Deref for Opened {
     }
 }
 
-/// What a client of a state folder says about itself, and its owner expects.
-pub fn hello(options: &HostOptions, places: &Places) -> Hello {
+/// Returns the greeting of a client, which the owner compares with its own.
+pub fn hello(options: &HostOptions, paths: &WorkspacePaths) -> Hello {
     Hello {
         version: protocol::VERSION,
-        workspace: places.workspace.to_string_lossy().into_owned(),
+        workspace: paths.workspace.to_string_lossy().into_owned(),
         confinement: Confinement::of(options),
     }
 }
 
-/// Says by what the configuration file has commands confined less.
-pub fn tell_lowered(options: &HostOptions, notices: &SharedNotices) {
+/// Reports the settings of the configuration file by which commands are confined less.
+pub fn report_lowered(options: &HostOptions, notices: &SharedNotices) {
     for lowered in &options.lowered {
         notices.notice(&format!("commands are confined less: {lowered}"));
     }
 }
 
-/// Refuses a state folder in the workspace for commands that are not confined: they could change it, so none would run.
-pub fn check_unconfined(options: &HostOptions, places: &Places) -> Result<(), Failure> {
+/// Refuses unconfined commands together with a state folder in the workspace: they could change it, so none would run.
+pub fn check_unconfined(options: &HostOptions, paths: &WorkspacePaths) -> Result<(), Failure> {
     let is_off = options.sandbox == Some(SandboxChoice::Off) && !options.read_only;
-    if !is_off || places.state_folder().is_none() {
+    if !is_off || paths.state_folder().is_none() {
         return Ok(());
     }
-    let what = "--sandbox off would run no command: unconfined ones could change agentd's own state, which lies in the \
+    let message = "--sandbox off would run no command: unconfined ones could change agentd's own state, which lies in the \
                 workspace";
-    Err(Failure::new(Exit::Usage, what)
-        .advise("keep the state elsewhere with --base DIR as well, a folder outside of the workspace; or leave --sandbox off out"))
+    Err(Failure::new(Exit::Usage, message)
+        .advise("add --base DIR with a folder outside of the workspace, or leave out --sandbox off"))
 }
 
 /// Opens the engine and its sessions; this process then owns the state folder and answers its clients.
-pub fn open(options: &HostOptions, places: &Places, notices: &SharedNotices) -> Result<Opened, Failure> {
-    check_unconfined(options, places)?;
-    tell_lowered(options, notices);
-    let root = open_root(options, places)?;
-    make_state_folder(places)?;
-    let (journal, report) = Journal::open(&places.base.join("journal"), JournalLimits::default())
-        .map_err(|error| journal_failure(&error, &places.base))?;
-    for set_aside in &report.set_aside {
+pub fn open(
+    options: &HostOptions,
+    paths: &WorkspacePaths,
+    notices: &SharedNotices,
+) -> Result<Opened, Failure> {
+    check_unconfined(options, paths)?;
+    report_lowered(options, notices);
+    let root = open_root(options, paths)?;
+    make_state_folder(paths)?;
+    let (journal, report) = Journal::open(&paths.base.join("journal"), JournalLimits::default())
+        .map_err(|error| journal_failure(&error, &paths.base))?;
+    for quarantined in &report.set_aside {
         notices.notice(&format!(
-            "the journal was damaged: it is kept as journal/{}, and a new one was begun. What ran before is not known any more.",
-            set_aside.name
+            "the journal was damaged: it is kept as journal/{}, and a new one was started. There is no record of earlier runs.",
+            quarantined.name
         ));
     }
     if !report.set_aside.is_empty() {
-        // Said once is enough: sessions that are taken over remember that their history is lost.
-        journal.acknowledge_set_aside().map_err(|error| state_failure(&error.to_string(), &places.base))?;
+        // One report is enough: imported sessions remember that their history is lost.
+        journal.acknowledge_set_aside().map_err(|error| state_failure(&error.to_string(), &paths.base))?;
     }
-    let kept = KeptFolders { outputs: places.base.join("output"), layers: Some(places.base.join("layers")) };
-    let engine = open_engine(options, places, kept, root, journal.clone(), notices)?;
+    let kept = KeptFolders { outputs: paths.base.join("output"), layers: Some(paths.base.join("layers")) };
+    let engine = open_engine(options, paths, kept, root, journal.clone(), notices)?;
     let engine = Arc::new(engine);
     let folders =
-        StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
+        StateFolders::open(&paths.base).map_err(|error| state_failure(&error.to_string(), &paths.base))?;
     let (sessions, reconciled) =
         Sessions::open(Arc::clone(&engine), journal.clone(), folders).map_err(session_failure::explain)?;
     for name in &reconciled.imported {
-        notices.notice(&format!("session {name} was taken over from its file"));
+        notices.notice(&format!("session {name} was imported from its file"));
     }
     for (name, kept) in reconciled.damaged.iter().chain(&reconciled.edited) {
         notices
             .notice(&format!("{name} was modified by another program; the modified copy is kept as {kept}"));
     }
     for name in &reconciled.put_away {
-        notices.progress(&format!("{name} was executed before the last stop: it is now in inbox/processed/"));
+        notices
+            .progress(&format!("{name} was executed before the last stop: it was moved to inbox/processed/"));
     }
     for name in &reconciled.rewritten {
         notices.detail(&format!("{name} was written again from the journal"));
     }
     let sessions = Arc::new(sessions);
-    let host = Host::new(engine, journal, Arc::clone(&sessions), hello(options, places), &options.command);
-    let door = Door::open(&places.base, host);
+    let host = Host::new(engine, journal, Arc::clone(&sessions), hello(options, paths), &options.command);
+    let door = Door::open(&paths.base, host);
     Ok(Opened { door, sessions })
 }
 
-/// The engine for calls that only read, and a folder that is needed as long as it is.
+/// The engine for calls that only read, with the temporary folder that it needs.
 pub struct ReadingEngine {
     /// The engine.
     pub engine: LocalWorkspace,
     _outputs: Option<TempDir>,
 }
 
-/// Opens the engine for one call that only reads, also while another process owns the state folder. Without a state
-/// folder none is made, so that a folder which nobody may change can be read.
+/// Opens the engine for one call that only reads, also while another process owns the state folder. A missing state
+/// folder is not created, so that a folder without write permission can be read.
 pub fn open_for_reading(
     options: &HostOptions,
-    places: &Places,
+    paths: &WorkspacePaths,
     notices: &SharedNotices,
 ) -> Result<ReadingEngine, Failure> {
-    let outputs = places.base.join("output");
+    let outputs = paths.base.join("output");
     if !outputs.is_dir() {
-        return open_apart(options, places, notices);
+        return open_apart(options, paths, notices);
     }
-    let root = open_root(options, places)?;
+    let root = open_root(options, paths)?;
     let kept = KeptFolders { outputs, layers: None };
-    let engine = open_engine(options, places, kept, root, forgetful_journal(places)?, notices)?;
+    let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
     Ok(ReadingEngine { engine, _outputs: None })
 }
 
-/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read: their outputs are
-/// kept apart from those of the state folder, whose names are the journal's to give.
+/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read. Their outputs go
+/// to a folder of their own: names in the state folder are given by its journal, which this process does not write.
 pub fn open_apart(
     options: &HostOptions,
-    places: &Places,
+    paths: &WorkspacePaths,
     notices: &SharedNotices,
 ) -> Result<ReadingEngine, Failure> {
-    tell_lowered(options, notices);
-    let root = open_root(options, places)?;
+    report_lowered(options, notices);
+    let root = open_root(options, paths)?;
     let outputs = tempfile::tempdir().map_err(|error| {
-        let place = std::env::temp_dir();
-        Failure::new(Exit::Failed, format!("no temporary folder can be made in {}: {error}", place.display()))
-            .advise("name a folder with space in the variable TMPDIR")
+        let folder = std::env::temp_dir();
+        Failure::new(
+            Exit::Failed,
+            format!("cannot create a temporary folder in {}: {error}", folder.display()),
+        )
+        .advise("name a folder with space in the variable TMPDIR")
     })?;
-    // Where there is no state folder, none needs to be kept from commands.
-    let elsewhere = Places { base: outputs.path().to_owned(), ..places.clone() };
-    let places = if places.base.exists() { places } else { &elsewhere };
+    // The policy hides the state folder from commands; one that does not exist needs no hiding.
+    let elsewhere = WorkspacePaths { base: outputs.path().to_owned(), ..paths.clone() };
+    let paths = if paths.base.exists() { paths } else { &elsewhere };
     let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
-    let engine = open_engine(options, places, kept, root, forgetful_journal(places)?, notices)?;
+    let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
     Ok(ReadingEngine { engine, _outputs: Some(outputs) })
 }
 
-fn forgetful_journal(places: &Places) -> Result<Journal, Failure> {
-    Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))
+fn forgetful_journal(paths: &WorkspacePaths) -> Result<Journal, Failure> {
+    Journal::in_memory().map_err(|error| journal_failure(&error, &paths.base))
 }
 
-/// The folders that the engine keeps things in.
+/// The folders that the engine writes to.
 struct KeptFolders {
     outputs: PathBuf,
-    /// Layers of commands; none where no command changes anything.
+    /// The layers of commands; `None` if no command changes anything.
     layers: Option<PathBuf>,
 }
 
 fn open_engine(
     options: &HostOptions,
-    places: &Places,
+    paths: &WorkspacePaths,
     kept: KeptFolders,
     root: FileRoot,
     journal: Journal,
@@ -291,25 +300,29 @@ fn open_engine(
         read_only: options.read_only,
         sandbox: confinement::need(options.sandbox, confinement::is_attended()),
         launcher: confinement::launcher(options.sandbox),
-        policy: confinement::policy(options, &places.workspace, &places.base),
-        state_folder: places.state_folder(),
+        policy: confinement::policy(options, &paths.workspace, &paths.base),
+        state_folder: paths.state_folder(),
         output_folder: kept.outputs,
         layers_folder: kept.layers,
         layer: if options.layer { LayerUse::WherePossible } else { LayerUse::Off },
     };
     let (engine, recovery) = LocalWorkspace::open(root, journal, config)
-        .map_err(|error| state_failure(&error.to_string(), &places.base))?;
+        .map_err(|error| state_failure(&error.to_string(), &paths.base))?;
     for path in &recovery.redone {
         notices.notice(&format!("recovered: {path} was written again from the journal"));
     }
     for path in &recovery.conflicts {
-        notices.notice(&format!("{path} was changed by someone else before it was synced: theirs stays"));
+        notices.notice(&format!(
+            "{path} was changed by another program before it was synced: that version stays"
+        ));
     }
     for path in &recovery.kept {
-        notices.notice(&format!("{path} was saved by someone else during a crash: it is kept, look at it"));
+        notices.notice(&format!(
+            "{path} was saved by another program during a crash: that version is kept, look at it"
+        ));
     }
-    for (path, why) in &recovery.failed {
-        notices.notice(&format!("{path} could not be written again yet: {why}"));
+    for (path, error) in &recovery.failed {
+        notices.notice(&format!("{path} could not be written again yet: {error}"));
     }
     Ok(engine)
 }
@@ -319,11 +332,11 @@ fn open_engine(
 /// # Errors
 ///
 /// If it cannot be opened, or is a folder that is never a workspace, such as the home folder.
-pub fn open_root(options: &HostOptions, places: &Places) -> Result<FileRoot, Failure> {
+pub fn open_root(options: &HostOptions, paths: &WorkspacePaths) -> Result<FileRoot, Failure> {
     let rules = RootRules { home: confinement::home(), ..RootRules::default() };
     let policy = FsPolicy::default().with_protected(obeyed_names(options)).with_read_only(options.read_only);
-    FileRoot::open(&places.workspace, &rules, policy).map_err(|error| {
-        let failure = Failure::new(Exit::Usage, format!("{}: {error}", places.workspace.display()));
+    FileRoot::open(&paths.workspace, &rules, policy).map_err(|error| {
+        let failure = Failure::new(Exit::Usage, format!("{}: {error}", paths.workspace.display()));
         match error {
             RootError::Io(_) => failure,
             _ => failure.advise("choose a folder of code with --workspace DIR"),
@@ -331,47 +344,47 @@ pub fn open_root(options: &HostOptions, places: &Places) -> Result<FileRoot, Fai
     })
 }
 
-/// Makes the state folder, closed to others, with an ignore rule for git.
-pub fn make_state_folder(places: &Places) -> Result<(), Failure> {
+/// Creates the state folder, closed to other users, with an ignore rule for git.
+pub fn make_state_folder(paths: &WorkspacePaths) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
-    let failed = |error: &io::Error| state_failure(&error.to_string(), &places.base);
-    match fs::DirBuilder::new().mode(0o700).create(&places.base) {
+    let failed = |error: &io::Error| state_failure(&error.to_string(), &paths.base);
+    match fs::DirBuilder::new().mode(0o700).create(&paths.base) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(failed(&error)),
     }
-    if fs::symlink_metadata(&places.base).map_err(|error| failed(&error))?.file_type().is_symlink() {
-        return Err(state_failure("it is a link", &places.base));
+    if fs::symlink_metadata(&paths.base).map_err(|error| failed(&error))?.file_type().is_symlink() {
+        return Err(state_failure("it is a symlink", &paths.base));
     }
-    // It may have been made since it was looked at.
-    places.is_of_this_user()?;
-    // The rule comes first: what is kept here must not get into a repository, whenever this process is killed.
-    ignore::ensure(&places.base).map_err(|error| failed(&error))?;
-    // Nothing is in it yet, or it was looked at before.
-    birth::mark(&places.base).map_err(|error| failed(&error))
+    // Another user may have created it since the first check.
+    paths.is_of_this_user()?;
+    // The rule comes first: nothing in this folder may get into a repository, whenever this process is killed.
+    ignore::ensure(&paths.base).map_err(|error| failed(&error))?;
+    // The folder is empty, or `believe` has checked its mark.
+    birth::mark(&paths.base).map_err(|error| failed(&error))
 }
 
-fn state_failure(why: &str, base: &Path) -> Failure {
-    Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {why}", base.display()))
+fn state_failure(reason: &str, base: &Path) -> Failure {
+    Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {reason}", base.display()))
         .advise("choose another one with --base DIR, for instance outside of a read-only workspace")
 }
 
 fn journal_failure(error: &OpenError, base: &Path) -> Failure {
-    let place = base.display();
+    let folder = base.display();
     match error {
         OpenError::Held { process_id } => {
             let holder =
                 process_id.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
-            Failure::new(Exit::Held, format!("{holder} is using the state folder {place}"))
+            Failure::new(Exit::Held, format!("{holder} is using the state folder {folder}"))
                 .advise("stop it first; `agentd sessions`, `show`, `outbox`, `log` and `diff` work meanwhile")
         }
-        OpenError::Newer { .. } => Failure::new(Exit::Refused, format!("the state folder {place}: {error}"))
+        OpenError::Newer { .. } => Failure::new(Exit::Refused, format!("the state folder {folder}: {error}"))
             .advise("update agentd, or choose another state folder with --base DIR"),
-        OpenError::NoSpace => Failure::new(Exit::Failed, format!("the state folder {place}: {error}"))
+        OpenError::NoSpace => Failure::new(Exit::Failed, format!("the state folder {folder}: {error}"))
             .advise("free some space and try again: nothing is lost"),
-        OpenError::Damaged => Failure::new(Exit::Failed, format!("the state folder {place}: {error}"))
+        OpenError::Damaged => Failure::new(Exit::Failed, format!("the state folder {folder}: {error}"))
             .advise(
-                "`agentd resume` sets the damaged journal aside and takes the sessions over from their files",
+                "`agentd resume` quarantines the damaged journal and imports the sessions from their files",
             ),
         _ => state_failure(&error.to_string(), base),
     }

@@ -1,4 +1,4 @@
-//! Files by which the user says what is allowed: read only where nobody else, a model above all, can have written them.
+//! Files by which the user says what is allowed: read only where no other user, and above all no model, can have written them.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -14,17 +14,17 @@ use crate::{Exit, HostOptions, STATE_FOLDER, confinement};
 /// The longest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// How many links are followed.
+/// The symlinks that are followed on the way to a file.
 const MOST_LINKS: u32 = 40;
 
 /// The permissions by which others than the owner may write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UserFileError {
-    /// There is none.
+    /// The file does not exist.
     #[error("there is no such file")]
     Missing,
     /// A folder on the way to it may not be entered.
@@ -34,12 +34,12 @@ pub enum UserFileError {
     #[error("{0}")]
     Io(io::Error),
     /// It is a folder, a pipe or the like.
-    #[error("it is no ordinary file")]
+    #[error("it is not an ordinary file")]
     NotAFile,
     /// It is far longer than such a file can be.
     #[error("it is longer than {MOST_BYTES} bytes")]
     TooLong,
-    /// It is no text.
+    /// It is not text.
     #[error("it is not valid UTF-8")]
     NotText,
     /// It, or a link or folder on the way to it, is where commands may write.
@@ -48,13 +48,13 @@ pub enum UserFileError {
     /// Others may write it.
     #[error("others than its owner may write it (mode {0:03o})")]
     WritableByOthers(u32),
-    /// It belongs to somebody else.
+    /// It belongs to another user, who is not root.
     #[error("it belongs to user {0}, who is neither you nor root")]
     OwnedByAnother(u32),
 }
 
 impl UserFileError {
-    /// How a command ends that needs the file.
+    /// Returns the exit of a command that needs the file.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
@@ -65,7 +65,7 @@ impl UserFileError {
         }
     }
 
-    /// What to do about it, if there is something to say.
+    /// Returns the way out, if there is one.
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {
         match self {
@@ -120,12 +120,12 @@ impl Reach {
 
     /// Adds a folder. One that does not exist holds nothing.
     pub fn add(&mut self, folder: &Path) {
-        self.folders.extend(fs::metadata(folder).ok().map(|found| (found.dev(), found.ino())));
+        self.folders.extend(fs::metadata(folder).ok().map(|metadata| (metadata.dev(), metadata.ino())));
     }
 
     fn has(&self, folder: &Path) -> io::Result<bool> {
-        let found = fs::metadata(folder)?;
-        Ok(self.folders.contains(&(found.dev(), found.ino())))
+        let metadata = fs::metadata(folder)?;
+        Ok(self.folders.contains(&(metadata.dev(), metadata.ino())))
     }
 
     /// Finds a file by its path, links followed, and refuses a path on which any name is looked up in one of the folders, in
@@ -162,7 +162,7 @@ impl Reach {
     }
 }
 
-/// Whether a folder has been a workspace: what lies in it may have been written by a model then, and be believed now. A home
+/// Checks whether a folder has been a workspace: a model may then have written what lies in it. A home
 /// folder cannot have been one, nor can those above it.
 fn is_workspace(folder: &Path) -> bool {
     let has_journal = || fs::symlink_metadata(folder.join(STATE_FOLDER).join("journal")).is_ok();
@@ -175,7 +175,7 @@ fn is_workspace(folder: &Path) -> bool {
 /// # Errors
 /// Each kind of [`UserFileError`].
 pub fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
-    // All folders on this path are out of reach, so nobody puts a link there now.
+    // All folders on this path are out of reach of commands, so none of them becomes a symlink now.
     let resolved = reach.resolve(path).map_err(|error| match error {
         UserFileError::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             UserFileError::Unreachable
@@ -194,15 +194,15 @@ pub fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
 }
 
 fn check(file: &File) -> Result<(), UserFileError> {
-    let found = file.metadata()?;
-    if !found.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(UserFileError::NotAFile);
     }
-    if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(UserFileError::OwnedByAnother(found.uid()));
+    if metadata.uid() != 0 && metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(UserFileError::OwnedByAnother(metadata.uid()));
     }
-    if found.mode() & OTHERS_WRITE != 0 {
-        return Err(UserFileError::WritableByOthers(found.mode() & 0o777));
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        return Err(UserFileError::WritableByOthers(metadata.mode() & 0o777));
     }
     Ok(())
 }

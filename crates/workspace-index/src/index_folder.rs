@@ -4,7 +4,7 @@ use std::path::Path;
 
 use code_index::{FolderSource, IndexLimits, LocalIndex, Opening};
 use tempfile::TempDir;
-use workspace_host::{Exit, Failure, HostOptions, Places, SharedNotices, state};
+use workspace_host::{Exit, Failure, HostOptions, SharedNotices, WorkspacePaths, state};
 
 /// The name of the index's folder within the state folder.
 const INDEX_FOLDER: &str = "index";
@@ -25,11 +25,11 @@ impl OpenIndex {
     /// The workspace cannot be opened, or a temporary folder cannot be made.
     pub fn open(
         options: &HostOptions,
-        places: &Places,
+        paths: &WorkspacePaths,
         notices: &SharedNotices,
     ) -> Result<OpenIndex, Failure> {
-        if is_real_folder(&places.base) {
-            match open_at(options, places, notices, &places.base.join(INDEX_FOLDER)) {
+        if is_real_folder(&paths.base) {
+            match open_at(options, paths, notices, &paths.base.join(INDEX_FOLDER)) {
                 Ok(index) => return Ok(OpenIndex { index, folder: None }),
                 Err(failure) => notices.notice(&format!(
                     "agentd: {}: this time the index is built in a temporary folder",
@@ -40,7 +40,7 @@ impl OpenIndex {
         let folder = tempfile::tempdir().map_err(|error| {
             Failure::new(Exit::Failed, format!("a temporary folder cannot be made: {error}"))
         })?;
-        let index = open_at(options, places, notices, folder.path())?;
+        let index = open_at(options, paths, notices, folder.path())?;
         Ok(OpenIndex { index, folder: Some(folder) })
     }
 
@@ -50,23 +50,23 @@ impl OpenIndex {
     /// The state folder cannot be made or written, or the workspace cannot be opened.
     pub fn open_kept(
         options: &HostOptions,
-        places: &Places,
+        paths: &WorkspacePaths,
         notices: &SharedNotices,
     ) -> Result<OpenIndex, Failure> {
-        state::make_state_folder(places)?;
-        let index = open_at(options, places, notices, &places.base.join(INDEX_FOLDER))?;
+        state::make_state_folder(paths)?;
+        let index = open_at(options, paths, notices, &paths.base.join(INDEX_FOLDER))?;
         Ok(OpenIndex { index, folder: None })
     }
 }
 
 fn open_at(
     options: &HostOptions,
-    places: &Places,
+    paths: &WorkspacePaths,
     notices: &SharedNotices,
     folder: &Path,
 ) -> Result<LocalIndex, Failure> {
-    let source = FolderSource::new(state::open_root(options, places)?);
-    let source = match places.state_folder() {
+    let source = FolderSource::new(state::open_root(options, paths)?);
+    let source = match paths.state_folder() {
         Some(state_folder) => source.without(state_folder),
         None => source,
     };
@@ -83,8 +83,8 @@ fn open_at(
 
 /// Returns true if an index is kept in the state folder.
 #[must_use]
-pub fn is_kept(places: &Places) -> bool {
-    is_real_folder(&places.base) && places.base.join(INDEX_FOLDER).join(code_index::STORE_NAME).is_file()
+pub fn is_kept(paths: &WorkspacePaths) -> bool {
+    is_real_folder(&paths.base) && paths.base.join(INDEX_FOLDER).join(code_index::STORE_NAME).is_file()
 }
 
 /// A state folder that is a symlink came with the folder of code, and may lead anywhere.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use file_index::ChangeFeed;
 use wap_core::{CodeIndex, Reason, WapError};
 use wap_mcp::CodeIndexSource;
-use workspace_host::{HostOptions, Places, SharedNotices, SharedWorkspace};
+use workspace_host::{HostOptions, SharedNotices, SharedWorkspace, WorkspacePaths};
 
 use crate::{CurrentIndex, OpenIndex, is_kept};
 
@@ -13,7 +13,7 @@ use crate::{CurrentIndex, OpenIndex, is_kept};
 #[derive(Debug)]
 pub struct ServedIndex {
     options: HostOptions,
-    places: Places,
+    paths: WorkspacePaths,
     notices: SharedNotices,
     workspace: Arc<SharedWorkspace>,
     /// True if clients have tools that use the index.
@@ -26,14 +26,14 @@ impl ServedIndex {
     #[must_use]
     pub fn new(
         options: &HostOptions,
-        places: &Places,
+        paths: &WorkspacePaths,
         notices: &SharedNotices,
         workspace: &Arc<SharedWorkspace>,
         is_offered: bool,
     ) -> ServedIndex {
         ServedIndex {
             options: options.clone(),
-            places: places.clone(),
+            paths: paths.clone(),
             notices: Arc::clone(notices),
             workspace: Arc::clone(workspace),
             is_offered,
@@ -44,7 +44,7 @@ impl ServedIndex {
     /// Opens the index now if clients can use it, or if the workspace has one: an index that was built is meant to be
     /// current.
     pub fn begin(&self) {
-        if (self.is_offered || is_kept(&self.places)) && self.opened().is_err() {
+        if (self.is_offered || is_kept(&self.paths)) && self.opened().is_err() {
             self.notices.detail("the code index is not kept up to date");
         }
     }
@@ -63,7 +63,7 @@ impl ServedIndex {
         if let Some(index) = &*opened {
             return Ok(Arc::clone(index));
         }
-        let open = OpenIndex::open(&self.options, &self.places, &self.notices).map_err(|failure| {
+        let open = OpenIndex::open(&self.options, &self.paths, &self.notices).map_err(|failure| {
             self.notices.notice(&format!("agentd: {}", failure.message));
             WapError::new(Reason::ReadError, "the code index cannot be opened")
         })?;

@@ -9,7 +9,7 @@ use crate::Tree;
 const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
-const CLEANED: [&str; 12] = [
+const CLEANED: [&str; 13] = [
     "change-journal",
     "cocode-env",
     "cocode-runner",
@@ -22,6 +22,7 @@ const CLEANED: [&str; 12] = [
     "local-workspace",
     "rel-path",
     "sandbox-fs",
+    "workspace-host",
 ];
 
 /// Words that no name may contain, and the words to use instead.

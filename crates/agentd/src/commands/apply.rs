@@ -17,9 +17,9 @@ use crate::commands::session::{
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::{end_line, result_lines};
-use workspace_host::Places;
 use workspace_host::SharedSessions;
 use workspace_host::Welcome;
+use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{ApplyReply, SessionRefusal, SessionReply};
@@ -44,7 +44,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
         return Err(explain(SessionError::Empty));
     }
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
@@ -55,7 +55,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     }
     if apply.on_trial {
         let owner = sessions.owned()?.map_err(|owner| needs_the_folder(&owner))?;
-        let tried = Tried { common, console, places: sessions.places(), sessions: &owner, session: &session };
+        let tried = Tried { common, console, places: sessions.paths(), sessions: &owner, session: &session };
         if !tried.execute(&text, apply, &cancel)? {
             return Ok(Exit::Done);
         }

@@ -12,8 +12,8 @@ use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::Places;
 use workspace_host::SharedWorkspace;
+use workspace_host::WorkspacePaths;
 use workspace_host::state;
 
 /// Makes one call and prints the response, or the error object.
@@ -32,7 +32,7 @@ pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Opt
         Err(error) => return Ok(failed(console, &unknown.annotate_error(error))),
     };
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host()).map_err(as_usage)?;
+    let places = WorkspacePaths::find(&common.host()).map_err(as_usage)?;
     let root = places.workspace.display().to_string();
     // What leaves everything as it is needs no journal and works beside any other process.
     let answer = if request.tool().effect() == ToolEffect::Reads {

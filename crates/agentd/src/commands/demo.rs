@@ -20,7 +20,7 @@ use crate::views::progress::{Progress, result_lines};
 use workspace_host::last_change;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
-use workspace_host::{LocalSessions, Places, undo_lines};
+use workspace_host::{LocalSessions, WorkspacePaths, undo_lines};
 
 macro_rules! fixture {
     ($path:literal) => {
@@ -60,7 +60,7 @@ pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
         read_only: false,
         ..common.clone()
     };
-    let sessions = state::open(&common.host(), &Places::find(&common.host())?, &console.shared())?;
+    let sessions = state::open(&common.host(), &WorkspacePaths::find(&common.host())?, &console.shared())?;
     play(&common, console, &sessions, &cancel)
 }
 

@@ -11,7 +11,7 @@ use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use workspace_host::state::bookkeeping::folded_line;
-use workspace_host::{Places, bookkeeping_paths};
+use workspace_host::{WorkspacePaths, bookkeeping_paths};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub(crate) fn diff(
 ) -> Outcome {
     let range = range.unwrap_or(1..=u64::MAX);
     let numbers = ChangeNumber(*range.start())..=ChangeNumber(*range.end());
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     let unreadable =
         |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
     let (found, folded) = match places.journal_reader()? {

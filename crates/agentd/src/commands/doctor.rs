@@ -13,11 +13,11 @@ use crate::config::ConfigFile;
 use crate::exit::{Exit, Outcome};
 use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
-use workspace_host::Places;
 use workspace_host::Welcome;
+use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::state;
-use workspace_host::{Link, NoLink};
+use workspace_host::{ConnectError, OwnerConnection};
 
 #[derive(Serialize)]
 struct Finding {
@@ -93,7 +93,7 @@ fn commands(common: &Common, probe: bool) -> Vec<Finding> {
 fn writing(common: &Common, launcher: &Launcher) -> Finding {
     let what = "writing";
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
-    let places = match Places::find(&common.host()) {
+    let places = match WorkspacePaths::find(&common.host()) {
         Ok(places) => places,
         Err(failure) => return limited(format!("commands do not run here: {}", failure.message)),
     };
@@ -151,23 +151,23 @@ fn owner(common: &Common) -> Finding {
     let what = "owner";
     let good = |detail: String| Finding { what, state: State::Good, detail };
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
-    let Ok(places) = Places::find(&common.host()) else {
+    let Ok(places) = WorkspacePaths::find(&common.host()) else {
         return limited("unknown, since the state folder is not used".to_owned());
     };
-    match Link::connect(&places.base, &state::hello(&common.host(), &places)) {
+    match OwnerConnection::connect(&places.base, &state::hello(&common.host(), &places)) {
         Ok(link) => {
             let Welcome { process_id, command, since } = &link.owner;
             let since = i64::try_from(*since).ok().and_then(|since| Timestamp::from_second(since).ok());
             let since = since.map(|since| format!(", since {since}")).unwrap_or_default();
             good(format!("process {process_id} (agentd {command}){since}; other processes work through it"))
         }
-        Err(NoLink::Nobody) => good("no process; the first that needs the state folder owns it".to_owned()),
-        Err(NoLink::Silent) => limited(
+        Err(ConnectError::Absent) => good("no process; the first that needs the state folder owns it".to_owned()),
+        Err(ConnectError::Silent) => limited(
             "a process owns the state folder and does not answer: if it was stopped, let it go on (kill -CONT); if it \
              hangs, end it"
                 .to_owned(),
         ),
-        Err(NoLink::Mismatch(why)) => limited(format!("a process that cannot be worked through: {why}")),
+        Err(ConnectError::Mismatch(why)) => limited(format!("a process that cannot be worked through: {why}")),
     }
 }
 
@@ -237,7 +237,9 @@ fn files(common: &Common) -> Finding {
 
 fn state_folder(common: &Common) -> Finding {
     let what = "state folder";
-    match Places::find(&common.host()).and_then(|places| Ok((places.journal_reader()?.is_some(), places))) {
+    match WorkspacePaths::find(&common.host())
+        .and_then(|places| Ok((places.journal_reader()?.is_some(), places)))
+    {
         Ok((true, places)) => Finding { what, state: State::Good, detail: places.base.display().to_string() },
         Ok((false, _)) => {
             Finding { what, state: State::Good, detail: "none yet; `agentd new` makes it".to_owned() }

@@ -4,8 +4,8 @@ use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::Places;
 use workspace_host::SharedSessions;
+use workspace_host::WorkspacePaths;
 use workspace_host::{CollectGarbage, Collected};
 
 /// Removes contents and outputs that no unfinished session needs, and says what.
@@ -13,7 +13,7 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));
     }
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     if !places.has_sessions() {
         console.notice("nothing is kept here");
         return Ok(Exit::Done);

@@ -12,11 +12,11 @@ use crate::cli::{Common, IndexCommand};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_index::OpenIndex;
 
 pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> Outcome {
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     match command {
         IndexCommand::Build { fresh } => build(common, console, &places, *fresh),
         IndexCommand::Status => status(common, console, &places),
@@ -24,7 +24,7 @@ pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> 
     }
 }
 
-fn build(common: &Common, console: Console, places: &Places, fresh: bool) -> Outcome {
+fn build(common: &Common, console: Console, places: &WorkspacePaths, fresh: bool) -> Outcome {
     let cancel = cancel_flag()?;
     let opened = OpenIndex::open_kept(&common.host(), places, &console.shared())?;
     if fresh {
@@ -54,7 +54,7 @@ fn build(common: &Common, console: Console, places: &Places, fresh: bool) -> Out
     Ok(Exit::Done)
 }
 
-fn status(common: &Common, console: Console, places: &Places) -> Outcome {
+fn status(common: &Common, console: Console, places: &WorkspacePaths) -> Outcome {
     let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
     let status = opened.index.status().map_err(failure)?;
     if console.json {
@@ -68,7 +68,7 @@ fn status(common: &Common, console: Console, places: &Places) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn search(common: &Common, console: Console, places: &Places, query: &str, limit: u32) -> Outcome {
+fn search(common: &Common, console: Console, places: &WorkspacePaths, query: &str, limit: u32) -> Outcome {
     let cancel = cancel_flag()?;
     let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
     fresh_enough(&opened, console, &cancel)?;

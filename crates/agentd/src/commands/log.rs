@@ -1,6 +1,6 @@
 //! `agentd log`: the runs of the journal.
 
-use workspace_host::{Places, log_text};
+use workspace_host::{WorkspacePaths, log_text};
 
 use crate::cli::Common;
 use crate::exit::{Exit, Outcome};
@@ -8,7 +8,7 @@ use crate::views::console::Console;
 
 /// Lists runs with their steps and changes, newest first.
 pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> Outcome {
-    let runs = workspace_host::log(&Places::find(&common.host())?, limit, !all)?;
+    let runs = workspace_host::log(&WorkspacePaths::find(&common.host())?, limit, !all)?;
     if console.json {
         console.json_result(&runs);
         return Ok(Exit::Done);

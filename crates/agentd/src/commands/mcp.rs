@@ -14,8 +14,8 @@ use crate::views::console::Console;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
-use workspace_host::Places;
 use workspace_host::SharedWorkspace;
+use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_index::ServedIndex;
 
@@ -29,7 +29,7 @@ const PARTING: Duration = Duration::from_secs(60);
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     // The client is answered at once; the workspace is ready when the first call needs it, and if it cannot be had,
@@ -69,7 +69,7 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
 /// Returns the settings that the command line gives the server.
 pub(crate) fn config(
     options: &McpOptions,
-    places: &Places,
+    places: &WorkspacePaths,
     workspace: &Arc<SharedWorkspace>,
     code: &Arc<ServedIndex>,
 ) -> McpConfig {

@@ -19,8 +19,8 @@ use wap_http::{
     BearerToken, Guard, HttpConfig, IndexFigures, Metrics, Shutdown, SideRuntime, Sockets, TokenError,
     default_token_file,
 };
-use workspace_host::Places;
 use workspace_host::SharedWorkspace;
+use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_index::ServedIndex;
 
@@ -40,7 +40,7 @@ struct Listening {
 /// Serves until it is told to stop.
 pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;
     let (token, token_file) = if options.no_token {
         if !options.listen.ip().is_loopback() {

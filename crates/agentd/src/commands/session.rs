@@ -18,9 +18,9 @@ use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
 use crate::views::progress::{Progress, end_line, one_line};
 use workspace_host::FollowedSession;
-use workspace_host::Places;
 use workspace_host::SharedSessions;
 use workspace_host::Watching;
+use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{
@@ -59,8 +59,12 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
         return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
     }
     let cancel = cancel_flag()?;
-    let sessions =
-        SharedSessions::open(&common.host(), Places::find(&common.host())?, &console.shared(), !new.no_wait)?;
+    let sessions = SharedSessions::open(
+        &common.host(),
+        WorkspacePaths::find(&common.host())?,
+        &console.shared(),
+        !new.no_wait,
+    )?;
     let session = create(&sessions, task, new.dialect, new.budget, &cancel)?;
     if console.json && new.no_wait {
         console.json_result(&Started {
@@ -102,7 +106,7 @@ pub(crate) fn create(
 /// Goes on with a session.
 pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
@@ -206,7 +210,7 @@ fn outbox_path(sessions: &SharedSessions, session: &Session) -> String {
 impl Loop<'_> {
     /// Executes reply after reply until DONE or Ctrl-C.
     fn follow(&self) -> Outcome {
-        let base = &self.sessions.places().base;
+        let base = &self.sessions.paths().base;
         let followed = FollowedSession::begin(base, self.id).map_err(|error| {
             Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
         })?;

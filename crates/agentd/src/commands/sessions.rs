@@ -13,13 +13,13 @@ use crate::commands::session::parse_id;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::{end_line, one_line, printable, result_lines};
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 
 /// Lists the sessions.
 pub(crate) fn list(common: &Common, console: Console) -> Outcome {
-    let summaries = match Places::find(&common.host())?.journal_reader()? {
+    let summaries = match WorkspacePaths::find(&common.host())?.journal_reader()? {
         Some(journal) => session_summaries(&journal).map_err(explain)?,
         None => Vec::new(),
     };
@@ -108,5 +108,5 @@ pub(crate) fn outbox(common: &Common, console: Console, id: Option<&str>) -> Out
 }
 
 pub(crate) fn reader(common: &Common) -> Result<JournalReader, Failure> {
-    Places::find(&common.host())?.journal_reader()?.ok_or_else(nothing_to_resume)
+    WorkspacePaths::find(&common.host())?.journal_reader()?.ok_or_else(nothing_to_resume)
 }

@@ -8,7 +8,7 @@ use crate::config::confinement_arguments::given_arguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::{Placed, Server, SetupError, alone, place};
 use crate::views::console::Console;
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 
 #[derive(Serialize)]
@@ -23,7 +23,7 @@ struct Report<'a> {
 /// Prints what to put into the client's configuration, or puts it there.
 pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     // Its server would refuse to start.
     check_unconfined(&common.host(), &places)?;
     let file = client.file(&places.workspace).ok_or_else(|| {
@@ -68,7 +68,7 @@ pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -
 }
 
 /// The same as this program, on the same folder, with the same options where they are not the usual ones.
-fn server(common: &Common, places: &Places) -> Result<Server, Failure> {
+fn server(common: &Common, places: &WorkspacePaths) -> Result<Server, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(Exit::Failed, format!("this program cannot be found: {error}")))?;
     let text = |path: &std::path::Path| {

@@ -8,8 +8,8 @@ use crate::cli::{self, Common};
 use crate::commands::session::{cancel_flag, parse_id};
 use crate::exit::{Exit, Outcome};
 use crate::views::console::Console;
-use workspace_host::Places;
 use workspace_host::SharedWorkspace;
+use workspace_host::WorkspacePaths;
 use workspace_host::last_change;
 use workspace_host::state::bookkeeping::folded_line;
 use workspace_host::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest, undo_lines};
@@ -35,7 +35,7 @@ struct Refusal<'a> {
 /// Takes back what is asked for.
 pub(crate) fn undo(common: &Common, console: Console, asked: &cli::Undo) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     if !places.has_sessions() {
         return Err(last_change::nothing());
     }

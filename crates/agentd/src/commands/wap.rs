@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wap_core::Workspace;
 use workspace_host::state::check_unconfined;
-use workspace_host::{LinesEnd, Places, SharedWorkspace, serve_json_lines};
+use workspace_host::{LinesEnd, SharedWorkspace, WorkspacePaths, serve_json_lines};
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
@@ -15,7 +15,7 @@ use crate::views::console::Console;
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     workspace.open()?;

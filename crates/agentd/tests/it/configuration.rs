@@ -259,8 +259,8 @@ fn a_named_file_has_to_be_one() {
         ("missing", "there is no such file"),
         ("binary", "it is not valid UTF-8"),
         ("long", "it is longer than 1048576 bytes"),
-        ("folder", "it is no ordinary file"),
-        ("pipe", "it is no ordinary file"),
+        ("folder", "it is not an ordinary file"),
+        ("pipe", "it is not an ordinary file"),
         ("loop", "too many links"),
     ];
     for (name, why) in cases {

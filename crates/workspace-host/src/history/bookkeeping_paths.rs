@@ -8,7 +8,7 @@ use file_index::GitIgnores;
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
-use crate::Places;
+use crate::WorkspacePaths;
 use crate::state::bookkeeping::Bookkeeping;
 
 /// The changes that are read at a time.
@@ -20,10 +20,10 @@ const PAGE: u32 = 1_000;
 /// The journal cannot be read.
 pub fn bookkeeping_paths(
     journal: &JournalReader,
-    places: &Places,
+    paths: &WorkspacePaths,
     numbers: &RangeInclusive<ChangeNumber>,
 ) -> Result<BTreeSet<String>, JournalError> {
-    let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {
+    let Ok(root) = FileRoot::open(&paths.workspace, &RootRules::default(), FsPolicy::default()) else {
         return Ok(BTreeSet::new());
     };
     let mut judge = Bookkeeping::new(journal, GitIgnores::new(&root));

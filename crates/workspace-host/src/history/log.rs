@@ -14,7 +14,7 @@ use wap_core::visible_line;
 
 use super::unreadable;
 use crate::state::bookkeeping::{Bookkeeping, folded_line};
-use crate::{Failure, Places};
+use crate::{Failure, WorkspacePaths};
 
 /// The most characters of a step's description.
 const LINE_CHARACTERS: usize = 70;
@@ -58,14 +58,14 @@ pub(super) struct ChangeLine {
 ///
 /// # Errors
 /// The journal cannot be read.
-pub fn log(places: &Places, limit: u32, folds_bookkeeping: bool) -> Result<Vec<RunLine>, Failure> {
-    let Some(journal) = places.journal_reader()? else { return Ok(Vec::new()) };
-    read(&journal, places, limit, folds_bookkeeping).map_err(unreadable)
+pub fn log(paths: &WorkspacePaths, limit: u32, folds_bookkeeping: bool) -> Result<Vec<RunLine>, Failure> {
+    let Some(journal) = paths.journal_reader()? else { return Ok(Vec::new()) };
+    read(&journal, paths, limit, folds_bookkeeping).map_err(unreadable)
 }
 
 fn read(
     journal: &JournalReader,
-    places: &Places,
+    paths: &WorkspacePaths,
     limit: u32,
     folds_bookkeeping: bool,
 ) -> Result<Vec<RunLine>, JournalError> {
@@ -73,7 +73,7 @@ fn read(
     let mut runs: Vec<RunLine> =
         runs.into_iter().map(|run| run_line(journal, run)).collect::<Result<_, _>>()?;
     if folds_bookkeeping {
-        mark_bookkeeping(journal, places, &mut runs)?;
+        mark_bookkeeping(journal, paths, &mut runs)?;
     }
     Ok(runs)
 }
@@ -99,10 +99,10 @@ pub fn log_text(runs: &[RunLine]) -> Vec<String> {
 /// Marks the changes that a view folds into one line. Without a folder to ask, none are.
 fn mark_bookkeeping(
     journal: &JournalReader,
-    places: &Places,
+    paths: &WorkspacePaths,
     runs: &mut [RunLine],
 ) -> Result<(), JournalError> {
-    let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {
+    let Ok(root) = FileRoot::open(&paths.workspace, &RootRules::default(), FsPolicy::default()) else {
         return Ok(());
     };
     let mut bookkeeping = Bookkeeping::new(journal, GitIgnores::new(&root));

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::log::{change_line, change_text, run_head, run_line_of, step_line, step_text};
 use super::unreadable;
-use crate::{Failure, Places};
+use crate::{Failure, WorkspacePaths};
 
 /// A part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct LogPart {
 ///
 /// # Errors
 /// The journal cannot be read.
-pub fn log_page(places: &Places, part: &LogPart) -> Result<String, Failure> {
-    let text = match places.journal_reader()? {
+pub fn log_page(paths: &WorkspacePaths, part: &LogPart) -> Result<String, Failure> {
+    let text = match paths.journal_reader()? {
         Some(journal) => pages(&journal, part).map_err(unreadable)?,
         None => String::new(),
     };

@@ -74,7 +74,7 @@ pub fn undo_lines(undone: &Undone) -> Vec<String> {
     let path_line = |path: &UndonePath| {
         let effect = match path.effect {
             UndoEffect::Restored => "restored",
-            UndoEffect::BroughtBack => "brought back",
+            UndoEffect::BroughtBack => "recreated",
             UndoEffect::Removed => "removed",
         };
         format!("{effect:<12}  {}", path.path)

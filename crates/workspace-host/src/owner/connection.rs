@@ -1,4 +1,4 @@
-//! One client of the owner: its calls are begun as they come and answered as they end.
+//! One client of the owner: its calls begin as they arrive and are answered as they end.
 
 use std::collections::HashMap;
 use std::io::BufReader;
@@ -21,24 +21,25 @@ use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
 use crate::owner::protocol::{
-    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, FILE_STATES, HELLO,
-    Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, StatesAsked, UNDO, VERSION, Welcome,
+    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, FILE_STATES,
+    FileStatesRequest, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, UNDO,
+    VERSION, Welcome,
 };
 use crate::owner::session_call::{
-    ApplyReply, Asker, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
+    ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
     SessionRefusal,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
 
-/// How long a client may take to say who it is.
+/// The time within which a client has to send its greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// How long a client may keep an answer from being sent. One that does not read its answers is given up; nobody else
-/// waits for it meanwhile.
+/// The time within which a client has to take an answer. A client that does not read its answers is disconnected; no
+/// other client waits for it meanwhile.
 const SENDING: Duration = Duration::from_secs(30);
 
-/// How much of a piece of output is sent to those who watch.
+/// The most bytes of a piece of output that are sent to a watching client.
 const MOST_SHOWN_BYTES: usize = 2_000;
 
 /// One client.
@@ -46,11 +47,11 @@ struct Client {
     host: Arc<Host>,
     outgoing: Outgoing,
     running: Mutex<HashMap<u64, CancelFlag>>,
-    /// What it asks of the confinement of commands and of protected names.
+    /// Its options about the confinement of commands and about protected names.
     confinement: Confinement,
 }
 
-/// Serves a client until it is gone; then whatever runs for it is stopped.
+/// Serves a client until it is gone, then cancels its running calls.
 pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
     let Some((mut receiving, client)) = greet(host, stream) else { return };
     let client = Arc::new(client);
@@ -62,7 +63,7 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
         }
     }
     if host.is_closing() {
-        // The client is there: it gets the answers of what was begun, and asks the next owner for the rest.
+        // The client is alive: it gets the answers to its running calls, and repeats the others at the next owner.
         return;
     }
     let running: Vec<_> = client.running().drain().collect();
@@ -71,7 +72,7 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
     }
 }
 
-/// Hears who it is and says who is here.
+/// Exchanges greetings; `None` if the client is refused, or sends none in time.
 fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>, Client)> {
     stream.set_read_timeout(Some(GREETING)).ok()?;
     stream.set_write_timeout(Some(SENDING)).ok()?;
@@ -102,6 +103,7 @@ fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>,
         return None;
     }
     client.send(json_rpc::response(&json!(0), &client.host.welcome));
+    // From here on a silent client is an idle one.
     stream.set_read_timeout(None).ok()?;
     Some((receiving, client))
 }
@@ -115,12 +117,12 @@ impl Client {
         self.outgoing.send(message, None);
     }
 
-    /// Sends the answer to a call that was begun; the call has ended when it is out.
+    /// Sends the answer to a running call; the call has ended when it is written.
     fn answer(&self, message: Vec<u8>, begun: Begun) {
         self.outgoing.send(message, Some(begun));
     }
 
-    /// Takes a message of so many bytes.
+    /// Handles a message of `bytes` bytes.
     fn take(self: &Arc<Self>, message: Message, bytes: usize) {
         if message.method == json_rpc::CANCEL {
             let id = message.params.get("id").and_then(Value::as_u64);
@@ -132,8 +134,9 @@ impl Client {
         }
         let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
         match message.method.as_str() {
-            // A client that gets something else at this moment knows from that.
+            // A client that is being sent something else at this moment needs no answer: any byte shows that the owner lives.
             PING => self.outgoing.send_unless_behind(json_rpc::response(&json!(id), &Value::Null)),
+            // First, since it guards the two arms of these methods further down.
             CHANGE_FILES | UNDO if self.has_other_names() => {
                 let differing = self.host.hello.confinement.other_names(&self.confinement);
                 if let Some(error) = self.otherwise_started(&differing) {
@@ -161,8 +164,8 @@ impl Client {
                     (id, bytes),
                     Tool::ReadFile,
                     message.params,
-                    move |client, asked: StatesAsked, call| {
-                        let StatesAsked { paths, since } = asked;
+                    move |client, request: FileStatesRequest, call| {
+                        let FileStatesRequest { paths, since } = request;
                         Ok(rendered(id, &client.host.workspace.file_states(call, &paths, since.as_ref())?))
                     },
                 );
@@ -187,12 +190,12 @@ impl Client {
         !self.host.hello.confinement.other_names(&self.confinement).is_empty()
     }
 
-    /// The confinement that commands get here. Where none can be started, that is reported by running one.
+    /// Returns the confinement that commands get here; `None` if none can be started, which running one reports.
     fn level(&self) -> Option<Level> {
         self.host.workspace.sandbox_report().ok().map(|report| report.level)
     }
 
-    /// The refusal of a client that was started with other options than this owner, if there are any.
+    /// Returns the refusal of a client that was started with other options than this owner; `None` if none differ.
     fn otherwise_started(&self, differing: &[&str]) -> Option<WapError> {
         if differing.is_empty() {
             return None;
@@ -217,8 +220,8 @@ impl Client {
         }
         self.begin((id, bytes), C::TOOL, params, move |client, request: C, call| {
             let mut observer = Forward { client, id };
-            let asker = Asker::Client;
-            Ok(rendered(id, &request.carry_out(&client.host.sessions, asker, call, &mut observer)))
+            let caller = Caller::Client;
+            Ok(rendered(id, &request.carry_out(&client.host.sessions, caller, call, &mut observer)))
         });
     }
 
@@ -238,7 +241,7 @@ impl Client {
         });
     }
 
-    /// Has a thread carry a call out and send what comes of it.
+    /// Has a thread carry out a call and send its answer.
     fn begin<R: DeserializeOwned>(
         self: &Arc<Self>,
         (id, bytes): (u64, usize),
@@ -249,6 +252,7 @@ impl Client {
         let Some(begun) = self.host.begin(tool.effect() == ToolEffect::Runs) else {
             return self.send(json_rpc::error(&json!(id), LEAVING, "this process is about to end", None));
         };
+        // Registered before the job is queued: a cancellation that follows at once has to find it.
         let cancel = CancelFlag::new();
         self.running().insert(id, cancel.clone());
         let (client, of_queue) = (Arc::clone(self), cancel.clone());
@@ -280,8 +284,8 @@ fn unreadable(error: &serde_json::Error) -> WapError {
     WapError::new(Reason::InvalidField, format!("cannot read the call: {error}"))
 }
 
-/// Sends on what a command prints. The owner's commands must not wait for a slow client: what one that is behind
-/// would get late is left out.
+/// Forwards the output of a command. The owner's commands must not wait for a slow client: output that a client would
+/// get late is left out.
 struct Forward<'a> {
     client: &'a Client,
     id: u64,
@@ -299,9 +303,9 @@ impl CommandObserver for Forward<'_> {
     }
 
     fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
-        // Only its end is of use to somebody who watches.
-        let shown = &bytes[bytes.len().saturating_sub(MOST_SHOWN_BYTES)..];
-        let text = String::from_utf8_lossy(shown).into_owned();
+        // Only the end is of use to a person who watches.
+        let end = &bytes[bytes.len().saturating_sub(MOST_SHOWN_BYTES)..];
+        let text = String::from_utf8_lossy(end).into_owned();
         self.send(PRINTED, &Printed { id: self.id, is_error: stream == OutputStream::Stderr, text });
     }
 }

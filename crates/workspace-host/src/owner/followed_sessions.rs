@@ -1,7 +1,7 @@
-//! Which sessions of a state folder a process waits for replies to.
+//! The sessions of a state folder for whose replies a process waits.
 //!
-//! Each such process holds a lock on a file of its session, so that the others know of it whichever process owns the
-//! state folder, and a process that is killed holds nothing.
+//! Each such process holds a lock on a file of its session. So the others can see it whichever process owns the state
+//! folder, and a killed process holds nothing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,13 +17,13 @@ use tagproto::SessionId;
 /// The folder of the files within the state folder.
 const FOLDER: &str = "following";
 
-/// How often a lock is tried for: another process that looks whether it is held holds it for a moment.
+/// The number of attempts at a lock: a process that checks whether it is held holds it for a moment.
 const ATTEMPTS: u32 = 50;
 
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A session that this process waits for replies to; dropping it ends that.
+/// A session for whose replies this process waits, until this is dropped.
 #[derive(Debug)]
 pub struct FollowedSession {
     id: SessionId,
@@ -47,7 +47,7 @@ impl FollowedSession {
         for _ in 0..ATTEMPTS {
             let file = open(&path, true)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                // Its process may have removed the name between the two.
+                // Another process may have removed the name between opening and locking: such a lock excludes no process.
                 Ok(()) if is_named(&file, &path) => {
                     return Ok(Some(FollowedSession { id, folder, _locked: file }));
                 }
@@ -59,12 +59,12 @@ impl FollowedSession {
         Ok(None)
     }
 
-    /// Whether a process waits for replies to another session.
+    /// Checks whether another process waits for replies to a session.
     pub fn is_followed(&self, id: SessionId) -> bool {
         id != self.id && is_locked(&self.folder.join(id.to_string()))
     }
 
-    /// Returns the other sessions that processes wait for replies to.
+    /// Returns the other sessions for whose replies processes wait.
     pub fn others(&self) -> Vec<SessionId> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let ids = names.filter_map(|name| name.to_str()?.parse::<SessionId>().ok());
@@ -74,7 +74,7 @@ impl FollowedSession {
 
 impl Drop for FollowedSession {
     fn drop(&mut self) {
-        // While it is locked, so that it is this process's name that goes.
+        // While it is locked: afterwards the name may be that of another process.
         let _ = fs::remove_file(self.folder.join(self.id.to_string()));
     }
 }
@@ -94,7 +94,7 @@ fn is_locked(path: &Path) -> bool {
     let Ok(file) = open(path, false) else { return false };
     match flock(&file, FlockOperation::NonBlockingLockShared) {
         Ok(()) => {
-            // One that a killed process has left behind is of no use. Under the lock nobody else relies on it.
+            // A killed process has left it behind. While this process holds the lock, no other can begin to rely on it.
             if is_named(&file, path) {
                 let _ = fs::remove_file(path);
             }
@@ -120,7 +120,7 @@ mod tests {
         assert!(first.is_followed(other) && !first.is_followed(one));
         drop(second);
         assert_eq!(first.others(), []);
-        // What a killed process leaves is a file without a lock.
+        // A killed process leaves a file without a lock.
         fs::write(base.path().join(FOLDER).join(other.to_string()), "").unwrap();
         assert_eq!(first.others(), []);
         assert!(FollowedSession::begin(base.path(), other).unwrap().is_some());

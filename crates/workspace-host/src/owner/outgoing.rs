@@ -1,7 +1,7 @@
-//! What goes to one client of the owner: messages wait here, and a thread of their own sends them.
+//! The messages for one client of the owner: they queue here, and a thread of their own sends them.
 //!
-//! Whoever has carried a call out only puts the answer here. A client that does not read, because it was stopped for instance,
-//! holds up nobody but itself; one that goes on like that is given up.
+//! The thread that carried out a call only queues the answer. A client that does not read, because it was suspended for
+//! instance, delays no other client; after a time limit it is disconnected.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use std::thread;
 
 use crate::owner::Begun;
 
-/// How much may wait for one client, in bytes; a single message may be longer.
+/// The most bytes that may wait for one client; a single message may be longer.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
-/// With so many bytes waiting, what somebody only watches is left out.
+/// The number of waiting bytes from which a client counts as behind: output to watch is then left out.
 const BEHIND_BYTES: usize = 64 << 10;
 
 /// The messages for one client. Dropping it sends what waits, and no more.
@@ -32,15 +32,15 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Messages, each with the call that it answers: that has ended when its answer is out.
+    /// Messages, each with the call that it answers, which has ended when its answer is written.
     waiting: VecDeque<(Vec<u8>, Option<Begun>)>,
     bytes: usize,
-    /// Whether nothing more is taken.
+    /// True once no more messages are accepted.
     is_closed: bool,
 }
 
 impl Outgoing {
-    /// Sends to a stream from now on; its time limit for writing is how long a client may take for a message.
+    /// Sends to a stream from now on. The stream's write timeout limits the time that a client may take for a message.
     pub(super) fn start(stream: UnixStream) -> io::Result<Outgoing> {
         let shared = Arc::new(Shared { queue: Mutex::default(), changed: Condvar::new() });
         let sending = Arc::clone(&shared);
@@ -54,6 +54,7 @@ impl Outgoing {
         if queue.is_closed {
             return;
         }
+        // A message longer than the limit passes when it is alone: else its call could never be answered.
         if !queue.waiting.is_empty() && queue.bytes + message.len() > MOST_WAITING_BYTES {
             queue.close();
         } else {
@@ -88,7 +89,7 @@ impl Queue {
         self.waiting.push_back((message, answered));
     }
 
-    /// Gives the client up: half a message may be out, so nothing that follows could be understood.
+    /// Gives up the client: half a message may have been written, so it could parse nothing that follows.
     fn close(&mut self) {
         self.is_closed = true;
         self.bytes = 0;
@@ -106,6 +107,7 @@ impl Shared {
         loop {
             if let Some((message, answered)) = queue.waiting.pop_front() {
                 queue.bytes -= message.len();
+                // Writing may block for as long as the client likes: never under the lock.
                 drop(queue);
                 let sent = stream.write_all(&message);
                 drop(answered);

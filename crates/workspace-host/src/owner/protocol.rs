@@ -1,7 +1,7 @@
-//! What passes between the owner of a state folder and its clients: JSON-RPC 2.0, one message a line.
+//! The protocol between the owner of a state folder and its clients: JSON-RPC 2.0, one message a line.
 //!
-//! It is private to one version of the program: both ends say theirs first. The methods are the names of the tools and
-//! those below.
+//! It is private to one version of the program, and both ends check that first. The methods are the names of the tools
+//! and those below.
 
 use crate::confinement::Confinement;
 use serde::{Deserialize, Serialize};
@@ -9,46 +9,46 @@ use serde_json::Value;
 use tagproto::CommandResult;
 use wap_core::{ConversationId, FileChanged, Moment, Origin, OutputStream, Retention, RunKey};
 
-/// Raised whenever what passes changes.
+/// The version of the protocol, raised whenever a message changes.
 pub(crate) const VERSION: u32 = 3;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";
 /// A batch of changes: [`CallParams`] with a list of `FileChange`.
 pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
-/// Asks for the versions of files: [`CallParams`] with a [`StatesAsked`].
+/// Requests the versions of files: [`CallParams`] with a [`FileStatesRequest`].
 pub(crate) const FILE_STATES: &str = "agentd/fileStates";
-/// Takes changes back: [`CallParams`] with an `UndoRequest`.
+/// Reverts changes: [`CallParams`] with an `UndoRequest`.
 pub(crate) const UNDO: &str = "agentd/undo";
-/// Asks whether the owner is there, without parameters: answered at once, whatever else it is doing.
+/// Checks that the owner lives, without parameters: answered at once, whatever else it is doing.
 pub(crate) const PING: &str = "agentd/ping";
-/// Tells that a command has started: [`Started`].
+/// Reports that a command has started: [`Started`].
 pub(crate) const STARTED: &str = "agentd/started";
-/// Tells what a command prints: [`Printed`].
+/// Reports output of a command: [`Printed`].
 pub(crate) const PRINTED: &str = "agentd/printed";
 /// Reports that a block of a reply is about to be carried out: [`BlockStarted`].
 pub(crate) const BLOCK_STARTED: &str = "agentd/blockStarted";
 /// Reports that a block of a reply has ended: [`BlockFinished`].
 pub(crate) const BLOCK_FINISHED: &str = "agentd/blockFinished";
 
-/// The owner is about to leave and begins nothing long any more.
+/// The owner is about to leave and begins no more commands.
 pub(crate) const LEAVING: i32 = -32_001;
 /// The two cannot work together.
 pub(crate) const MISMATCH: i32 = -32_002;
 
-/// Who connects.
+/// The greeting of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
     /// The version of the protocol.
     pub version: u32,
-    /// The workspace's canonical path; bytes that are no text are replaced.
+    /// The workspace's canonical path; bytes that are not UTF-8 are replaced.
     pub workspace: String,
-    /// What the user asks of the confinement of commands and of protected names.
+    /// The user's options about the confinement of commands and about protected names.
     pub confinement: Confinement,
 }
 
-/// Who owns the state folder.
+/// The greeting of the owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Welcome {
@@ -56,13 +56,13 @@ pub struct Welcome {
     pub process_id: u32,
     /// The words of its command, `mcp` for instance.
     pub command: String,
-    /// When it became the owner, in seconds since 1970.
+    /// The time at which it became the owner, in seconds since 1970.
     pub since: u64,
 }
 
-/// A question for the versions of files.
+/// A request for the versions of files.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct StatesAsked {
+pub(crate) struct FileStatesRequest {
     pub paths: Vec<String>,
     pub since: Option<Moment>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct CallParams<R> {
     pub time_left_ms: Option<u64>,
 }
 
-/// An [`Origin`] on its way.
+/// An [`Origin`] in a message. Its retention is always that of a process, since the caller is one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WireOrigin {
@@ -112,7 +112,7 @@ pub(crate) struct Started {
 pub(crate) struct Printed {
     pub id: u64,
     pub is_error: bool,
-    /// Bytes that are no text are replaced: it is for people who watch.
+    /// Bytes that are not UTF-8 are replaced: the text is for people who watch.
     pub text: String,
 }
 
@@ -140,7 +140,7 @@ impl Printed {
     }
 }
 
-/// An answer, or a message about a call that goes on.
+/// An answer, or a notification about a running call.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Incoming {
     #[serde(default)]
@@ -155,7 +155,7 @@ pub(crate) struct Incoming {
     pub params: Value,
 }
 
-/// Why a call has failed.
+/// The failure of a call.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct IncomingError {
     pub code: i32,

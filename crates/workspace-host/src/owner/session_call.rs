@@ -1,4 +1,4 @@
-//! Calls about sessions, as plain values: the owner of the state folder carries them out for every process.
+//! Calls about sessions, as plain values that the owner of the state folder carries out for every process.
 
 use std::time::Duration;
 
@@ -15,58 +15,58 @@ use crate::reply_plan::{self, ReplyPlan};
 use crate::session_failure::{explain, unwritten};
 use crate::state::{LocalSessions, garbage_keeper};
 
-/// Which process a call about sessions comes from.
+/// The process that a call about sessions comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
+pub enum Caller {
     /// The owner of the state folder itself.
-    This,
-    /// Another process: others may be at work, too.
+    Owner,
+    /// Another process; there may be more of them.
     Client,
 }
 
-/// A call about the sessions of a state folder. Making it twice does what making it once does, so that it can be made
-/// again when its owner has gone without an answer.
+/// A call about the sessions of a state folder. It is idempotent, so that it can be made again when its owner has gone
+/// without an answer.
 pub trait SessionCall: Serialize + DeserializeOwned + Send + 'static {
-    /// The method by which clients ask for it.
+    /// The method by which clients request it.
     const METHOD: &'static str;
     /// The tool whose threads carry it out.
     const TOOL: Tool;
-    /// Whether what it does depends on the confinement of commands or on protected names.
+    /// True if its effect depends on the confinement of commands or on protected names.
     const IS_CONFINED: bool = true;
-    /// What it gives.
+    /// The answer to a call that was carried out.
     type Answer: Serialize + DeserializeOwned;
 
     /// Carries it out.
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        asker: Asker,
+        caller: Caller,
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<Self::Answer, SessionRefusal>;
 }
 
-/// Why a call about sessions was not carried out.
+/// The refusal of a call about sessions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionRefusal {
     exit: u8,
     /// The refusal in one sentence.
     pub message: String,
-    /// A way out, if there is one.
+    /// The way out; `None` if there is none.
     pub advice: Option<String>,
-    /// Whether another reply may do better.
+    /// True if another reply may succeed.
     pub is_about_the_reply: bool,
-    /// Whether the file of the reply was taken by another session.
+    /// True if another session has taken the file of the reply.
     pub is_taken: bool,
 }
 
 impl SessionRefusal {
-    /// A refusal because of an option that would not be obeyed.
+    /// Returns the refusal of a call whose client has an option that would not be obeyed.
     pub fn by_policy(message: impl Into<String>) -> SessionRefusal {
         Failure::new(Exit::Refused, message).into()
     }
 
-    /// Returns the failure of a program.
+    /// Returns the failure with which a program ends.
     pub fn into_failure(self) -> Failure {
         let SessionRefusal { exit, message, advice, .. } = self;
         Failure { exit: Exit::of_code(exit), message, advice }
@@ -88,7 +88,7 @@ impl From<SessionError> for SessionRefusal {
     }
 }
 
-/// Whether another reply may do better.
+/// True if another reply may succeed.
 fn is_about_the_reply(error: &SessionError) -> bool {
     matches!(
         error,
@@ -107,7 +107,7 @@ fn is_about_the_reply(error: &SessionError) -> bool {
 /// Starts a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreateSession {
-    /// Chosen by the caller, so that an attempt whose answer was lost is not made twice.
+    /// The id, chosen by the caller, so that a repeated call after a lost answer does not start a second session.
     pub id: SessionId,
     /// The task, as the user gave it.
     pub task: String,
@@ -125,7 +125,7 @@ impl SessionCall for CreateSession {
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        _: Asker,
+        _: Caller,
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
@@ -133,7 +133,7 @@ impl SessionCall for CreateSession {
     }
 }
 
-/// Makes the next message of a complete session pending, which says that the task is not complete yet.
+/// Makes the next message of a complete session pending; the message says that the task is not complete yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReopenSession {
     /// The session.
@@ -148,7 +148,7 @@ impl SessionCall for ReopenSession {
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        _: Asker,
+        _: Caller,
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
@@ -163,11 +163,11 @@ pub struct SessionReply {
     pub session: SessionId,
     /// The whole reply.
     pub text: String,
-    /// Whether a text is executed that was executed before.
+    /// True if a text is executed again although it was executed before.
     pub again: bool,
 }
 
-/// Finds out whether a reply would be executed.
+/// Checks whether a reply would be executed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReplyState(pub SessionReply);
 
@@ -175,13 +175,13 @@ impl SessionCall for ReplyState {
     const METHOD: &'static str = "agentd/replyState";
     const TOOL: Tool = Tool::ReadFile;
     const IS_CONFINED: bool = false;
-    /// `false` if it was executed before.
+    /// False if it was executed before.
     type Answer = bool;
 
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        _: Asker,
+        _: Caller,
         _: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<bool, SessionRefusal> {
@@ -190,7 +190,7 @@ impl SessionCall for ReplyState {
     }
 }
 
-/// Finds out what a reply would do, and does nothing of it.
+/// Plans a reply without carrying anything out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlanReply {
     /// The reply.
@@ -207,7 +207,7 @@ impl SessionCall for PlanReply {
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        _: Asker,
+        _: Caller,
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<ReplyPlan, SessionRefusal> {
@@ -220,20 +220,20 @@ impl SessionCall for PlanReply {
 pub struct ApplyReply {
     /// The reply.
     pub reply: SessionReply,
-    /// The file of the inbox that the reply came in, if it did. Its text is that of the reply.
+    /// The file of the inbox with the text of the reply; `None` if the reply came another way.
     pub file: Option<InboxFile>,
     /// The message that was pending when the reply was read.
     pub answering: u32,
-    /// Whether a person has seen what the reply does and wants it.
+    /// True if a person has reviewed the reply and accepted it.
     pub confirmed: bool,
     /// The longest run time of a command.
     pub timeout: Duration,
 }
 
-/// What executing a reply came to.
+/// The outcome of executing a reply.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AppliedReply {
-    /// Whether it was executed now, and not before.
+    /// True if it was executed by this call, and not before.
     pub is_executed: bool,
     /// The session as it is now.
     pub session: Session,
@@ -241,15 +241,15 @@ pub struct AppliedReply {
     pub sequence: u32,
     /// The result of each block.
     pub results: Vec<CommandResult>,
-    /// What was undone of pasting.
+    /// The damage of pasting that was repaired.
     pub repairs: Vec<String>,
-    /// Whether a part of the reply was carried out by an earlier call.
+    /// True if an earlier call carried out a part of the reply.
     pub was_resumed: bool,
-    /// What another reply to the same message had done before it was stopped.
+    /// The results of an interrupted reply that this one supersedes.
     pub taken_over: Vec<CommandResult>,
-    /// Lines about what other programs and the disk made of the changed files.
+    /// Lines about changed files that other programs wrote to, or that the disk has not taken.
     pub late: Vec<String>,
-    /// What could not be written or moved although the reply was executed.
+    /// The files that could not be written or moved although the reply was executed; `None` if all could.
     pub left_undone: Option<SessionRefusal>,
 }
 
@@ -261,7 +261,7 @@ impl SessionCall for ApplyReply {
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        _: Asker,
+        _: Caller,
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<AppliedReply, SessionRefusal> {
@@ -276,12 +276,12 @@ impl SessionCall for ApplyReply {
                     review: None,
                 };
                 let applied = sessions.apply(*session, text, self.timeout, options, call.cancel, observer)?;
-                // While it is claimed: another session that has read the file must not find it here any more.
+                // Under the claim: another session that has read the file must not find it in the inbox any more.
                 let moved = self.file.as_ref().map(|file| sessions.move_to_processed(&file.name)).transpose();
                 return answer(sessions, *session, applied, moved.err());
             }
             Err(taken @ SessionError::Taken { .. }) => {
-                // An owner that has gone since may have executed it for this very caller.
+                // An earlier owner may have executed it for this very call, before its answer was lost.
                 let finished = sessions.finished_before(*session, self.answering, text)?;
                 let results = finished.ok_or(taken)?;
                 Applied::AlreadyDone { sequence: self.answering, results }
@@ -299,9 +299,9 @@ fn answer(
     not_moved: Option<SessionError>,
 ) -> Result<AppliedReply, SessionRefusal> {
     let late = late_lines(sessions.workspace());
-    // Opening the state folder again puts it away.
+    // Opening the state folder again moves it.
     let not_moved = not_moved.map(|error| {
-        let advice = "the reply was executed, and `agentd resume` goes on; its file is put away then";
+        let advice = "the reply was executed; `agentd resume` continues the session and moves its file to inbox/processed/";
         SessionRefusal::from(explain(error).advise(advice))
     });
     Ok(match applied {
@@ -335,8 +335,9 @@ fn answer(
 }
 
 /// Returns a line for each file that another program wrote to after it had been replaced, and for each that the disk has
-/// not taken, as far as that is known by now.
+/// not taken so far.
 fn late_lines(workspace: &LocalWorkspace) -> Vec<String> {
+    // Syncs first: only then is it certain which files the disk has taken.
     workspace.checkpoint();
     let late = workspace.late_writes().into_iter().map(|LateWrite { path, kept_as, .. }| match kept_as {
         Ok(kept) => format!("{path} was written to by a program that had it open from before: what it wrote is kept as {kept}"),
@@ -348,18 +349,18 @@ fn late_lines(workspace: &LocalWorkspace) -> Vec<String> {
     late.chain(unsynced).collect()
 }
 
-/// Removes what is kept for finished sessions beyond a budget.
+/// Removes the history of finished sessions beyond a limit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CollectGarbage {
-    /// How many bytes of contents of files may stay.
+    /// The most bytes of file contents that may stay.
     pub limit_bytes: u64,
 }
 
-/// What was removed.
+/// The amounts that were removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Collected {
-    /// Contents of files that were removed.
+    /// File contents that were removed.
     pub contents_removed: u64,
     /// Their size in bytes.
     pub contents_bytes: u64,
@@ -388,28 +389,29 @@ impl SessionCall for CollectGarbage {
     fn carry_out(
         &self,
         sessions: &LocalSessions,
-        asker: Asker,
+        caller: Caller,
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Collected, SessionRefusal> {
         let journal = sessions.journal_reader();
         let unfinished = garbage_keeper::unfinished(journal)?;
-        // Files must hold what the journal promises before their contents may go.
+        // Files must hold what the journal promises before their contents may be removed.
         sessions.workspace().checkpoint();
         let is_needed = |run: RunNumber| {
             let run = journal.run(run).ok().flatten();
             run.is_some_and(|run| {
                 let conversation = &run.key.conversation;
-                // A client of a server that runs may still read what its commands have printed.
-                let may_be_connected = asker == Asker::Client && conversation.parse::<SessionId>().is_err();
+                // A connected client may still read the output of its commands.
+                let may_be_connected = caller == Caller::Client && conversation.parse::<SessionId>().is_err();
                 may_be_connected || unfinished.contains(conversation)
             })
         };
         let (outputs_removed, outputs_bytes) = sessions.workspace().discard_outputs(&is_needed);
         let rule = garbage_keeper::rule(journal, &unfinished, self.limit_bytes)?;
-        let report = match asker {
-            Asker::This => sessions.collect_garbage(&rule),
-            Asker::Client => sessions.collect_garbage_in_background(&rule, &|| !call.cancel.is_cancelled()),
+        // A process that owns the folder for this call alone may take the whole disk; one with clients must not delay them.
+        let report = match caller {
+            Caller::Owner => sessions.collect_garbage(&rule),
+            Caller::Client => sessions.collect_garbage_in_background(&rule, &|| !call.cancel.is_cancelled()),
         };
         let failed = |error| Failure::new(Exit::Failed, format!("the journal failed: {error}"));
         let GarbageReport {

@@ -1,4 +1,4 @@
-//! Watching a reply being executed, by this process or by the owner of the state folder.
+//! The progress of a reply that this process, or the owner of the state folder, executes.
 
 use serde_json::Value;
 use tagproto::{ExecutionObserver, Item};
@@ -7,7 +7,7 @@ use crate::owner::protocol::{
     BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, PRINTED, Printed, STARTED, Started,
 };
 
-/// The observer of a reply with its items, which both processes read from the same text.
+/// The observer of a reply, with the items that both processes parse from the same text.
 pub struct Watching<'a> {
     items: &'a [Item<'a>],
     observer: &'a mut dyn ExecutionObserver,
@@ -24,7 +24,7 @@ impl<'a> Watching<'a> {
         self.observer
     }
 
-    /// Passes on what the owner reports. What it does not know is left out: it is for people who watch.
+    /// Passes on the owner's notifications. Unknown or unreadable ones are left out: they serve people who watch.
     pub fn notify(&mut self, method: &str, params: Value) {
         match method {
             BLOCK_STARTED => {

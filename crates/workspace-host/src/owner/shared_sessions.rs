@@ -1,4 +1,4 @@
-//! The sessions of a state folder, whichever process owns that: this one, or another one that carries out its calls.
+//! The sessions of a state folder, through its owner: this process, or another one that carries out the calls.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::owner::session_progress::Watching;
 use crate::owner::shared_workspace::SharedWorkspace;
 use crate::session_failure::explain;
 use crate::session_failure::nothing_to_resume;
-use crate::state::{Opened, Places};
+use crate::state::{Opened, WorkspacePaths};
 
-/// The sessions of a state folder. Reading them needs no owner; the rest is done by it.
+/// The sessions of a state folder. Reading them needs no owner; everything else is done by the owner.
 pub struct SharedSessions {
     workspace: SharedWorkspace,
-    places: Places,
+    paths: WorkspacePaths,
     folders: StateFolders,
 }
 
 impl SharedSessions {
-    /// Opens the sessions, as the owner of the state folder or as its client. With `stays` this process serves others
+    /// Opens the sessions, as the owner of the state folder or as its client. With `stays`, this process serves others
     /// while it owns the folder.
     ///
     /// # Errors
@@ -34,24 +34,24 @@ impl SharedSessions {
     /// Those of opening a state folder.
     pub fn open(
         options: &HostOptions,
-        places: Places,
+        paths: WorkspacePaths,
         notices: &SharedNotices,
         stays: bool,
     ) -> Result<SharedSessions, Failure> {
         let workspace = match stays {
-            true => SharedWorkspace::staying(options, &places, notices),
-            false => SharedWorkspace::new(options, &places, notices),
+            true => SharedWorkspace::staying(options, &paths, notices),
+            false => SharedWorkspace::new(options, &paths, notices),
         };
         workspace.open()?;
-        let folders = StateFolders::open(&places.base).map_err(|error| {
-            Failure::new(Exit::Failed, format!("the state folder {}: {error}", places.base.display()))
+        let folders = StateFolders::open(&paths.base).map_err(|error| {
+            Failure::new(Exit::Failed, format!("the state folder {}: {error}", paths.base.display()))
         })?;
-        Ok(SharedSessions { workspace, places, folders })
+        Ok(SharedSessions { workspace, paths, folders })
     }
 
     /// Returns the workspace folder and the state folder.
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn paths(&self) -> &WorkspacePaths {
+        &self.paths
     }
 
     /// Returns the folders within the state folder.
@@ -59,7 +59,7 @@ impl SharedSessions {
         &self.folders
     }
 
-    /// Returns the sessions if this process owns them, else the owner.
+    /// Returns the open state folder if this process owns it, else a description of the owner.
     pub fn owned(&self) -> Result<Result<Arc<Opened>, Welcome>, Failure> {
         self.workspace.owned()
     }
@@ -79,7 +79,7 @@ impl SharedSessions {
     ///
     /// # Errors
     ///
-    /// If the owner cannot be had. A refusal is an answer.
+    /// If there is no connection to the owner. A refusal is an answer.
     pub fn call_watched<C: SessionCall>(
         &self,
         request: &C,
@@ -94,12 +94,12 @@ impl SharedSessions {
     ///
     /// # Errors
     ///
-    /// If there is none of this id, or the journal cannot be read.
+    /// If there is no session with this id, or the journal cannot be read.
     pub fn session(&self, id: SessionId) -> Result<Session, Failure> {
         read_session(&self.reader()?, id).map_err(explain)
     }
 
-    /// Returns the session of this id, or else the unfinished one that changed last.
+    /// Returns the session with this id, or else the unfinished one that changed last.
     ///
     /// # Errors
     ///
@@ -124,24 +124,24 @@ impl SharedSessions {
         read_outbox_text(&self.reader()?, session).map_err(explain)
     }
 
-    /// Returns the report of the confinement of commands, or why there is none.
+    /// Returns the report of the confinement of commands, or the error for which there is none.
     pub fn sandbox(&self, cancel: &CancelFlag) -> String {
         let origin = origin();
         let info = self.workspace.workspace_info(&Call { origin: &origin, cancel, time_left: None });
         info.map_or_else(|error| error.to_string(), |info| info.sandbox)
     }
 
-    /// Waits until what runs for others has ended, then lets go of the state folder.
-    pub fn leave(&self, asked_to_end: &CancelFlag) {
-        self.workspace.leave(asked_to_end);
+    /// Waits until the commands of clients have ended, then releases the state folder.
+    pub fn leave(&self, end_requested: &CancelFlag) {
+        self.workspace.leave(end_requested);
     }
 
     fn reader(&self) -> Result<JournalReader, Failure> {
-        self.places.journal_reader()?.ok_or_else(nothing_to_resume)
+        self.paths.journal_reader()?.ok_or_else(nothing_to_resume)
     }
 }
 
-/// The origin of a call that stands for itself.
+/// Returns the origin of a call that belongs to no run: each has a key of its own.
 fn origin() -> Origin {
     Origin {
         conversation: ConversationId("session".to_owned()),

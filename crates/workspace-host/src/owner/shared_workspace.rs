@@ -1,4 +1,4 @@
-//! The workspace of a state folder, whoever owns that: this process, or another one that is asked.
+//! The workspace of a state folder, through its owner: this process, or another one that carries out the calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -18,34 +18,34 @@ use wap_core::{
 use crate::failure::{Exit, Failure};
 use crate::notices::SharedNotices;
 use crate::options::HostOptions;
-use crate::owner::link::{CallLimit, Link, NoLink, Unanswered, watched};
-use crate::owner::protocol::{CHANGE_FILES, FILE_STATES, StatesAsked, UNDO, Welcome};
-use crate::owner::session_call::{Asker, SessionCall, SessionRefusal};
+use crate::owner::owner_connection::{CallLimit, ConnectError, OwnerConnection, Unanswered, watched};
+use crate::owner::protocol::{CHANGE_FILES, FILE_STATES, FileStatesRequest, UNDO, Welcome};
+use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
 use crate::owner::session_progress::Watching;
 use crate::owner::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
-use crate::state::{self, Opened, Places};
+use crate::state::{self, Opened, WorkspacePaths};
 
-/// How long the state folder may be held by somebody who does not let clients in.
+/// The time for which another process may hold the state folder without accepting clients.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long commands of others may go on once this process was asked to end.
+/// The time that clients' commands have to end once this process is requested to end.
 const HURRY: Duration = Duration::from_secs(10);
 
-/// How long an owner that does not answer is taken not to, before it is asked once more.
+/// The time after which an owner that did not answer is tried again.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// How soon it is tried again.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The workspace of a state folder. The first process owns it; the others are clients of that one and take over when it
-/// goes. A call that was on its way then is made again, as the same step: the engine answers what was carried out from
-/// its record.
+/// The workspace of a state folder. The first process owns it; the others are its clients, and one of them becomes the
+/// owner when it ends. A call that was on its way then is made again as the same step: the engine answers from its record
+/// if the step was carried out.
 #[derive(Debug)]
 pub struct SharedWorkspace {
     options: HostOptions,
-    places: Places,
+    paths: WorkspacePaths,
     notices: SharedNotices,
-    /// Whether this process is going to stay, and so may serve others as their owner.
+    /// True if this process is going to stay, and so may serve others as their owner.
     stays: bool,
     access: Mutex<Access>,
 }
@@ -54,8 +54,8 @@ pub struct SharedWorkspace {
 enum Access {
     None,
     Owner(Arc<Opened>),
-    Client(Arc<Link>),
-    /// The owner did not answer when it was asked; whoever comes until then need not find that out again.
+    Client(Arc<OwnerConnection>),
+    /// The owner did not answer the last call; calls until that instant fail at once instead of waiting again.
     Silent {
         until: Instant,
         owner: String,
@@ -63,7 +63,7 @@ enum Access {
 }
 
 /// A request on its way to the owner.
-struct Asked<'a, R> {
+struct OwnerRequest<'a, R> {
     method: &'a str,
     request: R,
     limit: CallLimit,
@@ -72,9 +72,9 @@ struct Asked<'a, R> {
 /// The observer of a command.
 struct Observed<'a>(&'a mut dyn CommandObserver);
 
-/// Why a call has no response.
+/// The reason why a call has no response.
 enum NotAnswered {
-    /// The workspace cannot be had.
+    /// The workspace cannot be opened or reached.
     Unavailable(Failure),
     /// Its owner does not answer.
     Silent(Failure),
@@ -83,18 +83,22 @@ enum NotAnswered {
 }
 
 impl SharedWorkspace {
-    /// Returns a workspace that is opened by its first call. Its process is about to end, and serves no others.
-    pub fn new(options: &HostOptions, places: &Places, notices: &SharedNotices) -> SharedWorkspace {
-        let (options, places, notices) = (options.clone(), places.clone(), Arc::clone(notices));
-        SharedWorkspace { options, places, notices, stays: false, access: Mutex::new(Access::None) }
+    /// Returns a workspace that its first call opens, for a process that is about to end and serves no others.
+    pub fn new(options: &HostOptions, paths: &WorkspacePaths, notices: &SharedNotices) -> SharedWorkspace {
+        let (options, paths, notices) = (options.clone(), paths.clone(), Arc::clone(notices));
+        SharedWorkspace { options, paths, notices, stays: false, access: Mutex::new(Access::None) }
     }
 
-    /// The same for a process that stays.
-    pub fn staying(options: &HostOptions, places: &Places, notices: &SharedNotices) -> SharedWorkspace {
-        SharedWorkspace { stays: true, ..SharedWorkspace::new(options, places, notices) }
+    /// Returns the same for a process that stays.
+    pub fn staying(
+        options: &HostOptions,
+        paths: &WorkspacePaths,
+        notices: &SharedNotices,
+    ) -> SharedWorkspace {
+        SharedWorkspace { stays: true, ..SharedWorkspace::new(options, paths, notices) }
     }
 
-    /// Gets hold of the workspace, if that has not happened yet.
+    /// Opens the workspace, unless it is open.
     ///
     /// # Errors
     ///
@@ -102,61 +106,62 @@ impl SharedWorkspace {
     pub fn open(&self) -> Result<(), Failure> {
         match self.access() {
             Ok(_) => Ok(()),
-            Err(why) => Err(failure(why)),
+            Err(not_answered) => Err(failure(not_answered)),
         }
     }
 
-    /// Waits until what runs for others has ended, then lets go. Whoever is a client takes over.
+    /// Waits until the commands of clients have ended, then releases the state folder. A client becomes the owner.
     ///
-    /// Somebody who has asked this process to end does not wait for long: the commands that are left end with it.
-    pub fn leave(&self, asked_to_end: &CancelFlag) {
+    /// Once `end_requested` is set, the wait is short: the commands that are left end with this process.
+    pub fn leave(&self, end_requested: &CancelFlag) {
         let mut access = self.lock();
         if let Access::Owner(opened) = &*access {
             let began = Instant::now();
-            let is_hurried = || asked_to_end.is_cancelled() && began.elapsed() > HURRY;
+            let is_hurried = || end_requested.is_cancelled() && began.elapsed() > HURRY;
             opened.door.wait_for_commands(&is_hurried);
         }
         *access = Access::None;
     }
 
-    /// Takes changes back.
+    /// Reverts changes.
     ///
     /// # Errors
     ///
-    /// If the workspace cannot be had. A refusal is an answer.
+    /// If the workspace cannot be opened or reached. A refusal is an answer.
     pub fn undo(
         &self,
         request: &UndoRequest,
         call: &Call<'_>,
     ) -> Result<Result<UndoAnswer, UndoRefusal>, Failure> {
         self.may_change().map_err(|error| Failure::new(Exit::Refused, error.message()))?;
-        let asked = Asked { method: UNDO, request, limit: CallLimit::Ordinary };
+        let owner_request = OwnerRequest { method: UNDO, request, limit: CallLimit::Ordinary };
         let here = |opened: &Opened| {
             Ok(undo_request::carry_out(opened.journal_reader(), opened.workspace(), request, call))
         };
-        self.ask_owner(call, &asked, &mut (), |(), _, _| {}, |opened, ()| here(opened)).map_err(failure)
+        self.ask_owner(call, &owner_request, &mut (), |(), _, _| {}, |opened, ()| here(opened))
+            .map_err(failure)
     }
 
-    /// Has the owner of the state folder carry out a call about its sessions. If that goes in the middle, the call is
-    /// made again: steps that were carried out are answered from the record.
+    /// Has the owner of the state folder carry out a call about its sessions. If the owner ends meanwhile, the call is made
+    /// again at the next one, which answers the steps that were carried out from the record.
     ///
     /// # Errors
     ///
-    /// If the workspace cannot be had. A refusal is an answer.
+    /// If the workspace cannot be opened or reached. A refusal is an answer.
     pub fn session_call<C: SessionCall>(
         &self,
         request: &C,
         call: &Call<'_>,
         observer: &mut Watching<'_>,
     ) -> Result<Result<C::Answer, SessionRefusal>, Failure> {
-        let asked = Asked { method: C::METHOD, request, limit: CallLimit::None };
+        let owner_request = OwnerRequest { method: C::METHOD, request, limit: CallLimit::None };
         let here = |opened: &Opened, observer: &mut Watching<'_>| {
-            Ok(request.carry_out(opened, Asker::This, call, observer.observer()))
+            Ok(request.carry_out(opened, Caller::Owner, call, observer.observer()))
         };
-        self.ask_owner(call, &asked, observer, Watching::notify, here).map_err(failure)
+        self.ask_owner(call, &owner_request, observer, Watching::notify, here).map_err(failure)
     }
 
-    /// Returns the sessions if this process owns the state folder, and the owner if another one does.
+    /// Returns the open state folder if this process owns it, else a description of the owner.
     ///
     /// # Errors
     ///
@@ -164,13 +169,12 @@ impl SharedWorkspace {
     pub fn owned(&self) -> Result<Result<Arc<Opened>, Welcome>, Failure> {
         match self.access().map_err(failure)? {
             Access::Owner(opened) => Ok(Ok(opened)),
-            Access::Client(link) => Ok(Err(link.owner.clone())),
+            Access::Client(connection) => Ok(Err(connection.owner.clone())),
             Access::None | Access::Silent { .. } => Err(silent("another process is using the state folder")),
         }
     }
 
-    /// What the list of files is doing, if this process keeps one. It waits for nothing: while the workspace is being opened
-    /// there is none.
+    /// Returns the state of the index; `None` if this process keeps none, or is just opening the workspace. It never blocks.
     pub fn index_report(&self) -> Option<IndexReport> {
         match &*self.access.try_lock().ok()? {
             Access::Owner(opened) => opened.workspace().index_report(),
@@ -178,7 +182,7 @@ impl SharedWorkspace {
         }
     }
 
-    /// The list of files with its feed of changes, if this process keeps one.
+    /// Returns the index with its feed of changes; `None` if this process keeps none.
     fn file_index(&self) -> Option<Arc<FileIndex>> {
         match &*self.lock() {
             Access::Owner(opened) => opened.workspace().keep_index(IndexLimits::default()).ok(),
@@ -199,10 +203,11 @@ impl SharedWorkspace {
             Access::None | Access::Silent { .. } => {}
             Access::Owner(_) | Access::Client(_) => return Ok(access.clone()),
         }
+        // Under the lock: two threads that both open the state folder would find it held by their own process.
         *access = self.find().map_err(NotAnswered::Unavailable)?;
         match &*access {
             Access::Silent { owner, .. } => Err(NotAnswered::Silent(silent(owner))),
-            found => Ok(found.clone()),
+            opened => Ok(opened.clone()),
         }
     }
 
@@ -210,7 +215,7 @@ impl SharedWorkspace {
     fn find(&self) -> Result<Access, Failure> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let held = match state::open(&self.options, &self.places, &self.notices) {
+            let held = match state::open(&self.options, &self.paths, &self.notices) {
                 Ok(opened) => {
                     if self.stays {
                         opened.door.stay(self.options.history_limit_bytes, &self.notices);
@@ -220,49 +225,52 @@ impl SharedWorkspace {
                 Err(failure) if failure.exit == Exit::Held => failure,
                 Err(failure) => return Err(failure),
             };
-            let hello = state::hello(&self.options, &self.places);
-            match Link::connect(&self.places.base, &hello) {
-                Ok(link) => {
-                    let owner = link.owner.process_id;
-                    self.notices.detail(&format!("process {owner} owns the state folder: it is asked"));
-                    return Ok(Access::Client(Arc::new(link)));
+            let hello = state::hello(&self.options, &self.paths);
+            match OwnerConnection::connect(&self.paths.base, &hello) {
+                Ok(connection) => {
+                    let owner = connection.owner.process_id;
+                    self.notices.detail(&format!("process {owner} owns the state folder: calls go to it"));
+                    return Ok(Access::Client(Arc::new(connection)));
                 }
-                Err(NoLink::Mismatch(why)) => {
+                Err(ConnectError::Mismatch(why)) => {
                     return Err(Failure::new(Exit::Held, format!("{}: {why}", held.message)));
                 }
-                // It is not taken over: its process lives and has the folder, and goes on where it was stopped.
-                Err(NoLink::Silent) => return Ok(silence(held.message)),
-                // It may just be coming or going.
-                Err(NoLink::Nobody) if Instant::now() < deadline => thread::sleep(PAUSE),
-                Err(NoLink::Nobody) => return Err(held),
+                // Its process lives and holds the folder, and resumes where it was suspended: this one must not become
+                // the owner.
+                Err(ConnectError::Silent) => return Ok(silence(held.message)),
+                // The owner may be starting or ending at this moment.
+                Err(ConnectError::Absent) if Instant::now() < deadline => thread::sleep(PAUSE),
+                Err(ConnectError::Absent) => return Err(held),
             }
         }
     }
 
     /// Gives up a connection whose owner is gone, or does not answer.
-    fn forget(&self, given_up: &Arc<Link>, next: Access) {
+    fn forget(&self, given_up: &Arc<OwnerConnection>, next: Access) {
         let mut access = self.lock();
-        if matches!(&*access, Access::Client(link) if Arc::ptr_eq(link, given_up)) {
+        // Another thread may have connected to the next owner already: that connection stays.
+        if matches!(&*access, Access::Client(connection) if Arc::ptr_eq(connection, given_up)) {
             *access = next;
         }
     }
 
-    /// Has whoever owns the state folder answer.
+    /// Has the owner of the state folder answer, and explains to the model why it could not.
     fn ask<T: DeserializeOwned, R: Serialize>(
         &self,
         call: &Call<'_>,
-        asked: &Asked<'_, R>,
+        owner_request: &OwnerRequest<'_, R>,
         observer: &mut dyn CommandObserver,
         here: impl Fn(&Opened, &mut dyn CommandObserver) -> Result<T, WapError>,
     ) -> Result<T, WapError> {
         let mut observed = Observed(observer);
         let notify = |observed: &mut Observed<'_>, method: &str, params| watched(method, params, observed.0);
         let here = |opened: &Opened, observed: &mut Observed<'_>| here(opened, observed.0);
-        self.ask_owner(call, asked, &mut observed, notify, here).map_err(|why| match why {
+        self.ask_owner(call, owner_request, &mut observed, notify, here).map_err(|not_answered| {
+            match not_answered {
             NotAnswered::Unavailable(failure) => {
                 let text = match failure.exit {
                     Exit::Held => {
-                        "another process uses the state folder and cannot be asked; its user has to stop it"
+                        "another process uses the state folder and cannot be reached; its user has to stop it"
                     }
                     _ => "the workspace cannot be opened; agentd's standard error says why",
                 };
@@ -270,37 +278,45 @@ impl SharedWorkspace {
             }
             NotAnswered::Silent(failure) => self.unavailable(
                 &failure,
-                "the process that owns the state folder does not answer; its user has to let it go on or end it. \
-                 Whether a call that was on its way was carried out is not known: look before you repeat it",
+                "the process that owns the state folder does not answer; its user has to resume or end it. \
+                 A call that was on its way may have been carried out: check before you repeat it",
             ),
             NotAnswered::Failed(error) => error,
+        }
         })
     }
 
     fn ask_owner<T: DeserializeOwned, R: Serialize, O: ?Sized>(
         &self,
         call: &Call<'_>,
-        asked: &Asked<'_, R>,
+        owner_request: &OwnerRequest<'_, R>,
         observer: &mut O,
         notify: impl Fn(&mut O, &str, Value),
         here: impl Fn(&Opened, &mut O) -> Result<T, WapError>,
     ) -> Result<T, NotAnswered> {
         loop {
-            let link = match self.access()? {
+            let connection = match self.access()? {
                 Access::Owner(opened) => return here(&opened, observer).map_err(NotAnswered::Failed),
-                Access::Client(link) => link,
+                Access::Client(connection) => connection,
                 Access::None | Access::Silent { .. } => continue,
             };
             let notified = &mut |method: &str, params| notify(observer, method, params);
-            match link.call(asked.method, &asked.request, call, asked.limit, notified) {
+            match connection.call(
+                owner_request.method,
+                &owner_request.request,
+                call,
+                owner_request.limit,
+                notified,
+            ) {
                 Ok(answer) => return answer.map_err(NotAnswered::Failed),
-                Err(Unanswered::Gone) => self.forget(&link, Access::None),
+                Err(Unanswered::Gone) => self.forget(&connection, Access::None),
+                // The owner closes the connection when it ends; until then the call is repeated on it.
                 Err(Unanswered::Leaving) => thread::sleep(PAUSE),
                 Err(Unanswered::Silent) => {
-                    let owner = format!("process {} is using the state folder", link.owner.process_id);
-                    self.forget(&link, silence(owner.clone()));
+                    let owner = format!("process {} is using the state folder", connection.owner.process_id);
+                    self.forget(&connection, silence(owner.clone()));
                     let Failure { exit, message, advice } = silent(&owner);
-                    let message = format!("{message}: whether the call was carried out is not known");
+                    let message = format!("{message}: it may have carried out the call");
                     return Err(NotAnswered::Silent(Failure { exit, message, advice }));
                 }
             }
@@ -311,7 +327,7 @@ impl SharedWorkspace {
         }
     }
 
-    /// What a model is told; the rest is for the person at the terminal.
+    /// Returns the error for the model, and reports the details to the person at the terminal.
     fn unavailable(&self, failure: &Failure, text: &str) -> WapError {
         self.notices.notice(&format!("agentd: {}", failure.message));
         if let Some(advice) = &failure.advice {
@@ -328,9 +344,9 @@ impl SharedWorkspace {
     }
 }
 
-/// The failure of a command that got no response.
-fn failure(why: NotAnswered) -> Failure {
-    match why {
+/// Returns the failure of a call without a response.
+fn failure(not_answered: NotAnswered) -> Failure {
+    match not_answered {
         NotAnswered::Unavailable(failure) | NotAnswered::Silent(failure) => failure,
         NotAnswered::Failed(error) if error.reason() == Reason::Cancelled => {
             Failure::new(Exit::Interrupted, error.message())
@@ -339,18 +355,19 @@ fn failure(why: NotAnswered) -> Failure {
     }
 }
 
-/// The state in which an owner does not answer for now.
+/// Returns the state in which calls fail at once, for a while.
 fn silence(owner: String) -> Access {
     Access::Silent { until: Instant::now() + SILENT, owner }
 }
 
-/// The failure of those who ask an owner that does not answer; the text says who it is.
+/// Returns the failure of a call to an owner that does not answer; `owner` names the process.
 fn silent(owner: &str) -> Failure {
     Failure::new(Exit::Held, format!("{owner}, and does not answer"))
-        .advise("if it was stopped, let it go on (kill -CONT); if it hangs, end it: then another takes over")
+        .advise("if it was suspended, resume it (kill -CONT); if it hangs, end it: then another process becomes the owner")
 }
 
-/// What the owner of a state folder is told about its files. Others are told nothing, and have to look for themselves.
+/// The feed of changes, which only the owner of a state folder has. Clients get no events, and have to check files
+/// themselves.
 impl ChangeFeed for SharedWorkspace {
     fn cursor(&self) -> Option<FeedCursor> {
         self.file_index()?.cursor()
@@ -373,13 +390,14 @@ impl ChangeFeed for SharedWorkspace {
 
 impl Workspace for SharedWorkspace {
     fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
-        let asked = Asked {
+        let owner_request = OwnerRequest {
             method: Tool::GetWorkspaceInfo.name(),
             request: serde_json::json!({}),
             limit: CallLimit::Ordinary,
         };
-        let mut info: WorkspaceInfo =
-            self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().workspace_info(call))?;
+        let mut info: WorkspaceInfo = self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
+            opened.workspace().workspace_info(call)
+        })?;
         info.limits.max_execution_time = milliseconds(self.options.command_timeout);
         Ok(info)
     }
@@ -389,18 +407,27 @@ impl Workspace for SharedWorkspace {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
-        let asked = Asked { method: Tool::ExploreFiles.name(), request, limit: CallLimit::Ordinary };
-        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().explore_files(call, request))
+        let owner_request =
+            OwnerRequest { method: Tool::ExploreFiles.name(), request, limit: CallLimit::Ordinary };
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
+            opened.workspace().explore_files(call, request)
+        })
     }
 
     fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
-        let asked = Asked { method: Tool::ReadFile.name(), request, limit: CallLimit::Ordinary };
-        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().read_file(call, request))
+        let owner_request =
+            OwnerRequest { method: Tool::ReadFile.name(), request, limit: CallLimit::Ordinary };
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
+            opened.workspace().read_file(call, request)
+        })
     }
 
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
-        let asked = Asked { method: Tool::SearchFiles.name(), request, limit: CallLimit::Ordinary };
-        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().search_files(call, request))
+        let owner_request =
+            OwnerRequest { method: Tool::SearchFiles.name(), request, limit: CallLimit::Ordinary };
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
+            opened.workspace().search_files(call, request)
+        })
     }
 
     fn file_states(
@@ -409,9 +436,9 @@ impl Workspace for SharedWorkspace {
         paths: &[String],
         since: Option<&Moment>,
     ) -> Result<FileStates, WapError> {
-        let request = StatesAsked { paths: paths.to_vec(), since: since.copied() };
-        let asked = Asked { method: FILE_STATES, request, limit: CallLimit::Ordinary };
-        self.ask(call, &asked, &mut Unobserved, |opened, _| {
+        let request = FileStatesRequest { paths: paths.to_vec(), since: since.copied() };
+        let owner_request = OwnerRequest { method: FILE_STATES, request, limit: CallLimit::Ordinary };
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
             opened.workspace().file_states(call, paths, since)
         })
     }
@@ -422,8 +449,11 @@ impl Workspace for SharedWorkspace {
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
         self.may_change()?;
-        let asked = Asked { method: CHANGE_FILES, request: changes, limit: CallLimit::Ordinary };
-        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().change_files(call, changes))
+        let owner_request =
+            OwnerRequest { method: CHANGE_FILES, request: changes, limit: CallLimit::Ordinary };
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
+            opened.workspace().change_files(call, changes)
+        })
     }
 
     fn execute_command(
@@ -434,13 +464,13 @@ impl Workspace for SharedWorkspace {
     ) -> Result<ExecuteCommandResponse, WapError> {
         self.may_change()?;
         let mut request = request.clone();
-        // Whoever owns the state folder may have been started with another one.
+        // The owner may have been started with another timeout.
         request.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
         let time =
             Duration::from_millis(request.timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(0));
         let limit = CallLimit::OnceStarted(time);
-        let asked = Asked { method: Tool::ExecuteCommand.name(), request: &request, limit };
-        self.ask(call, &asked, observer, |opened, observer| {
+        let owner_request = OwnerRequest { method: Tool::ExecuteCommand.name(), request: &request, limit };
+        self.ask(call, &owner_request, observer, |opened, observer| {
             opened.workspace().execute_command(call, &request, observer)
         })
     }

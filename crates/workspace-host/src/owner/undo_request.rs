@@ -1,4 +1,4 @@
-//! What is asked to be undone, and what came of it, as plain values: the owner of the state folder does it for whoever asks.
+//! Requests to undo changes, and their answers, as plain values: the owner of the state folder carries them out.
 
 use std::collections::BTreeSet;
 
@@ -16,59 +16,59 @@ use crate::failure::{Exit, Failure};
 use crate::last_change::{explain, last};
 use crate::state::bookkeeping::Bookkeeping;
 
-/// What is to be undone; without anything the last reply, or what another client has done since.
+/// A request to undo; without any field the last reply, or the later work of another client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoRequest {
-    /// The number of a change; of an undo, all of that undo.
+    /// The number of a change; the number of an undo means all of that undo.
     #[serde(default)]
     pub change: Option<u64>,
-    /// The last reply that has changed anything.
+    /// True for the last reply that has changed anything.
     #[serde(default)]
     pub reply: bool,
-    /// Everything that a session has changed.
+    /// The session of which every change is undone.
     #[serde(default)]
     pub session: Option<String>,
 }
 
-/// What was undone.
+/// The outcome of an undo.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UndoAnswer {
     /// The paths that were undone.
     pub undone: Undone,
-    /// The change by whose number this undo is taken back.
+    /// The number of the change with which this undo is reverted; `None` if nothing was changed.
     pub taken_back_by: Option<u64>,
-    /// Whether the rest of the undone reply is still to be carried out.
+    /// True if the rest of the undone reply is still to be carried out.
     pub reply_is_open: bool,
-    /// The paths of which nothing but bookkeeping was undone; those of folders end with a slash.
+    /// The paths of which only bookkeeping was undone; those of folders end with a slash.
     #[serde(default)]
     pub bookkeeping: BTreeSet<String>,
 }
 
-/// Why nothing was undone.
+/// The refusal of an undo: nothing was changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UndoRefusal {
     exit: u8,
     /// The refusal in one sentence.
     pub message: String,
-    /// A way out, if there is one.
+    /// The way out; `None` if there is none.
     pub advice: Option<String>,
-    /// The paths that are in the way.
+    /// The paths that prevent it.
     pub obstacles: Vec<Obstacle>,
 }
 
-/// A path that stands in the way.
+/// A path that prevents an undo.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Obstacle {
     /// Canonical path.
     pub path: String,
-    /// The reason why it is in the way.
+    /// The reason why it does.
     pub why: String,
-    /// The difference to the state that the undo expects; empty if none can be shown.
+    /// The difference from the state that the undo expects; empty if there is none to show.
     pub diff: String,
 }
 
 impl UndoRefusal {
-    /// The same as the failure of a program.
+    /// Returns the failure with which a program ends.
     pub fn into_failure(self) -> Failure {
         let exit = if self.exit == Exit::Usage as u8 { Exit::Usage } else { Exit::Failed };
         Failure { exit, message: self.message, advice: self.advice }
@@ -88,18 +88,19 @@ impl From<Failure> for UndoRefusal {
     }
 }
 
-/// Undoes what is asked for, as a run of its own.
+/// Carries out a request, as a run of its own.
 pub(crate) fn carry_out(
     journal: &JournalReader,
     workspace: &LocalWorkspace,
     request: &UndoRequest,
     call: &Call<'_>,
 ) -> Result<UndoAnswer, UndoRefusal> {
-    // What is meant by "the last" is asked only if this is not the same request once more.
+    // The closure runs only for a new request. A repeated one is answered from the record: by now, "the last
+    // change" would be another.
     let mut bookkeeping = BTreeSet::new();
     let undone = workspace.undo_what(call, |journal| {
         let what = meant(journal, workspace, request)?;
-        // What git ignores may have been told by a file that the undo removes.
+        // Before the undo: it may remove the very `.gitignore` that makes these changes bookkeeping.
         bookkeeping = bookkeeping_of(journal, workspace, &what).map_err(unreadable)?;
         Ok::<_, UndoRefusal>(what)
     })?;
@@ -110,7 +111,7 @@ pub(crate) fn carry_out(
     Ok(UndoAnswer { undone, taken_back_by, reply_is_open, bookkeeping })
 }
 
-/// The paths of which an undo takes back nothing but bookkeeping.
+/// Returns the paths of which an undo reverts only bookkeeping.
 fn bookkeeping_of(
     journal: &JournalReader,
     workspace: &LocalWorkspace,
@@ -145,7 +146,7 @@ fn bookkeeping_of(
     Ok(bookkeeping.difference(&on_purpose).cloned().collect())
 }
 
-/// Whether the run whose changes were taken back is a reply that is not finished.
+/// Checks whether the run whose changes were reverted is a reply that is not finished.
 fn is_open(journal: &JournalReader, changes: &[RecordedChange]) -> Result<bool, JournalError> {
     let Some(undone) = changes.iter().find_map(|change| change.undoes) else { return Ok(false) };
     let Some(change) = journal.change(undone)? else { return Ok(false) };
@@ -171,7 +172,7 @@ fn meant(
     last.ok_or_else(|| explain(&UndoError::Nothing).into())
 }
 
-/// A change by its number; of an undo all of it, since it was all or nothing.
+/// Returns the undo of a change by its number; an undo is reverted as a whole, since it was all or nothing.
 fn of_number(journal: &JournalReader, number: ChangeNumber) -> Result<Undo, UndoRefusal> {
     let change = journal.change(number).map_err(unreadable)?;
     let change = change.ok_or_else(|| refused(&UndoError::Unknown { number }))?;
@@ -191,7 +192,7 @@ fn refused(error: &UndoError) -> UndoRefusal {
         why: obstacle.why.to_string(),
         diff: obstacle.diff.clone(),
     };
-    let advice = "put those files back to how the change left them, or undo the later change as well";
+    let advice = "restore those files to how the change left them, or undo the later change as well";
     let failure = Failure::new(Exit::Failed, error.to_string()).advise(advice);
     UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
 }

@@ -1,8 +1,8 @@
-//! Which changes are bookkeeping: what commands do to files that git ignores, or that git keeps for itself.
+//! Bookkeeping: changes that commands make to files that git ignores, or that git keeps for itself.
 //!
-//! A test run writes a cache, `git status` its index. Such changes are recorded and undone like others, but nobody made them on
-//! purpose: views fold them into one line, and an undo is never about them alone. What a block of a reply does to a file is on
-//! purpose, whatever git thinks of it.
+//! A test run writes a cache, `git status` its index. Such changes are recorded and undone like others, but they are side
+//! effects: views fold them into one line, and no undo consists of them alone. A change by a block of a reply is made on
+//! purpose, whether git ignores the file or not.
 
 use std::collections::HashMap;
 
@@ -10,31 +10,32 @@ use change_journal::{EntryKind, JournalError, JournalReader, RecordedChange, Run
 use file_index::GitIgnores;
 use rel_path::RelPath;
 
-/// How long a chain of undos of undos may be before it is passed over.
+/// The longest chain of undos of undos that is followed.
 const LONGEST_CHAIN: u32 = 10_000;
 
-/// Tells bookkeeping from what was done on purpose. Remembers what it has read, so it is for one look only.
+/// Separates bookkeeping from changes made on purpose. It caches what it reads, so it serves one query only.
 pub struct Bookkeeping<'a> {
     journal: &'a JournalReader,
     ignores: GitIgnores<'a>,
     runs: HashMap<RunNumber, RunFacts>,
 }
 
-/// What has to be known of a run.
+/// The facts about a run that the decision needs.
 struct RunFacts {
     /// The steps that are commands.
     commands: Vec<u32>,
-    /// Folders in which the run has written a `.gitignore` that ignores everything, as caches do; an undo removes it.
+    /// The folders in which the run has written a `.gitignore` that ignores everything, as caches do. An undo removes that
+    /// file, so the present rules of the workspace do not suffice.
     self_ignored: Vec<RelPath>,
 }
 
 impl<'a> Bookkeeping<'a> {
-    /// `ignores` are the rules of the workspace as they are now.
+    /// Returns a query; `ignores` are the present rules of the workspace.
     pub fn new(journal: &'a JournalReader, ignores: GitIgnores<'a>) -> Bookkeeping<'a> {
         Bookkeeping { journal, ignores, runs: HashMap::new() }
     }
 
-    /// Tells whether a change is bookkeeping; an undo is what the change is that it takes back.
+    /// Checks whether a change is bookkeeping; an undo is bookkeeping if the change that it reverts is.
     pub fn holds(&mut self, change: &RecordedChange) -> Result<bool, JournalError> {
         let mut at = change.clone();
         for _ in 0..LONGEST_CHAIN {
@@ -59,7 +60,7 @@ impl<'a> Bookkeeping<'a> {
         Ok(self.is_ignored(&path, state.is_some_and(|state| state.kind == EntryKind::Folder)))
     }
 
-    /// Returns true if git ignores an entry, or a folder that it is in.
+    /// Checks whether git ignores an entry, or a folder above it.
     fn is_ignored(&mut self, path: &RelPath, is_folder: bool) -> bool {
         let mut folders = Vec::new();
         let mut above = path.parent();
@@ -67,6 +68,7 @@ impl<'a> Bookkeeping<'a> {
             above = folder.parent();
             folders.push(folder);
         }
+        // From the top, as git does: beneath an ignored folder, no rule can include anything again.
         folders.iter().rev().any(|folder| self.ignores.ignores(folder, true))
             || self.ignores.ignores(path, is_folder)
     }
@@ -102,7 +104,7 @@ impl<'a> Bookkeeping<'a> {
     }
 }
 
-/// The line that stands for so many changes that are not shown; nothing for none.
+/// Returns the line that stands for the folded changes of so many files; `None` for none.
 pub fn folded_line(files: usize) -> Option<String> {
     match files {
         0 => None,

@@ -1,4 +1,4 @@
-//! Keeps what the owner of a state folder holds for undoing below its limit, in the background.
+//! Keeps the history for undoing below its limit, in the background of the owner of a state folder.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,10 +11,10 @@ use tag_session::{SessionError, needed_contents, session_summaries};
 
 use crate::notices::SharedNotices;
 
-/// How much may be kept where nothing else is asked for, in bytes.
+/// The default limit of the history, in bytes.
 pub const USUAL_LIMIT_BYTES: u64 = 1 << 30;
 
-/// How often it is looked whether there is too much.
+/// The interval of the checks.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// The thread that collects; dropping this ends it, after the step that it is in.
@@ -26,17 +26,17 @@ pub struct GarbageKeeper {
 
 #[derive(Debug, Default)]
 struct Stop {
-    is_told: Mutex<bool>,
-    told: Condvar,
+    is_requested: Mutex<bool>,
+    requested: Condvar,
 }
 
-/// The conversations of sessions that are not finished.
+/// Returns the conversations of unfinished sessions.
 pub fn unfinished(journal: &JournalReader) -> Result<HashSet<String>, SessionError> {
     let summaries = session_summaries(journal)?.into_iter();
     Ok(summaries.filter(|summary| !summary.complete).map(|summary| summary.session).collect())
 }
 
-/// What may go: nothing that an unfinished session needs.
+/// Returns the rule of what may be removed: nothing that an unfinished session needs.
 pub fn rule(
     journal: &JournalReader,
     unfinished: &HashSet<String>,
@@ -47,7 +47,7 @@ pub fn rule(
 }
 
 impl GarbageKeeper {
-    /// Collects from now on. Without a thread nothing is collected, and everything else goes on.
+    /// Collects from now on. Without a thread nothing is collected, and everything else works.
     pub fn start(
         workspace: &Arc<LocalWorkspace>,
         journal: &Journal,
@@ -63,7 +63,7 @@ impl GarbageKeeper {
         };
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new().name("garbage".to_owned()).spawn(move || {
-            // Those who ask come first. Where it cannot be had, it is a thread like others.
+            // Calls come first. If the priority cannot be lowered, collecting works all the same.
             let _ = rustix::process::nice(10);
             keeping.keep(&stopped);
         });
@@ -73,8 +73,8 @@ impl GarbageKeeper {
 
 impl Drop for GarbageKeeper {
     fn drop(&mut self) {
-        *self.stop.is_told.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.stop.told.notify_all();
+        *self.stop.is_requested.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.requested.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -82,19 +82,19 @@ impl Drop for GarbageKeeper {
 }
 
 impl Stop {
-    fn is_told(&self) -> bool {
-        *self.is_told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_requested(&self) -> bool {
+        *self.is_requested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits, and says whether it was told to stop meanwhile.
+    /// Waits for `time`, or until a stop is requested; returns whether it is.
     fn wait(&self, time: Duration) -> bool {
-        let is_told = self.is_told.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.told.wait_timeout_while(is_told, time, |is_told| !*is_told);
+        let is_requested = self.is_requested.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.requested.wait_timeout_while(is_requested, time, |is_requested| !*is_requested);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-/// What is kept below a limit.
+/// The history that is kept below a limit.
 struct Keeping {
     workspace: Arc<LocalWorkspace>,
     journal: Journal,
@@ -104,23 +104,23 @@ struct Keeping {
 
 impl Keeping {
     fn keep(&self, stop: &Stop) {
-        // The last change that there was when it was looked, and whether it was said that not enough could go.
-        let mut seen = None;
+        // The last change at the time of the last check: without a new one there is nothing to collect.
+        let mut checked = None;
         let mut has_complained = false;
-        while !stop.is_told() {
+        while !stop.is_requested() {
             let last = self
                 .journal
                 .reader()
                 .latest_changes(None, 1)
                 .ok()
                 .and_then(|changes| changes.first().map(|change| change.number));
-            if last != seen {
+            if last != checked {
                 match self.collect(stop) {
                     Ok(report) => {
-                        self.tell(&report, &mut has_complained);
-                        seen = last;
+                        self.report(&report, &mut has_complained);
+                        checked = last;
                     }
-                    // The disk is full, for instance: it is tried again.
+                    // The disk is full, for instance: the next check tries again.
                     Err(error) => self.notices.detail(&format!("nothing is collected: {error}")),
                 }
             }
@@ -136,15 +136,15 @@ impl Keeping {
         if held <= self.limit_bytes {
             return Ok(nothing(held));
         }
-        // Files must hold what the journal promises before their contents may go.
+        // Files must hold what the journal promises before their contents may be removed.
         self.workspace.checkpoint();
         let rule = rule(reader, &unfinished(reader)?, self.limit_bytes)?;
         let collected: Result<_, JournalError> =
-            self.journal.collect_in_background(&rule, &|| !stop.is_told());
+            self.journal.collect_in_background(&rule, &|| !stop.is_requested());
         Ok(collected?)
     }
 
-    fn tell(&self, report: &GarbageReport, has_complained: &mut bool) {
+    fn report(&self, report: &GarbageReport, has_complained: &mut bool) {
         let GarbageReport { contents_removed, contents_bytes, changes_cut, kept_bytes, .. } = report;
         let limit = self.limit_bytes;
         if *contents_removed > 0 {

@@ -1,7 +1,7 @@
 //! The ignore rule that keeps a state folder out of repositories.
 //!
-//! Without it `git add .` would commit what files held before they were changed. It is looked at on each opening, because a
-//! process that is killed, or a loss of power, can leave the file empty.
+//! Without it `git add .` would commit earlier contents of files. It is checked on each opening, because a killed process
+//! or a power loss can leave the file empty.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,19 +10,19 @@ use std::path::Path;
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
-/// The file that holds it.
+/// The file with the rule.
 const FILE: &str = ".gitignore";
 
 /// The rule, as the whole file.
 const RULE: &[u8] = b"*\n";
 
-/// More bytes than that file has, with what a user may have added.
+/// A size that the file does not exceed, with lines that a user may have added.
 const LIMIT_BYTES: u64 = 4_096;
 
-/// The names of unfinished files begin with this.
+/// The prefix of the names of unfinished files.
 const UNFINISHED: &str = ".gitignore-";
 
-/// Puts the rule into a state folder, if it is missing there. A file that has it, and more, stays as it is.
+/// Writes the rule into a state folder that lacks it. A file with the rule and more stays as it is.
 ///
 /// # Errors
 ///
@@ -33,22 +33,22 @@ pub(super) fn ensure(folder: &Path) -> io::Result<()> {
     }
     let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     file.write_all(RULE)?;
-    // The name appears with the content, also after a loss of power.
+    // Synced before it is renamed: the name appears with the content, also after a power loss.
     file.as_file().sync_all()?;
     file.persist(folder.join(FILE))?;
     Ok(())
 }
 
-/// Whether a name is that of the rule's file or of an unfinished one.
+/// Checks whether a name is that of the rule's file or of an unfinished one.
 pub(super) fn is_name(name: &[u8]) -> bool {
     name == FILE.as_bytes() || name.starts_with(UNFINISHED.as_bytes())
 }
 
-/// Whether git would obey the rule: it reads no link as this file, nor anything but a regular file.
+/// Checks whether git would obey the rule: git reads only a regular file, and follows no symlink.
 fn holds_rule(folder: &Path) -> bool {
     let content = || {
-        let found = fs::symlink_metadata(folder.join(FILE)).ok()?;
-        if !found.is_file() {
+        let metadata = fs::symlink_metadata(folder.join(FILE)).ok()?;
+        if !metadata.is_file() {
             return None;
         }
         let root = FileRoot::open(folder, &RootRules::none(), FsPolicy::private()).ok()?;

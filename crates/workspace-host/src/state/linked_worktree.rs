@@ -6,49 +6,50 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// Far more than a path or a submodule's settings need.
+/// The most bytes that are read of a file: far more than a path or a submodule's settings need.
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// Returns the git folder that a workspace's `.git` file leads to, so that commands can ask git about it: of a linked
-/// worktree that of the whole repository. `None` if there is no such file.
+/// Returns the git folder that a workspace's `.git` file leads to, so that git works in commands; for a linked worktree
+/// that of the whole repository. `None` if there is no such file.
 ///
-/// The file is as good as whoever wrote it, and could name any folder of the user's. So the folder that it names must
-/// name the workspace back, where git writes that down: nobody can do that who cannot write there. Whoever made the
-/// workspace can write in it, so that folder must lie elsewhere, and not in what commands may change (`writable`) either:
-/// it could be exchanged after it was looked at.
+/// The file is not trusted: its author could name any folder of the user's. So the folder that it names must name the
+/// workspace back, in the file where git records that, which takes the permission to write there. The author of the
+/// workspace could have written anything in it, so that folder must lie elsewhere; and not in a folder that commands may
+/// change (`writable`) either, where it could be exchanged after the check.
 pub fn repository_folder(workspace: &Path, writable: &[PathBuf]) -> Option<PathBuf> {
     let workspace = &fs::canonicalize(workspace).ok()?;
-    let link = workspace.join(".git");
-    let text = text_of(&link)?;
+    let git_file = workspace.join(".git");
+    let text = text_of(&git_file)?;
     let own = fs::canonicalize(workspace.join(text.strip_prefix("gitdir: ")?.trim_end_matches('\n'))).ok()?;
     if own.starts_with(workspace) {
         return None;
     }
-    let shown = match text_of(&own.join("commondir")) {
-        Some(options) => repository_of_worktree(&link, &own, options.trim_end_matches('\n'))?,
+    let repository = match text_of(&own.join("commondir")) {
+        Some(common) => repository_of_worktree(&git_file, &own, common.trim_end_matches('\n'))?,
         None => Some(own).filter(|own| is_submodule(workspace, own))?,
     };
-    let holds = |other: &Path| shown.starts_with(other) || other.starts_with(&shown);
+    let overlaps = |other: &Path| repository.starts_with(other) || other.starts_with(&repository);
     let is_changeable =
-        writable.iter().filter_map(|folder| fs::canonicalize(folder).ok()).any(|it| holds(&it));
-    (is_repository(&shown) && !holds(workspace) && !is_changeable).then_some(shown)
+        writable.iter().filter_map(|folder| fs::canonicalize(folder).ok()).any(|it| overlaps(&it));
+    (is_repository(&repository) && !overlaps(workspace) && !is_changeable).then_some(repository)
 }
 
-/// Whether a folder has what git wants of a repository.
+/// Checks whether a folder has the entries by which git recognises a repository.
 fn is_repository(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }
 
-/// Git keeps the folder of a linked worktree in `worktrees` of the repository, with the path of its `.git` file in it.
-fn repository_of_worktree(link: &Path, own: &Path, options: &str) -> Option<PathBuf> {
+/// Returns the repository of a linked worktree. Git keeps the worktree's own folder in `worktrees` of the repository,
+/// with the path of the worktree's `.git` file in it.
+fn repository_of_worktree(git_file: &Path, own: &Path, common: &str) -> Option<PathBuf> {
     let back = text_of(&own.join("gitdir"))?;
     let back = fs::canonicalize(own.join(back.trim_end_matches('\n'))).ok()?;
-    let options = fs::canonicalize(own.join(options)).ok()?;
-    let is_at_its_place = own.parent()? == options.join("worktrees");
-    (is_at_its_place && back == fs::canonicalize(link).ok()?).then_some(options)
+    let common = fs::canonicalize(own.join(common)).ok()?;
+    let is_in_worktrees = own.parent()? == common.join("worktrees");
+    (is_in_worktrees && back == fs::canonicalize(git_file).ok()?).then_some(common)
 }
 
-/// The settings of a submodule say where its files are.
+/// Checks whether a git folder is that of a submodule in the workspace: its settings name the folder of its files.
 fn is_submodule(workspace: &Path, own: &Path) -> bool {
     let settings = text_of(&own.join("config")).unwrap_or_default();
     let mut values = settings.lines().filter_map(|line| {
@@ -59,8 +60,9 @@ fn is_submodule(workspace: &Path, own: &Path) -> bool {
     named.is_some_and(|named| named == workspace)
 }
 
-/// The text of a small file; links and pipes have none, and nobody waits for a pipe.
+/// Returns the text of a small regular file; `None` for symlinks and pipes.
 fn text_of(file: &Path) -> Option<String> {
+    // Without NONBLOCK, opening a pipe would wait for its other end.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = fs::File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
     if !file.metadata().ok()?.is_file() {
@@ -75,7 +77,7 @@ fn text_of(file: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A repository and a worktree of it as git makes them; the folder, the worktree and the worktree's git folder.
+    /// Makes a repository and a worktree as git does; returns the folder, the worktree and the worktree's git folder.
     fn scene() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
@@ -101,7 +103,7 @@ mod tests {
         let (folder, worktree, own) = scene();
         let repository = fs::canonicalize(folder.path().join("repository/.git")).unwrap();
         assert_eq!(repository_folder(&worktree, &[]).as_ref(), Some(&repository));
-        // As newer versions of git write it where they are told to.
+        // Relative paths, as newer versions of git write them with `worktree.useRelativePaths`.
         fs::write(worktree.join(".git"), "gitdir: ../repository/.git/worktrees/one\n").unwrap();
         fs::write(own.join("gitdir"), "../../../../worktree/.git\n").unwrap();
         assert_eq!(repository_folder(&worktree, &[]), Some(repository));
@@ -127,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn what_whoever_made_the_workspace_could_write_is_no_witness() {
-        // The workspace is its own git folder, and what is shown would be whatever it lies in.
+    fn a_repository_that_the_author_of_the_workspace_could_write_is_refused() {
+        // The workspace is its own git folder, and commands would see the folder around it.
         let folder = tempfile::tempdir().unwrap();
         make_repository(folder.path());
         let workspace = folder.path().join("worktrees/feature");
@@ -137,7 +139,7 @@ mod tests {
             fs::write(workspace.join(name), text).unwrap();
         }
         assert_eq!(repository_folder(&workspace, &[]), None);
-        // One beneath it could be exchanged by a command before it is shown.
+        // A command could exchange one beneath the workspace before the next command sees it.
         let (_folder, worktree, own) = scene();
         let inside = worktree.join("p/.git/worktrees/one");
         make_repository(&worktree.join("p/.git"));
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_name_the_workspace_back_is_not_shown() {
+    fn a_repository_that_does_not_name_the_workspace_back_is_refused() {
         type Change = fn(&Path, &Path);
         let changes: [(&str, Change); 8] = [
             ("another worktree's", |_, own| fs::write(own.join("gitdir"), "/elsewhere/.git\n").unwrap()),
@@ -168,7 +170,7 @@ mod tests {
                 fs::write(worktree.join(".git"), format!("gitdir: {}\n", own.parent().unwrap().display()))
                     .unwrap();
             }),
-            ("a link", |worktree, own| {
+            ("a symlink", |worktree, own| {
                 fs::rename(worktree.join(".git"), own.join("moved")).unwrap();
                 std::os::unix::fs::symlink(own.join("moved"), worktree.join(".git")).unwrap();
             }),

@@ -1,4 +1,4 @@
-//! The socket in the state folder: its name, whatever the length of the folder's path, and who is at the other end.
+//! The socket in the state folder, at a path of any length, and the check of the user at the other end.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 /// The socket's name in the state folder.
 const NAME: &str = "agentd.sock";
 
-/// The folder by a path that is short enough for the address of a socket.
+/// A path to the folder that is short enough for the address of a socket, which holds about a hundred bytes.
 struct ShortPath {
-    /// Keeps the path valid.
+    /// The open folder, which keeps the path valid.
     _folder: File,
     path: PathBuf,
 }
@@ -25,10 +25,10 @@ impl ShortPath {
     }
 }
 
-/// Listens in a state folder, in place of whoever did before. Only the owner of the state folder may.
+/// Listens in a state folder, instead of any earlier process. Only the owner of the state folder may.
 pub fn listen(state_folder: &Path) -> io::Result<UnixListener> {
     let folder = ShortPath::of(state_folder)?;
-    // Under its name it appears closed to others and ready.
+    // Renamed when it is ready: between bind(2) and chmod(2) it would be open to other users under its name.
     let unfinished = folder.path.join("agentd.sock.new");
     match fs::remove_file(&unfinished) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -40,7 +40,7 @@ pub fn listen(state_folder: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Connects to whoever listens in a state folder.
+/// Connects to the process that listens in a state folder.
 pub fn connect(state_folder: &Path) -> io::Result<UnixStream> {
     let folder = ShortPath::of(state_folder)?;
     let stream = UnixStream::connect(folder.path.join(NAME))?;
@@ -48,12 +48,12 @@ pub fn connect(state_folder: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Takes the name away, so that nobody finds a socket where nobody listens.
+/// Removes the name, so that no client finds a socket without a listener.
 pub fn remove(state_folder: &Path) {
     let _ = fs::remove_file(state_folder.join(NAME));
 }
 
-/// Refuses the processes of other users, the superuser's apart, whatever the folder's permissions say.
+/// Refuses processes of users other than this one and the superuser, whatever the folder's permissions are.
 pub fn check_peer(stream: &UnixStream) -> io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(stream.as_fd())?;
     if peer.uid.is_root() || peer.uid == rustix::process::geteuid() {

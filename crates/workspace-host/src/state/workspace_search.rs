@@ -1,4 +1,4 @@
-//! Finding the workspace where the command line names none: from a folder within it.
+//! The search for the workspace from a folder within it, for a command line that names none.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,16 +10,16 @@ use crate::state::{STATE_FOLDER, ownership};
 /// The permission by which every user may write.
 const ALL_WRITE: u32 = 0o002;
 
-/// A workspace that was found above the current folder.
+/// A workspace above the current folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundWorkspace {
     /// The folder.
     pub folder: PathBuf,
-    /// The reason why it was taken.
+    /// The reason why it was chosen.
     pub because: Because,
 }
 
-/// Why a folder above the current one is the workspace.
+/// The reason why a folder above the current one is the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
     /// It is the nearest with a state folder.
@@ -29,7 +29,7 @@ pub enum Because {
 }
 
 impl FoundWorkspace {
-    /// Returns the line that says which folder was taken.
+    /// Returns the line that reports the chosen folder.
     pub fn line(&self) -> String {
         let because = match self.because {
             Because::StateFolder => "it has a state folder",
@@ -48,8 +48,8 @@ pub fn search(here: &Path) -> Option<FoundWorkspace> {
     let user = rustix::process::geteuid().as_raw();
     let home = confinement::home().and_then(|home| fs::canonicalize(home).ok());
     let is_own = |folder: &Path| {
-        let found = fs::symlink_metadata(folder);
-        found.is_ok_and(|found| found.is_dir() && found.uid() == user && found.mode() & ALL_WRITE == 0)
+        let metadata = fs::symlink_metadata(folder);
+        metadata.is_ok_and(|it| it.is_dir() && it.uid() == user && it.mode() & ALL_WRITE == 0)
     };
     let is_home = |folder: &Path| home.as_deref().is_some_and(|home| home.starts_with(folder));
     let here = fs::canonicalize(here).ok()?;
@@ -57,14 +57,14 @@ pub fn search(here: &Path) -> Option<FoundWorkspace> {
         .ancestors()
         .take_while(|folder| is_own(folder) && !is_home(folder) && folder.parent().is_some())
         .collect();
-    // From within a state folder, its workspace is not what is meant.
+    // Within a state folder, the workspace of that folder is not the intended one.
     let has_state = |folder: &Path| {
         let state = folder.join(STATE_FOLDER);
         is_own(&state) && ownership::check(&state).is_ok() && !here.starts_with(&state)
     };
     let is_repository = |folder: &Path| {
         fs::symlink_metadata(folder.join(".git"))
-            .is_ok_and(|found| found.uid() == user && (found.is_dir() || found.is_file()))
+            .is_ok_and(|metadata| metadata.uid() == user && (metadata.is_dir() || metadata.is_file()))
     };
     let nearest = |is_meant: &dyn Fn(&Path) -> bool| candidates.iter().find(|folder| is_meant(folder));
     let (folder, because) = match nearest(&has_state) {
@@ -94,21 +94,21 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_state_folder_goes_before_the_repository() {
+    fn the_nearest_state_folder_has_precedence_over_the_repository() {
         let (_folder, root) = folders();
         let here = root.join("a/b/c");
         assert_eq!(search(&here), None);
         fs::create_dir(root.join("a/.git")).unwrap();
-        let found = |folder: &str, because| Some(FoundWorkspace { folder: root.join(folder), because });
-        assert_eq!(search(&here), found("a", Because::Repository));
+        let workspace = |folder: &str, because| Some(FoundWorkspace { folder: root.join(folder), because });
+        assert_eq!(search(&here), workspace("a", Because::Repository));
         make_state(&root);
         assert_eq!(
             search(&here),
             Some(FoundWorkspace { folder: root.clone(), because: Because::StateFolder })
         );
         make_state(&root.join("a/b"));
-        assert_eq!(search(&here), found("a/b", Because::StateFolder));
-        assert_eq!(search(&root.join("a/b")), None, "the folder itself needs no word");
+        assert_eq!(search(&here), workspace("a/b", Because::StateFolder));
+        assert_eq!(search(&root.join("a/b")), None, "the folder itself needs no report");
         // Within a state folder: the repository around it, and not that folder's workspace.
         assert_eq!(
             search(&root.join("a/b/.agentd")),
@@ -117,12 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn what_another_user_may_have_put_there_is_not_taken() {
+    fn folders_that_another_user_may_have_made_are_not_chosen() {
         let (_folder, root) = folders();
         let here = root.join("a/b/c");
         make_state(&root.join("a"));
-        let found = search(&here).unwrap();
-        assert_eq!(found.folder, root.join("a"));
+        let workspace = search(&here).unwrap();
+        assert_eq!(workspace.folder, root.join("a"));
         // A folder into which every user may write, on the way or at the end.
         for open in ["a", "a/b"] {
             fs::set_permissions(root.join(open), fs::Permissions::from_mode(0o777)).unwrap();

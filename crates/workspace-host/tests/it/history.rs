@@ -5,24 +5,24 @@ use std::sync::Arc;
 use test_support::Caller;
 use wap_core::{CancelFlag, FileChange, Workspace, WriteFile};
 use workspace_host::{
-    HostOptions, LogPart, NoNotices, Places, SharedNotices, SharedWorkspace, UndoRequest, log, log_page,
-    log_text, undo_text,
+    HostOptions, LogPart, NoNotices, SharedNotices, SharedWorkspace, UndoRequest, WorkspacePaths, log,
+    log_page, log_text, undo_text,
 };
 
 /// Writes three files, each in a run of its own.
-fn written() -> (tempfile::TempDir, Places, SharedWorkspace) {
+fn written() -> (tempfile::TempDir, WorkspacePaths, SharedWorkspace) {
     let folder = tempfile::tempdir().unwrap();
     let options = HostOptions::new(folder.path());
-    let places = Places::find(&options).unwrap();
+    let paths = WorkspacePaths::find(&options).unwrap();
     let notices: SharedNotices = Arc::new(NoNotices);
-    let workspace = SharedWorkspace::new(&options, &places, &notices);
+    let workspace = SharedWorkspace::new(&options, &paths, &notices);
     workspace.open().unwrap();
     for path in ["a.txt", "b.txt", "c.txt"] {
         let write = WriteFile { path: path.into(), content: "x\n".into(), ..WriteFile::default() };
         let caller = Caller::once();
         workspace.change_files(&caller.call(), &[FileChange::Write(write)]).unwrap().remove(0).unwrap();
     }
-    (folder, places, workspace)
+    (folder, paths, workspace)
 }
 
 /// Removes the times, which differ in every run.
@@ -32,7 +32,7 @@ fn without_times(line: &str) -> String {
 
 #[test]
 fn an_undo_and_the_log_after_it() {
-    let (_folder, places, workspace) = written();
+    let (_folder, paths, workspace) = written();
     let answer =
         workspace.undo(&UndoRequest { change: Some(2), ..UndoRequest::default() }, &Caller::once().call());
     let undone = undo_text(answer.unwrap(), 1_000).unwrap();
@@ -40,25 +40,25 @@ fn an_undo_and_the_log_after_it() {
     workspace.leave(&CancelFlag::new());
     drop(workspace);
     let lines: Vec<String> =
-        log_text(&log(&places, 10, true).unwrap()).iter().map(|line| without_times(line)).collect();
+        log_text(&log(&paths, 10, true).unwrap()).iter().map(|line| without_times(line)).collect();
     insta::assert_snapshot!(format!("{undone}\n\n{}", lines.join("\n")));
 }
 
 #[test]
 fn pages_of_every_size_have_every_line_once() {
-    let (_folder, places, workspace) = written();
+    let (_folder, paths, workspace) = written();
     // Until the owner has left, lines change while pages are read.
     workspace.leave(&CancelFlag::new());
     drop(workspace);
     let part = LogPart { limit: 10, before: None, skip: 0, characters: 10_000 };
-    let whole: Vec<String> = log_page(&places, &part).unwrap().lines().map(str::to_owned).collect();
+    let whole: Vec<String> = log_page(&paths, &part).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(whole.len(), 9, "{whole:?}");
     for characters in [50, 90, 130, 200, 400] {
         let mut part = LogPart { characters, ..part };
         let mut count = 0;
         // Each page has one line at least, so that there are no more pages than lines.
         for _ in 0..=whole.len() {
-            let page = log_page(&places, &part).unwrap();
+            let page = log_page(&paths, &part).unwrap();
             let (notes, lines): (Vec<&str>, Vec<&str>) =
                 page.lines().partition(|line| line.starts_with('[') || line.contains("  (cont"));
             for line in lines {

@@ -1,4 +1,4 @@
-//! Messages that cannot be read, and their answers.
+//! Malformed messages and their answers.
 
 use std::fmt::Write as _;
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use test_support::Caller;
 use wap_core::{CodeIndex, SearchCode};
-use workspace_host::{HostOptions, NoNotices, Places, SharedNotices};
+use workspace_host::{HostOptions, NoNotices, SharedNotices, WorkspacePaths};
 use workspace_index::{CurrentIndex, LazyIndex, OpenIndex, is_kept};
 
 fn open(folder: &Path, is_kept: bool) -> OpenIndex {
     let options = HostOptions::new(folder);
-    let places = Places::find(&options).unwrap();
+    let paths = WorkspacePaths::find(&options).unwrap();
     let notices: SharedNotices = Arc::new(NoNotices);
     let open = if is_kept { OpenIndex::open_kept } else { OpenIndex::open };
-    open(&options, &places, &notices).unwrap()
+    open(&options, &paths, &notices).unwrap()
 }
 
 fn paths(index: &dyn CodeIndex, query: &str) -> Vec<String> {
@@ -29,19 +29,19 @@ fn paths(index: &dyn CodeIndex, query: &str) -> Vec<String> {
 fn an_index_is_kept_only_where_a_state_folder_is() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.rs"), "pub fn first() {}\n").unwrap();
-    let places = Places::find(&HostOptions::new(folder.path())).unwrap();
+    let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
     drop(open(folder.path(), false));
-    assert!(!is_kept(&places) && !places.base.exists(), "an index in a temporary folder leaves nothing");
+    assert!(!is_kept(&paths) && !paths.base.exists(), "an index in a temporary folder leaves nothing");
     drop(open(folder.path(), true));
-    assert!(is_kept(&places));
+    assert!(is_kept(&paths));
 }
 
 #[test]
 fn a_state_folder_that_is_a_symlink_holds_no_index() {
     let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(folder.path().join("a.rs"), "pub fn first() {}\n").unwrap();
-    let places = Places::find(&HostOptions::new(folder.path())).unwrap();
-    std::os::unix::fs::symlink(outside.path(), &places.base).unwrap();
+    let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
+    std::os::unix::fs::symlink(outside.path(), &paths.base).unwrap();
     let index = CurrentIndex::compared_at_each_question(open(folder.path(), false));
     assert_eq!(paths(&index, "first"), ["a.rs"]);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "nothing is written through the symlink");
@@ -52,10 +52,10 @@ fn a_lazy_index_is_opened_by_the_first_question() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.rs"), "pub fn first() {}\n").unwrap();
     let lazy = LazyIndex::new(|_| Some(CurrentIndex::compared_at_each_question(open(folder.path(), true))));
-    let places = Places::find(&HostOptions::new(folder.path())).unwrap();
-    assert!(!is_kept(&places));
+    let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
+    assert!(!is_kept(&paths));
     assert_eq!(paths(&lazy, "first"), ["a.rs"]);
-    assert!(is_kept(&places));
+    assert!(is_kept(&paths));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn answers_about_a_small_project() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The places that an index can be kept at, and the ways to keep it up to date, give the same answers.
+    /// The paths that an index can be kept at, and the ways to keep it up to date, give the same answers.
     #[test]
     fn all_ways_to_open_an_index_answer_alike(
         files in prop::collection::btree_map("[a-c]{1,3}\\.rs", "pub fn (one|two|three)\\(\\) \\{\\}\n", 1..6),

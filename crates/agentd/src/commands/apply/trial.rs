@@ -25,7 +25,7 @@ use crate::views::plan_view::obeyed_line;
 use crate::views::progress::result_lines;
 use workspace_host::session_failure::explain;
 use workspace_host::state::birth;
-use workspace_host::{Opened, Places};
+use workspace_host::{Opened, WorkspacePaths};
 
 /// What the folders of trials are called in the state folder.
 const FOLDER_PREFIX: &str = "trial-";
@@ -34,7 +34,7 @@ const FOLDER_PREFIX: &str = "trial-";
 pub(crate) struct Tried<'a> {
     pub common: &'a Common,
     pub console: Console,
-    pub places: &'a Places,
+    pub places: &'a WorkspacePaths,
     pub sessions: &'a Opened,
     pub session: &'a Session,
 }

@@ -14,7 +14,7 @@ use super::paste;
 use crate::cli::Common;
 use crate::cocode_cli::{CocodeAgent, CocodeDefinitions, CocodePlace};
 use crate::exit::{Exit, Failure};
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::state;
@@ -34,7 +34,7 @@ fn user_state() -> PathBuf {
 
 /// Where the runner keeps its records; it need not exist.
 pub(crate) fn state_folder(common: &Common) -> Result<PathBuf, Failure> {
-    Ok(Places::find(&common.host())?.base.join("cocode"))
+    Ok(WorkspacePaths::find(&common.host())?.base.join("cocode"))
 }
 
 /// The least confinement under which agents run that are to be confined.
@@ -48,13 +48,13 @@ pub(crate) fn least_level(common: &Common) -> Level {
 
 /// Opens the runner; this process then owns the records.
 pub(crate) fn open(common: &Common, place: &CocodePlace) -> Result<Runner, Failure> {
-    state::make_state_folder(&Places::find(&common.host())?)?;
+    state::make_state_folder(&WorkspacePaths::find(&common.host())?)?;
     Runner::open(config(common, place)?).map_err(explain)
 }
 
 /// Where the runner works and what it works with. Nothing is made.
 pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfig, Failure> {
-    let places = Places::find(&common.host())?;
+    let places = WorkspacePaths::find(&common.host())?;
     let user_state = user_state();
     let worktrees = match &place.worktrees {
         Some(folder) => std::path::absolute(folder)

@@ -17,7 +17,7 @@ use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
 use crate::views::progress::one_line;
-use workspace_host::state::tell_lowered;
+use workspace_host::state::report_lowered;
 
 /// Runs a command as an agent and reports on the contract.
 pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> Outcome {
@@ -34,7 +34,7 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
         least_level: least_level(common),
         limits,
     };
-    tell_lowered(&common.host(), &console.shared());
+    report_lowered(&common.host(), &console.shared());
     let stop = StopFlag::new();
     let raised = stop.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));

@@ -25,8 +25,8 @@ use crate::commands::session::{cancel_flag, create, follow};
 use crate::config::NO_FILE;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
-use workspace_host::Places;
 use workspace_host::SharedSessions;
+use workspace_host::WorkspacePaths;
 use workspace_host::confinement::SandboxChoice;
 
 /// The agent's name, unless somebody has defined another one of that name.
@@ -93,8 +93,12 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
         ..common.clone()
     };
     let cancel = cancel_flag()?;
-    let sessions =
-        SharedSessions::open(&common.host(), Places::find(&common.host())?, &console.shared(), false)?;
+    let sessions = SharedSessions::open(
+        &common.host(),
+        WorkspacePaths::find(&common.host())?,
+        &console.shared(),
+        false,
+    )?;
     let session = create(&sessions, task, Dialect::default(), None, &cancel)?;
     announce(console, &sessions, &session);
     let followed = converse(&common, console, &sessions, &session, &cancel);

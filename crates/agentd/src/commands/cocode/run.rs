@@ -19,7 +19,7 @@ use crate::cocode_cli::CocodeRun;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::state::tell_lowered;
+use workspace_host::state::report_lowered;
 
 /// The longest text of an issue, in bytes.
 const BODY_LIMIT_BYTES: u64 = 4 << 20;
@@ -33,7 +33,7 @@ pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outco
         show(console, &runner.plan(&request).map_err(explain)?.lines());
         return Ok(Exit::Done);
     }
-    tell_lowered(&common.host(), &console.shared());
+    report_lowered(&common.host(), &console.shared());
     let stop = StopFlag::new();
     let raised = stop.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));

@@ -15,7 +15,7 @@ use crate::exit::Failure;
 use crate::remote_code_index;
 use crate::views::console::Console;
 use workspace_host::state;
-use workspace_host::{Places, ReadingEngine};
+use workspace_host::{ReadingEngine, WorkspacePaths};
 use workspace_index::{CurrentIndex, INDEXING_TIME, LazyIndex, OpenIndex, is_kept};
 
 /// The bytes of text that a token stands for, roughly.
@@ -43,7 +43,7 @@ impl<'a> Responding<'a> {
         options: &Codali,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
-        let places = Places::find(&common.host())?;
+        let places = WorkspacePaths::find(&common.host())?;
         let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
         let index = LazyIndex::new(move |call: &Call<'_>| open_index(common, &places, console, cancel, call));
         Responding::new(workspace, Box::new(index), options, cancel)
@@ -57,7 +57,7 @@ impl<'a> Responding<'a> {
         options: &Codali,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
-        let places = Places::find(&common.host())?;
+        let places = WorkspacePaths::find(&common.host())?;
         let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
         // Without a file list there is no feed of changes, and the index finds them by looking.
         let feed = workspace.engine.keep_index(FEED_LIMITS()).ok().map(|feed| feed as Arc<dyn ChangeFeed>);
@@ -111,7 +111,7 @@ impl<'a> Responding<'a> {
 /// fail, and the others are answered.
 fn open_index(
     common: &Common,
-    places: &Places,
+    places: &WorkspacePaths,
     console: Console,
     cancel: &CancelFlag,
     call: &Call<'_>,

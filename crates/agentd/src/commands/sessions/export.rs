@@ -12,7 +12,7 @@ use crate::commands::session::parse_id;
 use crate::commands::sessions::reader;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
 
@@ -33,7 +33,7 @@ pub(crate) fn export(common: &Common, console: Console, id: &str, file: &Path) -
     }
     let id = parse_id(id)?;
     let journal = reader(common)?;
-    let root = state::open_root(&common.host(), &Places::find(&common.host())?)?;
+    let root = state::open_root(&common.host(), &WorkspacePaths::find(&common.host())?)?;
     let transcript = Transcript::collect(&journal, id, &root).map_err(explain)?;
     let mut text = serde_json::to_string_pretty(&transcript).expect("transcripts have string keys");
     text.push('\n');

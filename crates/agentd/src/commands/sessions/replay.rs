@@ -13,7 +13,7 @@ use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::{Progress, one_line};
-use workspace_host::Places;
+use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
 
@@ -58,7 +58,7 @@ pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome 
     for left_out in &transcript.left_out {
         console.progress(&format!("not in the transcript: {}: {}", left_out.what, left_out.why));
     }
-    let sessions = state::open(&common.host(), &Places::find(&common.host())?, &console.shared())?;
+    let sessions = state::open(&common.host(), &WorkspacePaths::find(&common.host())?, &console.shared())?;
     let mut progress = Progress::new(console);
     let differences =
         sessions.replay(&transcript, common.command_timeout(), &cancel, &mut progress).map_err(explain)?;

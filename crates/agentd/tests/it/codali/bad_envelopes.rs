@@ -309,7 +309,7 @@ fn a_state_folder_that_came_along_leads_nowhere() {
         plant(&project, &outside);
         // A folder in which somebody has put something is not believed, and a link is not used.
         if project.base().symlink_metadata().unwrap().is_dir() {
-            project.run_with_input(&["codali", "--json"], SEARCH).exits(4).says("was not made in this place");
+            project.run_with_input(&["codali", "--json"], SEARCH).exits(4).says("was not created here");
         }
         // Nor is it followed where the user says that it may be believed.
         let answered = project.run_with_input(&["codali", "--json", "--trust-state"], SEARCH).ok().json();

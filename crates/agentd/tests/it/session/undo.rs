@@ -38,7 +38,7 @@ fn reply_is_undone_and_the_undo_too() {
     assert!(!project.has("new"), "the folders go with the file");
     let number = undone["takenBackBy"].as_u64().unwrap().to_string();
     project.run(&["undo", "--reply"]).exits(1).says("nothing to undo");
-    project.run(&["undo", &number]).ok().prints("brought back  new/deep/file");
+    project.run(&["undo", &number]).ok().prints("recreated     new/deep/file");
     assert_eq!(project.tree(), after);
     project.run(&["undo", &number]).exits(1).says("undone already");
 }
@@ -113,7 +113,7 @@ fn what_commands_did_is_listed_shown_and_undone() {
         // What the blocks of the last reply did, commands and edits, is one thing.
         let undone = project.run(&["undo"]).ok().prints("removed       a");
         let undone =
-            undone.prints("restored      edited").prints("brought back  gone").prints("removed       d\n");
+            undone.prints("restored      edited").prints("recreated     gone").prints("removed       d\n");
         undone.prints("not undone    big");
         assert!(!project.has("a") && project.has("big") && !project.has("d"), "{layer}");
         assert_eq!((project.read("edited"), project.read("gone")), ("1\n".into(), "1\n".into()));
@@ -164,7 +164,7 @@ fn undo_makes_no_state_folder_and_works_beside_a_session_that_waits() {
     let mut waiting = crate::fixture::daemon::Daemon::start(project.command(&["resume"]));
     waiting.wait_until_it_waits();
     project.run(&["diff"]).ok().prints("+two");
-    project.run(&["undo"]).ok().prints("brought back");
+    project.run(&["undo"]).ok().prints("recreated");
     waiting.interrupt().exits(130);
     fs::remove_dir_all(project.base()).unwrap();
 }
@@ -173,7 +173,7 @@ fn undo_makes_no_state_folder_and_works_beside_a_session_that_waits() {
 fn demo_undoes_the_last_reply_and_the_undo() {
     let project = Project::new();
     let ran = project.run(&["demo"]).ok().prints("agentd undo --reply").prints("removed       CHANGES.md");
-    let ran = ran.prints("brought back  CHANGES.md").prints("The task is done and the tests pass");
+    let ran = ran.prints("recreated     CHANGES.md").prints("The task is done and the tests pass");
     // Before, after the second reply, and after the undo.
     assert!(ran.stdout.matches("(exit code 1)").count() >= 3, "{ran}");
     assert_eq!(project.tree(), []);

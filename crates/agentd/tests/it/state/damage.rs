@@ -100,7 +100,7 @@ fn with_the_journal_gone_sessions_are_taken_over_from_their_files() {
     let broken = project.base().join("sessions/0123abcd.json");
     fs::write(&broken, "{").unwrap();
     let ran = project.apply(TWO, &[]).ok();
-    let ran = ran.says(&format!("session {id} was taken over from its file"));
+    let ran = ran.says(&format!("session {id} was imported from its file"));
     ran.says("sessions/0123abcd.json was modified by another program; the modified copy is kept as sessions/0123abcd.json.damaged-1");
     assert!(!broken.exists());
     assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
@@ -120,7 +120,7 @@ fn a_damaged_journal_is_kept_and_its_sessions_are_taken_over() {
     }
     let ran = project.apply("[READ_FILE path=\"file.txt\"]\n", &[]).ok();
     let ran = ran.says("the journal was damaged: it is kept as journal/");
-    ran.says(&format!("session {id} was taken over from its file"));
+    ran.says(&format!("session {id} was imported from its file"));
     assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
     assert_eq!(project.outbox(&id, 2), outbox);
     // What the model was shown before is known still: the line numbers are those of the second message.

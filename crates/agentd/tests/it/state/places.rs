@@ -64,7 +64,7 @@ fn a_state_folder_that_is_a_file_or_a_link_is_refused() {
     let elsewhere = project.folder().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, project.base()).unwrap();
-    project.run(&["new", "--no-wait", "do it"]).exits(1).says("it is a link");
+    project.run(&["new", "--no-wait", "do it"]).exits(1).says("it is a symlink");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
@@ -94,10 +94,10 @@ fn a_state_folder_that_came_with_the_files_is_not_believed() {
         &["resume"],
     ] {
         let ran = copied.run_with_input(arguments, "a reply").exits(4);
-        ran.says("was not made in this place").says("--trust-state");
+        ran.says("was not created here").says("--trust-state");
     }
     // What `call` cannot do is always a matter of its usage.
-    copied.run(&["call", "getWorkspaceInfo", "{}"]).exits(2).says("was not made in this place");
+    copied.run(&["call", "getWorkspaceInfo", "{}"]).exits(2).says("was not created here");
     assert!(!copied.has("planted.txt"), "its journal was carried out");
     assert_eq!(fs::read(copied.base().join("journal/journal.db")).unwrap(), before);
     project.run(&["sessions"]).ok().prints("make a state folder");
@@ -142,7 +142,7 @@ fn a_mark_that_is_no_small_file_is_not_read() {
     for plant in plants {
         let _ = fs::remove_file(&mark);
         plant(&mark);
-        copied.run(&["sessions"]).exits(4).says("was not made in this place");
+        copied.run(&["sessions"]).exits(4).says("was not created here");
     }
     fs::remove_dir(&mark).unwrap();
     fs::rename(real, &mark).unwrap();
@@ -199,7 +199,7 @@ fn a_folder_without_write_permission_needs_its_state_folder_elsewhere() {
     let successes: Vec<_> = summaries.iter().map(|(success, _)| *success).collect();
     assert_eq!(successes, [false, false, false, true, false], "{ran}");
     let ran = project.apply("[READ_FILE path=\"file.txt\"]\n", &["--json", "--base", base]).ok();
-    assert!(!ran.stderr.contains("recovered") && !ran.stderr.contains("someone else"), "{ran}");
+    assert!(!ran.stderr.contains("recovered") && !ran.stderr.contains("another program"), "{ran}");
     fs::set_permissions(project.workspace(), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(project.tree(), [("file.txt".to_owned(), "as it was\n".to_owned())]);
 }

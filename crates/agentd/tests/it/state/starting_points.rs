@@ -154,7 +154,7 @@ fn doctor_reports_what_other_commands_refuse() {
     // A state folder that came with the files.
     fs::create_dir_all(project.base().join("journal")).unwrap();
     let ran = project.run(&["doctor", "--json"]).ok();
-    assert!(finding(&ran, "state folder").1.contains("was not made in this place"));
+    assert!(finding(&ran, "state folder").1.contains("was not created here"));
     assert_eq!(finding(&ran, "owner").0, "limited");
     project.run(&["new", "--no-wait", "x"]).exits(4);
 }

@@ -66,7 +66,7 @@ fn a_state_folder_that_others_may_write_into_is_refused() {
         for mode in [0o777, 0o720, 0o702] {
             let _ = fs::create_dir(project.base());
             fs::set_permissions(project.base(), fs::Permissions::from_mode(mode)).unwrap();
-            new(&project).exits(4).says("others than its owner may write into it").says("chmod go-w");
+            new(&project).exits(4).says("users other than its owner may write into it").says("chmod go-w");
         }
         assert_eq!(names(&project.base()), Vec::<String>::new());
         fs::set_permissions(project.base(), fs::Permissions::from_mode(0o755)).unwrap();

@@ -24,36 +24,36 @@ use crate::owner::protocol::{
 };
 use crate::state::socket;
 
-/// How long an owner may take to say that it is there.
+/// The time within which an owner has to answer the greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// How long an owner may send nothing while a call waits for it, and how long it may take nothing of what is sent to it.
-/// It answers a ping at once, whatever it is doing; so one that is silent was stopped, or hangs.
+/// The longest time for which an owner may send nothing while a call waits, or read nothing of what is sent to it. It
+/// answers a ping at once, whatever it is doing, so a silent owner was stopped, or hangs.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// How often it is asked whether it is there.
+/// The interval of the pings while a call waits.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
-/// What a call may take beyond its own time, for its way there and back.
+/// The time that a call may take beyond its own, for its way there and back.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// How long a call without a time of its own may take. An owner that answers pings may still hang in a file system.
+/// The time for a call without a limit of its own. An owner that answers pings may still hang in a file system.
 const LONGEST_CALL: Duration = Duration::from_secs(20 * 60);
 
-/// How long a call may take, apart from what the caller has left.
+/// The time limit of a call, besides the time that the caller has left.
 #[derive(Clone, Copy, Debug)]
 pub enum CallLimit {
-    /// As long as any call that is no command.
+    /// The limit of every call that is not a command.
     Ordinary,
-    /// This long once a command has started; before that it may wait for its turn behind others.
+    /// This time once a command has started; before that it may wait for its turn behind others.
     OnceStarted(Duration),
-    /// As long as the owner answers pings: the parts of the call have limits of their own.
+    /// No limit while the owner answers pings: the parts of the call have limits of their own.
     None,
 }
 
 /// A connection to the owner of the state folder.
 #[derive(Debug)]
-pub struct Link {
+pub struct OwnerConnection {
     shared: Arc<Shared>,
     next_id: AtomicU64,
     /// The owner.
@@ -63,19 +63,19 @@ pub struct Link {
 #[derive(Debug)]
 struct Shared {
     sending: Mutex<UnixStream>,
-    /// The same connection, to end it while a sender that the other end keeps waiting has the lock.
+    /// The same connection, through which it can be ended while a blocked sender holds the lock.
     closing: UnixStream,
-    /// Whoever waits, by the id of the call; `None` once the owner is gone.
+    /// The waiting callers by the id of their call; `None` once the owner is gone.
     waiting: Mutex<Option<HashMap<u64, Sender<Event>>>>,
-    /// Times are counted from here.
+    /// The origin of the times in milliseconds.
     began: Instant,
-    /// When something came from the owner last, in milliseconds.
+    /// The time at which the owner last sent anything, in milliseconds.
     heard_ms: AtomicU64,
-    /// Whether the connection was given up because the owner was silent.
+    /// True if the connection was given up because the owner was silent.
     is_silent: AtomicBool,
 }
 
-/// What a waiting call is woken by.
+/// An event that wakes a waiting call.
 #[derive(Debug)]
 enum Event {
     Incoming(Incoming),
@@ -84,35 +84,35 @@ enum Event {
     Closed,
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Debug)]
-pub enum NoLink {
-    /// Nobody listens, yet or any more.
-    Nobody,
-    /// Somebody listens and does not answer.
+pub enum ConnectError {
+    /// No process listens, yet or any more.
+    Absent,
+    /// A process listens and does not answer.
     Silent,
-    /// The two cannot work together; the text says why.
+    /// The two processes cannot work together, for the reason in the text.
     Mismatch(String),
 }
 
-/// What became of a call when it was not answered.
+/// The outcome of a call that was not answered.
 #[derive(Debug)]
 pub enum Unanswered {
-    /// The owner is gone. It may have carried the call out: it is to be made again, as the same step.
+    /// The owner is gone. It may have carried out the call, which is to be made again as the same step.
     Gone,
     /// The owner is about to leave and has not begun the call.
     Leaving,
-    /// The owner is there and does not answer, or not in time. It may have carried the call out, or do so later.
+    /// The owner lives and does not answer, or not in time. It may have carried out the call, or do so later.
     Silent,
 }
 
-impl Link {
+impl OwnerConnection {
     /// Connects to the owner of a state folder.
-    pub fn connect(state_folder: &Path, hello: &Hello) -> Result<Link, NoLink> {
-        let stream = socket::connect(state_folder).map_err(|_| NoLink::Nobody)?;
+    pub fn connect(state_folder: &Path, hello: &Hello) -> Result<OwnerConnection, ConnectError> {
+        let stream = socket::connect(state_folder).map_err(|_| ConnectError::Absent)?;
         let broken = |error: io::Error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoLink::Silent,
-            _ => NoLink::Nobody,
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ConnectError::Silent,
+            _ => ConnectError::Absent,
         };
         stream.set_read_timeout(Some(GREETING)).map_err(broken)?;
         stream.set_write_timeout(Some(SILENCE)).map_err(broken)?;
@@ -123,14 +123,17 @@ impl Link {
         let mut line = Vec::new();
         let read = read_line(&mut receiving, &mut line, 65_536).map_err(broken)?;
         let answer: Incoming = match read {
-            Line::Whole => serde_json::from_slice(&line).map_err(|_| NoLink::Nobody)?,
-            Line::TooLong | Line::End => return Err(NoLink::Nobody),
+            Line::Whole => serde_json::from_slice(&line).map_err(|_| ConnectError::Absent)?,
+            Line::TooLong | Line::End => return Err(ConnectError::Absent),
         };
         if let Some(IncomingError { code: MISMATCH, message, .. }) = answer.error {
-            return Err(NoLink::Mismatch(message));
+            return Err(ConnectError::Mismatch(message));
         }
-        let welcome: Welcome =
-            answer.result.and_then(|result| serde_json::from_value(result).ok()).ok_or(NoLink::Nobody)?;
+        let welcome: Welcome = answer
+            .result
+            .and_then(|result| serde_json::from_value(result).ok())
+            .ok_or(ConnectError::Absent)?;
+        // The reader waits for as long as the connection lives; silence is measured by the callers, who ping.
         stream.set_read_timeout(None).map_err(broken)?;
         let shared = Arc::new(Shared {
             closing: stream.try_clone().map_err(broken)?,
@@ -142,13 +145,13 @@ impl Link {
         });
         let reader = Arc::clone(&shared);
         thread::Builder::new()
-            .name("link".to_owned())
+            .name("owner".to_owned())
             .spawn(move || reader.receive(receiving))
             .map_err(broken)?;
-        Ok(Link { shared, next_id: AtomicU64::new(1), owner: welcome })
+        Ok(OwnerConnection { shared, next_id: AtomicU64::new(1), owner: welcome })
     }
 
-    /// Makes a call and waits for its answer, as long as the owner is there and the time allows.
+    /// Makes a call and waits for its answer, while the owner lives and the time allows.
     pub fn call<T: DeserializeOwned, R: Serialize>(
         &self,
         method: &str,
@@ -171,14 +174,14 @@ impl Link {
             self.shared.give_up(is_timeout(&error));
             return Err(self.shared.unanswered());
         }
-        // Only a note for this thread: whoever cancels must not wait for an owner that takes nothing.
+        // This only wakes the waiting thread: the thread that cancels must not block on an owner that reads nothing.
         let _guard = call.cancel.on_cancel(Box::new(move || {
             let _ = cancelled.send(Event::Cancelled);
         }));
         self.wait(id, &events, &mut deadline, notify)
     }
 
-    /// Waits for the answer; what the owner reports of the call meanwhile goes to `notify`, by its method.
+    /// Waits for the answer; the owner's notifications about the call go to `notify`, by their method.
     fn wait<T: DeserializeOwned>(
         &self,
         id: u64,
@@ -186,14 +189,15 @@ impl Link {
         deadline: &mut Deadline,
         notify: &mut dyn FnMut(&str, Value),
     ) -> Result<Result<T, WapError>, Unanswered> {
-        let asked_ms = self.shared.now_ms();
+        let began_ms = self.shared.now_ms();
         loop {
-            if deadline.has_passed() || self.shared.is_silent_since(asked_ms) {
+            if deadline.has_passed() || self.shared.is_silent_since(began_ms) {
                 self.shared.give_up(true);
                 return Err(Unanswered::Silent);
             }
             let incoming = match events.recv_timeout(PING_EVERY) {
                 Ok(Event::Incoming(incoming)) => incoming,
+                // The wait goes on after a cancellation: the answer says how much was carried out.
                 Ok(Event::Cancelled) => {
                     let message = json_rpc::message(None, json_rpc::CANCEL, &json!({ "id": id }));
                     if let Err(error) = self.shared.send(message) {
@@ -242,10 +246,10 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// When a call has taken too long.
+/// The instant at which a call has taken too long.
 struct Deadline {
     at: Option<Instant>,
-    /// What a command may take from its start.
+    /// The time that a command may take from its start; `None` once it has started.
     once_started: Option<Duration>,
 }
 
@@ -272,7 +276,7 @@ impl Deadline {
     }
 }
 
-/// Passes on what the owner reports of a command.
+/// Passes on the owner's notifications about a command.
 pub(crate) fn watched(method: &str, params: Value, observer: &mut dyn CommandObserver) {
     match method {
         STARTED => {
@@ -304,38 +308,38 @@ impl Shared {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Whether nothing came for too long, counted from when somebody began to wait.
-    fn is_silent_since(&self, asked_ms: u64) -> bool {
-        let last = self.heard_ms.load(Ordering::Relaxed).max(asked_ms);
+    /// Checks whether nothing came for too long, counted from the start of the wait.
+    fn is_silent_since(&self, began_ms: u64) -> bool {
+        let last = self.heard_ms.load(Ordering::Relaxed).max(began_ms);
         u128::from(self.now_ms().saturating_sub(last)) > SILENCE.as_millis()
     }
 
-    /// Asks the owner to say something, unless another message is on its way: that serves as well.
+    /// Pings the owner, unless another message is on its way, which serves as well.
     fn ping(&self) {
         let Ok(mut sending) = self.sending.try_lock() else { return };
         let mut message = json_rpc::message(Some(0), PING, &Value::Null);
         message.push(b'\n');
-        // If it fails, the reading side notices, or the silence goes on.
+        // A failure needs no handling: the reader notices it, or the silence is measured.
         let _ = sending.write_all(&message);
     }
 
-    /// Why calls are not answered any more.
+    /// Returns the reason why calls are not answered any more.
     fn unanswered(&self) -> Unanswered {
         if self.is_silent.load(Ordering::SeqCst) { Unanswered::Silent } else { Unanswered::Gone }
     }
 
-    /// Closes the connection. An owner that was stopped then stops what it had begun for this client, once it goes on.
+    /// Closes the connection. A suspended owner then cancels what it had begun for this client, as soon as it resumes.
     fn give_up(&self, is_silent: bool) {
         self.is_silent.fetch_or(is_silent, Ordering::SeqCst);
         self.close();
     }
 
-    /// Takes answers to those who wait, until the owner is gone.
+    /// Delivers answers to the waiting callers, until the owner is gone.
     fn receive(&self, receiving: BufReader<UnixStream>) {
-        // What was read with the greeting stays in the buffer of its reader.
+        // The greeting's reader may have buffered more than the greeting, so it is wrapped and not replaced.
         let mut receiving = BufReader::new(Heard { stream: receiving, shared: self });
         let mut line = Vec::new();
-        // What an owner sends was measured by it; a whole answer with its escapes is far below this.
+        // The owner has limited its answers; a whole answer with its escapes is far below this.
         while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
             let Ok(incoming) = serde_json::from_slice::<Incoming>(&line) else { break };
             let about = incoming.params.get("id").and_then(Value::as_u64);
@@ -351,7 +355,7 @@ impl Shared {
         self.close();
     }
 
-    /// Tells everybody who waits that there will be no answer.
+    /// Ends every waiting call without an answer.
     fn close(&self) {
         for (_, waiting) in self.waiting().take().into_iter().flatten() {
             let _ = waiting.send(Event::Closed);
@@ -360,7 +364,7 @@ impl Shared {
     }
 }
 
-/// What comes from the owner; that something came is noted, also of a long answer that is not whole yet.
+/// The input from the owner. It records the time of every read, also in the middle of a long answer.
 struct Heard<'a> {
     stream: BufReader<UnixStream>,
     shared: &'a Shared,
@@ -374,7 +378,7 @@ impl Read for Heard<'_> {
     }
 }
 
-impl Drop for Link {
+impl Drop for OwnerConnection {
     fn drop(&mut self) {
         self.shared.close();
     }
