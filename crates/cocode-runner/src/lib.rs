@@ -8,6 +8,7 @@
 //! it may know arrives as [`RunnerConfig`] and [`Host`].
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod agent;
 mod doctor;
 mod error;
 mod objects;
@@ -18,6 +19,7 @@ mod run;
 mod runner;
 mod verdict;
 
+pub use agent::{AgentGitError, AgentRepository, CommittedWork, finished_message, unfinished_message};
 pub use doctor::{DoctorFinding, doctor};
 pub use error::{RepositoryError, RunnerError};
 pub use plan::agents_file::{AgentsFile, AgentsFileError};

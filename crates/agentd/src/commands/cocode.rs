@@ -1,7 +1,6 @@
 //! `agentd cocode`: coding agents in git worktrees.
 
 mod agent_confinement;
-mod cache_folders;
 mod compare;
 mod ground;
 mod harness;

@@ -1,6 +1,7 @@
 //! Tests through the public API, with real repositories and processes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agent_commits;
 mod cleaning;
 mod confinement;
 mod contract;

@@ -3,22 +3,19 @@
 //! The runner starts it like every other agent, as a process of this program: five variables in, commits out. It is a
 //! session in the worktree, whose messages a person carries to a chat and back; what confines it is the runner's.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::time::Duration;
 
 use cocode_env::{AgentContext, AgentName};
-use cocode_runner::{AgentCommand, AgentDefinition};
+use cocode_runner::{
+    AgentCommand, AgentDefinition, AgentGitError, AgentRepository, finished_message, unfinished_message,
+};
 use sandbox_exec::Level;
 use serde::Serialize;
 use tagproto::{Dialect, Session};
 use wap_core::CancelFlag;
 
-use super::cache_folders::CacheFolders;
 use super::ground::told;
 use crate::cli::Common;
 use crate::commands::session::{cancel_flag, create, follow};
@@ -41,9 +38,6 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 /// The session's state folder in the worktree's own git folder, where nothing can be committed and `git worktree remove`
 /// takes it away.
 const STATE_FOLDER: &str = "agentd-session";
-
-/// How long the subject of a commit may be, in characters.
-const SUBJECT_CHARACTERS: usize = 72;
 
 /// What the model is told beside the issue.
 const RULES: &str = "Change what this issue asks for. Do not commit: after DONE, everything is committed with your \
@@ -80,7 +74,7 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
             Failure::new(Exit::Usage, told(&error)).advise("`agentd cocode run --agent paste` starts it")
         })?;
     let task = task(&context)?;
-    let repository = AgentRepository::find(context.repo_path())?;
+    let repository = AgentRepository::find(context.repo_path()).map_err(git_failure)?;
     let common = Common {
         workspace: context.repo_path().clone(),
         base: Some(repository.git_folder.join(STATE_FOLDER)),
@@ -106,16 +100,16 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
     // The worktree is nobody's but ours from here on.
     drop(sessions);
     if cancel.is_cancelled() && !session.is_complete {
-        repository.commit(console, &unfinished(&context))?;
+        commit(console, &repository, &unfinished_message(&context))?;
         return Ok(Exit::Interrupted);
     }
     followed?;
     let failed = session.last_results.iter().filter(|result| !result.success).count();
     let message = match failed {
-        0 => finished(&context, session.done.as_deref().unwrap_or_default()),
-        _ => unfinished(&context),
+        0 => finished_message(&context, session.done.as_deref().unwrap_or_default()),
+        _ => unfinished_message(&context),
     };
-    let is_committed = repository.commit(console, &message)?;
+    let is_committed = commit(console, &repository, &message)?;
     if is_committed && failed > 0 {
         console
             .progress("[WARN] blocks of the last reply failed, so the commit does not say that it is ready");
@@ -158,108 +152,27 @@ fn task(context: &AgentContext) -> Result<String, Failure> {
     Ok(format!("Issue #{}: {}\n\n{}\n\n{RULES}", context.issue, context.issue_url, body.trim()))
 }
 
-/// The message of the commit that says that the work is done.
-fn finished(context: &AgentContext, summary: &str) -> String {
-    let summary = summary.trim();
-    let (subject, body) = match summary.split_once('\n').unwrap_or((summary, "")) {
-        (first, rest) if !first.is_empty() && first.chars().count() <= SUBJECT_CHARACTERS => {
-            (first.to_owned(), rest.trim())
-        }
-        _ => (format!("Work on issue #{}", context.issue), summary),
-    };
-    // The issue stands between, so that the marker is no quote of it, whatever the summary ends with.
-    let issue = format!("For issue #{} ({})", context.issue, context.issue_url);
-    let parts = [subject.as_str(), body, &issue, context.marker.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
-}
-
-/// The message of the commit of work that is not done.
-fn unfinished(context: &AgentContext) -> String {
-    format!("Unfinished work on issue #{}", context.issue)
-}
-
-/// The worktree and its git folders, as git itself tells them.
-struct AgentRepository {
-    worktree: PathBuf,
-    git_folder: PathBuf,
-    common_folder: PathBuf,
-}
-
-impl AgentRepository {
-    fn find(worktree: &Path) -> Result<AgentRepository, Failure> {
-        let arguments = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"];
-        let (_, found) = git(worktree, &arguments, "")?;
-        let (git_folder, common_folder) = found
-            .split_once('\n')
-            .ok_or_else(|| Failure::new(Exit::Failed, "git does not say where its folders are"))?;
-        Ok(AgentRepository {
-            worktree: worktree.to_owned(),
-            git_folder: git_folder.into(),
-            common_folder: common_folder.into(),
-        })
+/// Commits everything, and says so as lines of the agent's log. Returns true if there was anything.
+fn commit(console: Console, repository: &AgentRepository, message: &str) -> Result<bool, Failure> {
+    let work = repository.commit_all(message).map_err(git_failure)?;
+    if let Some(first) = work.left_out.first() {
+        let more = match work.left_out.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        console.progress(&format!("[INFO] not committed, as a cache: {}{more}", first.display()));
     }
-
-    /// Commits everything that has changed, but not new files that git would ignore or that are caches. Returns whether there was
-    /// anything.
-    fn commit(&self, console: Console, message: &str) -> Result<bool, Failure> {
-        git(&self.worktree, &["add", "--update"], "")?;
-        let (_, new) = git_bytes(&self.worktree, &["ls-files", "-z", "--others", "--exclude-standard"], b"")?;
-        let new = new.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-        let caches = CacheFolders::of(&self.worktree);
-        let (left_out, new): (Vec<_>, Vec<_>) =
-            new.map(|path| Path::new(OsStr::from_bytes(path))).partition(|path| caches.hold(path));
-        if !new.is_empty() {
-            let paths: Vec<u8> = new
-                .iter()
-                .flat_map(|path| [b":(top,literal)", path.as_os_str().as_bytes(), b"\0"].concat())
-                .collect();
-            git_bytes(&self.worktree, &["add", "--pathspec-from-file=-", "--pathspec-file-nul"], &paths)?;
-        }
-        if let Some(first) = left_out.first() {
-            let more = match left_out.len() {
-                1 => String::new(),
-                count => format!(" and {} more", count - 1),
-            };
-            console.progress(&format!("[INFO] not committed, as a cache: {}{more}", first.display()));
-        }
-        let (code, _) = git(&self.worktree, &["diff", "--cached", "--quiet"], "")?;
-        if code == 0 {
-            console.progress("[WARN] nothing has changed, so nothing is committed");
-            return Ok(false);
-        }
-        let arguments = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"];
-        git(&self.worktree, &arguments, message)?;
-        let subject = message.lines().next().unwrap_or_default();
-        console.styled(Tone::Plain, &format!("[INFO] committed: {subject}"));
-        Ok(true)
+    if !work.is_committed {
+        console.progress("[WARN] nothing has changed, so nothing is committed");
+        return Ok(false);
     }
+    let subject = message.lines().next().unwrap_or_default();
+    console.styled(Tone::Plain, &format!("[INFO] committed: {subject}"));
+    Ok(true)
 }
 
-/// Runs git and returns its exit code, 0 or 1, and what it printed, as text.
-fn git(folder: &Path, arguments: &[&str], input: &str) -> Result<(i32, String), Failure> {
-    let (code, output) = git_bytes(folder, arguments, input.as_bytes())?;
-    Ok((code, String::from_utf8_lossy(&output).trim_end().to_owned()))
-}
-
-/// Runs git and returns its exit code, 0 or 1, and what it printed: names of files need not be text.
-fn git_bytes(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), Failure> {
-    let failed = |error: &std::io::Error| Failure::new(Exit::Missing, format!("git: {error}"));
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| failed(&error))?;
-    let mut stdin = child.stdin.take().expect("it was asked for");
-    // A git that fails may not read it all; it says why by itself.
-    let _ = stdin.write_all(input);
-    drop(stdin);
-    let output = child.wait_with_output().map_err(|error| failed(&error))?;
-    match output.status.code() {
-        Some(0) => Ok((0, output.stdout)),
-        // "No" where there is something to ask, and an error everywhere else.
-        Some(1) if arguments[0] == "diff" => Ok((1, output.stdout)),
-        _ => {
-            let errors = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(Failure::new(Exit::Failed, format!("git {} failed: {errors}", arguments[0])))
-        }
-    }
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn git_failure(error: AgentGitError) -> Failure {
+    let exit = if matches!(error, AgentGitError::NotStarted(_)) { Exit::Missing } else { Exit::Failed };
+    Failure::new(exit, error.to_string())
 }

@@ -25,10 +25,10 @@ const NAMES: [&str; 12] = [
 /// The file by which a folder says that it is a cache, and how that file begins (<https://bford.info/cachedir/>).
 const TAG: (&str, &[u8]) = ("CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55");
 
-/// Finds out which files of a work tree lie in caches.
+/// The caches in a work tree.
 pub(super) struct CacheFolders {
     root: PathBuf,
-    /// Whether these folders say that they are caches.
+    /// Folders by their paths in the work tree, with true for one that says that it is a cache.
     tagged: RefCell<HashMap<PathBuf, bool>>,
 }
 
@@ -37,7 +37,7 @@ impl CacheFolders {
         CacheFolders { root: root.to_owned(), tagged: RefCell::default() }
     }
 
-    /// Whether a file, by its path in the work tree, lies in a cache.
+    /// Checks whether a file, by its path in the work tree, lies in a cache.
     pub(super) fn hold(&self, path: &Path) -> bool {
         let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         folders.any(|folder| {
@@ -47,13 +47,13 @@ impl CacheFolders {
     }
 
     fn is_tagged(&self, folder: &Path) -> bool {
-        if let Some(known) = self.tagged.borrow().get(folder) {
-            return *known;
+        if let Some(is_tagged) = self.tagged.borrow().get(folder) {
+            return *is_tagged;
         }
         let file = self.root.join(folder).join(TAG.0);
         let mut start = vec![0; TAG.1.len()];
         // A pipe of that name would be waited for.
-        let is_file = file.symlink_metadata().is_ok_and(|found| found.is_file());
+        let is_file = file.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let is_tagged = is_file
             && File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok()
             && start == TAG.1;
