@@ -8,11 +8,12 @@ use std::ffi::{OsStr, OsString};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
+use workspace_host::state::workspace_search;
 
-use crate::cli::{Cli, Command, Common};
+use crate::cli::{Cli, Command};
+use crate::common_options::CommonOptions;
 use crate::config::{ConfigFile, definition, obeyed_options};
 use crate::exit::{Exit, Failure};
-use workspace_host::state::workspace_search;
 
 /// What this process was started to do.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ fn settled(
     obeyed_options::check(&command, &long_names)?;
     let found =
         if long_names.contains("workspace") { None } else { workspace_search::search(&cli.common.workspace) };
-    let set_workspace = |common: &mut Common| {
+    let set_workspace = |common: &mut CommonOptions| {
         if let Some(found) = &found {
             common.workspace.clone_from(&found.folder);
         }

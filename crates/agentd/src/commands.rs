@@ -1,28 +1,30 @@
 //! The commands, one module each.
 
-mod apply;
+pub(crate) mod apply;
 mod call;
-mod cocode;
-mod codali;
+pub(crate) mod cocode;
+pub(crate) mod codali;
 mod demo;
-mod diff;
+pub(crate) mod diff;
 mod doctor;
 mod gc;
-mod index;
+pub(crate) mod index;
 pub(crate) mod log;
-mod mcp;
-mod parse;
+pub(crate) mod mcp;
+pub(crate) mod parse;
 mod review;
-mod serve;
+pub(crate) mod serve;
 pub(crate) mod session;
 mod sessions;
-mod setup;
+pub(crate) mod setup;
 mod shell_help;
 pub(crate) mod undo;
 mod wap;
 
-use crate::cli::{Command, Common, Format};
+use crate::cli::Command;
 use crate::command_line::Invocation;
+use crate::commands::parse::Format;
+use crate::common_options::CommonOptions;
 use crate::exit::Outcome;
 use crate::views::console::Console;
 
@@ -69,7 +71,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
 }
 
 /// Says which folder above the current one is the workspace, to commands that work on it.
-fn tell_found(common: &Common, console: Console) {
+fn tell_found(common: &CommonOptions, console: Console) {
     let has_other_files =
         ["parse", "demo", "replay"].contains(&common.command.split(' ').next().unwrap_or_default());
     if let Some(found) = common.found.as_ref().filter(|_| !has_other_files) {

@@ -1,14 +1,13 @@
 //! `agentd`: the command line over the libraries of this workspace.
 
 mod cli;
-mod cocode_cli;
 mod command_line;
 mod commands;
+mod common_options;
 mod config;
 mod covering;
 mod exit;
 mod interrupt;
-mod remote_code_index;
 mod served_history;
 mod setup;
 mod views;

@@ -3,26 +3,54 @@
 mod dry_run;
 mod trial;
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde::Serialize;
 use tag_session::SessionError;
 use tagproto::{CommandResult, Session};
-
-use crate::cli::{self, Common};
-use crate::commands::apply::dry_run::dry_run;
-use crate::commands::apply::trial::Tried;
-use crate::commands::parse::reply_text;
-use crate::commands::session::{
-    cancel_flag, execute, found_workspace, parse_id, review, tell_taken_over, tell_unexpected,
-};
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
-use crate::views::progress::{end_line, result_lines};
 use workspace_host::SharedSessions;
 use workspace_host::Welcome;
 use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{ApplyReply, SessionRefusal, SessionReply};
+
+use crate::commands::apply::dry_run::dry_run;
+use crate::commands::apply::trial::Tried;
+use crate::commands::parse::reply_text;
+use crate::commands::session::{
+    cancel_flag, execute, found_workspace, parse_id, review, tell_taken_over, tell_unexpected,
+};
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+use crate::views::progress::{end_line, result_lines};
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplyOptions {
+    /// The reply, or `-` for standard input.
+    #[arg(value_name = "FILE|-")]
+    pub file: PathBuf,
+    /// The session's id [default: the newest unfinished one].
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Show the plan and the differences, and run nothing.
+    #[arg(long, conflicts_with = "review")]
+    pub dry_run: bool,
+    /// Execute it on a copy-on-write layer, show what it does, and keep that only when confirmed.
+    #[arg(long = "try", conflicts_with_all = ["dry_run", "review"])]
+    pub on_trial: bool,
+    /// Keep it without a question if every block succeeds.
+    #[arg(long, requires = "on_trial")]
+    pub keep: bool,
+    /// Ask before the reply is executed.
+    #[arg(long)]
+    pub review: bool,
+    /// Execute a text that was executed before.
+    #[arg(long)]
+    pub again: bool,
+}
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -38,7 +66,7 @@ struct Report<'a> {
 }
 
 /// Executes one reply and writes the next outbox.
-pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Outcome {
+pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptions) -> Outcome {
     let text = reply_text(&apply.file)?;
     if text.trim().is_empty() {
         return Err(explain(SessionError::Empty));
@@ -100,7 +128,7 @@ fn needs_the_folder(owner: &Welcome) -> Failure {
 }
 
 fn report(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     session: &Session,
     sequence: u32,

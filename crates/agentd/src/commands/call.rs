@@ -7,17 +7,17 @@ use wap_core::{
     Call, CancelFlag, ConversationId, Limits, Origin, Request, Response, Retention, RunKey, Tool, ToolEffect,
     UnknownArguments, Unobserved, WapError, Workspace,
 };
-
-use crate::cli::Common;
-use crate::commands::session::cancel_flag;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state;
 
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+
 /// Makes one call and prints the response, or the error object.
-pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {
+pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {
     let arguments = read_arguments(arguments)?;
     let tool: Tool = match tool.parse() {
         Ok(tool) => tool,

@@ -2,25 +2,30 @@
 
 mod agent_confinement;
 mod compare;
-mod ground;
+mod definitions;
+mod failure;
 mod harness;
 mod look;
+pub(crate) mod options;
 mod paste;
+mod records;
 mod run;
+mod runner_config;
 mod view;
 
 use cocode_runner::{Cleaned, PickWay, diff, request_cancel};
 use serde::Serialize;
 
-use crate::cli::Common;
-use crate::cocode_cli::{CocodeAgent, CocodeCommand, CocodePlace};
+use crate::commands::cocode::options::{CocodeAgent, CocodeCommand, CocodePlace};
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
-
-use ground::{config, explain, find, open, records, state_folder};
+use failure::explain;
+use records::{find, records};
+use runner_config::{config, open, state_folder};
 
 /// Runs what the command line asks for.
-pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) -> Outcome {
+pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeCommand) -> Outcome {
     if common.read_only && changes_something(command) {
         let failure =
             Failure::new(Exit::Refused, "--read-only refuses whatever runs agents or changes something");

@@ -1,21 +1,24 @@
 //! `agentd codali`: requests of an agent in, responses out.
 
 mod conversation;
+mod docdex;
+pub(crate) mod options;
 mod responding;
 mod watch;
 
 use codali_envelope::{Form, GUIDANCE, Response, render_response};
 use codali_session::{Incoming, read_request};
 
-use crate::cli::{Codali, Common};
+use crate::commands::codali::options::CodaliOptions;
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use responding::Responding;
 
 /// Answers one request, one step of a conversation, or the requests in a folder.
-pub(crate) fn codali(common: &Common, console: Console, options: &Codali) -> Outcome {
+pub(crate) fn codali(common: &CommonOptions, console: Console, options: &CodaliOptions) -> Outcome {
     if options.guide {
         console.result(GUIDANCE);
         return Ok(Exit::Done);
@@ -30,7 +33,7 @@ pub(crate) fn codali(common: &Common, console: Console, options: &Codali) -> Out
 }
 
 /// Answers the request in a text and prints the response.
-fn respond(common: &Common, console: Console, options: &Codali) -> Outcome {
+fn respond(common: &CommonOptions, console: Console, options: &CodaliOptions) -> Outcome {
     let text = reply_text(&options.file)?;
     let reading = match read_request(&text, options.request_id.as_ref()) {
         Incoming::Request(reading) => reading,

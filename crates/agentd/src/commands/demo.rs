@@ -10,17 +10,17 @@ use wap_core::{
     Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Reason, Retention, RunKey, Unobserved,
     Workspace,
 };
-
-use crate::cli::Common;
-use crate::commands::session::cancel_flag;
-use crate::commands::undo;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
-use crate::views::progress::{Progress, result_lines};
 use workspace_host::last_change;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
 use workspace_host::{LocalSessions, WorkspacePaths, undo_lines};
+
+use crate::commands::session::cancel_flag;
+use crate::commands::undo;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+use crate::views::progress::{Progress, result_lines};
 
 macro_rules! fixture {
     ($path:literal) => {
@@ -46,7 +46,7 @@ const REPLIES: [&str; 4] = [
 ];
 
 /// Runs the demonstration and says how it ended.
-pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
+pub(crate) fn demo(common: &CommonOptions, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let folder = tempfile::Builder::new().prefix("agentd-demo-").tempdir().map_err(|error| failed(&error))?;
     let project = folder.path().join("project");
@@ -54,7 +54,7 @@ pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
     for (name, content) in PROJECT {
         std::fs::write(project.join(name), content).map_err(|error| failed(&error))?;
     }
-    let common = Common {
+    let common = CommonOptions {
         workspace: project,
         base: Some(folder.path().join("state")),
         read_only: false,
@@ -64,7 +64,7 @@ pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
     play(&common, console, &sessions, &cancel)
 }
 
-fn play(common: &Common, console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Outcome {
+fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Outcome {
     say(
         console,
         "agentd demo: a language model works on a project through a chat window, here with scripted replies.",
@@ -132,7 +132,7 @@ fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag
 }
 
 fn execute(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     sessions: &LocalSessions,
     session: &Session,

@@ -6,12 +6,12 @@ use std::ops::RangeInclusive;
 use change_journal::{ChangeNumber, JournalError};
 use local_workspace::{FileDifference, differences};
 use serde::Serialize;
-
-use crate::cli::Common;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
 use workspace_host::state::bookkeeping::folded_line;
 use workspace_host::{WorkspacePaths, bookkeeping_paths};
+
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,7 +29,7 @@ struct DiffLine {
 ///
 /// Unless all are wanted, files are folded into one line to which nothing but bookkeeping was done.
 pub(crate) fn diff(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     range: Option<RangeInclusive<u64>>,
     all: bool,
@@ -87,4 +87,23 @@ fn line(difference: FileDifference) -> DiffLine {
         last_change: difference.last.0,
         older_not_kept: difference.is_cut,
     }
+}
+
+/// Reads `N`, `N..M`, `N..` or `..M`, both ends included.
+pub(crate) fn change_range(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str, open: u64| match text {
+        "" => Ok(open),
+        _ => text.parse().map_err(|_| format!("'{text}' is no number of a change")),
+    };
+    let (first, last) = match text.split_once("..") {
+        Some((first, last)) => (number(first, 1)?, number(last.trim_start_matches('='), u64::MAX)?),
+        None => {
+            let only = number(text, 0)?;
+            (only, only)
+        }
+    };
+    if first > last {
+        return Err(format!("the range is empty: {first} comes after {last}"));
+    }
+    Ok(first..=last)
 }

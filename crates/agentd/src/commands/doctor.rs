@@ -7,17 +7,17 @@ use local_workspace::SandboxNeed;
 use sandbox_exec::{Escape, FileConfinement, Launcher, Level, ShellCommand};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use serde::Serialize;
-
-use crate::cli::Common;
-use crate::config::ConfigFile;
-use crate::exit::{Exit, Outcome};
-use crate::views::clipboard;
-use crate::views::console::{Console, Tone};
 use workspace_host::Welcome;
 use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::state;
 use workspace_host::{ConnectError, OwnerConnection};
+
+use crate::common_options::CommonOptions;
+use crate::config::ConfigFile;
+use crate::exit::{Exit, Outcome};
+use crate::views::clipboard;
+use crate::views::console::{Console, Tone};
 
 #[derive(Serialize)]
 struct Finding {
@@ -38,7 +38,7 @@ enum State {
 ///
 /// With `probe` the ways out of the sandbox that were tried are listed too; one that is open is missing confinement only
 /// where the level claims to close it.
-pub(crate) fn doctor(common: &Common, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
+pub(crate) fn doctor(common: &CommonOptions, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
     let mut findings = commands(common, probe);
     findings.extend(configuration(config));
     findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
@@ -60,7 +60,7 @@ pub(crate) fn doctor(common: &Common, config: &ConfigFile, probe: bool, console:
     Ok(if is_missing { Exit::Missing } else { Exit::Done })
 }
 
-fn commands(common: &Common, probe: bool) -> Vec<Finding> {
+fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let what = "commands";
     let launcher = match Launcher::start(confinement::launcher(common.sandbox)) {
         Err(error) => {
@@ -90,7 +90,7 @@ fn commands(common: &Common, probe: bool) -> Vec<Finding> {
 }
 
 /// Whether a model's commands run here, and can write into the workspace.
-fn writing(common: &Common, launcher: &Launcher) -> Finding {
+fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
     let what = "writing";
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
     let places = match WorkspacePaths::find(&common.host()) {
@@ -133,7 +133,7 @@ fn writing(common: &Common, launcher: &Launcher) -> Finding {
 }
 
 /// Which folder the commands of this program work on.
-fn workspace(common: &Common) -> Finding {
+fn workspace(common: &CommonOptions) -> Finding {
     let what = "workspace";
     match (&common.found, std::path::absolute(&common.workspace)) {
         (Some(found), _) => {
@@ -147,7 +147,7 @@ fn workspace(common: &Common) -> Finding {
 }
 
 /// Which process owns the state folder.
-fn owner(common: &Common) -> Finding {
+fn owner(common: &CommonOptions) -> Finding {
     let what = "owner";
     let good = |detail: String| Finding { what, state: State::Good, detail };
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
@@ -213,7 +213,7 @@ fn configuration(config: &ConfigFile) -> Vec<Finding> {
     findings
 }
 
-fn files(common: &Common) -> Finding {
+fn files(common: &CommonOptions) -> Finding {
     let what = "files";
     let rules = RootRules { home: confinement::home(), ..RootRules::default() };
     match FileRoot::open(&common.workspace, &rules, FsPolicy::default()) {
@@ -235,7 +235,7 @@ fn files(common: &Common) -> Finding {
     }
 }
 
-fn state_folder(common: &Common) -> Finding {
+fn state_folder(common: &CommonOptions) -> Finding {
     let what = "state folder";
     match WorkspacePaths::find(&common.host())
         .and_then(|places| Ok((places.journal_reader()?.is_some(), places)))

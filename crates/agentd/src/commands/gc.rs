@@ -1,15 +1,16 @@
 //! `agentd gc`: removing what is kept for finished sessions beyond a budget.
 
-use crate::cli::Common;
-use crate::commands::session::cancel_flag;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
 use workspace_host::SharedSessions;
 use workspace_host::WorkspacePaths;
 use workspace_host::{CollectGarbage, Collected};
 
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+
 /// Removes contents and outputs that no unfinished session needs, and says what.
-pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Outcome {
+pub(crate) fn collect(common: &CommonOptions, console: Console, limit_bytes: u64) -> Outcome {
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));
     }

@@ -2,20 +2,43 @@
 
 use std::time::Duration;
 
+use clap::Subcommand;
 use code_index::{LocalIndex, Progress, Refreshed};
 use serde_json::json;
 use wap_core::{
     Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, SearchCode,
 };
-
-use crate::cli::{Common, IndexCommand};
-use crate::commands::session::cancel_flag;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::{Console, Tone};
 use workspace_host::WorkspacePaths;
 use workspace_index::OpenIndex;
 
-pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> Outcome {
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::{Console, Tone};
+
+/// What is done with the code index.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Read what is new or has changed since the last time.
+    Build {
+        /// Forget everything first.
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// Say how much is in it.
+    Status,
+    /// Find pieces of files by words, best first.
+    Search {
+        /// The words.
+        #[arg(required = true, value_name = "QUERY")]
+        query: Vec<String>,
+        /// At most this many hits.
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 8)]
+        limit: u32,
+    },
+}
+
+pub(crate) fn run(common: &CommonOptions, console: Console, command: &IndexCommand) -> Outcome {
     let places = WorkspacePaths::find(&common.host())?;
     match command {
         IndexCommand::Build { fresh } => build(common, console, &places, *fresh),
@@ -24,7 +47,7 @@ pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> 
     }
 }
 
-fn build(common: &Common, console: Console, places: &WorkspacePaths, fresh: bool) -> Outcome {
+fn build(common: &CommonOptions, console: Console, places: &WorkspacePaths, fresh: bool) -> Outcome {
     let cancel = cancel_flag()?;
     let opened = OpenIndex::open_kept(&common.host(), places, &console.shared())?;
     if fresh {
@@ -54,7 +77,7 @@ fn build(common: &Common, console: Console, places: &WorkspacePaths, fresh: bool
     Ok(Exit::Done)
 }
 
-fn status(common: &Common, console: Console, places: &WorkspacePaths) -> Outcome {
+fn status(common: &CommonOptions, console: Console, places: &WorkspacePaths) -> Outcome {
     let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
     let status = opened.index.status().map_err(failure)?;
     if console.json {
@@ -68,7 +91,13 @@ fn status(common: &Common, console: Console, places: &WorkspacePaths) -> Outcome
     Ok(Exit::Done)
 }
 
-fn search(common: &Common, console: Console, places: &WorkspacePaths, query: &str, limit: u32) -> Outcome {
+fn search(
+    common: &CommonOptions,
+    console: Console,
+    places: &WorkspacePaths,
+    query: &str,
+    limit: u32,
+) -> Outcome {
     let cancel = cancel_flag()?;
     let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
     fresh_enough(&opened, console, &cancel)?;

@@ -2,12 +2,12 @@
 
 use workspace_host::{WorkspacePaths, log_text};
 
-use crate::cli::Common;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Outcome};
 use crate::views::console::Console;
 
 /// Lists runs with their steps and changes, newest first.
-pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> Outcome {
+pub(crate) fn log(common: &CommonOptions, console: Console, limit: u32, all: bool) -> Outcome {
     let runs = workspace_host::log(&WorkspacePaths::find(&common.host())?, limit, !all)?;
     if console.json {
         console.json_result(&runs);

@@ -4,20 +4,52 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tokio::sync::Notify;
-
-use crate::cli::{Common, McpOptions};
-use crate::commands::session::cancel_flag;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::served_history::ServedHistory;
-use crate::views::console::Console;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
+use wap_mcp::{ExtraTool, PageLimit};
 use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_index::ServedIndex;
+
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::served_history::ServedHistory;
+use crate::views::console::Console;
+
+/// How MCP clients are served.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct McpOptions {
+    /// Answer exact WAP JSON in place of text.
+    #[arg(long)]
+    pub wap_json: bool,
+    /// Tools beside the usual seven.
+    #[arg(long, value_name = "TOOL", value_delimiter = ',', value_parser = extra_tool())]
+    pub tools: Vec<ExtraTool>,
+    /// Longest answer in characters, 0 for no limit.
+    #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
+    pub page: PageLimit,
+}
+
+impl McpOptions {
+    /// Returns true if one of the chosen tools asks the code index.
+    pub(crate) fn offers_the_code_index(&self) -> bool {
+        self.tools.iter().any(|tool| tool.asks_the_code_index())
+    }
+}
+
+/// Returns the parser of the name of an extra tool.
+fn extra_tool() -> impl TypedValueParser<Value = ExtraTool> {
+    let names = ExtraTool::ALL.map(|tool| PossibleValue::new(tool.name()).help(tool.summary()));
+    PossibleValuesParser::new(names).try_map(|name| {
+        ExtraTool::ALL.into_iter().find(|tool| tool.name() == name).ok_or("there is no such tool")
+    })
+}
 
 /// The name under which clients know the servers of this program.
 const SERVER_NAME: ServerName =
@@ -27,7 +59,7 @@ const SERVER_NAME: ServerName =
 const PARTING: Duration = Duration::from_secs(60);
 
 /// Serves the client at standard input and output until it is gone.
-pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Outcome {
+pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;

@@ -2,7 +2,9 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::path::PathBuf;
 
+use clap::Subcommand;
 use codali_envelope::{ReadError, ReadErrorKind, ReadOptions, Reading, read_request};
 use drop_folder::decode_text;
 use serde_json::{Value, json};
@@ -11,6 +13,31 @@ use tagproto::{Dialect, Strictness, read_in};
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Format {
+    /// A reply in the bracket-tag protocol.
+    Tag {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Leave out the repair of pasted text.
+        #[arg(long)]
+        strict: bool,
+        /// The dialect of the session that the reply is for. Both are read alike; the answer names it.
+        #[arg(long, value_name = "agentd|codingagent")]
+        dialect: Option<tagproto::Dialect>,
+    },
+    /// A request in a Codali envelope, with nothing in front of it.
+    Codali {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Take YAML only.
+        #[arg(long)]
+        strict: bool,
+    },
+}
 
 /// Prints what the reader of bracket tags sees.
 pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<Dialect>) -> Outcome {

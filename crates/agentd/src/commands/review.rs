@@ -4,14 +4,14 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use tag_session::Review;
 use tagproto::{Block, Item, Reply};
+use workspace_host::PlanLine;
+use workspace_host::obeyed_names::obeyed_names;
 
-use crate::cli::Common;
+use crate::common_options::CommonOptions;
 use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
 use crate::views::terminal_text::LineWidth;
-use workspace_host::PlanLine;
-use workspace_host::obeyed_names::obeyed_names;
 
 /// Most lines of the difference of one block, and of all of them together.
 const BLOCK_LINES: usize = 400;
@@ -21,7 +21,7 @@ const ALL_LINES: usize = 2_000;
 const LINE_CHARACTERS: usize = 1_000;
 
 /// Shows what a reply would do, with the differences that it would make to files, and asks for it.
-pub(crate) fn ask(common: &Common, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
+pub(crate) fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
     for line in describe(reply, &obeyed_names(&common.host()), LineWidth::of_progress()) {
         console.notice(&line);
     }

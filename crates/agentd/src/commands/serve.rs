@@ -2,27 +2,53 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+use clap::Args;
 use serde::Serialize;
-
-use crate::cli::{Common, ServeOptions};
-use crate::commands::mcp;
-use crate::commands::session::cancel_flag;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
 use wap_calls::CallPool;
 use wap_http::{
     BearerToken, Guard, HttpConfig, IndexFigures, Metrics, Shutdown, SideRuntime, Sockets, TokenError,
     default_token_file,
 };
+use wap_http::{HostName, WorkspacePrefix};
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_index::ServedIndex;
+
+use crate::commands::mcp;
+use crate::commands::mcp::McpOptions;
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+
+/// How HTTP clients are served.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// The address and port to listen on.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7411")]
+    pub listen: SocketAddr,
+    /// The file with the bearer token, made if it is not there [default: in the user's state directory].
+    #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
+    pub token_file: Option<PathBuf>,
+    /// Ask for no token; on addresses of this machine only.
+    #[arg(long)]
+    pub no_token: bool,
+    /// Another name of this server's host.
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<HostName>,
+    /// The path by which clients of llm4s know the workspace; /workspace if it is not named.
+    #[arg(long, value_name = "PREFIX", num_args = 0..=1, default_missing_value = "/workspace")]
+    pub llm4s_workspace: Option<WorkspacePrefix>,
+    #[command(flatten)]
+    pub mcp: McpOptions,
+}
 
 /// How many connections there may be, if the system allows as many open files.
 const MOST_CONNECTIONS: u64 = 4_096;
@@ -38,7 +64,7 @@ struct Listening {
 }
 
 /// Serves until it is told to stop.
-pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -> Outcome {
+pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;

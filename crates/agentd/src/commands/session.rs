@@ -1,5 +1,7 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
+pub(crate) mod options;
+
 use std::cell::Cell;
 
 use sandbox_fs::FsError;
@@ -9,14 +11,6 @@ use tagproto::{
     BlockKind, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness, UnobservedExecution, read_in,
 };
 use wap_core::CancelFlag;
-
-use crate::cli::{Common, Following, New, Resume};
-use crate::commands::review::ask;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::interrupt::cancel_on_signals;
-use crate::views::clipboard;
-use crate::views::console::{Console, Tone};
-use crate::views::progress::{Progress, end_line, one_line};
 use workspace_host::FollowedSession;
 use workspace_host::SharedSessions;
 use workspace_host::Watching;
@@ -27,6 +21,17 @@ use workspace_host::{
     AppliedReply, ApplyReply, CreateSession, PlanReply, ReopenSession, ReplyState, SessionRefusal,
     SessionReply,
 };
+
+use crate::commands::review::ask;
+use crate::commands::session::options::Following;
+use crate::commands::session::options::NewOptions;
+use crate::commands::session::options::ResumeOptions;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::views::clipboard;
+use crate::views::console::{Console, Tone};
+use crate::views::progress::{Progress, end_line, one_line};
 
 #[derive(Serialize)]
 struct Started {
@@ -40,7 +45,7 @@ struct Started {
 
 /// A session that is being followed.
 struct Loop<'a> {
-    common: &'a Common,
+    common: &'a CommonOptions,
     console: Console,
     sessions: &'a SharedSessions,
     id: SessionId,
@@ -53,7 +58,7 @@ struct Loop<'a> {
 }
 
 /// Starts a session and, unless told otherwise, stays with it until DONE.
-pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
+pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) -> Outcome {
     let task = new.task.join(" ");
     if task.trim().is_empty() {
         return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
@@ -86,7 +91,7 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
 }
 
 /// Returns the workspace for JSON, where that is a folder above the current one.
-pub(crate) fn found_workspace(common: &Common) -> Option<String> {
+pub(crate) fn found_workspace(common: &CommonOptions) -> Option<String> {
     common.found.as_ref().map(|found| found.folder.display().to_string())
 }
 
@@ -104,7 +109,7 @@ pub(crate) fn create(
 }
 
 /// Goes on with a session.
-pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outcome {
+pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let places = WorkspacePaths::find(&common.host())?;
     if !places.has_sessions() {
@@ -128,7 +133,7 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
 
 /// Follows a session; meanwhile other processes may work on the same folder through this one.
 fn stay_with(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     sessions: &SharedSessions,
     session: &Session,
@@ -148,7 +153,7 @@ fn stay_with(
 
 /// Follows a new session for another command, which says in its own words where messages and replies are.
 pub(crate) fn follow(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     sessions: &SharedSessions,
     session: &Session,
@@ -385,7 +390,7 @@ pub(crate) fn execute(
 /// Shows what a reply would do and asks for it, unless it was executed before. What would refuse it is the answer before
 /// anything is asked.
 pub(crate) fn review(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     sessions: &SharedSessions,
     request: &ApplyReply,

@@ -7,18 +7,18 @@ use change_journal::JournalReader;
 use serde::Serialize;
 use tag_session::{StepSummary, read_outbox_text, read_session, session_steps, session_summaries};
 use tagproto::Session;
-
-use crate::cli::Common;
-use crate::commands::session::parse_id;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
-use crate::views::progress::{end_line, one_line, printable, result_lines};
 use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 
+use crate::commands::session::parse_id;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+use crate::views::progress::{end_line, one_line, printable, result_lines};
+
 /// Lists the sessions.
-pub(crate) fn list(common: &Common, console: Console) -> Outcome {
+pub(crate) fn list(common: &CommonOptions, console: Console) -> Outcome {
     let summaries = match WorkspacePaths::find(&common.host())?.journal_reader()? {
         Some(journal) => session_summaries(&journal).map_err(explain)?,
         None => Vec::new(),
@@ -51,7 +51,7 @@ struct Shown {
 }
 
 /// Shows one session with its steps.
-pub(crate) fn show(common: &Common, console: Console, id: &str) -> Outcome {
+pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcome {
     let id = parse_id(id)?;
     let journal = reader(common)?;
     let session = read_session(&journal, id).map_err(explain)?;
@@ -80,7 +80,7 @@ pub(crate) fn show(common: &Common, console: Console, id: &str) -> Outcome {
 }
 
 /// Prints the pending outbox.
-pub(crate) fn outbox(common: &Common, console: Console, id: Option<&str>) -> Outcome {
+pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>) -> Outcome {
     let journal = reader(common)?;
     let session = match id {
         Some(id) => read_session(&journal, parse_id(id)?).map_err(explain)?,
@@ -107,6 +107,6 @@ pub(crate) fn outbox(common: &Common, console: Console, id: Option<&str>) -> Out
     Ok(Exit::Done)
 }
 
-pub(crate) fn reader(common: &Common) -> Result<JournalReader, Failure> {
+pub(crate) fn reader(common: &CommonOptions) -> Result<JournalReader, Failure> {
     WorkspacePaths::find(&common.host())?.journal_reader()?.ok_or_else(nothing_to_resume)
 }

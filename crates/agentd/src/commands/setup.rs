@@ -1,15 +1,27 @@
 //! `agentd setup`: the configuration of an MCP client.
 
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::cli::{Common, SetupOptions};
-use crate::config::confinement_arguments::given_arguments;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::setup::{Placed, Server, SetupError, alone, place};
-use crate::views::console::Console;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
+
+use crate::common_options::CommonOptions;
+use crate::config::confinement_arguments::given_arguments;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::setup::McpClient;
+use crate::setup::{Placed, Server, SetupError, alone, place};
+use crate::views::console::Console;
+
+/// Which MCP client is configured.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SetupOptions {
+    /// The client.
+    pub client: McpClient,
+    /// Write it into the client's file, and keep what else is there.
+    #[arg(long)]
+    pub write: bool,
+}
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -21,7 +33,7 @@ struct Report<'a> {
 }
 
 /// Prints what to put into the client's configuration, or puts it there.
-pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -> Outcome {
+pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
     let places = WorkspacePaths::find(&common.host())?;
     // Its server would refuse to start.
@@ -68,7 +80,7 @@ pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -
 }
 
 /// The same as this program, on the same folder, with the same options where they are not the usual ones.
-fn server(common: &Common, places: &WorkspacePaths) -> Result<Server, Failure> {
+fn server(common: &CommonOptions, places: &WorkspacePaths) -> Result<Server, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(Exit::Failed, format!("this program cannot be found: {error}")))?;
     let text = |path: &std::path::Path| {

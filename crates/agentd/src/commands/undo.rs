@@ -1,18 +1,35 @@
 //! `agentd undo`: taking changes back.
 
+use clap::Args;
 use local_workspace::{LocalWorkspace, Undo, UndoError, Undone, UndonePath};
 use serde::Serialize;
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
-
-use crate::cli::{self, Common};
-use crate::commands::session::{cancel_flag, parse_id};
-use crate::exit::{Exit, Outcome};
-use crate::views::console::Console;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::last_change;
 use workspace_host::state::bookkeeping::folded_line;
 use workspace_host::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest, undo_lines};
+
+use crate::commands::session::{cancel_flag, parse_id};
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Outcome};
+use crate::views::console::Console;
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoOptions {
+    /// The number of a change as `log` shows it; of an undo, all of that undo [default: the last reply].
+    #[arg(value_name = "N", conflicts_with_all = ["reply", "session"])]
+    pub change: Option<u64>,
+    /// Take back the last reply that has changed anything.
+    #[arg(long, conflicts_with = "session")]
+    pub reply: bool,
+    /// Take back everything that a session has changed.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Also list files that git ignores or that git keeps for itself; they are undone in any case.
+    #[arg(long)]
+    pub all: bool,
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,7 +50,7 @@ struct Refusal<'a> {
 }
 
 /// Takes back what is asked for.
-pub(crate) fn undo(common: &Common, console: Console, asked: &cli::Undo) -> Outcome {
+pub(crate) fn undo(common: &CommonOptions, console: Console, asked: &UndoOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let places = WorkspacePaths::find(&common.host())?;
     if !places.has_sessions() {

@@ -7,13 +7,13 @@ use wap_core::Workspace;
 use workspace_host::state::check_unconfined;
 use workspace_host::{LinesEnd, SharedWorkspace, WorkspacePaths, serve_json_lines};
 
-use crate::cli::Common;
 use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
 /// Serves the client at standard input and output until it is gone.
-pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
+pub(crate) fn wap(common: &CommonOptions, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let places = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &places)?;

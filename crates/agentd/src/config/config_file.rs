@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command, Id};
+use workspace_host::obeyed_names::is_never_changed;
+use workspace_host::user_file::{self, Reach, UserFileError};
 
 use super::fault::Fault;
 use super::reading::parse;
 use super::settable::{SettableTable, change_at, command_at, option_of, stands_aside};
-use crate::cli::Common;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
-use workspace_host::obeyed_names::is_never_changed;
-use workspace_host::user_file::{self, Reach, UserFileError};
 
 /// What `--config` names to have no file read.
 pub(crate) const NO_FILE: &str = "/dev/null";
@@ -76,7 +76,7 @@ impl Setting {
 
 impl ConfigFile {
     /// Reads the file that the command line names, or else the user's own, if it is there.
-    pub(crate) fn read(common: &Common, definition: &Command) -> Result<ConfigFile, Failure> {
+    pub(crate) fn read(common: &CommonOptions, definition: &Command) -> Result<ConfigFile, Failure> {
         let named = common.config.as_deref();
         if named == Some(Path::new(NO_FILE)) {
             return Ok(ConfigFile::default());
@@ -105,7 +105,7 @@ impl ConfigFile {
     }
 
     /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing, and says why.
-    pub(crate) fn read_or_explain(common: &Common, definition: &Command) -> ConfigFile {
+    pub(crate) fn read_or_explain(common: &CommonOptions, definition: &Command) -> ConfigFile {
         ConfigFile::read(common, definition).unwrap_or_else(|failure| {
             let unused_because = Some(failure.message);
             ConfigFile { path: common.config.clone(), unused_because, ..ConfigFile::default() }

@@ -2,12 +2,12 @@
 
 use workspace_host::confinement::absolute_text;
 
-use crate::cli::Common;
+use crate::common_options::CommonOptions;
 use crate::config::NO_FILE;
 
 /// Returns the options by which a server that is started later is to be confined as the command line asks for, folders
 /// apart. What the configuration file says is left to be read by the server itself.
-pub(crate) fn given_arguments(common: &Common) -> Vec<String> {
+pub(crate) fn given_arguments(common: &CommonOptions) -> Vec<String> {
     let config = common.config.iter().flat_map(|file| ["--config".to_owned(), absolute_text(file)]);
     let given = arguments(common).into_iter().filter(|(name, _)| common.given.contains(*name));
     config.chain(given.flat_map(|(_, words)| words)).collect()
@@ -15,13 +15,13 @@ pub(crate) fn given_arguments(common: &Common) -> Vec<String> {
 
 /// Returns the options by which a process that is started now is confined as this one, whatever a configuration file
 /// says by then; folders apart.
-pub(crate) fn settled_arguments(common: &Common) -> Vec<String> {
+pub(crate) fn settled_arguments(common: &CommonOptions) -> Vec<String> {
     let no_file = ["--config", NO_FILE].map(str::to_owned).into_iter();
     no_file.chain(arguments(common).into_iter().flat_map(|(_, words)| words)).collect()
 }
 
 /// The options about the confinement of commands, by their long names, as the command line has them.
-fn arguments(common: &Common) -> Vec<(&'static str, Vec<String>)> {
+fn arguments(common: &CommonOptions) -> Vec<(&'static str, Vec<String>)> {
     let valued = |name: &'static str, value: String| (name, vec![format!("--{name}"), value]);
     let mut found = Vec::new();
     if let Some(sandbox) = &common.sandbox {

@@ -8,12 +8,12 @@ use clap::builder::ValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command};
 use toml_edit::{Document, Item, TableLike, Value};
+use workspace_host::confinement;
 
 use super::config_file::{Setting, conflict};
 use super::fault::{Fault, FaultKind};
 use super::settable::{TABLES, is_switch, option_of};
 use crate::views::progress::one_line;
-use workspace_host::confinement;
 
 /// How like a name must be to be offered in the place of an unknown one, from 0 to 1.
 const LIKENESS: f32 = 0.6;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Names of folders that hold nothing else, whether git is told to ignore them or not.
+/// Names of folders that hold nothing else, whether git ignores them or not.
 const NAMES: [&str; 12] = [
     "__pycache__",
     ".pytest_cache",

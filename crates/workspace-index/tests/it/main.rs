@@ -18,7 +18,7 @@ fn open(folder: &Path, is_kept: bool) -> OpenIndex {
     open(&options, &paths, &notices).unwrap()
 }
 
-fn paths(index: &dyn CodeIndex, query: &str) -> Vec<String> {
+fn hit_paths(index: &dyn CodeIndex, query: &str) -> Vec<String> {
     let caller = Caller::once();
     let search = SearchCode { query: query.to_owned(), limit: 20 };
     let answer = index.search(&caller.call(), &search).unwrap();
@@ -43,7 +43,7 @@ fn a_state_folder_that_is_a_symlink_holds_no_index() {
     let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
     std::os::unix::fs::symlink(outside.path(), &paths.base).unwrap();
     let index = CurrentIndex::compared_at_each_question(open(folder.path(), false));
-    assert_eq!(paths(&index, "first"), ["a.rs"]);
+    assert_eq!(hit_paths(&index, "first"), ["a.rs"]);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "nothing is written through the symlink");
 }
 
@@ -54,7 +54,7 @@ fn a_lazy_index_is_opened_by_the_first_question() {
     let lazy = LazyIndex::new(|_| Some(CurrentIndex::compared_at_each_question(open(folder.path(), true))));
     let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
     assert!(!is_kept(&paths));
-    assert_eq!(paths(&lazy, "first"), ["a.rs"]);
+    assert_eq!(hit_paths(&lazy, "first"), ["a.rs"]);
     assert!(is_kept(&paths));
 }
 
@@ -91,7 +91,7 @@ proptest! {
         let kept = CurrentIndex::kept_up(open(folder.path(), true), None);
         for _ in 0..2 {
             for word in ["one", "two", "three"] {
-                let (mut first, mut second) = (paths(&temporary, word), paths(&kept, word));
+                let (mut first, mut second) = (hit_paths(&temporary, word), hit_paths(&kept, word));
                 first.sort_unstable();
                 second.sort_unstable();
                 prop_assert_eq!(first, second);

@@ -3,17 +3,17 @@
 use serde::Serialize;
 use tagproto::{Session, Strictness, read_in};
 use wap_core::CancelFlag;
+use workspace_host::PlanLine;
+use workspace_host::SharedSessions;
+use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{PlanReply, SessionReply};
 
-use crate::cli::Common;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Outcome};
 use crate::views::console::Console;
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
 use crate::views::terminal_text::LineWidth;
-use workspace_host::PlanLine;
-use workspace_host::SharedSessions;
-use workspace_host::obeyed_names::obeyed_names;
-use workspace_host::{PlanReply, SessionReply};
 
 #[derive(Serialize)]
 struct Plan {
@@ -25,7 +25,7 @@ struct Plan {
 
 /// Shows every block with its result as far as it can be known, and the differences of file changes.
 pub(crate) fn dry_run(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     sessions: &SharedSessions,
     session: &Session,

@@ -15,24 +15,26 @@ use serde::{Deserialize, Serialize};
 use tagproto::{CommandResult, Session};
 use tempfile::TempDir;
 use wap_core::{Call, CancelFlag, Reason, WapError};
+use workspace_host::session_failure::explain;
+use workspace_host::state::birth;
+use workspace_host::{Opened, WorkspacePaths};
 
-use crate::cli::{Apply, Common, Switch};
+use crate::commands::apply::ApplyOptions;
+use crate::common_options::CommonOptions;
+use crate::common_options::Switch;
 use crate::config::confinement_arguments::settled_arguments;
 use crate::covering;
 use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
 use crate::views::progress::result_lines;
-use workspace_host::session_failure::explain;
-use workspace_host::state::birth;
-use workspace_host::{Opened, WorkspacePaths};
 
 /// What the folders of trials are called in the state folder.
 const FOLDER_PREFIX: &str = "trial-";
 
 /// A reply that is tried out.
 pub(crate) struct Tried<'a> {
-    pub common: &'a Common,
+    pub common: &'a CommonOptions,
     pub console: Console,
     pub places: &'a WorkspacePaths,
     pub sessions: &'a Opened,
@@ -62,7 +64,12 @@ struct ShownChange<'a> {
 
 impl Tried<'_> {
     /// Tries the reply out. Answers whether it is kept; what is left to do then is to apply it.
-    pub(crate) fn execute(&self, text: &str, apply: &Apply, cancel: &CancelFlag) -> Result<bool, Failure> {
+    pub(crate) fn execute(
+        &self,
+        text: &str,
+        apply: &ApplyOptions,
+        cancel: &CancelFlag,
+    ) -> Result<bool, Failure> {
         let id = self.session.session_id;
         if !self.sessions.would_execute(id, text, apply.again).map_err(explain)? {
             return Ok(true);
@@ -123,14 +130,19 @@ impl Tried<'_> {
     }
 
     /// Has the other process execute the reply.
-    fn run(&self, folder: &Path, apply: &Apply, cancel: &CancelFlag) -> Result<Vec<CommandResult>, Failure> {
+    fn run(
+        &self,
+        folder: &Path,
+        apply: &ApplyOptions,
+        cancel: &CancelFlag,
+    ) -> Result<Vec<CommandResult>, Failure> {
         let failed =
             |why: String| Failure::new(Exit::Failed, format!("the reply could not be tried out: {why}"));
         let reply = fs::File::open(folder.join("reply.txt")).map_err(|error| failed(error.to_string()))?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(covering::ARGUMENT).arg(folder.join("layers.json"));
         command.arg("--workspace").arg(&self.places.workspace).arg("--base").arg(&self.places.base);
-        let common = Common { layer: Switch::Off, ..self.common.clone() };
+        let common = CommonOptions { layer: Switch::Off, ..self.common.clone() };
         command.args(settled_arguments(&common)).arg("--json");
         if self.common.sandbox.is_none() && workspace_host::confinement::is_attended() {
             command.args(["--sandbox", "allow=none"]);

@@ -4,13 +4,14 @@
 
 use cocode_runner::AgentDefinition;
 use sandbox_exec::Level;
-
-use crate::cli::{Common, Switch};
-use crate::exit::{Exit, Failure};
 use workspace_host::confinement::SandboxChoice;
 
+use crate::common_options::CommonOptions;
+use crate::common_options::Switch;
+use crate::exit::{Exit, Failure};
+
 /// Has a definition obey `--sandbox`, `--network` and `--cache`. Where it does not fit them it is refused.
-pub(crate) fn confine(common: &Common, agent: &mut AgentDefinition) -> Result<(), Failure> {
+pub(crate) fn confine(common: &CommonOptions, agent: &mut AgentDefinition) -> Result<(), Failure> {
     let is_given = |option: &str| common.given.contains(option);
     if is_given("sandbox") && common.sandbox == Some(SandboxChoice::Off) {
         let failure = Failure::new(Exit::Usage, "--sandbox off does not hold for agents");

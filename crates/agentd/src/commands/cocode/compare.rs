@@ -4,7 +4,7 @@ use cocode_env::{AgentName, AgentState, PartName, Verdict};
 use cocode_runner::{AgentRecord, Runner, WorkSize};
 use serde::Serialize;
 
-use super::ground::explain;
+use super::failure::explain;
 use super::view::seconds;
 use crate::exit::Failure;
 use crate::views::console::Console;

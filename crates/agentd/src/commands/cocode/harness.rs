@@ -8,19 +8,21 @@ use cocode_runner::{
 };
 use sandbox_exec::SpawnerProgram;
 use serde::Serialize;
+use workspace_host::state::report_lowered;
 
 use super::agent_confinement::confine;
-use super::ground::{agents_file, explain, host, least_level};
-use crate::cli::Common;
-use crate::cocode_cli::CocodeDefinitions;
+use super::definitions::agents_file;
+use super::failure::explain;
+use super::runner_config::{host, least_level};
+use crate::commands::cocode::options::CocodeDefinitions;
 use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
 use crate::views::progress::one_line;
-use workspace_host::state::report_lowered;
 
 /// Runs a command as an agent and reports on the contract.
-pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> Outcome {
+pub(crate) fn check(common: &CommonOptions, console: Console, command: &[OsString]) -> Outcome {
     let cancel = cancel_flag()?;
     let usage = |error: cocode_runner::AgentsFileError| Failure::new(Exit::Usage, error.to_string());
     let mut limits = RunLimits::default();
@@ -88,7 +90,7 @@ fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
 }
 
 /// Says what running agents needs of this machine.
-pub(crate) fn doctor(common: &Common, console: Console, definitions: &CocodeDefinitions) -> Outcome {
+pub(crate) fn doctor(common: &CommonOptions, console: Console, definitions: &CocodeDefinitions) -> Outcome {
     #[derive(Serialize)]
     struct Report<T> {
         findings: T,

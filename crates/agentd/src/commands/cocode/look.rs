@@ -10,10 +10,12 @@ use std::time::Duration;
 use cocode_runner::{AgentRecord, log_files, read_records};
 use serde::Serialize;
 
-use super::ground::{explain, find, records, state_folder};
+use super::failure::explain;
+use super::records::{find, records};
+use super::runner_config::state_folder;
 use super::view::outcome;
-use crate::cli::Common;
-use crate::cocode_cli::CocodeAgent;
+use crate::commands::cocode::options::CocodeAgent;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
@@ -21,7 +23,7 @@ use crate::views::console::Console;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Lists the agents, those of the newest run first.
-pub(crate) fn status(common: &Common, console: Console) -> Outcome {
+pub(crate) fn status(common: &CommonOptions, console: Console) -> Outcome {
     #[derive(Serialize)]
     struct Status {
         agents: Vec<AgentRecord>,
@@ -41,7 +43,7 @@ pub(crate) fn status(common: &Common, console: Console) -> Outcome {
 }
 
 /// Prints an agent's log, and follows it if asked to until the agent has ended.
-pub(crate) fn logs(common: &Common, console: Console, agent: &CocodeAgent, follow: bool) -> Outcome {
+pub(crate) fn logs(common: &CommonOptions, console: Console, agent: &CocodeAgent, follow: bool) -> Outcome {
     let record = find(records(common)?, agent)?;
     let folder = state_folder(common)?;
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot read the log: {error}"));

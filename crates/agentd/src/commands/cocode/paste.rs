@@ -15,16 +15,16 @@ use sandbox_exec::Level;
 use serde::Serialize;
 use tagproto::{Dialect, Session};
 use wap_core::CancelFlag;
-
-use super::ground::told;
-use crate::cli::Common;
-use crate::commands::session::{cancel_flag, create, follow};
-use crate::config::NO_FILE;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::{Console, Tone};
 use workspace_host::SharedSessions;
 use workspace_host::WorkspacePaths;
 use workspace_host::confinement::SandboxChoice;
+
+use super::failure::error_chain;
+use crate::commands::session::{cancel_flag, create, follow};
+use crate::common_options::CommonOptions;
+use crate::config::NO_FILE;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::{Console, Tone};
 
 /// The agent's name, unless somebody has defined another one of that name.
 pub(crate) const NAME: &str = "paste";
@@ -68,14 +68,15 @@ struct Wanted<'a> {
 }
 
 /// Is the agent: a session until DONE, then a commit.
-pub(crate) fn run(common: &Common, console: Console) -> Outcome {
+pub(crate) fn run(common: &CommonOptions, console: Console) -> Outcome {
     let context =
         AgentContext::from_variables(|variable| std::env::var_os(variable.name())).map_err(|error| {
-            Failure::new(Exit::Usage, told(&error)).advise("`agentd cocode run --agent paste` starts it")
+            Failure::new(Exit::Usage, error_chain(&error))
+                .advise("`agentd cocode run --agent paste` starts it")
         })?;
     let task = task(&context)?;
     let repository = AgentRepository::find(context.repo_path()).map_err(git_failure)?;
-    let common = Common {
+    let common = CommonOptions {
         workspace: context.repo_path().clone(),
         base: Some(repository.git_folder.join(STATE_FOLDER)),
         // This process is confined already, and no namespaces can be made in there. Its commands are kept to the
@@ -118,7 +119,7 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
 }
 
 fn converse(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
     sessions: &SharedSessions,
     session: &Session,

@@ -9,23 +9,25 @@ use cocode_runner::{
     AgentCommand, AgentDefinition, AgentRecord, HubIssue, PlanLine, RunLimits, RunRequest, StopFlag,
 };
 use serde::Serialize;
+use workspace_host::state::report_lowered;
 
 use super::agent_confinement::confine;
 use super::compare::compare;
-use super::ground::{agents_file, definition, explain, host, open, told};
+use super::definitions::{agents_file, definition};
+use super::failure::{error_chain, explain};
+use super::runner_config::{host, open};
 use super::view::View;
-use crate::cli::Common;
-use crate::cocode_cli::CocodeRun;
+use crate::commands::cocode::options::CocodeRun;
 use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::state::report_lowered;
 
 /// The longest text of an issue, in bytes.
 const BODY_LIMIT_BYTES: u64 = 4 << 20;
 
 /// Runs agents to their ends; succeeds if one of them, or with `--all` every one, is verified ready.
-pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outcome {
+pub(crate) fn run(common: &CommonOptions, console: Console, asked: &CocodeRun) -> Outcome {
     let request = request(common, asked)?;
     let cancel = cancel_flag()?;
     let runner = open(common, &asked.place)?;
@@ -56,7 +58,7 @@ fn is_enough(records: &[AgentRecord], all: bool) -> bool {
     if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
 }
 
-fn request(common: &Common, asked: &CocodeRun) -> Result<RunRequest, Failure> {
+fn request(common: &CommonOptions, asked: &CocodeRun) -> Result<RunRequest, Failure> {
     let file = agents_file(common, &asked.definitions)?;
     let mut agents: Vec<AgentDefinition> = Vec::new();
     for text in &asked.commands {
@@ -110,14 +112,14 @@ fn command_definition(text: &str) -> Result<AgentDefinition, Failure> {
 }
 
 /// The issue's text: from a file, the command line, standard input, or `gh`.
-fn body(common: &Common, asked: &CocodeRun) -> Result<(String, Option<IssueUrl>), Failure> {
+fn body(common: &CommonOptions, asked: &CocodeRun) -> Result<(String, Option<IssueUrl>), Failure> {
     let text = match (&asked.issue_body_file, &asked.issue_body) {
         (Some(path), _) => read(path)?,
         (None, Some(text)) if text == "-" => read(Path::new("/dev/stdin"))?,
         (None, Some(text)) => text.clone(),
         (None, None) => {
             let issue = HubIssue::fetch(&host(), &common.workspace, asked.issue).map_err(|error| {
-                Failure::new(Exit::Missing, told(&error))
+                Failure::new(Exit::Missing, error_chain(&error))
                     .advise("give the issue's text with --issue-body-file FILE or --issue-body -")
             })?;
             return Ok((issue.text, issue.url));

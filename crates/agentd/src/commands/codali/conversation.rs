@@ -12,9 +12,10 @@ use codali_session::{
 use serde::Serialize;
 
 use super::responding::Responding;
-use crate::cli::{Codali, Common};
+use crate::commands::codali::options::CodaliOptions;
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
@@ -33,9 +34,9 @@ struct PromptLine<'a> {
 
 /// Adds the words of the user or the agent, answers a request, and prints the next prompt.
 pub(super) fn continue_conversation(
-    common: &Common,
+    common: &CommonOptions,
     console: Console,
-    options: &Codali,
+    options: &CodaliOptions,
     file: &Path,
 ) -> Outcome {
     let window = window(options)?;
@@ -86,7 +87,7 @@ pub(super) fn continue_conversation(
 }
 
 /// Returns the agent's window, whose size a conversation needs.
-fn window(options: &Codali) -> Result<ContextWindow, Failure> {
+fn window(options: &CodaliOptions) -> Result<ContextWindow, Failure> {
     let missing = || {
         Failure::new(Exit::Usage, "the size of the agent's window is missing")
             .advise("say how many tokens it has with --context-tokens N")

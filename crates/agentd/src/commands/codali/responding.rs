@@ -8,15 +8,17 @@ use docdex_client::RemoteIndex;
 use file_index::ChangeFeed;
 use local_workspace::IndexLimits;
 use wap_core::{Call, CancelFlag, CodeIndex};
-
-use crate::cli::{Codali, Common, Peer};
-use crate::commands::index::refresh;
-use crate::exit::Failure;
-use crate::remote_code_index;
-use crate::views::console::Console;
 use workspace_host::state;
 use workspace_host::{ReadingEngine, WorkspacePaths};
 use workspace_index::{CurrentIndex, INDEXING_TIME, LazyIndex, OpenIndex, is_kept};
+
+use super::docdex;
+use crate::commands::codali::options::CodaliOptions;
+use crate::commands::codali::options::Peer;
+use crate::commands::index::refresh;
+use crate::common_options::CommonOptions;
+use crate::exit::Failure;
+use crate::views::console::Console;
 
 /// The bytes of text that a token stands for, roughly.
 const BYTES_PER_TOKEN: usize = 4;
@@ -38,9 +40,9 @@ pub(super) struct Responding<'a> {
 impl<'a> Responding<'a> {
     /// Opens the sources for one request. The first need that uses the index opens it and brings it up to date.
     pub(super) fn once(
-        common: &'a Common,
+        common: &'a CommonOptions,
         console: Console,
-        options: &Codali,
+        options: &CodaliOptions,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let places = WorkspacePaths::find(&common.host())?;
@@ -52,9 +54,9 @@ impl<'a> Responding<'a> {
     /// Opens the sources for many requests. An index that exists is kept up to date from now on, and another one from the
     /// first need that uses it.
     pub(super) fn staying(
-        common: &'a Common,
+        common: &'a CommonOptions,
         console: Console,
-        options: &Codali,
+        options: &CodaliOptions,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let places = WorkspacePaths::find(&common.host())?;
@@ -77,10 +79,10 @@ impl<'a> Responding<'a> {
     fn new(
         workspace: ReadingEngine,
         index: Box<dyn CodeIndex + 'a>,
-        options: &Codali,
+        options: &CodaliOptions,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
-        let daemon = remote_code_index::remote(&options.docdex)?;
+        let daemon = docdex::remote(&options.docdex)?;
         let impact_as_paths = options.compat == Some(Peer::Codali);
         let options = AnswerOptions {
             budget: budget(options),
@@ -110,7 +112,7 @@ impl<'a> Responding<'a> {
 /// Opens the index and brings it up to date within the time that the call has. Without an index the needs that use it
 /// fail, and the others are answered.
 fn open_index(
-    common: &Common,
+    common: &CommonOptions,
     places: &WorkspacePaths,
     console: Console,
     cancel: &CancelFlag,
@@ -128,7 +130,7 @@ fn open_index(
 
 /// Returns the limits of a response. In a conversation it may take about a third of the agent's window: the rest is for
 /// the messages so far, and some texts have more tokens than their bytes suggest.
-fn budget(options: &Codali) -> Budget {
+fn budget(options: &CodaliOptions) -> Budget {
     let usual = Budget::default();
     let third = options.conversation.context_tokens.map(|tokens| tokens / 3);
     let Some(tokens) = options.budget.map(u64::from).or(third) else { return usual };

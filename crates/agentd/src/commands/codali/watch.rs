@@ -7,8 +7,9 @@ use rel_path::RelPath;
 use serde::Serialize;
 
 use super::responding::Responding;
-use crate::cli::{Codali, Common};
+use crate::commands::codali::options::CodaliOptions;
 use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
@@ -22,7 +23,12 @@ struct AnsweredLine {
 }
 
 /// Answers every file that is dropped into a folder, until the user ends the program.
-pub(super) fn watch(common: &Common, console: Console, options: &Codali, folder: &Path) -> Outcome {
+pub(super) fn watch(
+    common: &CommonOptions,
+    console: Console,
+    options: &CodaliOptions,
+    folder: &Path,
+) -> Outcome {
     let cancel = cancel_flag()?;
     let responding = Responding::staying(common, console, options, &cancel)?;
     let folder = RequestFolder::open(folder).map_err(failure)?;

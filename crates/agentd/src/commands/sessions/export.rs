@@ -6,15 +6,15 @@ use std::path::Path;
 
 use serde::Serialize;
 use tag_session::{LeftOut, Transcript};
-
-use crate::cli::Common;
-use crate::commands::session::parse_id;
-use crate::commands::sessions::reader;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
 use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
+
+use crate::commands::session::parse_id;
+use crate::commands::sessions::reader;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ struct Report<'a> {
 }
 
 /// Writes the transcript of a session into a new file, or to standard output for `-`.
-pub(crate) fn export(common: &Common, console: Console, id: &str, file: &Path) -> Outcome {
+pub(crate) fn export(common: &CommonOptions, console: Console, id: &str, file: &Path) -> Outcome {
     if common.read_only && file != Path::new("-") {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to write a file")
             .advise("`--export -` prints the transcript"));

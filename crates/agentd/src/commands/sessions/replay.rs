@@ -7,15 +7,15 @@ use sandbox_fs::{FileRoot, FsPolicy, NewNames, RootRules};
 use serde::Serialize;
 use similar::TextDiff;
 use tag_session::{Difference, LeftOut, Transcript};
-
-use crate::cli::Common;
-use crate::commands::session::cancel_flag;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::views::console::Console;
-use crate::views::progress::{Progress, one_line};
 use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
+
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
+use crate::views::progress::{Progress, one_line};
 
 /// The largest transcript that is read, in bytes.
 const TRANSCRIPT_LIMIT_BYTES: u64 = 256 << 20;
@@ -31,7 +31,7 @@ struct Report<'a> {
 }
 
 /// Replays a transcript in a folder that is gone afterwards, and fails if anything comes out otherwise.
-pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome {
+pub(crate) fn replay(common: &CommonOptions, console: Console, file: &Path) -> Outcome {
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to carry out what a transcript holds"));
     }
@@ -49,7 +49,7 @@ pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome 
     transcript
         .lay_out(&root)
         .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
-    let common = Common {
+    let common = CommonOptions {
         workspace: project,
         base: Some(folder.path().join("state")),
         read_only: false,

@@ -1,9 +1,25 @@
 //! The docdex daemon that the user names.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use docdex_client::{RemoteConfig, RemoteIndex};
 
-use crate::cli::Docdex;
 use crate::exit::{Exit, Failure};
+
+/// A docdex daemon that is asked before the local index.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DocdexOptions {
+    /// Ask a docdex daemon first, and the local index what it does not answer.
+    #[arg(long, value_name = "URL", value_parser = address)]
+    pub docdex: Option<String>,
+    /// The name of the repository at the daemon.
+    #[arg(long, value_name = "ID")]
+    pub docdex_repo: Option<String>,
+    /// A file with the daemon's token.
+    #[arg(long, value_name = "FILE")]
+    pub docdex_token_file: Option<PathBuf>,
+}
 
 /// The default port of a docdex daemon.
 const PORT: u16 = 28_491;
@@ -12,7 +28,7 @@ const PORT: u16 = 28_491;
 const TOKEN_BYTES: usize = 4_096;
 
 /// Makes the client of the daemon that the user has named, if one is named.
-pub(crate) fn remote(docdex: &Docdex) -> Result<Option<RemoteIndex>, Failure> {
+pub(crate) fn remote(docdex: &DocdexOptions) -> Result<Option<RemoteIndex>, Failure> {
     let Some(url) = &docdex.docdex else {
         let is_described = docdex.docdex_repo.is_some() || docdex.docdex_token_file.is_some();
         let nameless =

@@ -1,0 +1,81 @@
+//! The failures of agents' commands: exit codes and ways out.
+
+use change_journal::OpenError;
+use cocode_runner::{RepositoryError, RunnerError};
+
+use crate::exit::{Exit, Failure};
+
+/// Returns an error with all its causes, on one line.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+/// Returns the exit code and the advice for an error of the runner.
+pub(crate) fn explain(error: RunnerError) -> Failure {
+    use RunnerError::{
+        BranchExists, Conflicts, Dirty, FolderExists, Git, InTheWay, Journal, Launcher, NoProgram, NoRecord,
+        NotEnded, NothingToPick, Obeyed, Open, Record, Repository, TooLittleConfinement, Unfinished,
+        UnknownAgent,
+    };
+    use cocode_runner::GitError::TooSlow;
+    let exit = match &error {
+        Open(OpenError::Held { .. }) => Exit::Held,
+        NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
+        Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
+        TooLittleConfinement { .. } | Obeyed { .. } => Exit::Refused,
+        Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
+        Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
+        NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
+        InTheWay { .. } | Unfinished { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    let advice = match &error {
+        Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
+        Obeyed { .. } => {
+            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick"
+        }
+        NoProgram { .. } => "`agentd cocode doctor` says what is missing",
+        TooLittleConfinement { .. } => {
+            "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agent's definition"
+        }
+        BranchExists { .. } | FolderExists { .. } => {
+            "`agentd cocode clean` removes what is merged; otherwise remove it yourself, or take another agent's name"
+        }
+        UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
+        NoRecord { .. } => "`agentd cocode status` lists those that have",
+        Git(TooSlow { .. }) => {
+            "look into the worktree: an agent may have left a pipe where git expects a file"
+        }
+        Dirty => "commit or stash the changes first",
+        InTheWay { .. } => "move it away first",
+        Unfinished { .. } => "finish it, or undo it, with git first",
+        Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
+        RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
+        RunnerError::NoAgents => "name one with --agent NAME or --agent-cmd 'NAME=COMMAND'",
+        _ => "",
+    };
+    let failure = Failure::new(exit, error_chain(&error));
+    if advice.is_empty() { failure } else { failure.advise(advice) }
+}
+
+#[cfg(test)]
+mod tests {
+    use cocode_runner::GitError;
+
+    use super::*;
+
+    #[test]
+    fn a_slow_git_has_an_exit_code_of_its_own() {
+        let slow = || GitError::TooSlow { command: "status".to_owned() };
+        assert_eq!(explain(RunnerError::Git(slow())).exit, Exit::TimedOut);
+        assert_eq!(explain(RunnerError::Repository(RepositoryError::Git(slow()))).exit, Exit::TimedOut);
+        let failed = GitError::Answer { command: "status" };
+        assert_eq!(explain(RunnerError::Git(failed)).exit, Exit::Failed);
+    }
+}

@@ -1,0 +1,38 @@
+//! The records of agents.
+
+use cocode_runner::{AgentRecord, RunnerError, read_records};
+
+use super::failure::explain;
+use super::options::{CocodeAgent, CocodePlace};
+use super::runner_config::{open, state_folder};
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure};
+
+/// Reads the records of agents. If no process runs agents, those that an earlier one left behind are marked as lost first,
+/// unless nothing may be changed.
+pub(crate) fn records(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failure> {
+    let folder = state_folder(common)?;
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let records = read_records(&folder).map_err(explain)?;
+    if common.read_only || records.iter().all(|record| record.state.is_final()) {
+        return Ok(records);
+    }
+    match open(common, &CocodePlace::default()) {
+        Ok(runner) => runner.records().map_err(explain),
+        Err(failure) if failure.exit == Exit::Held => Ok(records),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The newest record of an agent.
+pub(crate) fn find(records: Vec<AgentRecord>, wanted: &CocodeAgent) -> Result<AgentRecord, Failure> {
+    let is_wanted = |record: &AgentRecord| {
+        record.agent.as_str() == wanted.name && wanted.issue.is_none_or(|issue| issue == record.issue)
+    };
+    records
+        .into_iter()
+        .find(is_wanted)
+        .ok_or_else(|| explain(RunnerError::NoRecord { name: wanted.name.clone() }))
+}

@@ -1,0 +1,70 @@
+//! The runner that the user's options describe.
+
+use std::path::PathBuf;
+
+use cocode_runner::{Host, Runner, RunnerConfig};
+use sandbox_exec::{Level, SpawnerProgram};
+use workspace_host::confinement::{self, SandboxChoice};
+use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{WorkspacePaths, state, user_file};
+
+use super::failure::explain;
+use super::options::CocodePlace;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure};
+
+/// The user's environment.
+pub(crate) fn host() -> Host {
+    let home = confinement::home().unwrap_or_else(|| PathBuf::from("/nonexistent"));
+    Host { variables: std::env::vars_os().collect(), home }
+}
+
+/// The user's state folder by the XDG rules.
+fn user_state() -> PathBuf {
+    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| host().home.join(".local/state")).join("agentd")
+}
+
+/// Where the runner keeps its records; it need not exist.
+pub(crate) fn state_folder(common: &CommonOptions) -> Result<PathBuf, Failure> {
+    Ok(WorkspacePaths::find(&common.host())?.base.join("cocode"))
+}
+
+/// The least confinement under which agents run that are to be confined.
+pub(crate) fn least_level(common: &CommonOptions) -> Level {
+    match common.sandbox {
+        Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => level,
+        Some(SandboxChoice::Off) => Level::None,
+        None => Level::Namespaces,
+    }
+}
+
+/// Opens the runner; this process then owns the records.
+pub(crate) fn open(common: &CommonOptions, place: &CocodePlace) -> Result<Runner, Failure> {
+    state::make_state_folder(&WorkspacePaths::find(&common.host())?)?;
+    Runner::open(config(common, place)?).map_err(explain)
+}
+
+/// Where the runner works and what it works with. Nothing is made.
+pub(crate) fn config(common: &CommonOptions, place: &CocodePlace) -> Result<RunnerConfig, Failure> {
+    let places = WorkspacePaths::find(&common.host())?;
+    let user_state = user_state();
+    let worktrees = match &place.worktrees {
+        Some(folder) => std::path::absolute(folder)
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", folder.display())))?,
+        None => user_state.join("worktrees"),
+    };
+    Ok(RunnerConfig {
+        repository: places.workspace.clone(),
+        names: obeyed_names(&common.host()),
+        state_folder: places.base.join("cocode"),
+        worktrees,
+        // The file that defines agents holds what other agents are given, and says how each is confined.
+        private: [places.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
+        host: host(),
+        spawner: SpawnerProgram::this_program(),
+        scratch: std::env::temp_dir(),
+        least_level: least_level(common),
+        highest_level: Level::Full,
+    })
+}

@@ -1,0 +1,43 @@
+//! The options of `agentd new` and `agentd resume`.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct NewOptions {
+    /// What the model should do; several words are joined.
+    #[arg(required = true, value_name = "TASK")]
+    pub task: Vec<String>,
+    /// Write the first outbox and return.
+    #[arg(long)]
+    pub no_wait: bool,
+    #[command(flatten)]
+    pub following: Following,
+    /// Which dialect of the protocol to speak.
+    #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
+    pub dialect: tagproto::Dialect,
+    /// Keep every outbox below about this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<u32>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct ResumeOptions {
+    /// The session's id.
+    pub id: Option<String>,
+    /// Go on with a session that is complete: its next message says that the task is not.
+    #[arg(long, requires = "id")]
+    pub reopen: bool,
+    #[command(flatten)]
+    pub following: Following,
+}
+
+/// How a session is followed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Following {
+    /// Ask before a reply is executed.
+    #[arg(long)]
+    pub review: bool,
+    /// Put every message on the clipboard.
+    #[arg(long)]
+    pub copy: bool,
+}

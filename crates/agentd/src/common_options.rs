@@ -1,0 +1,135 @@
+//! The options that every command has.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use workspace_host::confinement::SandboxChoice;
+use workspace_host::obeyed_names;
+use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
+use workspace_host::state::workspace_search::FoundWorkspace;
+use workspace_host::{HostOptions, USUAL_COMMAND_TIMEOUT};
+
+/// Options of every command; they may stand before or after it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CommonOptions {
+    /// The folder of code [default: the nearest folder upwards with a state folder, else the repository's root, else the
+    /// current folder].
+    #[arg(long, global = true, hide_default_value = true, value_name = "DIR", default_value = ".")]
+    pub workspace: PathBuf,
+    /// The state folder [default: .agentd in the workspace].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub base: Option<PathBuf>,
+    /// The file with defaults for options [default: agentd/config.toml in the user's configuration folder].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Take a state folder over that was not made in this place: a copy, or a backup that was restored.
+    #[arg(long, global = true)]
+    pub trust_state: bool,
+    /// Print one JSON value on standard output.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print no progress.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Print more.
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+    /// What confinement commands need: require=LEVEL, allow=LEVEL or off.
+    #[arg(long, global = true, value_name = "WHAT")]
+    pub sandbox: Option<SandboxChoice>,
+    /// Whether commands may use the network.
+    #[arg(long, global = true, value_name = "on|off", default_value = "off")]
+    pub network: Switch,
+    /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
+    #[arg(long, global = true, value_name = "on|off", default_value = "on")]
+    pub layer: Switch,
+    /// A further folder that commands may change, such as a cache of packages; may be given several times.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cache: Vec<PathBuf>,
+    /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// Refuse every change and every command.
+    #[arg(long, global = true)]
+    pub read_only: bool,
+    /// How many bytes of contents of files are kept for undoing. A process that stays removes the oldest beyond that.
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
+    pub history_limit: u64,
+    /// A name in which nothing is ever changed, such as .github or `*.tf`; may be given several times.
+    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::name)]
+    pub protect: Vec<String>,
+    /// A name of which changes are made and pointed out; may be given several times.
+    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::movable_name)]
+    pub ask_about: Vec<String>,
+    /// A name that is taken off both lists; may be given several times.
+    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::listed_name)]
+    pub unprotect: Vec<String>,
+    /// Further folders that commands may read. No option: only this program asks for it, of itself.
+    #[arg(skip)]
+    pub readable: Vec<PathBuf>,
+    /// The workspace above the current folder, where that was taken.
+    #[arg(skip)]
+    pub found: Option<FoundWorkspace>,
+    /// The words of the command.
+    #[arg(skip)]
+    pub command: String,
+    /// The long names of the options that the command line gives itself.
+    #[arg(skip)]
+    pub given: BTreeSet<String>,
+    /// What the configuration file sets by which commands are confined less, each as a line to be said.
+    #[arg(skip)]
+    pub lowered: Vec<String>,
+}
+
+impl CommonOptions {
+    /// Returns the longest run time of a command.
+    pub(crate) fn command_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(USUAL_COMMAND_TIMEOUT)
+    }
+
+    /// Returns the options of the workspace and its state folder.
+    pub(crate) fn host(&self) -> HostOptions {
+        HostOptions {
+            workspace: self.workspace.clone(),
+            base: self.base.clone(),
+            trust_state: self.trust_state,
+            command: self.command.clone(),
+            lowered: self.lowered.clone(),
+            sandbox: self.sandbox,
+            network: self.network == Switch::On,
+            layer: self.layer == Switch::On,
+            caches: self.cache.clone(),
+            readable: self.readable.clone(),
+            command_timeout: self.command_timeout(),
+            read_only: self.read_only,
+            history_limit_bytes: self.history_limit,
+            protect: self.protect.clone(),
+            ask_about: self.ask_about.clone(),
+            unprotect: self.unprotect.clone(),
+        }
+    }
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if *self == Switch::On { "on" } else { "off" })
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: u64 = text.parse().map_err(|_| "give a whole number of seconds".to_owned())?;
+    if seconds == 0 {
+        return Err("a command needs at least one second".to_owned());
+    }
+    Ok(Duration::from_secs(seconds))
+}
