@@ -1,24 +1,24 @@
-//! What applying a reply means and gives.
+//! The options and the outcome of applying a reply.
 
 use sandbox_fs::FsError;
 use tagproto::{CommandResult, RepairSet, Reply, Session};
 
 use crate::inbox::file::InboxFile;
 
-/// How a reply is applied.
+/// The options of applying a reply.
 #[derive(Default)]
 pub struct ApplyOptions<'a> {
-    /// Execute a text even if it was executed before as the answer to another message.
+    /// True to execute a text even if it was executed before as the answer to another message.
     pub again: bool,
-    /// The message that the reply is meant for, where the caller knows it. If another one is pending, the reply is not
-    /// executed; that it was finished as the answer to that message is reported.
+    /// The message that the reply is meant for; `None` if the caller does not know it. If another message is pending, the
+    /// reply is not executed, and a run that has already finished for that message is reported.
     pub answering: Option<u32>,
-    /// Whether a person has seen what the reply does and wants it.
+    /// True if a person has reviewed the reply and accepted it.
     pub confirmed: bool,
-    /// The file that the reply came in. It is to be moved to `processed/` once the reply is executed; if that does not
-    /// come about any more, opening the sessions makes up for it.
+    /// The file that the reply came in. The caller moves it to `processed/` once the reply is executed; if it is killed
+    /// before, opening the sessions does so.
     pub file: Option<&'a InboxFile>,
-    /// Asked with the reply as it was read, before anything is executed.
+    /// The reviewer, which is called with the parsed reply before anything is executed.
     pub review: Option<&'a mut dyn FnMut(&Reply<'_>) -> Review>,
 }
 
@@ -34,25 +34,25 @@ impl std::fmt::Debug for ApplyOptions<'_> {
     }
 }
 
-/// What a reviewer decides about a reply as a whole.
+/// A reviewer's decision about a reply as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Review {
     /// Execute it.
     Accept,
-    /// Do not; nothing happens.
+    /// Execute nothing of it.
     Decline,
 }
 
-/// What applying a reply came to.
+/// The outcome of applying a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// It was executed now, or its rest was.
+    /// It was executed by this call, or its rest was.
     Executed(Box<Executed>),
     /// It was executed before; nothing was done.
     AlreadyDone {
-        /// The sequence that it answered then.
+        /// The sequence that it answered.
         sequence: u32,
-        /// The results that it gave then.
+        /// The results of that run.
         results: Vec<CommandResult>,
     },
 }
@@ -64,16 +64,16 @@ pub struct Executed {
     pub session: Session,
     /// The sequence that the reply answered.
     pub sequence: u32,
-    /// What each block gave.
+    /// The result of each block.
     pub results: Vec<CommandResult>,
-    /// What was undone of pasting.
+    /// The damage of pasting that was repaired.
     pub repairs: RepairSet,
-    /// Whether an earlier process had begun it.
+    /// True if an earlier call had begun it.
     pub was_resumed: bool,
-    /// What another reply to the same message had done before it was stopped; it will not be gone on with. The next
-    /// outbox tells it before `results`.
+    /// The results of an interrupted reply to the same message, which this one supersedes. The next outbox reports them
+    /// before `results`.
     pub taken_over: Vec<CommandResult>,
-    /// Why the files of the session could not be written, if they could not. All is done and recorded, and opening the
-    /// sessions writes them again.
+    /// The error if the files of the session could not be written. Everything is done and recorded, and opening the sessions
+    /// writes them again.
     pub not_written: Option<FsError>,
 }

@@ -1,4 +1,4 @@
-//! The files of a workspace as they were when a session began, as far as that can still be told.
+//! The files of a workspace as they were when a session began, as far as they can still be determined.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use tagproto::{Session, read_outbox};
 use crate::error::SessionError;
 use crate::transcript::{LeftOut, TranscriptFile};
 
-/// The most bytes of files that a transcript holds; what is beyond is left out, and that is said.
+/// The most bytes of files that a transcript holds; the rest is listed as left out.
 const FILES_LIMIT_BYTES: usize = 16 << 20;
 
-/// The files as they were when a session began, in the making.
+/// A collection of the files as they were when a session began.
 pub(crate) struct Beginning<'a> {
     journal: &'a JournalReader,
     workspace: &'a FileRoot,
@@ -45,24 +45,25 @@ impl<'a> Beginning<'a> {
             }
             Err(error) => self.leave_out("the files that nothing has changed", &error.to_string()),
         }
-        let shown = shown_texts(outboxes);
+        let sent = sent_texts(outboxes);
         for (path, change) in &changed {
             self.add_changed(path, change)?;
         }
         for (path, size_bytes) in listed.iter().filter(|(path, _)| !changed.contains_key(*path)) {
-            match shown.get(path).filter(|text| text.len() as u64 == *size_bytes) {
+            // An unchanged size is the only evidence that a text sent later is still the first one.
+            match sent.get(path).filter(|text| text.len() as u64 == *size_bytes) {
                 Some(text) => {
                     let mode = self.now(path).ok().flatten().and_then(|now| now.mode);
                     self.add(path, mode, EntryKind::File, text.clone().into_bytes());
                 }
-                None => self.add_present(path, *size_bytes),
+                None => self.add_current(path, *size_bytes),
             }
         }
         self.files.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(())
     }
 
-    /// The first change of each path that the session has changed, by path.
+    /// Returns the first change of each path that the session has changed, by path.
     fn first_changes(&self, session: &Session) -> Result<BTreeMap<String, RecordedChange>, SessionError> {
         let filter = RunFilter { conversation: Some(session.session_id.to_string()), ..RunFilter::default() };
         let mut first = BTreeMap::new();
@@ -85,13 +86,13 @@ impl<'a> Beginning<'a> {
         let Some(before) = change.before else { return Ok(()) };
         match before.content.map(|hash| self.journal.content(&hash)).transpose()?.flatten() {
             Some(bytes) => self.add(path, before.mode, before.kind, bytes),
-            None => self.leave_out(path, "what it held is not kept any more"),
+            None => self.leave_out(path, "its earlier content is no longer kept"),
         }
         Ok(())
     }
 
-    /// Adds a file as it is now, if it can still be the same.
-    fn add_present(&mut self, path: &str, size_bytes: u64) {
+    /// Adds the current file, if its size is still the listed one.
+    fn add_current(&mut self, path: &str, size_bytes: u64) {
         match self.now(path) {
             Ok(Some(now)) if now.kind != EntryKind::File || now.bytes.len() as u64 == size_bytes => {
                 self.add(path, now.mode, now.kind, now.bytes);
@@ -105,17 +106,17 @@ impl<'a> Beginning<'a> {
 
     fn now(&self, path: &str) -> Result<Option<Now>, FsError> {
         let path = RelPath::parse(path)?;
-        let found = match self.workspace.metadata(&path) {
-            Ok(found) => found,
+        let metadata = match self.workspace.metadata(&path) {
+            Ok(metadata) => metadata,
             Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => {
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        Ok(match found.kind {
+        Ok(match metadata.kind {
             FileKind::File => {
                 let bytes = self.workspace.open_file(&path)?.read_to_end(FILES_LIMIT_BYTES as u64)?;
-                Some(Now { kind: EntryKind::File, mode: Some(found.mode), bytes })
+                Some(Now { kind: EntryKind::File, mode: Some(metadata.mode), bytes })
             }
             FileKind::Link => {
                 let target = self.workspace.link_target(&path)?;
@@ -135,31 +136,31 @@ impl<'a> Beginning<'a> {
                 self.bytes += length;
                 self.files.push(file);
             }
-            None => self.leave_out(path, "it is no file"),
+            None => self.leave_out(path, "it is not a file"),
         }
     }
 
-    fn leave_out(&mut self, what: &str, why: &str) {
-        self.left_out.push(LeftOut { what: what.to_owned(), why: why.to_owned() });
+    fn leave_out(&mut self, what: &str, reason: &str) {
+        self.left_out.push(LeftOut { what: what.to_owned(), why: reason.to_owned() });
     }
 }
 
-/// What a path of the workspace holds now.
+/// The current content of a path of the workspace.
 struct Now {
     kind: EntryKind,
     mode: Option<u32>,
     bytes: Vec<u8>,
 }
 
-/// The text that was first shown of each file that was shown from its start, by path.
-fn shown_texts(outboxes: &[&str]) -> BTreeMap<String, String> {
-    let mut shown = BTreeMap::new();
+/// Returns the first whole text of each file that a message contains, by path.
+fn sent_texts(outboxes: &[&str]) -> BTreeMap<String, String> {
+    let mut sent = BTreeMap::new();
     for parts in outboxes.iter().filter_map(|outbox| read_outbox(outbox).ok()) {
         for file in parts.files {
             if let (Some(text), None) = (file.text, file.lines) {
-                shown.entry(file.path).or_insert(text);
+                sent.entry(file.path).or_insert(text);
             }
         }
     }
-    shown
+    sent
 }

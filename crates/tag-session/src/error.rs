@@ -1,18 +1,18 @@
-//! Why a session operation failed.
+//! The errors of session operations.
 
 use change_journal::JournalError;
 use sandbox_fs::FsError;
 use tagproto::{Refusal, ReplyTo, SessionId};
 use wap_core::WapError;
 
-/// Why a session operation failed. Nothing of a reply was executed unless the variant says so.
+/// The failure of a session operation. Nothing of a reply was executed unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// There is no such session.
     #[error("there is no session {id}")]
     Unknown {
-        /// The id that was asked for.
+        /// The requested id.
         id: String,
     },
     /// The session is complete: it takes no more replies.
@@ -26,7 +26,7 @@ pub enum SessionError {
     Damaged {
         /// The session.
         id: String,
-        /// What is wrong with it.
+        /// The fault of the document.
         source: serde_json::Error,
     },
     /// The paste as a whole is damaged.
@@ -35,7 +35,7 @@ pub enum SessionError {
     /// The reply quotes another session.
     #[error("the reply answers session {}, not {pending}", .quoted.session)]
     OtherSession {
-        /// What the reply quotes.
+        /// The token of the reply.
         quoted: ReplyTo,
         /// The session that waits.
         pending: SessionId,
@@ -43,7 +43,7 @@ pub enum SessionError {
     /// The reply quotes a sequence of this session that is not the pending one.
     #[error("the reply answers message {} of the session, and message {pending} is waiting", .quoted.sequence)]
     OtherSequence {
-        /// What the reply quotes.
+        /// The token of the reply.
         quoted: ReplyTo,
         /// The pending sequence.
         pending: u32,
@@ -56,7 +56,7 @@ pub enum SessionError {
         /// The pending sequence.
         pending: u32,
     },
-    /// A file of the inbox is not there any more as it was read, or another caller is executing it.
+    /// A file of the inbox has changed or gone since it was read, or another caller is executing it.
     #[error("the file {name} of the inbox was taken by another session")]
     Taken {
         /// The file's name within the inbox.
@@ -83,9 +83,11 @@ pub enum SessionError {
         /// The other session.
         session: SessionId,
     },
-    /// The reply runs commands, and whether they ran already is not known. Whoever has looked says `again`, in
-    /// [`ApplyOptions`](crate::ApplyOptions).
-    #[error("the journal of this session was lost, so nobody knows whether these commands ran already")]
+    /// The reply runs commands, and it cannot be determined whether they have already run. A caller that has checked sets
+    /// `again` in [`ApplyOptions`](crate::ApplyOptions).
+    #[error(
+        "the journal of this session was lost, so it is not known whether these commands have already run"
+    )]
     HistoryLost,
     /// The journal does not hold the beginning of the session.
     #[error("the beginning of session {id} is not in the journal")]
@@ -96,13 +98,13 @@ pub enum SessionError {
     /// The reply is empty.
     #[error("the reply is empty")]
     Empty,
-    /// Whoever reviewed the reply did not want it.
+    /// The reviewer declined the reply.
     #[error("the reply was not accepted")]
     Declined,
-    /// The reply was stopped in the middle; what was done stays done, and the rest follows when it is applied again.
+    /// The reply was interrupted; finished blocks stay done, and the rest is executed when it is applied again.
     #[error("stopped in the middle of the reply")]
     Interrupted,
-    /// The workspace as a whole failed; what was done stays done, and the rest follows when it is applied again.
+    /// The workspace as a whole failed; finished blocks stay done, and the rest is executed when it is applied again.
     #[error("the workspace failed: {0}")]
     Workspace(WapError),
     /// The journal failed.

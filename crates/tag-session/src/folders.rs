@@ -20,12 +20,12 @@ pub struct StateFolders {
 }
 
 impl StateFolders {
-    /// Opens `inbox/` with `processed/` and `set-aside/`, `outbox/` and `sessions/` beneath the state folder, making those
-    /// that are missing. The state folder itself must exist.
+    /// Opens `inbox/` with `processed/` and `set-aside/`, `outbox/` and `sessions/` beneath the state folder, creating the
+    /// missing ones. The state folder itself must exist.
     ///
     /// # Errors
     ///
-    /// What the operating system says; a link in the place of one of the folders is refused.
+    /// The operating system's error, or a refusal if one of the folders is a symlink.
     pub fn open(base: &Path) -> Result<StateFolders, RootError> {
         let folder = |path: &Path| {
             match std::fs::create_dir(path) {
@@ -34,6 +34,7 @@ impl StateFolders {
                 }
                 _ => {}
             }
+            // Through a symlink, replies would be read from, and messages written to, a folder that its author chose.
             if std::fs::symlink_metadata(path)?.file_type().is_symlink() {
                 return Err(RootError::NotAFolder);
             }
@@ -51,7 +52,7 @@ impl StateFolders {
         })
     }
 
-    /// Returns where replies are put.
+    /// Returns the folder for replies.
     #[must_use]
     pub fn inbox_path(&self) -> PathBuf {
         self.base.join("inbox")
@@ -66,7 +67,7 @@ impl StateFolders {
         projection::set_aside(self, name)
     }
 
-    /// Returns where the outbox of this name is.
+    /// Returns the path of the outbox of this name.
     #[must_use]
     pub fn outbox_path(&self, name: &str) -> PathBuf {
         self.base.join("outbox").join(name)

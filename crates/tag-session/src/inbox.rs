@@ -1,4 +1,4 @@
-//! Waiting for a reply in the inbox.
+//! The wait for a reply in the inbox.
 
 pub(crate) mod file;
 
@@ -16,84 +16,85 @@ use crate::folders::StateFolders;
 use crate::inbox::file::{InboxFile, Unusable, candidates, read};
 use crate::projection::{self, SetAside};
 
-/// How often a file is looked at that a program has still open.
+/// The interval at which a file is checked that a program still has open.
 const OPEN_POLL: Duration = Duration::from_millis(250);
 
-/// How long a file may be open without being written to before the user is told.
+/// The time for which a file may be open without being written to before this is reported to the user.
 const OPEN_FOR: Duration = Duration::from_secs(5);
 
-/// How long a file whose last block is not closed must stay as it is: cut off by the chat, or not all there yet.
+/// The time for which a file with an unclosed last block must stay unchanged: the chat may have cut it off, or it may be
+/// incomplete.
 const UNCLOSED: Duration = Duration::from_secs(3);
 
-/// What the inbox has to tell.
+/// An event of the inbox.
 #[derive(Debug)]
-pub enum Found {
+pub enum InboxEvent {
     /// A reply, complete and readable.
     Reply(InboxFile),
-    /// A file that is no reply; told once for each of its versions.
+    /// A file that is not a reply; reported once for each of its versions.
     Unusable {
         /// The file.
         name: RelPath,
-        /// Why.
+        /// The reason.
         why: Unusable,
-        /// Where it is now, if it was moved.
+        /// Its new path; `None` if it was not moved.
         set_aside: Option<SetAside>,
     },
 }
 
-/// How waiting ended.
+/// The end of a wait.
 #[derive(Debug)]
 pub enum Waited {
-    /// There is something to tell.
-    Found(Found),
+    /// There is something to report.
+    Event(InboxEvent),
     /// The flag was raised.
     Cancelled,
 }
 
-/// The inbox of one state folder, and what is known about the files in it.
+/// The inbox of one state folder, with the observations of its files.
 #[derive(Debug, Default)]
 pub struct Inbox {
     observations: Observations<Reported>,
 }
 
-/// What was done about one version of a file.
+/// The reports about one version of a file.
 #[derive(Debug, Default)]
 struct Reported {
-    /// The user knows that it is not a reply, or it is left to another process.
+    /// True if the user knows that it is not a reply, or if it is left to another process.
     is_passed_over: bool,
-    /// The user knows that a program still has it open.
+    /// True if the user knows that a program still has it open.
     is_open: bool,
 }
 
 impl Inbox {
-    /// Blocks until there is something to tell or the flag is raised.
+    /// Blocks until there is something to report or the flag is raised.
     ///
     /// # Errors
     ///
-    /// If the inbox cannot be listed, or a file cannot be set aside.
+    /// If the inbox cannot be listed, or a file cannot be quarantined.
     pub fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
-        // The watcher starts before the first look, so that nothing can arrive unseen in between.
+        // The watcher starts before the first look, so that no file can arrive unnoticed between the two.
         let watcher = FolderWatcher::new(&folders.inbox_path(), cancel);
         loop {
             if cancel.is_cancelled() {
                 return Ok(Waited::Cancelled);
             }
             match self.look(folders)? {
-                Look::Found(found) => return Ok(Waited::Found(found)),
+                Look::Event(event) => return Ok(Waited::Event(event)),
                 Look::Again(pause) => watcher.wait(Some(pause)),
                 Look::Nothing => watcher.wait(None),
             }
         }
     }
 
-    /// Leaves a file to another process: it is not found again unless it changes.
+    /// Leaves a file to another process: it is not reported again unless it changes.
     pub fn leave(&mut self, name: &RelPath) {
         if let Some(observation) = self.observations.latest_mut(name) {
             observation.notes.is_passed_over = true;
         }
     }
 
-    /// Looks once.
+    /// Checks every candidate once.
     fn look(&mut self, folders: &StateFolders) -> Result<Look, FsError> {
         let candidates = candidates(folders)?;
         self.observations.observe(&candidates);
@@ -106,18 +107,18 @@ impl Inbox {
             }
             let look_again = match look_at(observation, folders, &candidate) {
                 Settled::Not(left) => left,
-                Settled::Reply(file) => return Ok(Look::Found(Found::Reply(file))),
+                Settled::Reply(file) => return Ok(Look::Event(InboxEvent::Reply(file))),
                 Settled::Unusable(why) => {
                     let set_aside = if why.is_set_aside() {
                         Some(projection::set_aside(folders, &candidate.name)?)
                     } else {
                         None
                     };
-                    return Ok(Look::Found(Found::Unusable { name: candidate.name, why, set_aside }));
+                    return Ok(Look::Event(InboxEvent::Unusable { name: candidate.name, why, set_aside }));
                 }
             };
             soonest = Some(soonest.map_or(look_again, |soonest| soonest.min(look_again)));
-            // Replies are taken in order: one that is still being written holds up those behind it, except an empty
+            // Replies are executed in order: one that is still being written delays those behind it, except an empty
             // one, which may never be filled.
             if candidate.stamp.size_bytes > 0 {
                 break;
@@ -127,7 +128,7 @@ impl Inbox {
     }
 }
 
-/// What a look at one file gives.
+/// The state of one file.
 enum Settled {
     /// It may not be complete; look again after this time.
     Not(Duration),
@@ -135,13 +136,14 @@ enum Settled {
     Unusable(Unusable),
 }
 
-/// Looks at one candidate, and takes note of what the user is then informed of.
+/// Checks one candidate, and records the report that the user then gets.
 fn look_at(
     observation: &mut Observation<Reported>,
     folders: &StateFolders,
     candidate: &DroppedFile,
 ) -> Settled {
     if candidate.kind != FileKind::File {
+        // One report for each version: the file stays where it is, and every look comes across it again.
         observation.notes.is_passed_over = true;
         return Settled::Unusable(Unusable::NotAFile(candidate.kind));
     }
@@ -169,7 +171,7 @@ fn look_at(
     }
 }
 
-/// Reports whether a text stops within a block.
+/// Checks whether a text stops within a block.
 fn ends_unclosed(text: &str) -> bool {
     let reply = tagproto::read(text, Strictness::Repair);
     match reply.items.last() {
@@ -179,7 +181,7 @@ fn ends_unclosed(text: &str) -> bool {
 }
 
 enum Look {
-    Found(Found),
+    Event(InboxEvent),
     Again(Duration),
     Nothing,
 }

@@ -3,10 +3,10 @@
 //! The journal is the truth. A session, its outboxes and its replies are documents in it; the files that people see are
 //! projections of those documents and are written again whenever they are missing or behind ([`Sessions::open`]).
 //!
-//! One round, [`Sessions::apply`]: find out whether the reply is new, known or half done → read and repair it → have
+//! One round, [`Sessions::apply`]: decide whether the reply is new, finished or half done → read and repair it → have
 //! [`tagproto::execute`] drive a [`wap_core::Workspace`] → commit results, session and next outbox together → write the
-//! files → move the reply to `processed/`. A process that dies anywhere in between goes on where it stopped: the same
-//! reply makes the same calls, and the engine answers those that were carried out from its record.
+//! files → move the reply to `processed/`. After a crash anywhere in between, the reply resumes where it stopped: it makes
+//! the same calls, and the engine answers those that were carried out from its record.
 //!
 //! The crate never executes anything itself, and is generic over the workspace.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -33,7 +33,7 @@ pub use applied::{Applied, ApplyOptions, Executed, Review};
 pub use error::SessionError;
 pub use folders::StateFolders;
 pub use inbox::file::{InboxFile, REPLY_LIMIT_BYTES, Unusable};
-pub use inbox::{Found, Inbox, Waited};
+pub use inbox::{Inbox, InboxEvent, Waited};
 pub use needed::needed_contents;
 pub use projection::SetAside;
 pub use reconcile::Reconciled;

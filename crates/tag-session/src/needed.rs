@@ -1,4 +1,4 @@
-//! Which contents unfinished sessions need, so that everything else may go.
+//! The contents that unfinished sessions need; garbage collection may remove all others.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::error::SessionError;
 use crate::sessions::encode;
 use crate::summary::sessions;
 
-/// Returns the versions of files that line numbers of unfinished sessions may mean, and more to be on the safe side:
+/// Returns the versions of files that line numbers of unfinished sessions may refer to, and more to be on the safe side:
 /// everything in their documents that looks like a hash.
 ///
 /// # Errors

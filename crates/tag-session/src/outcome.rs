@@ -1,18 +1,18 @@
-//! What the journal keeps as the outcome of a reply.
+//! The outcome of a reply, as the journal keeps it.
 
 use serde::{Deserialize, Serialize};
 use tagproto::CommandResult;
 
-/// Most characters of one summary that are kept. A summary is long only where it repeats what the model wrote.
+/// The most characters of one summary that are kept. A summary is long only if it repeats text of the model.
 const SUMMARY_CHARACTERS: usize = 64 << 10;
 
-/// Most bytes of all texts of a reply's results that are kept, so that the record of any reply can be taken.
+/// The most bytes of all texts of a reply's results that are kept, so that the journal can record any reply.
 const RESULTS_BYTES: usize = 2 << 20;
 
-/// What stands in the place of a text that is not kept.
+/// The replacement for a text that is not kept.
 const LEFT_OUT: &str = "[left out: the results of this reply are too long together]";
 
-/// What the journal keeps as the outcome of a run.
+/// The outcome of a run, as the journal keeps it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RunOutcome {
     pub results: Vec<CommandResult>,
@@ -21,7 +21,7 @@ pub(crate) struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// Takes the results of a reply, cut so that they can be kept.
+    /// Returns the outcome of a reply, cut so that it can be kept.
     pub(crate) fn of(results: Vec<CommandResult>, done: Option<String>) -> RunOutcome {
         RunOutcome { results: bounded(results), done: done.map(|done| shortened(done, SUMMARY_CHARACTERS)) }
     }
@@ -31,13 +31,13 @@ impl RunOutcome {
     }
 }
 
-/// The results in the outcome of a finished run.
+/// Returns the results in the outcome of a finished run; none if it cannot be read.
 pub(crate) fn results(outcome: &[u8]) -> Vec<CommandResult> {
     serde_json::from_slice::<RunOutcome>(outcome).map(|outcome| outcome.results).unwrap_or_default()
 }
 
-/// Cuts long summaries, and leaves out texts once there are too many of them: of outputs first, those of successes
-/// before those of failures.
+/// Cuts long summaries, and leaves out texts once they are too long together: outputs first, those of successes before
+/// those of failures, since a model needs the output of a failure to go on.
 pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {
     for result in &mut results {
         result.summary = shortened(std::mem::take(&mut result.summary), SUMMARY_CHARACTERS);
@@ -49,7 +49,7 @@ pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {
     results
 }
 
-/// Leaves out texts, the last ones first, until what is left can be kept.
+/// Leaves out texts, the last ones first, until the others can be kept.
 fn leave_out(
     results: &mut [CommandResult],
     total: &mut usize,
@@ -66,7 +66,7 @@ fn leave_out(
     }
 }
 
-/// A text without its middle, if it is too long.
+/// Returns a text without its middle, if it is too long.
 fn shortened(text: String, most_characters: usize) -> String {
     if text.len() <= most_characters {
         return text;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_reply_gives_can_be_recorded() {
+    fn the_results_of_any_reply_can_be_recorded() {
         let limit = change_journal::JournalLimits::default().outcome_bytes;
         for results in [
             vec![result(100, 4_000, true); 10_000],

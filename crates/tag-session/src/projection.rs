@@ -1,4 +1,4 @@
-//! Writing documents out as files, and moving replies out of the way.
+//! Files that are written from documents, and moving replies out of the inbox.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,27 @@ use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
 
 use crate::folders::StateFolders;
 
-/// Where a file was moved, relative to the state folder.
+/// The path to which a file was moved, relative to the state folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside(pub PathBuf);
 
-/// Writes a file of ours as a whole: beside, then renamed.
+/// Writes a projection as a whole: to a temporary file, which is then renamed.
 ///
-/// It is not synced. The journal has synced the same bytes, and whatever a loss of power makes of the file is written
-/// again from there.
+/// It is not synced. The journal has synced the same bytes, and a file that a power loss has damaged is written again from
+/// there.
 pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
     let path = RelPath::parse(name)?;
     folder.stage(&path, bytes, FileMode::Keep)?.publish(Expected::Anything).map(drop)
 }
 
-/// Removes what a process that was killed in [`write`] has left beside the files of a folder.
+/// Removes the temporary files of a process that was killed in [`write`].
 pub(crate) fn clear_leftovers(folder: &FileRoot) {
-    // Files of ours are never exchanged with somebody's, so nothing but ours has such a name. What cannot be removed
-    // now can be the next time.
+    // Projections are never exchanged with files of other programs, so every file with such a name is one of these. The
+    // next start tries again to remove the rest.
     let _ = folder.sweep_leftovers(&RelPath::root(), |_| true);
 }
 
-/// Reads a file of ours; `None` if it is not there.
+/// Reads a projection; `None` if it is missing.
 pub(crate) fn read(folder: &FileRoot, name: &str, limit_bytes: u64) -> Result<Option<Vec<u8>>, FsError> {
     match folder.open_file(&RelPath::parse(name)?).and_then(|file| file.read_to_end(limit_bytes)) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -37,7 +37,7 @@ pub(crate) fn read(folder: &FileRoot, name: &str, limit_bytes: u64) -> Result<Op
     }
 }
 
-/// Moves an executed reply to `processed/`, never over another file. One that is gone already was moved before.
+/// Moves an executed reply to `processed/`, never over another file. A missing one was moved before.
 pub(crate) fn move_to_processed(folders: &StateFolders, name: &RelPath) -> Result<(), FsError> {
     match move_to_free_name(&folders.inbox, name, &folders.processed) {
         Ok(_) | Err(FsError::NotFound { .. }) => Ok(()),
@@ -45,13 +45,13 @@ pub(crate) fn move_to_processed(folders: &StateFolders, name: &RelPath) -> Resul
     }
 }
 
-/// Moves a file that is no usable reply to `set-aside/`, never over another file.
+/// Moves a file that is not a usable reply to `set-aside/`, never over another file.
 pub(crate) fn set_aside(folders: &StateFolders, name: &RelPath) -> Result<SetAside, FsError> {
     let moved = move_to_free_name(&folders.inbox, name, &folders.set_aside)?;
     Ok(SetAside(PathBuf::from("inbox/set-aside").join(moved.to_string())))
 }
 
-/// Gives a file of ours another name in the same folder, with `word` in it.
+/// Renames a projection within its folder, to a name with `word` in it.
 pub(crate) fn keep_beside(folder: &FileRoot, name: &str, word: &str) -> Result<RelPath, FsError> {
     rename_beside(folder, &RelPath::parse(name)?, word)
 }

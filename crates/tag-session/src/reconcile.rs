@@ -1,4 +1,4 @@
-//! Bringing session files and journal together when a state folder is opened.
+//! Reconciling session files and journal when a state folder is opened.
 
 use change_journal::{DocumentWrite, Journal};
 use rel_path::RelPath;
@@ -15,40 +15,45 @@ use crate::summary;
 /// The largest session file that is read.
 const SESSION_LIMIT_BYTES: u64 = 64 << 20;
 
-/// What was found when a state folder was opened. Names are relative to the state folder.
+/// The repairs of opening a state folder. Names are relative to the state folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reconciled {
     /// Files that were written again from the journal.
     pub rewritten: Vec<String>,
-    /// Session files that cannot be read, and under which name they are kept.
+    /// Session files that cannot be read, with the name of the kept copy.
     pub damaged: Vec<(String, String)>,
-    /// Session files that somebody has edited, and under which name they are kept; the journal's version is in force.
+    /// Session files that another program has edited, with the name of the kept copy; the journal's version is in force.
     pub edited: Vec<(String, String)>,
-    /// Sessions that the journal did not know and that were taken over from their files.
+    /// Sessions that were missing from the journal and were imported from their files.
     pub imported: Vec<String>,
-    /// Replies that had been executed, and were moved to `processed/` only now.
+    /// Replies that an earlier process had executed and that were now moved to `processed/`.
     pub put_away: Vec<String>,
 }
 
-/// Compares every session's files with the journal; the journal wins, and nothing is overwritten that it does not have.
+/// Compares every session's files with the journal. The journal wins, and text that it does not hold is never overwritten.
 pub(crate) fn reconcile(journal: &Journal, folders: &StateFolders) -> Result<Reconciled, SessionError> {
-    let mut found = Reconciled::default();
+    let mut reconciled = Reconciled::default();
     for folder in [&folders.sessions, &folders.outbox] {
         projection::clear_leftovers(folder);
     }
-    import(journal, folders, &mut found)?;
+    // Importing comes first: the steps below restore only the files of sessions that the journal knows.
+    import(journal, folders, &mut reconciled)?;
     for session in summary::sessions(journal.reader())? {
-        restore_session_file(&session, journal, folders, &mut found)?;
-        restore_outbox_file(&session, journal, folders, &mut found)?;
+        restore_session_file(&session, journal, folders, &mut reconciled)?;
+        restore_outbox_file(&session, journal, folders, &mut reconciled)?;
     }
-    restore_emptied_outboxes(journal, folders, &mut found)?;
-    put_away(journal, folders, &mut found)?;
-    Ok(found)
+    restore_emptied_outboxes(journal, folders, &mut reconciled)?;
+    put_away(journal, folders, &mut reconciled)?;
+    Ok(reconciled)
 }
 
-/// Takes over session files that the journal does not know, because it is new or was set aside.
-fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> Result<(), SessionError> {
+/// Imports session files that the journal does not know, because it is new or the old one was quarantined.
+fn import(
+    journal: &Journal,
+    folders: &StateFolders,
+    reconciled: &mut Reconciled,
+) -> Result<(), SessionError> {
     let mut sessions = Vec::new();
     for entry in folders.sessions.list(&RelPath::root())? {
         let name = entry.path.to_string();
@@ -61,11 +66,11 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
             Ok(session) if session.session_id == id => sessions.push((session, bytes)),
             _ => {
                 let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
-                found.damaged.push((format!("sessions/{name}"), format!("sessions/{kept}")));
+                reconciled.damaged.push((format!("sessions/{name}"), format!("sessions/{kept}")));
             }
         }
     }
-    // From here on their order in the journal says which one changed last; until now only their times do.
+    // Written in the order of their times, since from here on the order in the journal says which one changed last.
     sessions.sort_by(|(one, _), (other, _)| one.updated_at.cmp(&other.updated_at));
     for (session, bytes) in sessions {
         let id = session.session_id;
@@ -81,15 +86,19 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
             writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox });
         }
         journal.write_documents(&writes)?;
-        found.imported.push(id.to_string());
+        reconciled.imported.push(id.to_string());
     }
     Ok(())
 }
 
-/// Moves replies out of the inbox that were executed by a process that died before it could.
+/// Moves replies out of the inbox whose process was killed between executing and moving them.
 ///
-/// A reply without a token could otherwise not be told from one that is meant once more.
-fn put_away(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> Result<(), SessionError> {
+/// A reply without a token could not be distinguished later from one that is meant to run again.
+fn put_away(
+    journal: &Journal,
+    folders: &StateFolders,
+    reconciled: &mut Reconciled,
+) -> Result<(), SessionError> {
     let mut taken = Vec::new();
     for head in journal.reader().documents(documents::TAKEN_FILES)? {
         if let Some(document) = journal.reader().document(&head.name)?
@@ -101,7 +110,7 @@ fn put_away(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -
     for candidate in candidates(folders)? {
         if taken.contains(&candidate.stamp.into()) {
             projection::move_to_processed(folders, &candidate.name)?;
-            found.put_away.push(format!("inbox/{}", candidate.name));
+            reconciled.put_away.push(format!("inbox/{}", candidate.name));
         }
     }
     Ok(())
@@ -111,34 +120,34 @@ fn restore_session_file(
     session: &Session,
     journal: &Journal,
     folders: &StateFolders,
-    found: &mut Reconciled,
+    reconciled: &mut Reconciled,
 ) -> Result<(), SessionError> {
     let name = session.session_file_name();
     let Some(document) = journal.reader().document(&documents::session(session.session_id))? else {
         return Ok(());
     };
-    let shown = format!("sessions/{name}");
+    let path = format!("sessions/{name}");
     if let Some(bytes) = projection::read(&folders.sessions, &name, SESSION_LIMIT_BYTES)? {
         if bytes == document.bytes {
             return Ok(());
         }
         match serde_json::from_slice::<Session>(&bytes) {
-            // The file is not synced, and this is what a loss of power makes of it.
+            // The file is not synced, so a power loss leaves zeros or nothing.
             _ if is_unwritten(&bytes) => {}
-            // An earlier version: a process died between commit and file.
+            // An earlier version: a process was killed between the commit and writing the file.
             Ok(file) if is_behind(&file, session) => {}
             Ok(_) => {
                 let kept = projection::keep_beside(&folders.sessions, &name, "edited")?;
-                found.edited.push((shown.clone(), format!("sessions/{kept}")));
+                reconciled.edited.push((path.clone(), format!("sessions/{kept}")));
             }
             Err(_) => {
                 let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
-                found.damaged.push((shown.clone(), format!("sessions/{kept}")));
+                reconciled.damaged.push((path.clone(), format!("sessions/{kept}")));
             }
         }
     }
     projection::write(&folders.sessions, &name, &document.bytes)?;
-    found.rewritten.push(shown);
+    reconciled.rewritten.push(path);
     Ok(())
 }
 
@@ -153,7 +162,7 @@ fn restore_outbox_file(
     session: &Session,
     journal: &Journal,
     folders: &StateFolders,
-    found: &mut Reconciled,
+    reconciled: &mut Reconciled,
 ) -> Result<(), SessionError> {
     if session.is_complete {
         return Ok(());
@@ -162,27 +171,28 @@ fn restore_outbox_file(
     let document = documents::outbox(session.session_id, session.sequence_number);
     let Some(document) = journal.reader().document(&document)? else { return Ok(()) };
     let file = match projection::read(&folders.outbox, &name, SESSION_LIMIT_BYTES) {
-        // It is larger than any of ours.
+        // Larger than any outbox, so it was not written from the journal.
         Err(FsError::TooLarge { .. }) => None,
         file => file?,
     };
     if file.as_deref() != Some(&document.bytes) {
         projection::write(&folders.outbox, &name, &document.bytes)?;
-        found.rewritten.push(format!("outbox/{name}"));
+        reconciled.rewritten.push(format!("outbox/{name}"));
     }
     Ok(())
 }
 
-/// Whether nothing of a projection was written when power was lost. What holds any byte is kept, whoever wrote it.
+/// Checks whether a power loss has left nothing of a projection. A file with any other byte is kept, since it may hold
+/// another program's text.
 fn is_unwritten(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// Writes outboxes again that are not pending any more and of which a loss of power has left only the name.
+/// Writes answered outboxes again of which a power loss has left only the name.
 fn restore_emptied_outboxes(
     journal: &Journal,
     folders: &StateFolders,
-    found: &mut Reconciled,
+    reconciled: &mut Reconciled,
 ) -> Result<(), SessionError> {
     for entry in folders.outbox.list(&RelPath::root())? {
         if entry.kind != FileKind::File || entry.metadata.is_none_or(|metadata| metadata.size_bytes > 0) {
@@ -192,7 +202,7 @@ fn restore_emptied_outboxes(
         let Some(document) = documents::outbox_of_file(&name) else { continue };
         if let Some(document) = journal.reader().document(&document)? {
             projection::write(&folders.outbox, &name, &document.bytes)?;
-            found.rewritten.push(format!("outbox/{name}"));
+            reconciled.rewritten.push(format!("outbox/{name}"));
         }
     }
     Ok(())

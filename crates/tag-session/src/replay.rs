@@ -1,4 +1,4 @@
-//! Letting a session go again, and comparing.
+//! Replaying a session and comparing it with its transcript.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,29 +12,30 @@ use crate::error::SessionError;
 use crate::sessions::Sessions;
 use crate::transcript::Transcript;
 
-/// What the name of a whole output of a command begins with. The rest of the name depends on what ran before.
+/// The prefix of the name of a command's whole output. The rest of the name depends on earlier commands.
 const OUTPUT_PREFIX: &str = "@output/";
 
-/// One thing that came out otherwise than in the transcript.
+/// One difference between a replay and its transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Difference {
     /// The number of the message that it belongs to, 1-based.
     pub sequence: u32,
-    /// What it is: a result, or a part of a message.
+    /// The part that differs: a result, or a part of a message.
     pub what: String,
-    /// As the transcript has it.
+    /// The text in the transcript.
     pub expected: String,
-    /// As it came out now.
-    pub found: String,
+    /// The text of the replay.
+    #[serde(rename = "found")]
+    pub actual: String,
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Lets the session of a transcript go again, from its task to its last reply, and returns what came out otherwise.
+    /// Replays the session of a transcript, from its task to its last reply, and returns the differences.
     ///
-    /// The workspace must hold what [`Transcript::lay_out`] makes, and there must be no session of that id. The report of
-    /// what confines commands is not compared, nor are files that the transcript leaves out.
+    /// The workspace must hold the files of [`Transcript::lay_out`], and there must be no session with that id. The report of
+    /// the confinement is not compared, nor are files that the transcript leaves out.
     ///
     /// # Errors
     ///
@@ -53,7 +54,7 @@ impl<W: Workspace> Sessions<W> {
             session = self.reopened_for(session, round.sequence, cancel)?;
             let outbox = self.outbox(&session)?.unwrap_or_default();
             compare_outboxes(transcript, round.sequence, &round.outbox, &outbox, &mut differences);
-            // A text that came twice was meant twice.
+            // The transcript has every executed reply: a text that occurs twice was executed twice.
             let options = ApplyOptions { again: true, ..ApplyOptions::default() };
             let Applied::Executed(executed) =
                 self.apply(*id, &round.reply, timeout, options, cancel, observer)?
@@ -71,7 +72,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(differences)
     }
 
-    /// Reopens a complete session, as the user did, if a message of this number followed.
+    /// Reopens a complete session if a message of this number followed, since the user reopened it then.
     fn reopened_for(
         &self,
         session: Session,
@@ -88,13 +89,13 @@ impl<W: Workspace> Sessions<W> {
 fn compare_results(
     sequence: u32,
     expected: &[CommandResult],
-    found: &[CommandResult],
+    actual: &[CommandResult],
     differences: &mut Vec<Difference>,
 ) {
-    for index in 0..expected.len().max(found.len()) {
-        let [expected, found] = [expected.get(index), found.get(index)].map(result_text);
+    for index in 0..expected.len().max(actual.len()) {
+        let [expected, actual] = [expected.get(index), actual.get(index)].map(result_text);
         let what = format!("result {}", index + 1);
-        add(sequence, what, expected, found, differences);
+        add(sequence, what, expected, actual, differences);
     }
 }
 
@@ -105,14 +106,14 @@ fn compare_outboxes(
     transcript: &Transcript,
     sequence: u32,
     expected: &str,
-    found: &str,
+    actual: &str,
     differences: &mut Vec<Difference>,
 ) {
-    let (Ok(expected), Ok(found)) = (read_outbox(expected), read_outbox(found)) else {
-        return add(sequence, "message".to_owned(), plain(expected), plain(found), differences);
+    let (Ok(expected), Ok(actual)) = (read_outbox(expected), read_outbox(actual)) else {
+        return add(sequence, "message".to_owned(), plain(expected), plain(actual), differences);
     };
     let left_out: BTreeSet<&str> = transcript.left_out.iter().map(|left_out| &*left_out.what).collect();
-    // The results were compared when they came.
+    // The results of the round were compared already.
     let parts: [(&str, &Part<'_>); 5] = [
         ("task", &|parts| parts.task.clone()),
         ("protocol", &|parts| parts.protocol.clone()),
@@ -121,13 +122,13 @@ fn compare_outboxes(
         ("prompt", &|parts| parts.prompt.clone()),
     ];
     for (what, part) in parts {
-        add(sequence, what.to_owned(), plain(&part(&expected)), plain(&part(&found)), differences);
+        add(sequence, what.to_owned(), plain(&part(&expected)), plain(&part(&actual)), differences);
     }
 }
 
-fn add(sequence: u32, what: String, expected: String, found: String, differences: &mut Vec<Difference>) {
-    if expected != found {
-        differences.push(Difference { sequence, what, expected, found });
+fn add(sequence: u32, what: String, expected: String, actual: String, differences: &mut Vec<Difference>) {
+    if expected != actual {
+        differences.push(Difference { sequence, what, expected, actual });
     }
 }
 
@@ -166,7 +167,7 @@ fn files(parts: &OutboxParts) -> String {
     parts.files.iter().map(text).collect()
 }
 
-/// A text without the numbers in the names of whole outputs.
+/// Returns a text without the numbers in the names of whole outputs.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

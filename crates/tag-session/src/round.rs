@@ -1,4 +1,4 @@
-//! One round: a reply is executed and the next outbox is pending.
+//! One round: executing a reply and making the next outbox pending.
 
 use std::time::Duration;
 
@@ -22,15 +22,15 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// `timeout` is for each command. When this returns, results and next outbox are on the disk.
     ///
-    /// If another reply to the same outbox was stopped, its rest is given up, and what it had done is told in the next
-    /// outbox before the results of this one.
+    /// If another reply to the same outbox was interrupted, its rest is given up, and the next outbox reports its results
+    /// before those of this one.
     ///
     /// # Errors
     ///
     /// Nothing of the reply was executed, except for [`SessionError::Interrupted`], [`SessionError::Workspace`] and
-    /// failures of the journal in the middle: what was done then stays done and recorded, and applying the same reply
-    /// again goes on with the rest. That files could not be written is no error: everything is done by then, see
-    /// [`Executed::not_written`].
+    /// failures of the journal in the middle: finished blocks then stay done and recorded, and applying the same reply
+    /// again executes the rest. A failure to write the session's files is not an error, since everything is done by then:
+    /// see [`Executed::not_written`].
     pub fn apply(
         &self,
         id: SessionId,
@@ -47,7 +47,7 @@ impl<W: Workspace> Sessions<W> {
         if text.trim().is_empty() {
             return Err(SessionError::Empty);
         }
-        // Before the token is looked at: an outbox that was pasted has one, too, and is no reply to anything.
+        // Before the token is checked: an outbox that was pasted back by mistake has one, too, and is not a reply.
         let reply = tagproto::read_in(text, Strictness::Repair, session.dialect);
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
@@ -79,19 +79,19 @@ impl<W: Workspace> Sessions<W> {
             execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
                 .map_err(SessionError::Workspace)?;
         if !execution.not_begun.is_empty() {
-            // A workspace that keeps its record elsewhere has not brought along what was noted of this reply.
+            // Lazy writes wait for the next commit. A workspace with a record of its own may have caused none.
             self.journal.flush()?;
-            // These blocks keep their place in the run; the rest follows when it is applied again.
+            // The rest of the blocks keep their step numbers, so that applying the reply again executes them only.
             return Err(SessionError::Interrupted);
         }
         let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
-        // Everything is done, and it is told even if somebody has stopped the reply in its last moment.
+        // Every block is done: a cancellation in the last moment must not keep the results from being reported.
         let call = Call { cancel: &CancelFlag::new(), ..call };
         let executed = self.finish(session, &run, &received, execution, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
 
-    /// Finds out whether [`Sessions::apply`] would execute a reply: `false` if it has done so before. Changes nothing.
+    /// Checks whether [`Sessions::apply`] would execute a reply: false if it has done so before. Changes nothing.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(matches!(begun, Begun::Run(..)))
     }
 
-    /// Returns the results of a text that was executed as the answer to this message of a session, if it was.
+    /// Returns the results of a text that was executed as the answer to this message of a session; `None` if it was not.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl<W: Workspace> Sessions<W> {
         })
     }
 
-    /// The origin of the calls with which [`Sessions::apply`] would execute a reply to the pending outbox of a session.
+    /// Returns the origin of the calls with which [`Sessions::apply`] would execute a reply to the pending outbox.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(origin(&self.session(id)?, &identity(text).to_string()))
     }
 
-    /// Finds out whether the reply may be executed.
+    /// Begins the run of a reply, resumes it, or returns the results of an earlier run.
     fn begin(
         &self,
         session: &Session,
@@ -142,7 +142,7 @@ impl<W: Workspace> Sessions<W> {
         if let Some(quoted) = quoted.filter(|quoted| quoted.session != session.session_id) {
             return Err(SessionError::OtherSession { quoted, pending: session.session_id });
         }
-        // A reply to an earlier message that is known word for word is a repetition and not a mistake.
+        // A reply to an earlier message with the same text as an executed one is a repetition and not a mistake.
         let answered = quoted.map_or(pending, |quoted| quoted.sequence);
         let key = |sequence: u32| RunKey {
             conversation: session.session_id.to_string(),
@@ -159,7 +159,7 @@ impl<W: Workspace> Sessions<W> {
                 }
             };
         }
-        // A token that names the pending message is unmistakable: the same text is meant once more.
+        // A token that names the pending message is unambiguous: the same text is meant to run again.
         let is_meant = again || quoted.is_some_and(|quoted| quoted.sequence == pending);
         let state = if is_meant {
             self.journal.begin_run_again(&key(pending))?
@@ -168,8 +168,8 @@ impl<W: Workspace> Sessions<W> {
         };
         match state {
             RunState::New(run) => {
-                // A token says which session is meant. Without one, a reply that another session was stopped in the
-                // middle of would run here a second time.
+                // A token names the intended session. Without one, a reply that was interrupted in another session
+                // would run here a second time.
                 if !is_meant && let Some(session) = self.begun_elsewhere(session, hash)? {
                     return Err(SessionError::BegunElsewhere { session });
                 }
@@ -189,7 +189,7 @@ impl<W: Workspace> Sessions<W> {
         }
     }
 
-    /// The other session that has begun this text and not finished it, if there is one.
+    /// Returns the other session that has begun this text and not finished it.
     fn begun_elsewhere(
         &self,
         session: &Session,
@@ -201,12 +201,12 @@ impl<W: Workspace> Sessions<W> {
         Ok(same.filter_map(|run| run.key.conversation.parse().ok()).find(|id| *id != session.session_id))
     }
 
-    /// Whether the journal that knew what of the pending reply was done is gone.
+    /// Checks whether the journal with the record of the pending reply was lost.
     fn has_lost_history(&self, id: SessionId) -> Result<bool, SessionError> {
         Ok(self.journal.reader().document(&documents::lost_history(id))?.is_some())
     }
 
-    /// What the reply's line numbers mean: as it was found out when it was first applied.
+    /// Returns the file versions that the reply's line numbers refer to: those of the first time that it was applied.
     fn base_versions(
         &self,
         session: &Session,
@@ -220,7 +220,8 @@ impl<W: Workspace> Sessions<W> {
         let name = documents::base_versions(session.session_id, session.sequence_number, hash);
         let base =
             base_versions(&reply.items, session, &self.workspace, call).map_err(SessionError::Workspace)?;
-        // What was shown is kept with the session; only what was looked up now has to be kept with the run.
+        // The session keeps the versions that its messages showed. Only versions that were looked up now have to be kept
+        // with the run.
         if base != BaseVersions::of_session(session) {
             let bytes = serde_json::to_vec(&base).expect("versions have string keys");
             self.journal.write_documents(&[DocumentWrite::Put { name: &name, bytes: &bytes }])?;
@@ -228,7 +229,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(base)
     }
 
-    /// What was found out when a reply was first applied, if it had to be kept.
+    /// Returns the versions that were kept when a reply was first applied; `None` if those of the session suffice.
     pub(crate) fn recorded_base_versions(
         &self,
         session: &Session,
@@ -236,12 +237,12 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<Option<BaseVersions>, SessionError> {
         let name = documents::base_versions(session.session_id, session.sequence_number, hash);
         let document = self.journal.reader().document(&name)?;
-        // Looking it up again would give other versions once a part of the reply is done.
+        // A fault is an error: looking the versions up again would give others once a part of the reply is done.
         let damaged = |source| SessionError::Damaged { id: session.session_id.to_string(), source };
         document.map(|document| serde_json::from_slice(&document.bytes).map_err(damaged)).transpose()
     }
 
-    /// Commits results, session and next outbox together, and writes them out.
+    /// Commits results, session and next outbox together, and writes the files.
     fn finish(
         &self,
         mut session: Session,
@@ -261,7 +262,7 @@ impl<W: Workspace> Sessions<W> {
         notes.extend(undone::notes(self.journal.reader(), id, known_changes)?);
         let taken_over = stopped.results;
         session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
-        // What a stopped reply had done comes first, and does not count where this one says DONE.
+        // After `advance`: a failure in the interrupted reply must not keep this one's DONE from ending the session.
         session.last_results.splice(..0, taken_over.iter().cloned());
         session.notes.extend(notes);
         let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
@@ -289,13 +290,14 @@ impl<W: Workspace> Sessions<W> {
         if let Some(outbox) = &outbox {
             writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox.as_bytes() });
         }
+        // One commit: a crash before it repeats the whole round from the record, a crash after it only the files.
         self.journal.finish_run(run.number(), &outcome, &writes)?;
         let not_written = self.write_files(&session, outbox.as_deref()).err();
         Ok(Executed { session, sequence, results, repairs, was_resumed, taken_over, not_written })
     }
 }
 
-/// A reply as it came in, and what is known about it.
+/// A reply with the facts about how it arrived.
 struct Received<'a> {
     text: &'a str,
     hash: ContentHash,
@@ -304,8 +306,8 @@ struct Received<'a> {
     was_resumed: bool,
 }
 
-/// What makes a reply the same reply: its text, without what editors and chat windows add and drop on saving, which is
-/// a byte-order mark, CR before LF, and blanks at the ends.
+/// Returns the identity of a reply: the hash of its text, without the characters that editors and chat windows add or drop
+/// on saving: a byte-order mark, CR before LF, and blanks at the ends.
 pub(crate) fn identity(text: &str) -> ContentHash {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     ContentHash::of(text.trim().as_bytes())

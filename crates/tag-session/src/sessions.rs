@@ -29,7 +29,7 @@ pub struct Sessions<W> {
     claimed: Mutex<HashSet<RelPath>>,
 }
 
-/// A file of the inbox that is executed for one caller, until this is dropped.
+/// The claim of one caller to execute a file of the inbox, until it is dropped.
 #[derive(Debug)]
 pub struct Claim<'a> {
     claimed: &'a Mutex<HashSet<RelPath>>,
@@ -43,7 +43,7 @@ impl Drop for Claim<'_> {
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Opens the sessions and writes again what is missing of their files.
+    /// Opens the sessions and writes their missing files again.
     ///
     /// # Errors
     ///
@@ -65,12 +65,12 @@ impl<W: Workspace> Sessions<W> {
         &self.workspace
     }
 
-    /// Returns the way to read the journal.
+    /// Returns a reader of the journal.
     pub fn journal_reader(&self) -> &JournalReader {
         self.journal.reader()
     }
 
-    /// Removes contents from the journal that nobody needs; see [`Journal::collect_garbage`].
+    /// Removes contents from the journal that are no longer needed; see [`Journal::collect_garbage`].
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl<W: Workspace> Sessions<W> {
         self.journal.collect_garbage(rule)
     }
 
-    /// Removes contents from the journal that nobody needs while others work; see [`Journal::collect_in_background`].
+    /// Removes contents that are no longer needed while other calls run; see [`Journal::collect_in_background`].
     ///
     /// # Errors
     ///
@@ -106,12 +106,12 @@ impl<W: Workspace> Sessions<W> {
         &self.folders
     }
 
-    /// Starts a session: commits it with its first outbox and writes both out.
+    /// Starts a session: commits it with its first outbox and writes both files.
     ///
     /// # Errors
     ///
-    /// If the workspace cannot be listed, or journal or folders cannot be written. Of folders alone, the session is there
-    /// all the same, and opening the sessions writes its files.
+    /// If the workspace cannot be listed, or journal or folders cannot be written. If only the folders fail, the session
+    /// exists, and opening the sessions writes its files.
     pub fn create(
         &self,
         task: &str,
@@ -124,8 +124,8 @@ impl<W: Workspace> Sessions<W> {
         self.create_as(id, task, dialect, token_budget, cancel)
     }
 
-    /// Starts a session of a given id, unless it is there already: then a caller that does not know whether an earlier
-    /// attempt came through gets what that has made.
+    /// Starts a session with a given id, or returns the existing one: so a caller may repeat an attempt whose answer was
+    /// lost.
     ///
     /// # Errors
     ///
@@ -140,12 +140,12 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<Session, SessionError> {
         match self.session(id) {
             Err(SessionError::Unknown { .. }) => self.create_as(id, task, dialect, token_budget, cancel),
-            found => found,
+            existing => existing,
         }
     }
 
-    /// Takes a file of the inbox for one caller: callers that want it meanwhile, or have read a version that is gone by
-    /// now, do not get it. So a file that two of them have read is executed for one of them.
+    /// Claims a file of the inbox for one caller. Other callers are refused, and so is one whose version of the file is gone:
+    /// a file that two callers have read is executed for one of them.
     ///
     /// # Errors
     ///
@@ -157,11 +157,12 @@ impl<W: Workspace> Sessions<W> {
             return Err(taken());
         }
         drop(claimed);
+        // The claim exists before the check: the file cannot be executed and moved in between.
         let claim = Claim { claimed: &self.claimed, name: file.name.clone() };
         if file.is_still_there(&self.folders)? { Ok(claim) } else { Err(taken()) }
     }
 
-    /// Starts a session of a given id, which must be new.
+    /// Starts a session with a given id, which must be new.
     pub(crate) fn create_as(
         &self,
         id: SessionId,
@@ -183,8 +184,8 @@ impl<W: Workspace> Sessions<W> {
         Ok(session)
     }
 
-    /// Goes on with a complete session: makes its next outbox pending, which says that the task is not complete yet. A
-    /// session that is not complete is returned as it is.
+    /// Continues a complete session: makes its next outbox pending, which says that the task is not complete yet. A session
+    /// that is not complete is returned as it is.
     ///
     /// # Errors
     ///
@@ -244,11 +245,11 @@ impl<W: Workspace> Sessions<W> {
         crate::summary::read_outbox_text(self.journal.reader(), session)
     }
 
-    /// Blocks until the inbox has something to tell or the flag is raised.
+    /// Blocks until the inbox has something to report or the flag is raised.
     ///
     /// # Errors
     ///
-    /// If the inbox cannot be listed, or a file cannot be set aside.
+    /// If the inbox cannot be listed, or a file cannot be quarantined.
     pub fn wait(&self, cancel: &CancelFlag) -> Result<Waited, SessionError> {
         let mut inbox = self.inbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Ok(inbox.wait(&self.folders, cancel)?)
@@ -272,13 +273,13 @@ impl<W: Workspace> Sessions<W> {
         Ok(projection::move_to_processed(&self.folders, name)?)
     }
 
-    /// Renders the pending outbox of a session and takes note of what it shows.
+    /// Renders the pending outbox of a session and records the file versions in it.
     pub(crate) fn render(&self, session: &mut Session, call: &Call<'_>) -> Result<String, SessionError> {
         let context = gather(session, &self.workspace, call, &OutboxLimits::default());
         let context = context.map_err(SessionError::Workspace)?;
         let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
         let outbox = render_outbox(session, &context, &info.sandbox);
-        session.note_outbox(outbox.shown, &self.workspace, call);
+        session.note_outbox(outbox.shown_versions, &self.workspace, call);
         Ok(outbox.text)
     }
 
@@ -291,7 +292,7 @@ impl<W: Workspace> Sessions<W> {
     }
 }
 
-/// The origin of calls that answer the pending outbox of a session.
+/// Returns the origin of calls that answer the pending outbox of a session.
 pub(crate) fn origin(session: &Session, digest: &str) -> Origin {
     Origin {
         conversation: ConversationId(session.session_id.to_string()),
@@ -301,14 +302,14 @@ pub(crate) fn origin(session: &Session, digest: &str) -> Origin {
     }
 }
 
-/// A session as its file and its document hold it.
+/// Encodes a session for its file and its document.
 pub(crate) fn encode(session: &Session) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(session).expect("sessions have string keys");
     bytes.push(b'\n');
     bytes
 }
 
-/// The time as sessions hold it.
+/// Returns the current time in the form that sessions hold.
 pub(crate) fn now() -> String {
     format!("{:.0}", jiff::Timestamp::now())
 }

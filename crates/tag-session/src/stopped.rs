@@ -1,7 +1,7 @@
-//! Replies that were stopped, and another one comes to the same message.
+//! Interrupted replies that a later reply supersedes.
 //!
-//! What such a reply has done stays done, so the model has to be told. Its blocks are asked for once more by a call that
-//! is cancelled already: what is on record is answered, and nothing is begun.
+//! The finished blocks of such a reply stay done, so the model needs their results. They are executed once more by a call
+//! that is already cancelled: recorded steps are answered from the record, and no other step begins.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ use crate::outcome::{RunOutcome, bounded};
 use crate::round::identity;
 use crate::sessions::{Sessions, origin};
 
-/// What stopped replies to one message had done, until the next message tells it.
+/// The results of interrupted replies to one message, until the next message reports them.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Stopped {
     pub results: Vec<CommandResult>,
-    /// How many of their blocks were not carried out.
+    /// The number of their blocks that were not carried out.
     pub not_carried_out: usize,
 }
 
 impl Stopped {
-    /// What the next message says of it, unless there is nothing to say.
+    /// Returns the note in the next message; `None` if there are no results.
     pub(crate) fn note(&self) -> Option<String> {
         let results = match self.results.len() {
             0 => return None,
@@ -47,8 +47,7 @@ impl Stopped {
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Takes note that a reply to the pending outbox is under way, and ends the one that was before it, if that is
-    /// another one.
+    /// Records that a reply to the pending outbox is under way, and ends the run of another reply that it supersedes.
     pub(crate) fn take_turn(
         &self,
         session: &Session,
@@ -64,12 +63,12 @@ impl<W: Workspace> Sessions<W> {
             }
             self.end_stopped(session, &begun, timeout)?;
         }
-        // It comes with whatever the reply does first, so that nothing can be done without it.
+        // Lazily: it is committed together with the first step of the reply, so no step is recorded without it.
         self.journal.write_documents_lazily(&[DocumentWrite::Put { name: &name, bytes: text.as_bytes() }])?;
         Ok(())
     }
 
-    /// What stopped replies to the pending outbox had done.
+    /// Returns the results of interrupted replies to the pending outbox.
     pub(crate) fn stopped(&self, session: &Session) -> Result<Stopped, SessionError> {
         let name = documents::stopped(session.session_id, session.sequence_number);
         match self.journal.reader().document(&name)? {
@@ -79,20 +78,21 @@ impl<W: Workspace> Sessions<W> {
         }
     }
 
-    /// Finishes the run of a stopped reply with what it has done.
+    /// Finishes the run of an interrupted reply with its recorded results.
     fn end_stopped(&self, session: &Session, text: &str, timeout: Duration) -> Result<(), SessionError> {
         let (id, sequence, hash) = (session.session_id, session.sequence_number, identity(text));
         let key = RunKey { conversation: id.to_string(), sequence: u64::from(sequence), content: hash };
         let run = match self.journal.begin_run_again(&key)? {
             RunState::New(run) | RunState::Resumed { run, .. } => run,
             RunState::InProgress { .. } => return Err(SessionError::Busy),
-            // Ended before, by a process that came no further.
+            // Finished before, by a process that was killed right after.
             RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(()),
         };
         let reply = read_in(text, Strictness::Repair, session.dialect);
         let base = self.recorded_base_versions(session, &hash)?;
         let base = base.unwrap_or_else(|| BaseVersions::of_session(session));
         let call_origin = origin(session, &hash.to_string());
+        // Cancelled from the start: the execution collects recorded results and begins nothing.
         let cancel = CancelFlag::new();
         cancel.cancel();
         let call = Call { origin: &call_origin, cancel: &cancel, time_left: None };
@@ -121,7 +121,7 @@ impl<W: Workspace> Sessions<W> {
     }
 }
 
-/// The results of those blocks that had been carried out. What only says something, or looks, has left nothing.
+/// Returns the results of the blocks that were carried out. Blocks that only report or read have no effect to report.
 fn done(items: &[Item<'_>], execution: &Execution) -> Vec<CommandResult> {
     let acts = |item: &Item<'_>| {
         let kinds =

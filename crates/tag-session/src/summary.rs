@@ -1,4 +1,4 @@
-//! Reading sessions from a journal, also one that another process owns.
+//! Reading sessions from a journal, also from one that another process owns.
 
 use change_journal::{JournalReader, RunFilter};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::outcome::results;
 
-/// One line about a session.
+/// A summary of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSummary {
@@ -18,11 +18,11 @@ pub struct SessionSummary {
     pub task: String,
     /// The number of the pending outbox, or of the last one.
     pub sequence: u32,
-    /// Whether it is complete.
+    /// True if it is complete.
     pub complete: bool,
-    /// When it began.
+    /// The time at which it began.
     pub created_at: String,
-    /// When it last changed.
+    /// The time of its last change.
     pub updated_at: String,
 }
 
@@ -32,9 +32,9 @@ pub struct SessionSummary {
 pub struct StepSummary {
     /// The sequence that the reply answered.
     pub sequence: u32,
-    /// Whether it was executed to its end.
+    /// True if it was executed to its end.
     pub finished: bool,
-    /// What its blocks gave; empty while it is not finished.
+    /// The results of its blocks; empty while it is not finished.
     pub results: Vec<CommandResult>,
 }
 
@@ -87,9 +87,9 @@ pub fn session_steps(journal: &JournalReader, id: SessionId) -> Result<Vec<StepS
     Ok(steps)
 }
 
-/// All sessions that can be read, the one that changed last at the end.
+/// Returns all readable sessions, the one that changed last at the end.
 ///
-/// The versions of their documents say so, whatever the clock did meanwhile.
+/// The versions of their documents give the order, since the clock may have been set back.
 pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionError> {
     let mut heads = journal.documents(documents::SESSIONS)?;
     heads.sort_by_key(|head| head.version);

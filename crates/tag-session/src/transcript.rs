@@ -1,4 +1,4 @@
-//! A session as one text: what it began with, and every message, reply and result.
+//! A session as one text: the files at its start, and every message, reply and result.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::outcome::results;
 use crate::round::identity;
 use crate::summary::read_session;
 
-/// The form of transcripts that is written and read.
+/// The format of transcripts that is written and read.
 const FORMAT: u32 = 1;
 
-/// A session as it went, with what is needed to let it go again.
+/// The course of a session, with everything that a replay needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Transcript {
-    /// The form of the transcript: 1.
+    /// The format of the transcript: 1.
     pub format: u32,
     /// The session's id, which its replies quote.
     pub session: SessionId,
@@ -34,13 +34,13 @@ pub struct Transcript {
     /// The budget of a message, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
-    /// The files that were there when the session began, as far as they are known.
+    /// The files that existed when the session began, as far as they can be determined.
     pub files: Vec<TranscriptFile>,
-    /// What was there, too, and is not in `files`.
+    /// The other files that existed and are not in `files`.
     pub left_out: Vec<LeftOut>,
     /// The finished rounds, oldest first.
     pub rounds: Vec<TranscriptRound>,
-    /// The message that waits for a reply, if the session is not complete.
+    /// The message that waits for a reply; `None` if the session is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct TranscriptRound {
     pub outbox: String,
     /// The reply, as it was pasted.
     pub reply: String,
-    /// What its blocks gave.
+    /// The results of its blocks.
     pub results: Vec<CommandResult>,
 }
 
@@ -67,42 +67,42 @@ pub struct TranscriptRound {
 pub struct TranscriptFile {
     /// Its path.
     pub path: String,
-    /// Its permission bits, where they are known.
+    /// Its permission bits; `None` if they are unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
-    /// What it held.
+    /// Its content.
     #[serde(flatten)]
     pub content: TranscriptContent,
 }
 
-/// What a file held.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TranscriptContent {
-    /// A text.
+    /// Text in UTF-8.
     Text(String),
     /// Other bytes, as hexadecimal digits.
     Hex(String),
-    /// It was a link to this.
+    /// The target of a symlink.
     Link(String),
 }
 
-/// Something that a transcript does not hold.
+/// An omission from a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Its path, or what it is.
+    /// The path, or a description of the files.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
 impl Transcript {
     /// Collects the transcript of a session from the journal.
     ///
-    /// The files are those that the first message lists and those that the session has changed: as the first change found
-    /// them, else as a message showed them, else as they are in `workspace` now if their size is the same.
+    /// The files are those that the first message lists and those that the session has changed. Their content is that before
+    /// the first change, else that in a message, else the current one in `workspace` if its size is the same.
     ///
     /// # Errors
     ///
@@ -146,39 +146,39 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text; a transcript of another form is refused, too.
+    /// If the text is malformed, or has another format.
     pub fn parse(text: &[u8]) -> Result<Transcript, TranscriptError> {
         let transcript: Transcript = serde_json::from_slice(text).map_err(TranscriptError::Malformed)?;
         match transcript.format {
             FORMAT => Ok(transcript),
-            found => Err(TranscriptError::OtherFormat { found }),
+            format => Err(TranscriptError::OtherFormat { format }),
         }
     }
 
-    /// Puts the files into an empty folder.
+    /// Writes the files into an empty folder.
     ///
     /// # Errors
     ///
-    /// A path that leads out or may not be written, and what the system says.
+    /// If a path leads out or may not be written, or the operating system fails.
     pub fn lay_out(&self, root: &FileRoot) -> Result<(), TranscriptError> {
         self.files.iter().try_for_each(|file| file.lay_out(root))
     }
 }
 
-/// Why a transcript cannot be used.
+/// The reason why a transcript cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TranscriptError {
-    /// It is no transcript.
-    #[error("this is no transcript: {0}")]
+    /// It is not a transcript.
+    #[error("this is not a transcript: {0}")]
     Malformed(serde_json::Error),
-    /// It has another form than those that are known.
-    #[error("the transcript has form {found}, and only form {FORMAT} is known")]
+    /// It has an unknown format.
+    #[error("the transcript has format {format}, and only format {FORMAT} is supported")]
     OtherFormat {
-        /// The form that it says it has.
-        found: u32,
+        /// Its format.
+        format: u32,
     },
-    /// The bytes of a file are not written as they should be.
+    /// The bytes of a file are not in hexadecimal digits.
     #[error("the bytes of `{path}` are not hexadecimal digits")]
     BadHex {
         /// The file.
@@ -229,7 +229,7 @@ impl TranscriptFile {
 fn rounds(journal: &JournalReader, session: &Session) -> Result<Vec<TranscriptRound>, SessionError> {
     let id = session.session_id;
     let filter = RunFilter { conversation: Some(id.to_string()), ..RunFilter::default() };
-    // Several where a reply was stopped and another one came; the newest first.
+    // Several for a message whose first reply was interrupted and superseded; the newest comes first.
     let mut outcomes: BTreeMap<u64, Vec<(ContentHash, Vec<CommandResult>)>> = BTreeMap::new();
     for run in journal.runs(&filter, u32::MAX)? {
         if let Some(outcome) = &run.outcome {

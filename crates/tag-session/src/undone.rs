@@ -1,6 +1,6 @@
 //! Changes of a session that the user has undone since its pending outbox was written.
 //!
-//! Nobody leaves a note of an undo: it is a change like any other, and the journal says what it undoes.
+//! An undo leaves no separate note: it is a change like any other, and the journal records which change it undoes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,34 +10,36 @@ use tagproto::SessionId;
 
 use crate::documents;
 
-/// How many changes are read in one go.
+/// The number of changes that one query reads.
 const PAGE: u32 = 500;
 
-/// How long a chain of undos of undos may be before it is passed over.
+/// The longest chain of undos of undos that is followed.
 const LONGEST_CHAIN: u32 = 10_000;
 
-/// Most paths that a note names.
+/// The most paths that a note names.
 const PATHS: usize = 20;
 
-/// The number of the last change in the journal; 0 if there is none.
+/// Returns the number of the last change in the journal; 0 if there is none.
 pub(crate) fn last_change(journal: &JournalReader) -> Result<ChangeNumber, JournalError> {
     let latest = journal.latest_changes(None, 1)?;
     Ok(latest.first().map_or(ChangeNumber(0), |change| change.number))
 }
 
-/// What was undone, up to change `until`, since the pending outbox of a session was written: lines for the next one.
+/// Returns lines for the next outbox about changes that were undone, or restored, up to change `until` and since the
+/// pending outbox was written.
 pub(crate) fn notes(
     journal: &JournalReader,
     id: SessionId,
     until: ChangeNumber,
 ) -> Result<Vec<String>, JournalError> {
-    // Without it nobody knows what the model was told: the session is from before, or its journal was lost.
-    let Some(known) = journal.document(&documents::known_changes(id))? else { return Ok(Vec::new()) };
-    let Some(known) = std::str::from_utf8(&known.bytes).ok().and_then(|number| number.parse().ok()) else {
+    // Without the document, the last reported change is unknown: the session is from an older version, or its journal
+    // was lost.
+    let Some(last) = journal.document(&documents::known_changes(id))? else { return Ok(Vec::new()) };
+    let Some(last) = std::str::from_utf8(&last.bytes).ok().and_then(|number| number.parse().ok()) else {
         return Ok(Vec::new());
     };
     let mut flips: BTreeMap<ChangeNumber, Flips> = BTreeMap::new();
-    let mut after = ChangeNumber(known);
+    let mut after = ChangeNumber(last);
     while after < until {
         let changes = journal.changes(after, PAGE)?;
         let Some(last) = changes.last() else { break };
@@ -49,7 +51,7 @@ pub(crate) fn notes(
             }
         }
     }
-    // What was undone and brought back meanwhile is as it was.
+    // A change that was undone and restored meanwhile is as the model left it.
     let paths = |is_undone: bool| -> BTreeSet<&str> {
         let changed = flips.values().filter(|flips| flips.count % 2 == 1 && flips.is_undone == is_undone);
         changed.map(|flips| &*flips.path).collect()
@@ -57,26 +59,26 @@ pub(crate) fn notes(
     let mut notes = Vec::new();
     for (is_undone, what) in [
         (true, "the user has undone changes that you had made to"),
-        (false, "the user has brought back changes of yours, which had been undone, to"),
+        (false, "the user has restored changes of yours, which had been undone, to"),
     ] {
         let paths = paths(is_undone);
         if !paths.is_empty() {
-            notes.push(format!("{what} {}; READ_FILE shows what is there now", named(&paths)));
+            notes.push(format!("{what} {}; READ_FILE shows the current content", named(&paths)));
         }
     }
     Ok(notes)
 }
 
-/// How often a change was undone or brought back.
+/// The undos and restorations of one change.
 struct Flips {
     path: String,
-    /// Whether the last time it was undone.
+    /// True if the last of them was an undo.
     is_undone: bool,
     count: u32,
 }
 
-/// The change of the session that `change` undoes or brings back, if it does: its number, its path, and whether it is
-/// undone.
+/// Returns the change of the session that `change` undoes or restores: its number, its path, and whether it is undone.
+/// `None` if `change` is not an undo, or one of another conversation's changes.
 fn undone_change(
     journal: &JournalReader,
     id: SessionId,
@@ -102,9 +104,9 @@ fn undone_change(
 }
 
 fn named(paths: &BTreeSet<&str>) -> String {
-    let shown: Vec<_> = paths.iter().take(PATHS).map(|path| format!("'{path}'")).collect();
-    match paths.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+    let quoted: Vec<_> = paths.iter().take(PATHS).map(|path| format!("'{path}'")).collect();
+    match paths.len() - quoted.len() {
+        0 => quoted.join(", "),
+        more => format!("{} and {more} more", quoted.join(", ")),
     }
 }

@@ -137,7 +137,7 @@ impl Session {
         self.notes.clear();
         self.read_file_requests = execution.read_file_requests;
         self.read_file_ranges = execution.read_file_ranges;
-        self.shown_versions = execution.shown;
+        self.shown_versions = execution.shown_versions;
         self.updated_at = now.to_owned();
         if self.last_results.is_empty() && self.dialect == Dialect::Agentd {
             self.notes.push(NOTHING_RECOGNISED.to_owned());

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use sandbox_fs::FsError;
 use serde::Serialize;
-use tag_session::{Found, Inbox, InboxFile, Review, SessionError, Waited};
+use tag_session::{Inbox, InboxEvent, InboxFile, Review, SessionError, Waited};
 use tagproto::{
     BlockKind, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness, UnobservedExecution, read_in,
 };
@@ -228,13 +228,13 @@ impl Loop<'_> {
             drop(waiting);
             match waited {
                 Waited::Cancelled => return Ok(Exit::Interrupted),
-                Waited::Found(Found::Unusable { name, why, set_aside }) => {
+                Waited::Event(InboxEvent::Unusable { name, why, set_aside }) => {
                     self.console.notice(&format!("inbox/{name} {why}"));
                     if let Some(place) = set_aside {
                         self.console.notice(&format!("  it is now {}", place.0.display()));
                     }
                 }
-                Waited::Found(Found::Reply(file)) => {
+                Waited::Event(InboxEvent::Reply(file)) => {
                     let exit = match self.whose(&followed, &file) {
                         Whose::This => self.round(&mut inbox, &file)?,
                         Whose::Other => {

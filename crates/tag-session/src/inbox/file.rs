@@ -1,4 +1,4 @@
-//! One file in the inbox: whether it may be read, and its text.
+//! One file in the inbox: the checks before it is read, and its text.
 
 use drop_folder::{DroppedFile, NotText, TEXT_LIMIT_BYTES, decode_text};
 use rel_path::RelPath;
@@ -17,12 +17,12 @@ pub struct InboxFile {
     pub name: RelPath,
     /// Its text.
     pub text: String,
-    /// Which state of which file was read.
+    /// The file and its state at the time of reading.
     pub(crate) stamp: TakenStamp,
 }
 
 impl InboxFile {
-    /// Whether the inbox holds this file, as it was read.
+    /// Checks whether the inbox still holds this file, unchanged since it was read.
     pub(crate) fn is_still_there(&self, folders: &StateFolders) -> Result<bool, FsError> {
         let candidates = candidates(folders)?;
         Ok(candidates
@@ -31,8 +31,8 @@ impl InboxFile {
     }
 }
 
-/// Which state of which file was read, so that it is known again after a restart. The time of the last change of status
-/// is left out: moving a file changes it.
+/// The identity and state of a file that was read, by which it is recognised after a restart. The time of the last status
+/// change is left out, because moving a file changes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TakenStamp {
     device: u64,
@@ -48,33 +48,35 @@ impl From<FileStamp> for TakenStamp {
     }
 }
 
-/// Why a file in the inbox is no reply. It stays where it is, except where the text says otherwise.
+/// The reason why a file in the inbox is not a reply. It stays where it is, unless the text says that it is quarantined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// Nothing is in it.
+    /// It is empty.
     #[error("is empty: paste the reply into it and save it again")]
     Empty,
     /// It is not a regular file.
     #[error("is a {0}, which is not read: remove it and save the reply as an ordinary file")]
     NotAFile(FileKind),
-    /// A program still has it open to write. It is read when that program is done with it.
-    #[error("is still open in the program that writes it: it is read when that is closed")]
+    /// A program still has it open for writing. It is read when the program closes it.
+    #[error("is still open in the program that writes it: it is read when the program closes it")]
     BeingWritten,
-    /// It may not be changed, so it could not be moved away once it is executed.
-    #[error("is write-protected and could not be put away: allow changes, for instance with chmod u+w")]
+    /// It may not be changed, so it could not be moved to `processed/` after its execution.
+    #[error(
+        "is write-protected and could not be moved to inbox/processed/: allow changes, for instance with chmod u+w"
+    )]
     WriteProtected,
     /// It may not be read.
     #[error("cannot be read: allow it, for instance with chmod u+r")]
     Unreadable,
     /// It is larger than any reply.
-    #[error("has {bytes} bytes, and a reply has at most {REPLY_LIMIT_BYTES}: it was set aside")]
+    #[error("has {bytes} bytes, and a reply has at most {REPLY_LIMIT_BYTES}: it was quarantined")]
     TooLarge {
         /// Its size in bytes.
         bytes: u64,
     },
     /// It is not text.
-    #[error("cannot be a reply: {0}; it was set aside")]
+    #[error("cannot be a reply: {0}; it was quarantined")]
     NotText(#[from] NotText),
     /// It cannot be read for another reason.
     #[error("cannot be read: {0}")]
@@ -82,7 +84,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    /// Whether the file is to be moved out of the way.
+    /// Checks whether the file is to be quarantined.
     #[must_use]
     pub(crate) fn is_set_aside(&self) -> bool {
         matches!(self, Unusable::TooLarge { .. } | Unusable::NotText(_))
@@ -96,7 +98,7 @@ pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsE
     Ok(files)
 }
 
-/// Reads a candidate that seems to be complete; `None` if it changed meanwhile.
+/// Reads a candidate that seems complete; `None` if it changed meanwhile.
 pub(crate) fn read(folders: &StateFolders, candidate: &DroppedFile) -> Result<Option<InboxFile>, Unusable> {
     if candidate.kind != FileKind::File {
         return Err(Unusable::NotAFile(candidate.kind));
@@ -114,6 +116,7 @@ pub(crate) fn read(folders: &StateFolders, candidate: &DroppedFile) -> Result<Op
     if text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}').is_empty() {
         return Err(Unusable::Empty);
     }
+    // A file that cannot be moved after its execution would be executed again by the next process.
     if candidate.mode & 0o222 == 0 {
         return Err(Unusable::WriteProtected);
     }

@@ -1,4 +1,4 @@
-//! A state folder and a workspace in memory that outlive the sessions on them, as a restart does.
+//! A state folder and a workspace in memory that outlive the sessions on them, for tests of restarts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl Desk {
         fs::rename(beside, self.base().join("inbox").join(name)).unwrap();
     }
 
-    /// The names of the files in a folder of the state folder, sorted.
+    /// Returns the names of the files in a folder of the state folder, sorted.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.base().join(folder)).unwrap().map(Result::unwrap);
         let files = entries.filter(|entry| !entry.file_type().unwrap().is_dir());
@@ -99,7 +99,7 @@ pub(crate) fn executed(applied: Result<Applied, SessionError>) -> Executed {
     }
 }
 
-/// Applies a file of the inbox and puts it away.
+/// Applies a file of the inbox and moves it to `processed/`.
 pub(crate) fn apply_file(sessions: &Sessions<Shared>, id: SessionId, file: &InboxFile) -> Executed {
     let options = ApplyOptions { file: Some(file), ..ApplyOptions::default() };
     executed(apply_with(sessions, id, &file.text, options))

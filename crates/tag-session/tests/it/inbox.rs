@@ -1,23 +1,23 @@
-//! What the inbox tells, and where files go.
+//! The reports of the inbox, and the folders that its files are moved to.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use rel_path::RelPath;
-use tag_session::{Found, Unusable, Waited};
+use tag_session::{InboxEvent, Unusable, Waited};
 use wap_core::CancelFlag;
 
 use crate::desk::Desk;
 
-fn found(waited: Waited) -> Found {
+fn event(waited: Waited) -> InboxEvent {
     match waited {
-        Waited::Found(found) => found,
-        Waited::Cancelled => panic!("nobody cancelled"),
+        Waited::Event(event) => event,
+        Waited::Cancelled => panic!("the wait was cancelled"),
     }
 }
 
 #[test]
-fn replies_come_oldest_first_and_as_they_were_written() {
+fn replies_arrive_oldest_first_and_unchanged() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let cancel = CancelFlag::new();
@@ -26,7 +26,9 @@ fn replies_come_oldest_first_and_as_they_were_written() {
         std::thread::sleep(Duration::from_millis(20));
     }
     for (name, text) in [("c.txt", "first\r\n"), ("a.txt", "\u{feff}second"), ("b.txt", "third\n")] {
-        let Found::Reply(file) = found(sessions.wait(&cancel).unwrap()) else { panic!("{name} is a reply") };
+        let InboxEvent::Reply(file) = event(sessions.wait(&cancel).unwrap()) else {
+            panic!("{name} is a reply")
+        };
         assert_eq!((file.name.to_string().as_str(), file.text.as_str()), (name, text));
         sessions.move_to_processed(&file.name).unwrap();
     }
@@ -34,20 +36,20 @@ fn replies_come_oldest_first_and_as_they_were_written() {
 }
 
 #[test]
-fn a_reply_that_was_there_before_is_found_and_one_that_comes_later_wakes() {
+fn an_earlier_reply_is_returned_and_a_later_one_ends_the_wait() {
     let desk = Desk::with_files([]);
     desk.open();
     desk.put("before.txt", "here\n");
     let (sessions, _) = desk.open();
     let cancel = CancelFlag::new();
-    let Found::Reply(file) = found(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
+    let InboxEvent::Reply(file) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
     sessions.move_to_processed(&file.name).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(100));
             desk.put("later.txt", "here too\n");
         });
-        let Found::Reply(file) = found(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
+        let InboxEvent::Reply(file) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
         assert_eq!(file.name.to_string(), "later.txt");
     });
 }
@@ -70,14 +72,14 @@ fn cancelling_ends_the_wait() {
 }
 
 #[test]
-fn what_is_no_text_or_too_large_is_set_aside_under_a_free_name() {
+fn a_file_that_is_not_text_or_too_large_is_quarantined_under_a_free_name() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let cancel = CancelFlag::new();
     for name in ["inbox/set-aside/x.txt", "inbox/set-aside/x-2.txt"] {
         desk.put("x.txt", [0xff, 0x00]);
-        let Found::Unusable { why, set_aside, .. } = found(sessions.wait(&cancel).unwrap()) else {
-            panic!("it is no reply")
+        let InboxEvent::Unusable { why, set_aside, .. } = event(sessions.wait(&cancel).unwrap()) else {
+            panic!("it is not a reply")
         };
         assert!(matches!(why, Unusable::NotText(_)), "{why}");
         assert_eq!(set_aside.unwrap().0.to_str().unwrap(), name);
@@ -86,15 +88,15 @@ fn what_is_no_text_or_too_large_is_set_aside_under_a_free_name() {
     large.set_len((16 << 20) + 1).unwrap();
     drop(large);
     fs::rename(desk.base().join("beside"), desk.base().join("inbox/large.txt")).unwrap();
-    let Found::Unusable { why, .. } = found(sessions.wait(&cancel).unwrap()) else {
-        panic!("it is no reply")
+    let InboxEvent::Unusable { why, .. } = event(sessions.wait(&cancel).unwrap()) else {
+        panic!("it is not a reply")
     };
     assert!(matches!(why, Unusable::TooLarge { bytes } if bytes == (16 << 20) + 1), "{why}");
     assert_eq!(desk.names("inbox/set-aside"), ["large.txt", "x-2.txt", "x.txt"]);
 }
 
 #[test]
-fn an_unusable_file_does_not_hold_up_those_behind_it() {
+fn an_unusable_file_does_not_delay_those_behind_it() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let cancel = CancelFlag::new();
@@ -102,24 +104,24 @@ fn an_unusable_file_does_not_hold_up_those_behind_it() {
     fs::write(desk.base().join("inbox/b.txt"), "").unwrap();
     std::thread::sleep(Duration::from_millis(20));
     desk.put("c.txt", "here\n");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let reply = loop {
-        match found(sessions.wait(&cancel).unwrap()) {
-            Found::Reply(file) => break file,
-            Found::Unusable { name, .. } => told.push(name.to_string()),
+        match event(sessions.wait(&cancel).unwrap()) {
+            InboxEvent::Reply(file) => break file,
+            InboxEvent::Unusable { name, .. } => reported.push(name.to_string()),
         }
     };
     assert_eq!(reply.name.to_string(), "c.txt");
-    assert_eq!(told, ["a.txt"]);
+    assert_eq!(reported, ["a.txt"]);
     sessions.move_to_processed(&reply.name).unwrap();
-    let Found::Unusable { name, why, set_aside: None } = found(sessions.wait(&cancel).unwrap()) else {
-        panic!("the empty file is told, and stays")
+    let InboxEvent::Unusable { name, why, set_aside: None } = event(sessions.wait(&cancel).unwrap()) else {
+        panic!("the empty file is reported, and stays")
     };
     assert_eq!((name.to_string().as_str(), &why), ("b.txt", &Unusable::Empty));
 }
 
 #[test]
-fn putting_away_a_file_that_is_gone_is_no_failure_and_setting_it_aside_is_one() {
+fn moving_a_missing_file_to_processed_succeeds_and_quarantining_it_fails() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let gone = RelPath::parse("gone.txt").unwrap();

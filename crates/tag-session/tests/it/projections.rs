@@ -1,9 +1,9 @@
-//! Files are projections of the journal: whatever is missing, behind or wrong is written again, and nothing is lost.
+//! Files are projections of the journal: missing, old or damaged ones are written again, and nothing is lost.
 
 use std::fs;
 
 use change_journal::{DocumentWrite, Journal, JournalLimits};
-use tag_session::{Found, InboxFile, SessionError, Sessions, Waited, session_summaries};
+use tag_session::{InboxEvent, InboxFile, SessionError, Sessions, Waited, session_summaries};
 use wap_core::CancelFlag;
 
 use crate::desk::{Desk, Shared, apply, apply_file, begin, executed};
@@ -13,7 +13,7 @@ const MAKE: &str = "[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n";
 /// Takes the next reply out of the inbox.
 fn receive(sessions: &Sessions<Shared>) -> InboxFile {
     match sessions.wait(&CancelFlag::new()).unwrap() {
-        Waited::Found(Found::Reply(file)) => file,
+        Waited::Event(InboxEvent::Reply(file)) => file,
         other => panic!("no reply: {other:?}"),
     }
 }
@@ -61,7 +61,7 @@ fn a_crash_between_commit_and_files_is_made_up_for() {
     drop(sessions);
     let good =
         (fs::read(desk.outbox_file(&pending)).unwrap(), fs::read(desk.session_file(&pending)).unwrap());
-    // Everything but the journal as it was when the commit was made; the reply was not put away either.
+    // Everything but the journal is as it was before the commit; the reply was not moved to processed/ either.
     fs::remove_file(desk.outbox_file(&pending)).unwrap();
     fs::write(desk.session_file(&pending), before).unwrap();
     assert_eq!(desk.names("inbox"), ["reply.txt"]);
@@ -108,24 +108,24 @@ fn damaged_and_edited_session_files_are_kept_and_the_journal_is_in_force() {
     let file = desk.session_file(&session);
     let good = fs::read_to_string(&file).unwrap();
     let name = session.session_file_name();
-    let shown = format!("sessions/{name}");
+    let path = format!("sessions/{name}");
 
     for number in 1..=2 {
         fs::write(&file, "{\"sessionId\":").unwrap();
         let (_, reconciled) = desk.open();
-        assert_eq!(reconciled.damaged, [(shown.clone(), format!("sessions/{name}.damaged-{number}"))]);
+        assert_eq!(reconciled.damaged, [(path.clone(), format!("sessions/{name}.damaged-{number}"))]);
         assert_eq!(fs::read_to_string(&file).unwrap(), good);
     }
     let edited = good.replace("make it work", "something else");
     fs::write(&file, &edited).unwrap();
     let (sessions, reconciled) = desk.open();
-    assert_eq!(reconciled.edited, [(shown, format!("sessions/{name}.edited-1"))]);
+    assert_eq!(reconciled.edited, [(path, format!("sessions/{name}.edited-1"))]);
     assert_eq!(fs::read_to_string(desk.base().join(format!("sessions/{name}.edited-1"))).unwrap(), edited);
     assert_eq!(sessions.session(session.session_id).unwrap().task, "make it work");
 }
 
 #[test]
-fn a_folder_in_the_place_of_an_outbox_is_named() {
+fn a_folder_with_the_name_of_an_outbox_is_reported() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let session = begin(&sessions);
@@ -161,7 +161,7 @@ fn without_the_journal_sessions_are_taken_over_and_commands_need_a_word() {
     let refused = apply(&sessions, id, MAKE);
     assert!(matches!(refused, Err(SessionError::HistoryLost)), "{refused:?}");
     assert!(desk.workspace.0.commands_run().is_empty());
-    // Files are safe: line numbers mean what was shown, whoever has changed them.
+    // Files are safe: line numbers refer to the shown version, whichever program has changed the file since.
     let edit = "[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nnew two\n[/EDIT_FILE]\n";
     executed(apply(&sessions, id, edit));
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "one\nnew two\n");

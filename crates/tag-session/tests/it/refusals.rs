@@ -1,4 +1,4 @@
-//! Replies that are not executed, and why.
+//! Replies that are refused, and their errors.
 
 use tag_session::{Applied, ApplyOptions, SessionError};
 
@@ -37,7 +37,7 @@ fn a_reply_to_an_older_or_later_message_is_refused_unless_again_is_said() {
         let reply = format!("Reply-To: {id}-{quoted}\n{TEST}");
         let refused = apply(&sessions, id, &reply);
         assert!(
-            matches!(&refused, Err(SessionError::OtherSequence { quoted: found, pending: 2 }) if found.sequence == quoted),
+            matches!(&refused, Err(SessionError::OtherSequence { quoted: token, pending: 2 }) if token.sequence == quoted),
             "{refused:?}"
         );
     }
@@ -66,13 +66,13 @@ fn a_repetition_is_reported_with_what_it_gave_and_does_nothing() {
 }
 
 #[test]
-fn a_text_that_answered_another_message_is_known_unless_a_token_or_again_says_otherwise() {
+fn a_text_that_answered_another_message_is_refused_unless_a_token_or_again_allows_it() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
     executed(apply(&sessions, id, MAKE));
-    let known = apply(&sessions, id, MAKE);
-    assert!(matches!(known, Err(SessionError::KnownText { sequence: 1 })), "{known:?}");
+    let refused = apply(&sessions, id, MAKE);
+    assert!(matches!(refused, Err(SessionError::KnownText { sequence: 1 })), "{refused:?}");
     assert!(matches!(sessions.would_execute(id, MAKE, false), Err(SessionError::KnownText { .. })));
     assert!(sessions.would_execute(id, MAKE, true).unwrap());
     assert_eq!(executed(apply_with(&sessions, id, MAKE, again())).session.sequence_number, 3);
@@ -155,7 +155,7 @@ fn prose_alone_is_an_answer_without_results() {
 }
 
 #[test]
-fn an_unknown_session_is_told() {
+fn an_unknown_session_is_reported() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let unknown = apply(&sessions, "0123abcd".parse().unwrap(), MAKE);

@@ -1,4 +1,4 @@
-//! DONE that does not end a session, and sessions that go on after DONE.
+//! DONE that does not end a session, and sessions that continue after DONE.
 
 use std::fs;
 
@@ -120,7 +120,8 @@ fn the_transcript_of_a_reopened_session_goes_again_without_a_difference() {
     let fresh = Desk::with_files([]);
     let (again, _) = fresh.open();
     let mut observer = tagproto::UnobservedExecution;
-    let found = again.replay(&transcript, crate::desk::TIMEOUT, &CancelFlag::new(), &mut observer).unwrap();
-    assert!(found.is_empty(), "{found:?}");
+    let differences =
+        again.replay(&transcript, crate::desk::TIMEOUT, &CancelFlag::new(), &mut observer).unwrap();
+    assert!(differences.is_empty(), "{differences:?}");
     assert_eq!(again.session(id).unwrap().sequence_number, 3);
 }

@@ -1,4 +1,4 @@
-//! Whole rounds, and going on with them in a new process.
+//! Whole rounds, and resuming them in a new process.
 
 use std::fs;
 
@@ -62,13 +62,13 @@ fn a_new_process_goes_on_at_the_pending_message_with_the_same_bytes() {
     assert_eq!(sessions.newest_unfinished().unwrap(), Some(pending.clone()));
     assert_eq!(sessions.outbox(&pending).unwrap().unwrap().into_bytes(), outbox);
     assert_eq!(fs::read(desk.outbox_file(&pending)).unwrap(), outbox);
-    // The line numbers still mean what was shown.
+    // The line numbers still refer to the shown version.
     let second = executed(apply(&sessions, id, SECOND));
     assert!(second.results.iter().all(|result| result.success), "{:?}", second.results);
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "zero\nnew one\nand more\ntwo\nnew three\n");
 }
 
-/// Raises a flag when so many blocks have ended.
+/// Raises a flag when the given number of blocks have ended.
 struct StopAfter<'a>(usize, &'a CancelFlag);
 
 impl ExecutionObserver for StopAfter<'_> {
@@ -96,7 +96,7 @@ fn a_reply_that_was_stopped_goes_on_with_the_rest_in_a_new_process() {
         assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
         assert_eq!(sessions.session(id).unwrap(), session);
         drop(sessions);
-        // The file was never shown. Its numbers mean what they meant when the reply was begun.
+        // The file was never shown. Its line numbers refer to its version when the reply began.
         let text = desk.workspace.0.text("a.txt").unwrap();
         desk.workspace.0.set_file("a.txt", format!("zero\n{text}"));
         let (sessions, _) = desk.open();
@@ -127,7 +127,7 @@ fn a_reply_that_was_stopped_at_its_very_end_is_executed_once() {
 }
 
 #[test]
-fn what_a_stopped_reply_had_done_is_told_before_the_results_of_the_one_that_follows() {
+fn results_of_an_interrupted_reply_are_reported_before_those_of_the_one_that_supersedes_it() {
     let stopped_reply = "[CREATE_FILE path=\"made.txt\"]\nmade\n[/CREATE_FILE]\n[READ_FILE path=\"a.txt\"]\n\
          [EDIT_FILE path=\"a.txt\" start_line=\"1\" end_line=\"1\"]\nnew one\n[/EDIT_FILE]\n\
          [MESSAGE]\nhello\n[/MESSAGE]\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n\
@@ -169,11 +169,11 @@ fn what_a_stopped_reply_had_done_is_told_before_the_results_of_the_one_that_foll
         assert_eq!(parts.results.len(), 4);
         assert_eq!(parts.results[2].output, "make ran");
         assert_eq!(desk.workspace.0.commands_run(), ["make"]);
-        // It is over, and told once.
-        let known = apply(&sessions, id, &format!("Reply-To: {id}-1\n{stopped_reply}"));
-        assert!(matches!(known, Err(SessionError::OtherSequence { .. })), "{known:?}");
-        let known = apply(&sessions, id, stopped_reply);
-        assert!(matches!(known, Err(SessionError::KnownText { sequence: 1 })), "{known:?}");
+        // The interrupted reply is finished, and reported once.
+        let refused = apply(&sessions, id, &format!("Reply-To: {id}-1\n{stopped_reply}"));
+        assert!(matches!(refused, Err(SessionError::OtherSequence { .. })), "{refused:?}");
+        let refused = apply(&sessions, id, stopped_reply);
+        assert!(matches!(refused, Err(SessionError::KnownText { sequence: 1 })), "{refused:?}");
         let next = executed(apply(&sessions, id, FIRST));
         let parts = tagproto::read_outbox(&sessions.outbox(&next.session).unwrap().unwrap()).unwrap();
         assert_eq!((parts.notes.len(), parts.results.len()), (0, 2));
@@ -181,7 +181,7 @@ fn what_a_stopped_reply_had_done_is_told_before_the_results_of_the_one_that_foll
 }
 
 #[test]
-fn replies_that_were_stopped_one_after_the_other_are_all_told() {
+fn several_interrupted_replies_are_all_reported() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -222,7 +222,7 @@ fn files_that_cannot_be_written_do_not_make_a_failure_of_what_was_done() {
 }
 
 #[test]
-fn a_record_of_what_line_numbers_mean_is_not_replaced_by_a_newer_one() {
+fn the_recorded_versions_of_line_numbers_are_not_replaced_by_newer_ones() {
     let desk = Desk::with_files([("a.txt", "one\ntwo\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -249,15 +249,15 @@ fn a_reviewer_sees_the_reply_before_anything_happens() {
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
-    let mut seen = 0;
+    let mut item_count = 0;
     let mut decline = |reply: &tagproto::Reply<'_>| {
-        seen = reply.items.len();
+        item_count = reply.items.len();
         Review::Decline
     };
     let options = ApplyOptions { review: Some(&mut decline), ..ApplyOptions::default() };
     let declined = apply_with(&sessions, id, FIRST, options);
     assert!(matches!(declined, Err(SessionError::Declined)), "{declined:?}");
-    assert_eq!(seen, 2);
+    assert_eq!(item_count, 2);
     assert!(desk.workspace.0.commands_run().is_empty());
     let mut accept = |_: &tagproto::Reply<'_>| Review::Accept;
     let options = ApplyOptions { review: Some(&mut accept), ..ApplyOptions::default() };

@@ -60,7 +60,7 @@ pub fn execute<W: Workspace + ?Sized>(
     for batch in batches {
         run.carry_out(batch)?;
     }
-    Ok(Execution { shown: run.versions.into_shown(), ..run.execution })
+    Ok(Execution { shown_versions: run.versions.into_shown(), ..run.execution })
 }
 
 struct Run<'a, W: ?Sized> {

@@ -25,7 +25,7 @@ pub struct Execution {
     #[serde(default)]
     pub not_begun: Vec<usize>,
     /// What the model knows once it has read the results.
-    pub shown: ShownVersions,
+    pub shown_versions: ShownVersions,
 }
 
 impl Execution {

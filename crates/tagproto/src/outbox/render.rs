@@ -19,7 +19,7 @@ pub struct Outbox {
     pub text: String,
     /// What the model knows once it has read the text: the session's versions and those of the files shown here.
     /// The caller stores it with the session together with the text.
-    pub shown: ShownVersions,
+    pub shown_versions: ShownVersions,
 }
 
 /// Writes the pending outbox of a session.
@@ -54,20 +54,20 @@ fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowa
         }
         results::write_results(&mut out, &session.last_results, allowance);
     }
-    let mut shown = session.shown_versions.clone();
+    let mut shown_versions = session.shown_versions.clone();
     if !context.files.is_empty() {
         out.push_str(&format!("\n{FILES}\n"));
         for file in &context.files {
             let lines = fence::write_file(&mut out, file, allowance.file_characters, session.dialect);
             let version = file.text.as_ref().and_then(|text| text.version.clone());
             if let (Some(lines), Some(version)) = (lines, version) {
-                shown.record(&file.path, version, lines);
+                shown_versions.record(&file.path, version, lines);
             }
         }
     }
     out.push_str(&format!("\n{PROMPT}\n"));
     write_prompt(&mut out, session);
-    Outbox { text: out, shown }
+    Outbox { text: out, shown_versions }
 }
 
 fn write_header(out: &mut String, session: &Session, sandbox: &str) {

@@ -417,9 +417,9 @@ fn only_what_is_shown_counts_as_shown() {
     before.record("cut", FileVersion("old".into()), wap_core::LineSpan::ALL);
     before.record("other", FileVersion("old".into()), wap_core::LineSpan::ALL);
     session.shown_versions = before;
-    let shown = render_outbox(&session, &context, "").shown;
-    let version = |path, line| shown.version_for(path, line).map(|version| version.0.as_str());
-    assert_eq!(shown.paths().collect::<Vec<_>>(), ["cut", "empty", "other", "whole"]);
+    let shown_versions = render_outbox(&session, &context, "").shown_versions;
+    let version = |path, line| shown_versions.version_for(path, line).map(|version| version.0.as_str());
+    assert_eq!(shown_versions.paths().collect::<Vec<_>>(), ["cut", "empty", "other", "whole"]);
     assert_eq!(version("whole", 99), Some("version of whole"));
     assert_eq!((version("cut", 2), version("cut", 3)), (Some("version of cut"), Some("old")));
     assert_eq!(version("other", 1), Some("old"));

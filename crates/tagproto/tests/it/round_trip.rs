@@ -22,8 +22,8 @@ pub(crate) fn session(task: &str, dialect: Dialect) -> Session {
 pub(crate) fn outbox<W: Workspace + ?Sized>(session: &mut Session, workspace: &W) -> String {
     let frame = Frame::new("outbox");
     let context: Context = gather(session, workspace, &frame.call(), &OutboxLimits::default()).unwrap();
-    let Outbox { text, shown } = render_outbox(session, &context, SANDBOX);
-    session.note_outbox(shown, workspace, &frame.call());
+    let Outbox { text, shown_versions } = render_outbox(session, &context, SANDBOX);
+    session.note_outbox(shown_versions, workspace, &frame.call());
     text
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use local_workspace::LocalWorkspace;
 use regex::Regex;
 use serde_json::{Value, json};
-use tag_session::{Found, InboxFile, Sessions, Waited};
+use tag_session::{InboxEvent, InboxFile, Sessions, Waited};
 use tagproto::{Dialect, Session, read_outbox};
 use wap_core::CancelFlag;
 
@@ -238,7 +238,7 @@ fn put_reply(ground: &Ground, name: &str, reply: &str, age: Duration) -> Result<
 
 fn next_reply(sessions: &Sessions<LocalWorkspace>) -> Result<InboxFile, Problem> {
     match sessions.wait(&CancelFlag::new())? {
-        Waited::Found(Found::Reply(reply)) => Ok(reply),
+        Waited::Event(InboxEvent::Reply(reply)) => Ok(reply),
         other => Err(Problem::new(format!("instead of a reply came {other:?}"))),
     }
 }

@@ -91,9 +91,9 @@ fn report(console: Console, transcript: &Transcript, differences: &[Difference])
         return;
     }
     for difference in differences {
-        let Difference { sequence, what, expected, found, .. } = difference;
+        let Difference { sequence, what, expected, actual, .. } = difference;
         console.result(&format!("message {sequence}, {} came out otherwise:", one_line(what)));
-        let diff = TextDiff::from_lines(expected, found);
+        let diff = TextDiff::from_lines(expected, actual);
         console.result(&diff.unified_diff().header("transcript", "now").to_string());
     }
     console.result(&match differences.len() {

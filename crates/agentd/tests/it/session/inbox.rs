@@ -67,7 +67,8 @@ fn fifty_megabytes_are_set_aside() {
     let (mut daemon, id) = waiting(&project);
     let bytes = 50 << 20;
     project.put_reply("large.txt", vec![b'a'; bytes]);
-    daemon.wait_for("inbox/large.txt has 52428800 bytes, and a reply has at most 16777216: it was set aside");
+    daemon
+        .wait_for("inbox/large.txt has 52428800 bytes, and a reply has at most 16777216: it was quarantined");
     daemon.wait_for("it is now inbox/set-aside/large.txt");
     assert_eq!(fs::metadata(project.inbox().join("set-aside/large.txt")).unwrap().len(), bytes as u64);
     goes_on(&project, daemon, &id);
@@ -156,7 +157,7 @@ fn a_write_protected_file_is_not_executed_before_it_can_be_put_away() {
     fs::write(&beside, logging("once")).unwrap();
     fs::set_permissions(&beside, fs::Permissions::from_mode(0o444)).unwrap();
     fs::rename(beside, &file).unwrap();
-    daemon.wait_for("inbox/reply.txt is write-protected and could not be put away");
+    daemon.wait_for("inbox/reply.txt is write-protected and could not be moved to inbox/processed/");
     assert!(!project.has("ran.log"));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     daemon.wait_for("message 2 to copy");

@@ -115,5 +115,5 @@ fn transcript_writes_nothing_outside_of_its_copy() {
     project.run(&["replay", "nowhere.json"]).exits(2).says("cannot read nowhere.json");
     let none = project.folder().join("none.json");
     fs::write(&none, "{}").unwrap();
-    project.run(&["replay", none.to_str().unwrap()]).exits(2).says("this is no transcript");
+    project.run(&["replay", none.to_str().unwrap()]).exits(2).says("this is not a transcript");
 }

@@ -194,7 +194,7 @@ fn the_message_after_an_undo_tells_the_model_of_it_once() {
     project.run(&["undo", "--reply"]).ok();
     assert_eq!(project.run(&["outbox"]).ok().stdout, pending, "it may be in a chat already");
     project.apply(ASK, &[]).ok();
-    let undone = "the user has undone changes that you had made to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    let undone = "the user has undone changes that you had made to 'a', 'gone', 'new/deep/file'; READ_FILE shows the current content";
     assert_eq!(notes(&project), [undone]);
     project.apply(&format!("{ASK}[READ_FILE path=\"gone\"]\n"), &[]).ok();
     assert!(notes(&project).is_empty());
@@ -212,6 +212,6 @@ fn the_message_after_an_undo_tells_the_model_of_it_once() {
     project.apply("[READ_FILE path=\"c\"]\n", &["--session", &other]).ok();
     assert!(notes(&project).is_empty());
     project.apply("[READ_FILE path=\"d\"]\n", &["--session", &id]).ok();
-    let back = "the user has brought back changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    let back = "the user has restored changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows the current content";
     assert_eq!(notes(&project), [back]);
 }

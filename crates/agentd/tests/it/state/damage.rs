@@ -134,7 +134,7 @@ fn after_the_journal_was_lost_commands_wait_until_somebody_has_looked() {
     let commands = format!("Reply-To: {id}-2\n[RUN_COMMAND]\necho two >> ran.log\n[/RUN_COMMAND]\n");
     fs::remove_dir_all(project.base().join("journal")).unwrap();
     let ran = project.apply(&commands, &[]).exits(4);
-    let ran = ran.says("nobody knows whether these commands ran already");
+    let ran = ran.says("it is not known whether these commands have already run");
     ran.says("look at the workspace first; then `agentd apply FILE --again` executes the reply");
     assert_eq!(project.read("ran.log"), "one\n");
     project.apply(&commands, &["--again"]).ok();
