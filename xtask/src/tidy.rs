@@ -13,6 +13,7 @@ mod layering;
 mod lib_files;
 mod machine_paths;
 mod pending_snapshots;
+mod plain_pages;
 mod plain_words;
 mod source_code;
 mod unsafe_code;

@@ -8,7 +8,7 @@ use wap_core::{
 use crate::draft::Draft;
 use crate::parse::{ParseError, Section, parse};
 
-/// Why nothing was done, as a text for the model.
+/// The reason for a refusal, as a text for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -22,7 +22,7 @@ pub enum Refusal {
     #[error("nothing was changed: the chunk at line {1} of the reply does not fit '{0}': {2}")]
     Chunk(String, usize, String),
     /// A file that is to be deleted or moved, and that could not be put back byte by byte if the rest failed.
-    #[error("'{0}' is no UTF-8 text, so a patch does not delete or move it; nothing was changed")]
+    #[error("'{0}' is not UTF-8 text, so a patch does not delete or move it; nothing was changed")]
     NotPlain(String),
     /// The changes could not be made.
     #[error(transparent)]
@@ -64,7 +64,7 @@ pub fn apply<W: Workspace + ?Sized>(
             }
         }
     }
-    // What is deleted is the hardest to put back: it goes when all else is done.
+    // A deletion is the hardest to revert, so it comes last.
     changes.extend(deletions);
     Ok(change_together(workspace, call, &changes)?)
 }
@@ -78,10 +78,10 @@ fn read<W: Workspace + ?Sized>(
     workspace.read_file(call, &request).map_err(|error| Refusal::File(path.to_owned(), error))
 }
 
-/// The deletion of a file of which all bytes are known.
+/// Returns the deletion of a file whose bytes are all known.
 fn deletion(path: &str, file: &ReadFileResponse) -> Result<Reversible, Refusal> {
     let content = file.content.clone();
-    // Bytes that are no text, or another encoding, have another length as text.
+    // Bytes that are not text, or in another encoding, have another length as text.
     if file.is_truncated || file.metadata.size != content.len() as u64 {
         return Err(Refusal::NotPlain(path.to_owned()));
     }

@@ -14,7 +14,7 @@ pub(crate) struct Draft {
     /// The lines as the chunks so far leave them.
     pub(crate) lines: Vec<String>,
     pub(crate) exchanges: Vec<LineExchange>,
-    /// What each line ends with; nothing for new ones, and for the last one of a file without an ending.
+    /// The ending of each line; `None` for new ones, and for the last one of a file without an ending.
     endings: Vec<Option<&'static str>>,
     /// Below this index nothing was looked for yet.
     next: usize,
@@ -48,22 +48,22 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// What there is instead, for the model.
+    /// A description of the file's lines, for the model.
     pub(crate) fn take(&mut self, chunk: &Chunk) -> Result<(), String> {
         let mut from = self.next;
         for anchor in &chunk.anchors {
             from = self.anchor(anchor, from)? + 1;
         }
         let shorter = chunk.without_blank_end();
-        let (at, chunk) = match (self.place(chunk, from), &shorter) {
-            // Lines that only come stand before no blank line that only ends the chunk.
-            (_, Some(shorter)) if shorter.old.is_empty() => (self.place(shorter, from)?, shorter),
-            (Ok(at), Some(shorter)) if self.place(shorter, from) != Ok(at) => {
+        let (at, chunk) = match (self.position(chunk, from), &shorter) {
+            // Added lines without context do not go before a blank line that merely ends the chunk.
+            (_, Some(shorter)) if shorter.old.is_empty() => (self.position(shorter, from)?, shorter),
+            (Ok(at), Some(shorter)) if self.position(shorter, from) != Ok(at) => {
                 return Err("only the blank line at its end says where: write that as a line of one blank, or add lines"
                     .to_owned());
             }
             (Ok(at), _) => (at, chunk),
-            (Err(why), Some(shorter)) => (self.place(shorter, from).map_err(|_| why)?, shorter),
+            (Err(why), Some(shorter)) => (self.position(shorter, from).map_err(|_| why)?, shorter),
             (Err(why), None) => return Err(why),
         };
         self.exchange(at, chunk);
@@ -94,19 +94,19 @@ impl Draft {
         let exact: Vec<usize> = below().filter(|(_, line)| *line == anchor).map(|(at, _)| at).collect();
         let loose = || below().filter(|(_, line)| line.trim() == anchor.trim()).map(|(at, _)| at).collect();
         // Models write an anchor without the blanks before it.
-        let found: Vec<usize> = if exact.is_empty() { loose() } else { exact };
-        match found[..] {
+        let matches: Vec<usize> = if exact.is_empty() { loose() } else { exact };
+        match matches[..] {
             [only] => Ok(only),
             [] => Err(format!("the line after @@ is not there below line {from}: {anchor:?}")),
             _ => Err(format!(
                 "the line after @@ stands at the lines {}: {anchor:?}; put a line above it on an @@ line before",
-                numbers(&found)
+                numbers(&matches)
             )),
         }
     }
 
-    /// The index at which a chunk's lines stand.
-    fn place(&self, chunk: &Chunk, from: usize) -> Result<usize, String> {
+    /// Returns the line index at which a chunk's lines occur.
+    fn position(&self, chunk: &Chunk, from: usize) -> Result<usize, String> {
         let (old, end) = (&chunk.old, self.lines.len());
         if old.is_empty() {
             // Right below its anchor, else at the end.
@@ -117,14 +117,14 @@ impl Draft {
                 && self.lines[at..].iter().zip(old).all(|(line, old)| same(line, old))
         };
         let starts = || from..(end + 1).saturating_sub(old.len()).max(from);
-        let found: Vec<usize> = starts().filter(|at| fits(*at, &|line, old| line == old)).collect();
-        match found[..] {
+        let matches: Vec<usize> = starts().filter(|at| fits(*at, &|line, old| line == old)).collect();
+        match matches[..] {
             [only] => return Ok(only),
             // The anchor says which of them is meant: the first below it.
             [first, ..] if !chunk.anchors.is_empty() => return Ok(first),
             [] => {}
             _ => {
-                let numbers = numbers(&found);
+                let numbers = numbers(&matches);
                 return Err(format!(
                     "its lines stand more than once, at the lines {numbers}: say with `@@ line` below which line, or add \
                      lines around them"
@@ -144,10 +144,7 @@ impl Draft {
         }
         let is_new = |at: &usize| !chunk.new.is_empty() && self.lines[*at..].starts_with(&chunk.new);
         if let Some(at) = (0..end).find(is_new) {
-            return Err(format!(
-                "its lines are not there; what is to come stands at line {} already",
-                at + 1
-            ));
+            return Err(format!("its lines are not there; the new lines are at line {} already", at + 1));
         }
         let above = (0..from).any(|at| at + old.len() <= end && self.lines[at..].starts_with(old));
         Err(if above {
@@ -163,12 +160,12 @@ impl Draft {
     }
 }
 
-/// What a line ends with.
+/// Returns the ending of a line.
 fn ending(line: &str) -> Option<&'static str> {
     ["\r\n", "\n"].into_iter().find(|ending| line.ends_with(ending))
 }
 
-/// What most lines of a text end with; the first of them on a tie.
+/// Returns the ending of most lines of a text; the first of them on a tie.
 fn usual_ending(text: &str) -> &'static str {
     let (all, windows) = (text.matches('\n').count(), text.matches("\r\n").count());
     match (windows * 2).cmp(&all) {
@@ -178,6 +175,6 @@ fn usual_ending(text: &str) -> &'static str {
     }
 }
 
-fn numbers(found: &[usize]) -> String {
-    found.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
+fn numbers(matches: &[usize]) -> String {
+    matches.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -1,32 +1,32 @@
 //! The text of a patch as sections, one for each file. This part knows no workspace.
 
-/// What a patch does to one file.
+/// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Section {
     /// Makes a new file.
     Add {
-        /// Where.
+        /// The path.
         path: String,
         /// Its lines.
         lines: Vec<String>,
     },
     /// Deletes a file.
     Delete {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// Changes a file, and moves it if there is a new path.
     Update {
-        /// Which.
+        /// The path.
         path: String,
-        /// Where it is to be.
+        /// The new path.
         move_to: Option<String>,
-        /// What is changed, from the top of the file to its end.
+        /// The changes, from the top of the file to its end.
         chunks: Vec<Chunk>,
     },
 }
 
-/// Lines to find in a file, and those to put in their place.
+/// Lines to find in a file, and their replacement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
     /// Lines that stand above, each after the one before.
@@ -37,9 +37,9 @@ pub struct Chunk {
     pub new: Vec<String>,
     /// The lines that stay: their indexes in `old` and in `new`.
     pub kept: Vec<(usize, usize)>,
-    /// How many lines at the end are blank without a sign. They stay, or only stand between parts of the patch.
+    /// The number of blank lines without a sign at the end. They are context, or merely separate parts of the patch.
     pub unsigned_blank: usize,
-    /// Whether the lines are the last ones of the file.
+    /// True if the lines are the last ones of the file.
     pub is_at_end: bool,
     /// The line of the reply at which the chunk begins, 1-based.
     pub line_number: usize,
@@ -118,7 +118,7 @@ pub fn parse(reply: &str) -> Result<Vec<Section>, ParseError> {
             continue;
         }
         if !is_update && line.trim().is_empty() {
-            // Between sections it means nothing; a new file goes on behind none.
+            // A blank line between sections has no meaning; a new file does not continue behind one.
             blank_number = blank_number.or(Some((number, line)));
             continue;
         }
@@ -140,7 +140,7 @@ pub fn parse(reply: &str) -> Result<Vec<Section>, ParseError> {
     }
 }
 
-/// What stands before every line of the patch, as in the item of a list; nothing if a line does not have it.
+/// Returns the prefix of every line of the patch, as in a list item; empty if a line does not have it.
 fn indentation<'a>(first: &'a str, reply: &str) -> &'a str {
     let blanks = &first[..first.len() - first.trim_start().len()];
     let mut patch = reply.lines().skip_while(|line| line.trim() != BEGIN);
@@ -163,7 +163,7 @@ fn header(line: &str) -> Option<Section> {
     add().or_else(delete).or_else(update)
 }
 
-/// Adds a line to a section; false if it has no place there.
+/// Adds a line to a section; false if it does not belong there.
 fn take(section: &mut Section, line_number: usize, line: &str) -> bool {
     match section {
         Section::Delete { .. } => false,

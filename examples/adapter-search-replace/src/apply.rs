@@ -7,7 +7,7 @@ use wap_core::{
 
 use crate::parse::{Block, parse};
 
-/// Why nothing was done, as a text for the model.
+/// The reason for a refusal, as a text for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -86,15 +86,15 @@ impl Draft {
 
     fn take(&mut self, block: &Block) -> Result<(), Refusal> {
         let (mut old, mut new) = (&block.search[..], &block.replace[..]);
-        let mut found = places(&self.lines, old, |file, wanted| file == wanted);
+        let mut matches = positions(&self.lines, old, |file, wanted| file == wanted);
         let blank = blank_lines(old);
-        if found.is_empty() && blank < old.len() && new.starts_with(&old[..blank]) {
+        if matches.is_empty() && blank < old.len() && new.starts_with(&old[..blank]) {
             // Blank lines that both parts begin with change nothing; models put them there.
             (old, new) = (&old[blank..], &new[blank..]);
-            found = places(&self.lines, old, |file, wanted| file == wanted);
+            matches = positions(&self.lines, old, |file, wanted| file == wanted);
         }
-        let [at] = found[..] else {
-            let why = explain(&self.lines, block, &found);
+        let [at] = matches[..] else {
+            let why = explain(&self.lines, block, &matches);
             return Err(Refusal::Search(self.path.clone(), block.line_number, why));
         };
         self.lines.splice(at..at + old.len(), new.iter().cloned());
@@ -110,31 +110,32 @@ impl Draft {
     }
 }
 
-/// How many blank lines a text begins with.
+/// Counts the blank lines at the beginning of a text.
 fn blank_lines(lines: &[String]) -> usize {
     lines.iter().take_while(|line| line.trim().is_empty()).count()
 }
 
-/// The line indexes at which some lines stand; no lines stand everywhere, and so once only in an empty file.
-fn places(file: &[String], wanted: &[String], same: impl Fn(&str, &str) -> bool) -> Vec<usize> {
+/// Returns the line indexes at which some lines occur. An empty list of lines matches everywhere, so exactly once only in an
+/// empty file.
+fn positions(file: &[String], wanted: &[String], same: impl Fn(&str, &str) -> bool) -> Vec<usize> {
     let ends = (file.len() + 1).saturating_sub(wanted.len());
     let fits = |at: &usize| file[*at..].iter().zip(wanted).all(|(file, wanted)| same(file, wanted));
     (0..ends).filter(fits).collect()
 }
 
-/// Says what there is instead of the lines exactly once.
-fn explain(file: &[String], block: &Block, found: &[usize]) -> String {
+/// Describes the file where the lines do not occur exactly once.
+fn explain(file: &[String], block: &Block, matches: &[usize]) -> String {
     if block.search.is_empty() {
-        return "are empty, which makes a new file, but there is text in it already".to_owned();
+        return "are empty, which makes a new file, but the file has text already".to_owned();
     }
-    if !found.is_empty() {
-        let numbers: Vec<_> = found.iter().map(|index| (index + 1).to_string()).collect();
+    if !matches.is_empty() {
+        let numbers: Vec<_> = matches.iter().map(|index| (index + 1).to_string()).collect();
         return format!(
             "stand there more than once, at the lines {}: add lines around them",
             numbers.join(", ")
         );
     }
-    if let [at] = places(file, &block.search, |file, wanted| file.trim() == wanted.trim())[..] {
+    if let [at] = positions(file, &block.search, |file, wanted| file.trim() == wanted.trim())[..] {
         let mut pairs = file[at..].iter().zip(&block.search).zip(at + 1..);
         let ((has, wanted), number) =
             pairs.find(|((has, wanted), _)| has != wanted).expect("not all are the same");
@@ -142,12 +143,12 @@ fn explain(file: &[String], block: &Block, found: &[usize]) -> String {
     }
     let blank = blank_lines(&block.search);
     if blank < block.search.len()
-        && let [at] = places(file, &block.search[blank..], |file, wanted| file == wanted)[..]
+        && let [at] = positions(file, &block.search[blank..], |file, wanted| file == wanted)[..]
     {
         let number = at + 1;
         return format!("stand at line {number} without the blank ones before them: leave those out");
     }
-    match places(file, &block.replace, |file, wanted| file == wanted)[..] {
+    match positions(file, &block.replace, |file, wanted| file == wanted)[..] {
         [at] => format!("are not there, and the REPLACE lines stand at line {} already", at + 1),
         _ => "are not there: read the file again and copy them as they are".to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use crate::apply::Refusal;
 
-/// One block: lines to find in a file, and those to put in their place.
+/// One block: lines to find in a file, and their replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The file, as the model spelled it.
@@ -15,15 +15,15 @@ pub struct Block {
     pub line_number: usize,
 }
 
-/// How many signs a mark may have: usually seven. All marks of a block have the same number.
+/// The numbers of signs that a mark may have: usually seven. All marks of a block have the same number.
 const SIGNS: std::ops::RangeInclusive<usize> = 5..=9;
 
 /// A path that stands on a line of its own.
 struct Said {
     path: String,
-    /// Whether the line can hardly be anything but a path.
+    /// True if the line can hardly be anything but a path.
     is_plain: bool,
-    /// Whether a file may be made under this name: not under a word of prose.
+    /// True if a file may be made under this name: not under a word of prose.
     may_be_new: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Embeds `sandbox-fs` alone: a program of your own that works on one folder for somebody whom it does not trust.
+//! Embeds `sandbox-fs` alone: a program that works on one folder for an untrusted client.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;
@@ -13,17 +13,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = FileRoot::open(folder.path(), &RootRules::default(), FsPolicy::default())?;
     println!("paths are resolved with {}", root.method());
 
-    // A new version is written beside its place and put there in one step, if what is there is what was expected.
+    // A new version is written beside the file and exchanged with it in one step, if the file is the expected version.
     let notes = RelPath::parse("notes.txt")?;
     root.stage(&notes, b"first\n", FileMode::Keep)?.publish(Expected::Absent)?;
-    let seen = ContentHash::of(b"first\n");
-    root.stage(&notes, b"second\n", FileMode::Keep)?.publish(Expected::Content(seen))?;
+    let first = ContentHash::of(b"first\n");
+    root.stage(&notes, b"second\n", FileMode::Keep)?.publish(Expected::Content(first))?;
     let content = root.open_file(&notes)?.read_to_end(1024)?;
     println!("notes.txt holds {:?}", String::from_utf8_lossy(&content));
 
-    // Whoever still believes in the first version does not overwrite the second.
-    let stale = root.stage(&notes, b"third\n", FileMode::Keep)?.publish(Expected::Content(seen));
-    report("a write on top of a version that is gone", stale);
+    // A writer that expects the first version does not overwrite the second.
+    let stale = root.stage(&notes, b"third\n", FileMode::Keep)?.publish(Expected::Content(first));
+    report("a write on top of an older version", stale);
 
     // No path leads out, on paper or through a link, and some names are closed to writing.
     for text in ["../outside", "/etc/hostname", "elsewhere/hostname", ".git/hooks/pre-commit"] {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     for entry in root.walk(&RelPath::root(), WalkLimits::default())? {
-        println!("found {} ({})", entry.path, entry.kind);
+        println!("entry {} ({})", entry.path, entry.kind);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use wap_core::{
     Call, CancelFlag, ConversationId, ExecuteCommandResponse, Origin, Retention, RunKey, Workspace,
 };
 
-/// What a model has answered. The first line of the file was never shown to it, so the numbers mean the file as it is.
+/// The answer of a model. The file was never shown to it, so the numbers mean the current version.
 const REPLY: &str = r#"I greet properly and look at the result.
 
 [EDIT_FILE path="greet.sh" start_line="1" end_line="1"]
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Time, ids and randomness come from the caller; the codec has none of its own.
     let id = SessionId::from_random([0xa1, 0xb2, 0xc3, 0xd4]);
     let mut session = Session::new(id, "Greet politely.", "2030-01-01T00:00:00Z", Dialect::Agentd, None);
-    // The workspace carries out a step of a run once, whoever asks again.
+    // The workspace carries out a step of a run once, even if another caller repeats it.
     let origin = Origin {
         conversation: ConversationId(id.to_string()),
         run: RunKey { sequence: session.sequence_number, digest: "a digest of the reply".to_owned() },

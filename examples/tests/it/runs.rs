@@ -16,13 +16,13 @@ fn embedded_sandbox_fs_writes_and_refuses() {
         lines,
         [
             r#"notes.txt holds "second\n""#,
-            "refused: a write on top of a version that is gone: `notes.txt` was changed by another program",
+            "refused: a write on top of an older version: `notes.txt` was changed by another program",
             "refused: ../outside: the path leaves the workspace",
             "refused: /etc/hostname: the path is absolute and does not begin with the workspace folder",
             "refused: elsewhere/hostname: `elsewhere` is a link that is absolute",
             "refused: .git/hooks/pre-commit: `.git/hooks/pre-commit` is protected by the entry `.git`: git runs hooks and programs that it names",
-            "found elsewhere (link)",
-            "found notes.txt (file)",
+            "entry elsewhere (link)",
+            "entry notes.txt (file)",
         ]
     );
 }

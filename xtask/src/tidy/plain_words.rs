@@ -1,8 +1,10 @@
 //! Plain English: names, doc comments and texts without the words that plainer ones have replaced.
 //!
-//! The check covers the crates in [`CLEANED`]; a crate joins that list once its own text is clean.
+//! The check covers the crates in [`CLEANED`]; a crate joins that list once its own text is clean. Of pages it covers the
+//! phrases, in every page.
 
 use super::Finding;
+use super::plain_pages::paragraphs;
 use super::source_code::{Piece, code_only, is_word, pieces};
 use crate::Tree;
 
@@ -53,7 +55,7 @@ const NAMES: [(&str, &str); 8] = [
     ("tell", "report, render, notify"),
 ];
 
-/// Phrases that doc comments and string literals do not use, and the phrases to use instead.
+/// Phrases that doc comments, string literals and pages do not use, and the phrases to use instead.
 const PHRASES: [(&str, &str); 24] = [
     ("anybody", "name the role"),
     ("anyone", "name the role"),
@@ -91,7 +93,8 @@ const QUESTIONS: [&str; 6] = ["how", "what", "where", "whether", "which", "why"]
 /// A file or folder, a word that it may use, and the reason.
 type Exception = (&'static str, &'static str, &'static str);
 
-const EXCEPTIONS: [Exception; 7] = [
+const EXCEPTIONS: [Exception; 12] = [
+    ("CHANGELOG.md", "covering", "the name of a type"),
     ("crates/change-journal/src/error.rs", "found", "a public field that other crates match"),
     ("crates/change-journal/src/store/open.rs", "found", "fills that field"),
     ("crates/change-journal/tests/", "found", "matches that field"),
@@ -99,35 +102,48 @@ const EXCEPTIONS: [Exception; 7] = [
     ("crates/file-index/", "ground", "the module keeps its file until the files are grouped"),
     ("crates/local-workspace/tests/", "goes on", "a notice of wap-core"),
     ("crates/local-workspace/tests/", "seen", "a field of WAP's requests"),
+    ("crates/sandbox-exec/README.md", "covering", "the name of a file"),
+    ("docs/guide.md", "put away", "a message of tag-session"),
+    ("docs/guide.md", "set aside", "a message of tag-session"),
+    ("docs/guide.md", "told", "a message of tagproto"),
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut is_used = [false; EXCEPTIONS.len()];
+    let mut report = |path: &str, line_index: usize, word: &str, text: String| {
+        let exception =
+            EXCEPTIONS.iter().position(|(at, allowed, _)| path.starts_with(at) && *allowed == word);
+        match exception {
+            Some(index) => is_used[index] = true,
+            None => findings.push(Finding::at(CHECK, path, line_index, text)),
+        }
+    };
     for (path, source) in tree.sources().filter(|(path, _)| is_cleaned(path)) {
-        let mut report = |line_index: usize, word: &str, text: String| {
-            let exception =
-                EXCEPTIONS.iter().position(|(at, allowed, _)| path.starts_with(at) && *allowed == word);
-            match exception {
-                Some(index) => is_used[index] = true,
-                None => findings.push(Finding::at(CHECK, path, line_index, text)),
-            }
-        };
         for (line_index, line) in code_only(source).lines().enumerate() {
             for (word, instead) in line.split(|character| !is_word(character)).filter_map(name_fault) {
-                report(line_index, word, format!("the name `{word}`: say {instead}"));
+                report(path, line_index, word, format!("the name `{word}`: say {instead}"));
             }
         }
         for passage in passages(&pieces(source)) {
             if let Some(word) = passage.question() {
                 report(
+                    path,
                     passage.line_index,
                     word,
                     format!("a doc comment opens with `{word}`: open with a verb or the noun"),
                 );
             }
             for (line_index, phrase, instead) in passage.faults() {
-                report(line_index, phrase, format!("`{phrase}`: say {instead}"));
+                report(path, line_index, phrase, format!("`{phrase}`: say {instead}"));
+            }
+        }
+    }
+    let pages = tree.texts().filter(|(path, _)| path.ends_with(".md") && !path.starts_with("fixtures/"));
+    for (path, text) in pages {
+        for paragraph in paragraphs(text) {
+            for (line_index, phrase, instead) in paragraph.faults() {
+                report(path, line_index, phrase, format!("`{phrase}`: say {instead}"));
             }
         }
     }
@@ -144,7 +160,7 @@ fn is_cleaned(path: &str) -> bool {
 }
 
 fn covers(tree: &Tree, path: &str) -> bool {
-    tree.sources().any(|(source, _)| source.starts_with(path))
+    tree.sources().chain(tree.texts()).any(|(file, _)| file.starts_with(path))
 }
 
 /// Returns the banned word in a name, with its replacement.
@@ -189,11 +205,11 @@ fn is_plain(text: &str, offset: usize, phrase: &str) -> bool {
     })
 }
 
-/// A doc comment or a string literal, with its lines.
-struct Passage<'s> {
-    line_index: usize,
-    is_doc: bool,
-    lines: Vec<&'s str>,
+/// A doc comment, a string literal or a paragraph of a page, with its lines.
+pub(super) struct Passage<'s> {
+    pub(super) line_index: usize,
+    pub(super) is_doc: bool,
+    pub(super) lines: Vec<&'s str>,
 }
 
 /// Collects doc comments, whose lines are pieces of their own, and string literals.

@@ -384,7 +384,7 @@ const CASES: &[Case] = &[
         name: "it is done already",
         files: &[("a", "1\nII\n")],
         patch: "*** Begin Patch\n*** Update File: a\n@@\n-2\n+II\n*** End Patch\n",
-        refused: "what is to come stands at line 2 already",
+        refused: "the new lines are at line 2 already",
         after: &[],
     },
     Case {
@@ -502,5 +502,5 @@ fn bytes_that_are_no_text_are_kept_and_not_deleted() {
     assert_eq!(workspace.files()["a"], b"caf\xe9\ny\n");
     let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     let refused = with_call(|call| apply(&workspace, call, patch)).unwrap_err();
-    assert!(refused.to_string().contains("no UTF-8 text"), "{refused}");
+    assert!(refused.to_string().contains("not UTF-8 text"), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! What happens between reading and writing.
+//! Changes by another program between reading and writing.
 
 use adapter_apply_patch::{Refusal, apply};
 use memory_workspace::MemoryWorkspace;

@@ -1,4 +1,4 @@
-//! What becomes of patches, as a table: files, a patch, what is refused, files afterwards.
+//! Patches and their results, as a table: files, a patch, what is refused, files afterwards.
 
 mod cases;
 mod commit;

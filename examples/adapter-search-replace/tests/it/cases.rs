@@ -261,7 +261,7 @@ const CASES: &[Case] = &[
         refused: "",
         after: &[("a", "1\nII")],
     },
-    // What peers get wrong.
+    // Mistakes of other tools.
     Case {
         name: "CRLF stays CRLF",
         files: &[("a", "1\r\n2\r\n3\r\n")],
@@ -284,7 +284,7 @@ const CASES: &[Case] = &[
         after: &[],
     },
     Case {
-        name: "text that occurs twice, told apart by its neighbour",
+        name: "text that occurs twice, distinguished by its neighbour",
         files: &[("a", "x\ny\nx\n")],
         reply: "a\n<<<<<<< SEARCH\ny\nx\n=======\ny\nX\n>>>>>>> REPLACE\n",
         refused: "",
@@ -332,7 +332,7 @@ const CASES: &[Case] = &[
         refused: "",
         after: &[("a", "\u{feff}1\nII\n")],
     },
-    // What is said instead of guessing.
+    // Refusals instead of guesses.
     Case {
         name: "the indentation has drifted",
         files: &[("a", "if x:\n        y()\n")],
@@ -372,7 +372,7 @@ const CASES: &[Case] = &[
         name: "an empty SEARCH on a file with text",
         files: &[("a", "1\n")],
         reply: "a\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n",
-        refused: "there is text in it already",
+        refused: "the file has text already",
         after: &[],
     },
     Case {

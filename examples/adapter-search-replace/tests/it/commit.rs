@@ -1,4 +1,4 @@
-//! What happens between reading and writing.
+//! Changes by another program between reading and writing.
 
 use adapter_search_replace::{Refusal, apply};
 use memory_workspace::MemoryWorkspace;

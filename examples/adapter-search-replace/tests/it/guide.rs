@@ -1,4 +1,4 @@
-//! What the guide shows is what there is.
+//! Checks that the guide quotes the source exactly.
 
 const GUIDE: &str = include_str!("../../../../docs/writing-an-adapter.md");
 const SOURCES: [&str; 2] = [include_str!("../../src/apply.rs"), include_str!("../../src/parse.rs")];

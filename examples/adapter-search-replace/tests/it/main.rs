@@ -1,4 +1,4 @@
-//! What becomes of replies, as a table: files, a reply, what is refused, files afterwards.
+//! Replies and their results, as a table: files, a reply, what is refused, files afterwards.
 
 mod cases;
 mod commit;
