@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
-use sandbox_exec::{Covering, LayerMount};
+use sandbox_exec::{LayerMount, ProcessOverlays};
 use serde::{Deserialize, Serialize};
 
 /// The first argument by which a process is asked to cover folders; the file that says which follows.
@@ -47,7 +47,7 @@ pub(crate) fn enter_if_requested() -> Result<Vec<OsString>, String> {
         serde_json::from_slice(&bytes).map_err(|error| format!("the list of layers: {error}"))?;
     let layers =
         request.layers.into_iter().map(|[lower, upper, work]| LayerMount::new(lower, upper, work)).collect();
-    Covering::new(layers, request.replaced)
+    ProcessOverlays::new(layers, request.replaced)
         .enter()
         .map_err(|error| format!("nothing can be tried out here: {error}"))?;
     // Nobody would look at what comes of it.

@@ -1,8 +1,8 @@
-//! What confinement costs, in one run: `cargo xtask bench exec`.
+//! Measures the cost of confinement, in one run: `cargo xtask bench exec`.
 //!
 //! The time of a command is that from the request to the last process's death. Kinds of commands take turns, so that
-//! whatever else the machine does meets all of them. Figures are printed beside what was wanted; a slow machine is no
-//! error, a command that fails is.
+//! whatever else the machine does meets all of them. Figures are printed beside what was wanted; a slow machine is
+//! not an error, a command that fails is.
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
 use std::fs;
@@ -22,7 +22,7 @@ const ROUNDS: usize = 300;
 /// Between two commands, where they do not follow each other at once: a model is never faster.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What the large daemon has in memory.
+/// The memory of the large daemon.
 const LARGE_BYTES: usize = 500 << 20;
 
 const FLOOD_BYTES: u64 = 1 << 30;
@@ -107,7 +107,7 @@ impl Bench {
         let before = status_bytes("VmRSS:");
         let started = Instant::now();
         let running = self.launcher.spawn(&self.policy, &command).expect("the command starts");
-        let outcome = running.wait().expect("nobody kills it");
+        let outcome = running.wait().expect("the benchmark kills no command");
         let seconds = started.elapsed().as_secs_f64();
         assert_eq!(outcome.stdout.total_bytes, FLOOD_BYTES);
         let growth = status_bytes("VmHWM:").saturating_sub(before);
@@ -148,7 +148,7 @@ impl Bench {
     }
 }
 
-/// How many seconds a loop that only reads needs for the output of the same command, run without a sandbox.
+/// The seconds that a loop that only reads needs for the output of the same command, run without a sandbox.
 fn plain_drain(text: &str) -> f64 {
     let started = Instant::now();
     let mut shell =

@@ -1,4 +1,4 @@
-//! What a copy-on-write layer costs a command, on a tree of 20,000 files: `cargo bench -p sandbox-exec --bench layer`.
+//! Measures the cost of a copy-on-write layer for a command, on a tree of 20,000 files: `cargo bench -p sandbox-exec --bench layer`.
 //!
 //! Making a layer writes to the disk a little. With `TMPDIR` on a memory file system only the rest is measured.
 
@@ -18,26 +18,26 @@ fn main() {
     divan::main();
 }
 
-/// How many files the workspace has.
+/// The number of files in the workspace.
 const FILES: u32 = 20_000;
 
-struct Ground {
+struct Fixture {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
     launcher: Launcher,
     store: LayerStore,
 }
 
-impl Ground {
-    /// Keeps layers inside the workspace, as `agentd` does unless it is told otherwise.
-    fn new() -> Ground {
-        Ground::with_layers_at("workspace/.agentd/layers")
+impl Fixture {
+    /// Keeps layers inside the workspace, as `agentd` does by default.
+    fn new() -> Fixture {
+        Fixture::with_layers_at("workspace/.agentd/layers")
     }
 
-    fn with_layers_at(place: &str) -> Ground {
+    fn with_layers_at(name: &str) -> Fixture {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let path = std::fs::canonicalize(folder.path()).expect("the folder is there");
-        let [home, workspace, layers] = ["home", "workspace", place].map(|name| path.join(name));
+        let [home, workspace, layers] = ["home", "workspace", name].map(|folder| path.join(folder));
         for folder in [&home, &workspace, &layers] {
             std::fs::create_dir_all(folder).expect("a folder can be made");
         }
@@ -58,7 +58,7 @@ impl Ground {
         let root = Arc::new(root.expect("the workspace opens"));
         let held = std::fs::File::open(&layers).expect("the folder is there").into();
         let store = LayerStore::open(held, &layers, root).expect("layers can be made");
-        Ground { _folder: folder, workspace, launcher, store }
+        Fixture { _folder: folder, workspace, launcher, store }
     }
 
     fn layer(&self, number: u64) -> Layer {
@@ -86,38 +86,38 @@ fn next() -> u64 {
 
 #[divan::bench(sample_count = 300)]
 fn true_without_a_layer(bencher: Bencher<'_, '_>) {
-    let ground = Ground::new();
-    bencher.bench_local(|| ground.run(None, "true"));
+    let fixture = Fixture::new();
+    bencher.bench_local(|| fixture.run(None, "true"));
 }
 
 #[divan::bench(sample_count = 300)]
 fn true_on_a_layer(bencher: Bencher<'_, '_>) {
-    let ground = Ground::new();
-    bencher.with_inputs(|| ground.layer(next())).bench_local_values(|layer| {
-        ground.run(Some(&layer), "true");
+    let fixture = Fixture::new();
+    bencher.with_inputs(|| fixture.layer(next())).bench_local_values(|layer| {
+        fixture.run(Some(&layer), "true");
         layer
     });
 }
 
 #[divan::bench(sample_count = 300)]
 fn true_on_a_layer_kept_outside(bencher: Bencher<'_, '_>) {
-    let ground = Ground::with_layers_at("layers");
-    bencher.with_inputs(|| ground.layer(next())).bench_local_values(|layer| {
-        ground.run(Some(&layer), "true");
+    let fixture = Fixture::with_layers_at("layers");
+    bencher.with_inputs(|| fixture.layer(next())).bench_local_values(|layer| {
+        fixture.run(Some(&layer), "true");
         layer
     });
 }
 
 #[divan::bench(sample_count = 300)]
 fn making_a_layer(bencher: Bencher<'_, '_>) {
-    let ground = Ground::new();
-    bencher.bench_local(|| ground.layer(next()));
+    let fixture = Fixture::new();
+    bencher.bench_local(|| fixture.layer(next()));
 }
 
 #[divan::bench(sample_count = 100, args = [1, 100, 10_000])]
 fn looking_at_new_files(bencher: Bencher<'_, '_>, files: u32) {
-    let ground = Ground::new();
-    let layer = ground.layer(next());
+    let fixture = Fixture::new();
+    let layer = fixture.layer(next());
     let upper: &Path = &layer.mount_spec().upper;
     for number in 0..files {
         std::fs::write(upper.join(format!("new{number}")), "text\n").expect("a file can be made");
@@ -127,10 +127,10 @@ fn looking_at_new_files(bencher: Bencher<'_, '_>, files: u32) {
 
 #[divan::bench(sample_count = 100)]
 fn discarding_a_used_layer(bencher: Bencher<'_, '_>) {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let used = || {
-        let layer = ground.layer(next());
-        ground.run(Some(&layer), "echo x > new; rm 0/1; echo y >> 0/2");
+        let layer = fixture.layer(next());
+        fixture.run(Some(&layer), "echo x > new; rm 0/1; echo y >> 0/2");
         layer
     };
     bencher.with_inputs(used).bench_local_values(Layer::discard);

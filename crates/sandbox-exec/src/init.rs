@@ -42,7 +42,7 @@ use crate::sys;
 /// The exit code of an init or a child that could not do its work; the status stream says why.
 pub(crate) const EXIT_BROKEN: i32 = 127;
 
-/// What an init gets from the spawner before there is a request.
+/// Everything that an init gets from the spawner before there is a request.
 pub(crate) struct InitEnds {
     /// Brings the request, and takes the news that the command has begun.
     pub(crate) orders: OwnedFd,
@@ -87,15 +87,15 @@ impl RequestFiles {
     }
 }
 
-/// What an init has made before its request comes.
+/// Everything that an init has made before its request comes.
 struct Prepared {
     /// The new root; `None` without a root of its own.
     root: Option<NewRoot>,
     own_ids: Option<OwnIds>,
     /// `None` if the file tree must be finished first.
     shell: Option<ShellProcess>,
-    /// Keeps the mounts, for the spawner to take them down: their end takes the kernel some time, and nobody should
-    /// have to wait for it who waits for the command. Without it, they are taken down as this process ends.
+    /// Keeps the mounts, for the spawner to take them down: their end takes the kernel some time, and the
+    /// caller, which waits for the command, should not wait for it. Without it, they are taken down as this process ends.
     mounts: Option<OwnedFd>,
 }
 

@@ -42,13 +42,13 @@ use crate::report::{Level, SandboxReport};
 use crate::spawner::channel::{self, Status};
 use crate::spawner::request::{Request, Task};
 
-/// How long the preparation of a sandbox may take before it is given up.
+/// The longest preparation of a sandbox.
 const PREPARATION_LIMIT: Duration = Duration::from_secs(10);
 
-/// How often a request is repeated that failed for want of processes or memory.
+/// The number of attempts at a request that fails for want of processes or memory.
 const ATTEMPT_LIMIT: u32 = 3;
 
-/// What a launcher needs to know; everything else is in each command's [`Policy`].
+/// The configuration of a launcher; everything else is in each command's [`Policy`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LauncherConfig {
@@ -59,7 +59,7 @@ pub struct LauncherConfig {
     /// An existing folder outside every workspace. The self-test at start makes a few small files in it; where
     /// commands have no root of their own, each has its home and its temporary files in it while it runs.
     pub scratch: PathBuf,
-    /// The most confinement to use: [`Level::Full`], unless someone chose less.
+    /// The most confinement to use: [`Level::Full`], unless the user chose less.
     pub highest_level: Level,
 }
 
@@ -70,7 +70,7 @@ impl LauncherConfig {
     }
 }
 
-/// Why a launcher could not start.
+/// The reason that a launcher could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -85,7 +85,7 @@ pub enum StartError {
     Unusable(#[source] SpawnError),
 }
 
-/// Why a command did not start. Nothing of it has run, except with [`SpawnError::Unconfirmed`].
+/// The reason that a command did not start. Nothing of it has run, except with [`SpawnError::Unconfirmed`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
@@ -121,7 +121,7 @@ pub struct Launcher {
     scratch: PathBuf,
     isolation: Isolation,
     report: SandboxReport,
-    /// What holds since a folder was met on which root cannot be exchanged with the commands' own user.
+    /// The report since the first folder on which root cannot be exchanged with the commands' own user.
     lesser_report: OnceLock<SandboxReport>,
 }
 
@@ -228,7 +228,7 @@ impl Launcher {
     }
 
     /// Has a child created, and repeats this a few times when the machine is short of processes or memory, or when the
-    /// spawner was dying and nobody had noticed yet.
+    /// spawner was dying unnoticed.
     fn start_request(&self, request: &Request) -> Result<Started, SpawnError> {
         let mut attempt = 1;
         loop {
@@ -313,7 +313,7 @@ fn is_readable_before(fd: &OwnedFd, deadline: Instant) -> bool {
     }
 }
 
-/// Whether nothing has run and the same request may succeed a moment later.
+/// Checks whether nothing has run and the same request may succeed a moment later.
 fn is_passing(error: &SpawnError) -> bool {
     match error {
         SpawnError::NotStarted => true,

@@ -9,16 +9,15 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod child;
-mod covering;
 mod init;
 mod launcher;
 mod policy;
 mod probe;
+mod process_overlays;
 mod report;
 mod spawner;
 mod sys;
 
-pub use covering::Covering;
 pub use init::layer_mount::LayerMount;
 pub use init::step::{Step, StepError};
 pub use launcher::capture::Captured;
@@ -36,6 +35,7 @@ pub use policy::shell_command::{
 };
 pub use policy::{ExecLimits, GitIdentity, Policy};
 pub use probe::self_test::{Escape, ProbeError};
+pub use process_overlays::ProcessOverlays;
 pub use report::denial::Denied;
 pub use report::remedy::{Remedy, remedies};
 pub use report::{

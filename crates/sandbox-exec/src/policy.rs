@@ -1,4 +1,4 @@
-//! What a command may see, change and use up: plain data that can be printed.
+//! The permissions and limits of a command: plain data that can be printed.
 
 pub(crate) mod environment;
 pub(crate) mod isolation;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::init::layer_mount::LayerMount;
 
-/// What a command may do. Every path is absolute.
+/// The permissions of a command. Every path is absolute.
 ///
 /// A policy never says how it is enforced; [`SandboxReport`](crate::SandboxReport) says what of it is in force on
 /// this machine.
@@ -41,13 +41,13 @@ pub struct Policy {
     /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
     /// command is refused. If the kernel does not mount it, the step is [`Step::Layer`](crate::Step::Layer).
     pub layer: Option<LayerMount>,
-    /// Whether the command may use the network.
+    /// True if the command may use the network.
     pub network: bool,
     /// Variables that the user lists, on top of the base environment. They are not checked.
     pub environment: BTreeMap<OsString, OsString>,
     /// Who commits made by commands are from.
     pub git_identity: GitIdentity,
-    /// What may be used up.
+    /// The resources that it may use.
     pub limits: ExecLimits,
 }
 
@@ -104,7 +104,7 @@ impl Default for GitIdentity {
     }
 }
 
-/// What a command may use up. The timeout belongs to the [`ShellCommand`](crate::ShellCommand).
+/// The resources that a command may use. The timeout belongs to the [`ShellCommand`](crate::ShellCommand).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecLimits {

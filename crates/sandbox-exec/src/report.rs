@@ -1,11 +1,11 @@
-//! What really confines commands on this machine, as found by running attacks in a real child.
+//! The confinement in force on this machine, measured by attacks in a real child.
 
 pub(crate) mod denial;
 pub(crate) mod remedy;
 
 use std::fmt;
 
-/// How much confinement is in force, from least to most.
+/// The strength of the confinement in force, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Nothing but a cleared environment, a deadline and the killing of descendants. The home is the user's own.
@@ -34,7 +34,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// What keeps a command from files outside its workspace.
+/// The means that keep a command from files outside its workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileConfinement {
@@ -56,7 +56,7 @@ impl fmt::Display for FileConfinement {
     }
 }
 
-/// What keeps a command from the network while the policy's network is off.
+/// The means that keep a command from the network while the policy's network is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkConfinement {
@@ -81,7 +81,7 @@ impl fmt::Display for NetworkConfinement {
     }
 }
 
-/// What a command sees of the user's home folder.
+/// The parts of the user's home folder that a command sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HomeVisibility {
@@ -103,7 +103,7 @@ impl fmt::Display for HomeVisibility {
     }
 }
 
-/// How the end of a command reaches all its descendants.
+/// The means by which the end of a command reaches all its descendants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KillReach {
@@ -122,7 +122,7 @@ impl fmt::Display for KillReach {
     }
 }
 
-/// Whether changes of files are caught in a layer before they reach the workspace.
+/// The presence of a layer that catches changes of files before they reach the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayerKind {
@@ -142,7 +142,7 @@ impl fmt::Display for LayerKind {
     }
 }
 
-/// What confines commands, found by a self-test at start.
+/// The confinement of commands, measured by a self-test at start.
 ///
 /// Displays as the one line that stands in front of every session:
 /// `sandbox: level=…; fs=…; net=…; home=…; kill=…; layer=…; missing=[…]`.
@@ -161,12 +161,12 @@ pub struct SandboxReport {
     pub kill: KillReach,
     /// Copy-on-write layer.
     pub layer: LayerKind,
-    /// What is not in force, each as a few words with its reason.
+    /// Steps that are not in force, each in a few words with its reason.
     pub missing: Vec<String>,
 }
 
 impl SandboxReport {
-    /// What is known before the self-test.
+    /// Returns the report before the self-test.
     pub(crate) fn unconfined() -> SandboxReport {
         SandboxReport {
             level: Level::None,

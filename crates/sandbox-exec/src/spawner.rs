@@ -73,14 +73,14 @@ struct Spawner {
     own_ids: Option<OwnIds>,
     children: Vec<Child>,
     reserve: Option<Reserve>,
-    /// Whether something of a command that has ended goes on.
+    /// True if processes of an ended command still run.
     has_orphans: bool,
 }
 
-/// What no other process may keep a copy of.
+/// Descriptors of which no other process may keep a copy.
 struct OwnEnds {
     requests: OwnedFd,
-    /// Nobody ever writes to it.
+    /// No process ever writes to it.
     _lifeline: OwnedFd,
 }
 
@@ -250,7 +250,7 @@ impl Spawner {
     }
 
     /// Takes notice that a command has begun, or never will, and has an init make what the next command will probably
-    /// need, while nobody waits for it.
+    /// need, while no caller waits for it.
     fn begun(&mut self, index: usize) {
         let child = &mut self.children[index];
         let packet = channel::receive(&child.orders).ok().flatten();
@@ -348,8 +348,8 @@ impl Spawner {
 
     /// Kills what has lost its init. What is left then is tried again before anything else is done.
     fn kill_orphans(&mut self) {
-        let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
-        self.has_orphans = !sweep::kill_orphans(&known);
+        let inits: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
+        self.has_orphans = !sweep::kill_orphans(&inits);
     }
 
     /// Takes leave of a dead child; its launcher sees the end of its status stream when nothing of it is left.

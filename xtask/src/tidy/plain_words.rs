@@ -11,7 +11,7 @@ use crate::Tree;
 const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
-const CLEANED: [&str; 14] = [
+const CLEANED: &[&str] = &[
     "change-journal",
     "cocode-env",
     "cocode-runner",
@@ -23,6 +23,7 @@ const CLEANED: [&str; 14] = [
     "git-index",
     "local-workspace",
     "rel-path",
+    "sandbox-exec",
     "sandbox-fs",
     "tag-session",
     "workspace-host",
@@ -93,7 +94,7 @@ const QUESTIONS: [&str; 6] = ["how", "what", "where", "whether", "which", "why"]
 /// A file or folder, a word that it may use, and the reason.
 type Exception = (&'static str, &'static str, &'static str);
 
-const EXCEPTIONS: [Exception; 12] = [
+const EXCEPTIONS: &[Exception] = &[
     ("CHANGELOG.md", "covering", "the name of a type"),
     ("crates/change-journal/src/error.rs", "found", "a public field that other crates match"),
     ("crates/change-journal/src/store/open.rs", "found", "fills that field"),

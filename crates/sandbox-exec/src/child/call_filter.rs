@@ -118,7 +118,7 @@ fn refusals(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>,
     Ok(rules)
 }
 
-/// Which of `clone`'s arguments holds its flags, counted from 0.
+/// The index of the flags among `clone`'s arguments, counted from 0.
 #[cfg(not(target_arch = "s390x"))]
 const CLONE_FLAGS_ARGUMENT: u8 = 0;
 #[cfg(target_arch = "s390x")]

@@ -1,4 +1,4 @@
-//! What a child gives up for good just before the shell: limits, capabilities, privileges, files, system calls.
+//! Everything that a child gives up for good just before the shell: limits, capabilities, privileges, files, system calls.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -18,7 +18,7 @@ use crate::policy::isolation::{Isolation, Sockets};
 use crate::spawner::preparation::Preparation;
 use crate::spawner::request::ChildLimits;
 
-/// What is left to do when a process has confined itself.
+/// The work that remains once a process has confined itself.
 pub(crate) struct Restricted {
     /// Rules for files that wait for a mount: they are to be put in force before anything of the command runs.
     pub(crate) late_rules: Option<LateRules>,

@@ -29,7 +29,7 @@ const SET_ID_BITS: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
 const MAKING_FLAGS: [u64; 2] =
     [libc::O_CREAT.unsigned_abs() as u64, (libc::O_TMPFILE & !libc::O_DIRECTORY).unsigned_abs() as u64];
 
-/// What stands for "leave it as it is" in the place of an owner or a group.
+/// The value of an owner or a group that means "leave it unchanged".
 const UNCHANGED: u64 = 0xffff_ffff;
 
 /// The place of the mode among the arguments, counted from 0, of calls that change it, or that make a file with it.

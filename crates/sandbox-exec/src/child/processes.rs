@@ -1,4 +1,4 @@
-//! How many processes a user has.
+//! Counts the processes of a user.
 
 use std::fs;
 

@@ -24,7 +24,7 @@ use crate::spawner::preparation::Preparation;
 use crate::spawner::request::Task;
 use crate::sys::{self, Cloned};
 
-/// What a process says when it is confined; the listener of its system call filter is in the packet, if it has one.
+/// The message of a process that is confined; the listener of its system call filter is in the packet, if it has one.
 const CONFINED: &[u8] = b"L";
 
 /// A process that is confined already and waits.

@@ -7,7 +7,7 @@
 /// System calls that are refused for the same reason.
 #[derive(Debug)]
 pub(crate) struct CallGroup {
-    /// Why commands do without them.
+    /// The reason that commands do without them.
     pub(crate) reason: &'static str,
     /// Name and number of each.
     pub(crate) calls: &'static [(&'static str, libc::c_long)],
@@ -151,7 +151,7 @@ pub(crate) fn numbers(groups: &'static [CallGroup]) -> impl Iterator<Item = libc
 /// these are for.
 pub(crate) fn name_and_reason(groups: &'static [CallGroup], number: i64) -> (String, &'static str) {
     let of_group = |group: &'static CallGroup| {
-        let call = group.calls.iter().find(|(_, known)| *known == number)?;
+        let call = group.calls.iter().find(|(_, listed)| *listed == number)?;
         Some((call.0.to_owned(), group.reason))
     };
     let partly = match number {
@@ -205,7 +205,7 @@ mod tests {
         timer_settime timerfd_create timerfd_gettime timerfd_settime times tkill truncate umask uname unlink unlinkat
         uprobe uretprobe ustat utime utimensat utimes vfork vmsplice wait4 waitid write writev";
 
-    /// What the kernel has in other tables only: the one of 32-bit programs, whose calls end a command, and those of
+    /// Calls that the kernel has in other tables only: the one of 32-bit programs, whose calls end a command, and those of
     /// other architectures; and names without a call, or with numbers above the reviewed ones.
     const ELSEWHERE: &str = "
         fadvise64_64 fstatfs64 gethostname ipc llseek mmap_pgoff ni_syscall nice old_getrlimit old_msgctl old_readdir
@@ -284,8 +284,8 @@ mod tests {
         for group in REFUSED.iter().chain(UNKNOWN) {
             for (name, number) in group.calls {
                 let number = u32::try_from(*number).unwrap();
-                let known = numbers.iter().find(|(known, _)| known == name);
-                assert!(known.is_none_or(|(_, known)| *known == number), "{name}: {}", group.reason);
+                let listed = numbers.iter().find(|(listed, _)| listed == name);
+                assert!(listed.is_none_or(|(_, listed)| *listed == number), "{name}: {}", group.reason);
                 assert!(REVIEWED.iter().any(|(first, last)| (*first..=*last).contains(&number)), "{name}");
             }
         }

@@ -44,7 +44,7 @@ impl LayerMount {
 /// - `userxattr` for root too: an ordinary user may write no other attributes, and one family makes one reader.
 /// - Without redirects, partial copies and an index, `upper` tells on its own what was changed, and nothing in it can
 ///   make the kernel show another folder's files.
-/// - `volatile`: nothing is synced. What is to last is synced by whoever takes it from there.
+/// - `volatile`: nothing is synced. The code that adopts the changes syncs them.
 ///
 /// The kernel is given handles by way of `/proc/self/fd`: such a name is short, has nothing that would have to be
 /// escaped, tells a command that reads its list of mounts nothing, and means the folder that was opened.
@@ -67,15 +67,15 @@ pub(crate) fn mount(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> rustix:
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
-/// Returns the places beneath a folder at which something is mounted, as this process sees them, sorted.
+/// Returns the mount points beneath a folder, as this process sees them, sorted.
 ///
 /// A layer does not show what is mounted in the folder that it lies over.
 pub(crate) fn mounts_beneath(folder: &Path) -> Vec<PathBuf> {
     // Without a list of mounts the command sees the empty folders that lie under them.
     let list = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
-    let places = list.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    let paths = list.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
     let mut beneath: Vec<PathBuf> =
-        places.map(unescaped).filter(|place| place != folder && place.starts_with(folder)).collect();
+        paths.map(unescaped).filter(|path| path != folder && path.starts_with(folder)).collect();
     beneath.sort();
     beneath.dedup();
     beneath
@@ -105,10 +105,10 @@ mod tests {
 
     #[test]
     fn places_of_mounts_are_read_back_as_they_are() {
-        for (field, place) in
+        for (field, path) in
             [("/a\\040b", "/a b"), ("/a\\134b", "/a\\b"), ("/plain", "/plain"), ("/end\\04", "/end\\04")]
         {
-            assert_eq!(unescaped(field.as_bytes()), Path::new(place));
+            assert_eq!(unescaped(field.as_bytes()), Path::new(path));
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::spawner::wire::{Decoder, Encoder};
 
-/// How a bound tree may be used.
+/// The permitted use of a bound tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     ReadOnly,
@@ -69,7 +69,7 @@ pub(crate) enum MountEntry {
     Cover {
         target: PathBuf,
     },
-    /// Shows a file in the place of one of the new root, or makes it if there is none. It is read-only.
+    /// Shows a file instead of one of the new root, or makes it if there is none. It is read-only.
     Mask {
         target: PathBuf,
         contents: Vec<u8>,
@@ -99,9 +99,9 @@ impl MountEntry {
         }
     }
 
-    /// Whether it does no harm if the mount is taken down a moment after the command's last process has ended.
+    /// True if it does no harm to take the mount down a moment after the command's last process has ended.
     ///
-    /// A layer does none either: nobody is left who could write through it, its upper folder holds all that was
+    /// A layer does none either: no process is left that could write through it, its upper folder holds all that was
     /// written, since an overlay caches no contents of its own, and taking it down writes nothing there.
     pub(crate) fn may_linger(&self) -> bool {
         matches!(

@@ -26,14 +26,14 @@ use crate::sys::{MountAttributes, set_mount_attributes};
 /// The root itself holds only folders and a few small files.
 const ROOT_SIZE_BYTES: u64 = 4 << 20;
 
-/// Where the empty folder and the empty file lie that cover hidden ones.
+/// The empty folder and the empty file that cover hidden ones.
 const EMPTY_FOLDER: &str = ".hidden/folder";
 const EMPTY_FILE: &str = ".hidden/file";
 
-/// Where a file lies for the moment in which it is mounted over another one.
+/// The path of a file for the moment in which it is mounted over another one.
 const MASK: &str = ".hidden/mask";
 
-/// Where the folders of a layer lie that are not seen otherwise.
+/// The path of a layer's own folders, if the command does not see them.
 const LAYER: &str = ".hidden/layer";
 
 /// The root under construction.
@@ -170,7 +170,7 @@ impl NewRoot {
         for folder in uncovered {
             match self.open(inside(folder)) {
                 Err(Errno::NOENT) => {}
-                place => trees.push((folder, copy_tree(&place?)?)),
+                opened => trees.push((folder, copy_tree(&opened?)?)),
             }
         }
         attach(&layer_mount::mount(&lower, &upper, &work)?, lower.as_fd(), Path::new(""))?;
@@ -205,36 +205,36 @@ impl NewRoot {
 
     /// Binds something onto itself: a mount point can be neither renamed nor removed.
     pub(crate) fn rebind(&self, target: &Path, read_only: bool) -> rustix::io::Result<()> {
-        let place = self.open(target)?;
-        let tree = copy_tree(&place)?;
+        let mount_point = self.open(target)?;
+        let tree = copy_tree(&mount_point)?;
         if read_only {
             set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
         }
-        attach(&tree, place.as_fd(), Path::new(""))
+        attach(&tree, mount_point.as_fd(), Path::new(""))
     }
 
     /// Covers a folder by an empty one that can be read and not written, and a file by one that cannot be read.
     pub(crate) fn cover(&self, target: &Path) -> rustix::io::Result<()> {
-        let place = match self.open(target) {
+        let mount_point = match self.open(target) {
             Err(Errno::NOENT) => return Ok(()),
             other => other?,
         };
-        let is_folder = FileType::from_raw_mode(fstat(&place)?.st_mode) == FileType::Directory;
+        let is_folder = FileType::from_raw_mode(fstat(&mount_point)?.st_mode) == FileType::Directory;
         let tree = copy_tree(&self.open(Path::new(if is_folder { EMPTY_FOLDER } else { EMPTY_FILE }))?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
-        attach(&tree, place.as_fd(), Path::new(""))
+        attach(&tree, mount_point.as_fd(), Path::new(""))
     }
 
-    /// Shows a file of the sandbox's own in the place of one that is there; the other one cannot be reached.
+    /// Shows a file of the sandbox's own instead of the one that is there; the other one cannot be reached.
     fn mask(&self, target: &Path, contents: &[u8]) -> rustix::io::Result<()> {
-        let place = match self.open(target) {
+        let mount_point = match self.open(target) {
             Err(Errno::NOENT) => return self.make_file(target, contents, 0o444),
             other => other?,
         };
         self.make_file(Path::new(MASK), contents, 0o444)?;
         let tree = copy_tree(&self.open(Path::new(MASK))?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
-        attach(&tree, place.as_fd(), Path::new(""))?;
+        attach(&tree, mount_point.as_fd(), Path::new(""))?;
         // It lives on in its mount.
         unlinkat(&self.root, MASK, AtFlags::empty())
     }
@@ -356,18 +356,18 @@ fn memory_file_system(size_bytes: u64, mode: u32) -> rustix::io::Result<OwnedFd>
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
-pub(crate) fn copy_tree(place: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+pub(crate) fn copy_tree(folder: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
         | OpenTreeFlags::AT_EMPTY_PATH;
-    open_tree(place, "", flags)
+    open_tree(folder, "", flags)
 }
 
-pub(crate) fn attach(mount: &OwnedFd, place: impl AsFd, path: &Path) -> rustix::io::Result<()> {
+pub(crate) fn attach(mount: &OwnedFd, parent: impl AsFd, path: &Path) -> rustix::io::Result<()> {
     let mut flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     if path.as_os_str().is_empty() {
         flags |= MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     }
-    move_mount(mount, "", place, path, flags)
+    move_mount(mount, "", parent, path, flags)
 }

@@ -21,7 +21,7 @@ use rustix::thread::{
 use crate::init::user_limits;
 use crate::sys::{self, Cloned, map_mount_ids};
 
-/// The user's and the group's number outside. No distribution gives one from this range to anybody.
+/// The user's and the group's number outside. No distribution assigns numbers from this range.
 const OUTSIDE: u32 = 3_999_999_999;
 
 /// The user namespace in which commands run.

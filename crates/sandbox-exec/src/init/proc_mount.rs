@@ -12,10 +12,10 @@ use crate::init::new_root::{NewRoot, no_programs};
 use crate::init::step::{AtStep, Step, StepError};
 use crate::init::user_limits;
 
-/// What root could change there without any capability, because root owns the files.
+/// Folders that root could change without any capability, because root owns the files.
 const READ_ONLY: [&str; 4] = ["proc/sys", "proc/irq", "proc/bus", "proc/fs"];
 
-/// What tells about the host, its kernel and its keys, or about what other processes do: interrupts by the time of key
+/// Files that describe the host, its kernel and its keys, or the activity of other processes: interrupts by the time of key
 /// strokes, locks by the files. The kernel's command line may hold passwords. Programs need none of it.
 const COVERED: [&str; 29] = [
     "proc/acpi",
@@ -72,19 +72,19 @@ pub(crate) fn mount(root: &NewRoot, process_limit: u32) -> Result<(), StepError>
     }
     root.make_folder(Path::new("proc"), 0o555).at(Step::Proc)?;
     root.attach(&proc, Path::new("proc")).at(Step::Proc)?;
-    for place in READ_ONLY {
-        match root.rebind(Path::new(place), true) {
+    for path in READ_ONLY {
+        match root.rebind(Path::new(path), true) {
             Err(Errno::NOENT) => {}
             other => other.at(Step::Proc)?,
         }
     }
-    for place in COVERED {
-        root.cover(Path::new(place)).at(Step::Proc)?;
+    for path in COVERED {
+        root.cover(Path::new(path)).at(Step::Proc)?;
     }
     Ok(())
 }
 
-/// Whether setting it changes nothing outside: on an older kernel the same file is the whole machine's.
+/// Checks whether setting it changes nothing outside: on an older kernel the same file is the whole machine's.
 pub(crate) fn is_process_limit_per_namespace() -> bool {
     let system = rustix::system::uname();
     let release = system.release().to_string_lossy();

@@ -1,7 +1,7 @@
 //! The supervisor of a command: a process beside its init that answers the system calls which the filter leaves to it.
 //!
 //! Refused calls are answered with EPERM. Connections are made here, on the caller's socket and to a copy of the address
-//! that the caller cannot change any more, so that what was judged is what is done. No call ever goes on by itself. When
+//! that the caller cannot change any more, so that what was judged is what is done. The kernel never carries a call out by itself. When
 //! the supervisor is gone, all of these calls fail.
 //!
 //! It has no capability and the command's own user; signals and looks of the command do not reach it.
@@ -82,7 +82,7 @@ fn confine(own_ids: Option<&OwnIds>) -> Result<()> {
 /// Answers calls until the command has ended.
 pub(crate) struct Supervisor {
     listener: OwnedFd,
-    /// To the launcher, which is told what was refused.
+    /// To the launcher, which receives the refusals.
     status: OwnedFd,
     denials: Denials,
 }
@@ -105,7 +105,7 @@ impl Supervisor {
         }
     }
 
-    /// Whether no process is left that the filter is in force for.
+    /// Checks whether the filter is in force for no process any more.
     fn is_over(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, poll};
         let mut watched = [PollFd::new(&self.listener, PollFlags::IN)];
@@ -204,7 +204,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Whether the caller may have to wait until it is made.
+    /// Checks whether the caller may have to wait for the connection.
     fn may_wait(&self) -> bool {
         !matches!(self.target, Target::Foreign)
             && fcntl_getfl(&self.socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))

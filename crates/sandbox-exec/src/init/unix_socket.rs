@@ -12,10 +12,10 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 
-/// Where the name begins in an address.
+/// The offset of the name in an address.
 const PATH_OFFSET: usize = 2;
 
-/// Where an address leads.
+/// The target of an address.
 pub(crate) enum Target {
     /// To where the address says: it names no file.
     Address,
@@ -48,12 +48,12 @@ pub(crate) fn find(thread: u32, path: &[u8]) -> Result<Target> {
     // Entries of `/proc` that are no names would be this process's own.
     let file = openat2(folder, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)?;
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-    let found = statx(&file, c"", AtFlags::EMPTY_PATH, wanted)?;
-    let is_socket = FileType::from_raw_mode(found.stx_mode.into()) == FileType::Socket;
-    let device = device_of_mount(found.stx_mnt_id).filter(|_| is_socket).ok_or(Errno::CONNREFUSED)?;
+    let status = statx(&file, c"", AtFlags::EMPTY_PATH, wanted)?;
+    let is_socket = FileType::from_raw_mode(status.stx_mode.into()) == FileType::Socket;
+    let device = device_of_mount(status.stx_mnt_id).filter(|_| is_socket).ok_or(Errno::CONNREFUSED)?;
     let is_own = bound_sockets()?.iter().any(|bound| {
         // The kernel lists the lower half of an inode's number.
-        *bound == (found.stx_ino as u32, device)
+        *bound == (status.stx_ino as u32, device)
     });
     Ok(if is_own { Target::Own(file) } else { Target::Foreign })
 }

@@ -16,7 +16,7 @@ const SHARES: [(&str, &str, u64); 2] = [
     ("sys/user/max_inotify_watches", "sys/fs/inotify/max_user_watches", 2),
 ];
 
-/// What a command makes none of. Those that it runs in are made already. Mount namespaces are not among them: the kernel
+/// Kinds of objects that a command may not make. Those that it runs in are made already. Mount namespaces are not among them: the kernel
 /// counts every mount that lies nowhere yet as one, and making one takes a user namespace.
 const NONE: [&str; 9] = [
     "sys/user/max_cgroup_namespaces",

@@ -1,4 +1,4 @@
-//! Where a path really leads.
+//! Resolves the links of a path.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
@@ -34,11 +34,11 @@ mod tests {
         fs::create_dir_all(root.join("a/b")).unwrap();
         fs::write(root.join("a/file"), "").unwrap();
         std::os::unix::fs::symlink("a", root.join("link")).unwrap();
-        let shown = root.display();
+        let prefix = root.display();
         for path in
             ["a/b", "a//b/", "a/./b", "a/../a/b", "link/b", "link", "a/file", "a/file/", "none", "a/file/x"]
         {
-            let path = PathBuf::from(format!("{shown}/{path}"));
+            let path = PathBuf::from(format!("{prefix}/{path}"));
             let (ours, theirs) = (canonicalize(&path), fs::canonicalize(&path));
             assert_eq!(ours.ok(), theirs.ok(), "{}", path.display());
         }

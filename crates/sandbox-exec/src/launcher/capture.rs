@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What was kept of one output stream.
+/// The kept bytes of one output stream.
 ///
 /// As long as nothing was left out, `tail` continues `head` without a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Captured {
     pub head: Vec<u8>,
     /// The last bytes that are not in `head`.
     pub tail: Vec<u8>,
-    /// How many bytes the stream carried in all.
+    /// The number of bytes that the stream carried in all.
     pub total_bytes: u64,
 }
 
@@ -138,8 +138,8 @@ mod tests {
     fn a_cut_never_splits_a_character() {
         let text = "xx€€€€€€€€yy".as_bytes();
         for limit in 1..text.len() {
-            let shown = captured(limit, &[text]).text(|omitted| format!("<{omitted}>"));
-            assert!(!shown.contains('\u{fffd}'), "{limit}: {shown}");
+            let text = captured(limit, &[text]).text(|omitted| format!("<{omitted}>"));
+            assert!(!text.contains('\u{fffd}'), "{limit}: {text}");
         }
     }
 

@@ -109,9 +109,9 @@ key = "SECRET"
     #[test]
     fn what_builds_need_is_kept_and_no_secret_is() {
         assert!(SETTINGS.parse::<Table>().is_ok());
-        let shown = without_secrets(SETTINGS).unwrap();
-        assert!(!shown.contains("SECRET") && SETTINGS.matches("SECRET").count() == 14, "{shown}");
-        let kept: Table = shown.parse().unwrap();
+        let copy = without_secrets(SETTINGS).unwrap();
+        assert!(!copy.contains("SECRET") && SETTINGS.matches("SECRET").count() == 14, "{copy}");
+        let kept: Table = copy.parse().unwrap();
         let expected = r#"
 build.jobs = 2
 http.timeout = 7

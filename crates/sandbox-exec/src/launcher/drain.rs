@@ -56,7 +56,7 @@ impl Drain {
         Drain { stdout: stream(stdout), stderr: stream(stderr), buffer: Vec::new() }
     }
 
-    /// Whether both streams came to their ends.
+    /// Checks whether both streams have ended.
     pub(crate) fn is_finished(&self) -> bool {
         self.stdout.is_finished && self.stderr.is_finished
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::launcher::spawner_program::SpawnerProgram;
 use crate::spawner::channel;
 
-/// How long the spawner may take to end its commands and itself.
+/// The time in which the spawner ends its commands and itself.
 const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// A running spawner and the socket to it.

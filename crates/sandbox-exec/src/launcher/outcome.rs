@@ -1,4 +1,4 @@
-//! What a shell command came to: how it ended, how long it took, what it printed.
+//! The result of a shell command: its ending, its duration and its output.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use crate::report::denial::Denied;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// How it ended.
+    /// The way in which it ended.
     pub ending: Ending,
     /// From the request to the last process's death.
     pub duration: Duration,
-    /// What came on standard output.
+    /// The bytes of standard output.
     pub stdout: Captured,
-    /// What came on standard error.
+    /// The bytes of standard error.
     pub stderr: Captured,
-    /// Whether both streams were read to their ends. A process that held them open past the shell's end was killed
+    /// True if both streams were read to their ends. A process that held them open past the shell's end was killed
     /// 250 ms later, and what it printed after that is lost.
     pub output_complete: bool,
-    /// What became of the whole output, when a spool was given.
+    /// The state of the whole output, when a spool was given.
     pub spooled: Option<Spooled>,
-    /// What it was refused by its confinement, in the order in which that happened first; at most 20 entries. Empty for a
+    /// Refusals by its confinement, in the order in which they happened first; at most 20 entries. Empty for a
     /// command that succeeded, whatever it tried on the way.
     pub denied: Vec<Denied>,
 }
 
-/// How a shell command ended.
+/// The way in which a shell command ended.
 ///
 /// Only [`Ending::Exited`] and [`Ending::Signaled`] are the command's own doing; a command that returns 124 or 137
 /// by itself is never taken for a timeout or a kill.
@@ -68,7 +68,7 @@ impl Ending {
         }
     }
 
-    /// Whether the shell exited by itself with code 0.
+    /// Checks whether the shell exited by itself with code 0.
     pub fn is_success(&self) -> bool {
         matches!(self, Ending::Exited(0))
     }

@@ -16,7 +16,7 @@ use crate::policy::isolation::Isolation;
 use crate::spawner::preparation::{self, Preparation};
 use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
 
-/// Why a policy cannot be put in force. Nothing was started.
+/// The reason that a policy cannot be put in force. Nothing was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
@@ -140,9 +140,9 @@ impl Plan {
         if has_root {
             plan.lay_out(policy, &home, &toolchains, &readable, &writable, &replaced);
             let is_shown = |file: &MaskedFile| {
-                let shown = toolchains.iter().chain(&readable);
+                let trees = toolchains.iter().chain(&readable);
                 system_tree::shows(&file.path)
-                    || shown.into_iter().any(|tree| file.path.starts_with(tree))
+                    || trees.into_iter().any(|tree| file.path.starts_with(tree))
                     || tool_settings::is_always_shown(&real_home, file)
             };
             let masked = masked.iter().filter(|file| is_shown(file)).cloned();
@@ -154,7 +154,7 @@ impl Plan {
         }
         plan.access = if has_root {
             // Only what is to be seen is there.
-            writable.extend(replaced.into_iter().map(|(_, place)| place));
+            writable.extend(replaced.into_iter().map(|(_, target)| target));
             let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
             writable.extend(own.into_iter().chain([home]));
             // What lies on a layer is there only when the layer is.
@@ -192,9 +192,9 @@ impl Plan {
         };
         let bind =
             |path: &PathBuf, access| MountEntry::Bind { source: path.clone(), target: path.clone(), access };
-        let replacement = |(folder, place): &(PathBuf, PathBuf)| MountEntry::Bind {
+        let replacement = |(folder, target): &(PathBuf, PathBuf)| MountEntry::Bind {
             source: folder.clone(),
-            target: place.clone(),
+            target: target.clone(),
             access: Access::Writable,
         };
         // Of two entries for the same place the later one counts.
@@ -311,6 +311,6 @@ fn canonical(paths: &[PathBuf], policy: &Policy, workspace: &Path) -> Result<Vec
 }
 
 fn replaced(folders: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, PolicyError> {
-    let both = |(folder, place): &(PathBuf, PathBuf)| Ok((canonicalize(folder)?, canonicalize(place)?));
+    let both = |(folder, target): &(PathBuf, PathBuf)| Ok((canonicalize(folder)?, canonicalize(target)?));
     folders.iter().map(|pair| both(pair).map_err(|_: std::io::Error| PolicyError::MissingPath)).collect()
 }

@@ -10,13 +10,13 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use crate::launcher::tool_settings::{self, MaskedFile};
 
-/// What shells read when they start.
+/// Files that shells read when they start.
 pub(crate) const START_UP_FILES: [&str; 5] = [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile"];
 
-/// What the name of every folder begins with.
+/// The prefix of every folder's name.
 const PREFIX: &str = "sandbox-exec-";
 
-/// How many names are tried before giving up.
+/// The number of names to try.
 const NAMES_TRIED: u32 = 10_000;
 
 /// A folder that only the user can enter; removed with everything in it when dropped.
@@ -44,7 +44,7 @@ impl PrivateFolder {
             }
             // Whoever sweeps in this moment takes it for left behind; then it is another one's turn.
             if let Some(lock) = lock(&path)?
-                && fs::symlink_metadata(&path).is_ok_and(|found| is_same(&found, &lock))
+                && fs::symlink_metadata(&path).is_ok_and(|metadata| is_same(&metadata, &lock))
             {
                 return Ok(PrivateFolder { path, _lock: lock });
             }
@@ -58,7 +58,7 @@ impl PrivateFolder {
         let own = rustix::process::geteuid().as_raw();
         for entry in entries.flatten() {
             let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
-                && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
+                && entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own);
             if is_ours && let Ok(Some(_lock)) = lock(&entry.path()) {
                 // What cannot be removed now can be the next time.
                 let _ = fs::remove_dir_all(entry.path());
@@ -97,16 +97,16 @@ impl PrivateFolder {
             fs::set_permissions(path, fs::Permissions::from_mode(0o444))?;
         }
         for toolchain in toolchains {
-            let Ok(place) = toolchain.strip_prefix(real_home) else { continue };
-            let link = self.home().join(place);
+            let Ok(name) = toolchain.strip_prefix(real_home) else { continue };
+            let link = self.home().join(name);
             if let Some(parent) = link.parent() {
                 fs::create_dir_all(parent)?;
             }
             symlink(toolchain, link)?;
         }
         for file in masked.iter().filter(|file| tool_settings::is_always_shown(real_home, file)) {
-            let Ok(place) = file.path.strip_prefix(real_home) else { continue };
-            let copy = self.home().join(place);
+            let Ok(name) = file.path.strip_prefix(real_home) else { continue };
+            let copy = self.home().join(name);
             if let Some(parent) = copy.parent() {
                 fs::create_dir_all(parent)?;
             }
@@ -123,7 +123,7 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Locks a folder; `None` if somebody else has, or if it is gone.
+/// Locks a folder; `None` if another process has, or if it is gone.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = match rustix::fs::open(folder, flags, Mode::empty()) {
@@ -138,8 +138,8 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-fn is_same(found: &fs::Metadata, lock: &File) -> bool {
-    lock.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (found.dev(), found.ino()))
+fn is_same(metadata: &fs::Metadata, lock: &File) -> bool {
+    lock.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

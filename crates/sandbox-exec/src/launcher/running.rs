@@ -17,13 +17,13 @@ use crate::policy::shell_command::Timeout;
 use crate::report::denial::{Denial, Denials};
 use crate::spawner::channel::{self, Status};
 
-/// How long output is drained after the shell's end, or after a kill.
+/// The time for draining output after the shell's end, or after a kill.
 const DRAIN_LIMIT: Duration = Duration::from_millis(250);
 
-/// How long the end of the last process is awaited after a kill.
+/// The time to wait for the end of the last process after a kill.
 const REAP_LIMIT: Duration = Duration::from_secs(10);
 
-/// Why a command's result is not known.
+/// The reason that a command's result is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -42,7 +42,7 @@ pub enum WaitError {
     },
 }
 
-/// What the launcher holds of a command that has started.
+/// The launcher's handles of a command that has started.
 pub(crate) struct Started {
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
@@ -50,7 +50,7 @@ pub(crate) struct Started {
     pub(crate) pidfd: OwnedFd,
     /// The shell's wait status, if it has come already.
     pub(crate) early_end: Option<i32>,
-    /// What it was refused already.
+    /// Refusals that came already.
     pub(crate) denials: Denials,
     pub(crate) owns_namespace: bool,
     pub(crate) folder: Option<PrivateFolder>,

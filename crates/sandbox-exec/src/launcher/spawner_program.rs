@@ -1,4 +1,4 @@
-//! Which program becomes the spawner.
+//! The program that becomes the spawner.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

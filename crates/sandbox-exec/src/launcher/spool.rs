@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Where the whole output goes: both streams, in the order in which their chunks arrived.
+/// The destination of the whole output: both streams, in the order in which their chunks arrived.
 #[derive(Debug)]
 pub struct Spool {
     file: File,
@@ -13,7 +13,7 @@ pub struct Spool {
     failure: Option<io::ErrorKind>,
 }
 
-/// What a [`Spool`] holds after the command.
+/// The contents of a [`Spool`] after the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spooled {
@@ -21,7 +21,7 @@ pub struct Spooled {
     pub written_bytes: u64,
     /// Bytes that the command printed and that are not in the file, because of the cap or a write error.
     pub omitted_bytes: u64,
-    /// Why writing stopped before the cap, if it did.
+    /// The error that stopped writing before the cap, if any.
     pub failure: Option<io::ErrorKind>,
 }
 

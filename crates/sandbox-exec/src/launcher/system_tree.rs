@@ -24,7 +24,7 @@ const TREES: [&str; 12] = [
     "/etc/alternatives",
 ];
 
-/// What programs need of `/etc`. Never all of it: it holds keys, and as root the command could read them.
+/// Settings in `/etc` that programs need. Never all of it: it holds keys, and as root the command could read them.
 const SETTINGS: [&str; 20] = [
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -48,7 +48,7 @@ const SETTINGS: [&str; 20] = [
     "/etc/terminfo",
 ];
 
-/// What the network needs of `/etc`, shown only with the network.
+/// Settings in `/etc` that the network needs, shown only with the network.
 const NETWORK_SETTINGS: [&str; 4] =
     ["/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/nsswitch.conf"];
 
@@ -57,22 +57,27 @@ const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// Folders that the sandbox lays out by itself: a workspace can be neither one of them nor above one.
 const OWN_FOLDERS: [&str; 8] = ["/usr", "/etc", "/dev", "/proc", "/sys", "/tmp", "/var/tmp", "/run"];
 
-/// Whether the sandbox could not show this folder as a workspace without showing, or losing, the system.
+/// Checks whether showing this folder as a workspace would show, or lose, the system.
 pub(crate) fn is_made_of(workspace: &Path) -> bool {
     let below = ["/dev", "/proc", "/sys"];
     OWN_FOLDERS.iter().chain(&TREES).any(|folder| Path::new(folder).starts_with(workspace))
         || below.iter().any(|folder| workspace.starts_with(folder))
 }
 
-/// Whether a command sees this folder of the host in any case.
+/// Checks whether every command sees this folder of the host.
 pub(crate) fn shows(folder: &Path) -> bool {
     TREES.iter().any(|tree| folder.starts_with(tree))
 }
 
 /// Returns what of the system may be read, for rules by path.
 pub(crate) fn readable() -> impl Iterator<Item = PathBuf> {
-    let places = ["/proc", "/etc/passwd", "/etc/group", "/etc/hosts"];
-    TREES.iter().chain(&SETTINGS).chain(&NETWORK_SETTINGS).map(PathBuf::from).chain(places.map(PathBuf::from))
+    let made_up = ["/proc", "/etc/passwd", "/etc/group", "/etc/hosts"];
+    TREES
+        .iter()
+        .chain(&SETTINGS)
+        .chain(&NETWORK_SETTINGS)
+        .map(PathBuf::from)
+        .chain(made_up.map(PathBuf::from))
 }
 
 /// Returns the device files that may be opened for writing too, for rules by path.
@@ -149,7 +154,7 @@ fn accounts(home: &Path) -> [MountEntry; 3] {
     )
 }
 
-/// Returns git's settings: who commits are from, and that the workspace may belong to somebody else.
+/// Returns git's settings: who commits are from, and that the workspace may belong to another user.
 pub(crate) fn git_settings(policy: &Policy, workspace: &Path) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
     format!(

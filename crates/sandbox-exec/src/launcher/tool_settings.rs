@@ -13,14 +13,14 @@ const LENGTH_LIMIT_BYTES: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MaskedFile {
     pub(crate) path: PathBuf,
-    /// What is shown in its place.
+    /// The contents that are shown instead.
     pub(crate) contents: Vec<u8>,
 }
 
-/// Where cargo's settings lie in the home folder.
+/// The path of cargo's settings in the home folder.
 const CARGO_SETTINGS: &str = ".cargo/config.toml";
 
-/// What is shown for a file that holds a secret: the least that its program takes.
+/// The contents shown for a file that holds a secret: the least that its program takes.
 const NOTHING: &str = "";
 const NO_XML_SETTINGS: &str = "<settings/>\n";
 const NO_OBJECT: &str = "{}\n";
@@ -104,7 +104,7 @@ fn masked_beneath(home: &Path, root: &Path) -> Vec<MaskedFile> {
     masked
 }
 
-/// Whether the file is shown although nothing of what lies around it is: cargo's settings.
+/// Checks whether the file is shown although nothing of what lies around it is: cargo's settings.
 pub(crate) fn is_always_shown(home: &Path, file: &MaskedFile) -> bool {
     file.path == home.join(CARGO_SETTINGS)
 }
@@ -123,11 +123,11 @@ pub(crate) fn without(path: PathBuf, masked: &[MaskedFile]) -> Vec<PathBuf> {
 
 /// Returns the paths of files that fit a pattern. Links are not followed: mounts do not lie on them either.
 fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
-    let mut found = vec![folder.to_owned()];
+    let mut matches = vec![folder.to_owned()];
     let mut parts = pattern.split('/').peekable();
     while let Some(part) = parts.next() {
         if part == "*" {
-            found = found
+            matches = matches
                 .iter()
                 .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
                 .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
@@ -135,24 +135,24 @@ fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
                 .collect();
             continue;
         }
-        for path in &mut found {
+        for path in &mut matches {
             path.push(part);
         }
         // Most tools are not there at all: that takes one look.
         let kept = |path: &PathBuf| match parts.peek() {
-            Some(_) => fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()),
+            Some(_) => fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()),
             None => is_file(path),
         };
-        found.retain(kept);
-        if found.is_empty() {
+        matches.retain(kept);
+        if matches.is_empty() {
             break;
         }
     }
-    found
+    matches
 }
 
 fn is_file(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 /// Returns a file's text; `None` if it cannot be read, is too long, or is not text.
@@ -177,13 +177,13 @@ const SECRET_WORDS: [&str; 11] = [
     "api_key",
 ];
 
-/// Whether a text looks as if there were a secret in it. A word too many is harmless: the file is shown empty.
+/// Checks whether a text looks as if there were a secret in it. A word too many is harmless: the file is shown empty.
 fn holds_secret(text: &str) -> bool {
     let text = without_remarks(text).to_ascii_lowercase();
     SECRET_WORDS.iter().any(|word| text.contains(word)) || holds_user_in_url(&text)
 }
 
-/// Whether an address in the text names a user who may have a password. The user of `ssh` has none.
+/// Checks whether an address in the text names a user who may have a password. The user of `ssh` has none.
 fn holds_user_in_url(text: &str) -> bool {
     without_users_in_urls(text).len() < text.len()
 }
@@ -264,16 +264,16 @@ mod tests {
     #[test]
     fn cargos_settings_are_shown_without_their_secrets_or_empty() {
         let home = tempfile::tempdir().unwrap();
-        let shown = |text: &str| {
+        let copy = |text: &str| {
             write(home.path(), ".cargo/config.toml", text);
             let masked = masked_beneath(home.path(), &home.path().join("none"));
             String::from_utf8(masked.into_iter().next().unwrap().contents).unwrap()
         };
         assert_eq!(
-            shown("[registry]\ntoken = \"x\"\n[net]\noffline = true\n"),
+            copy("[registry]\ntoken = \"x\"\n[net]\noffline = true\n"),
             "[net]\noffline = true\n\n[registry]\n"
         );
-        assert_eq!(shown("[registry\ntoken = \"x\"\n"), "");
+        assert_eq!(copy("[registry\ntoken = \"x\"\n"), "");
     }
 
     #[test]

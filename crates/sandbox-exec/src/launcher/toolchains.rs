@@ -68,7 +68,7 @@ const VERSION_MANAGER: &[&str] = &[
 
 /// Returns those that exist. One that is a link is left out: what it leads to was not asked for.
 pub(crate) fn find(home: &Path) -> Vec<PathBuf> {
-    let is_there = |place: &PathBuf| canonicalize(place).is_ok_and(|canonical| canonical == *place);
+    let is_there = |path: &PathBuf| canonicalize(path).is_ok_and(|canonical| canonical == *path);
     let parts = |(folder, parts): &(&str, &'static [&str])| {
         // Joining nothing would add a slash.
         let folder = if folder.is_empty() { home.to_owned() } else { home.join(folder) };

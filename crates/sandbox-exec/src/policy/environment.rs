@@ -11,7 +11,7 @@ pub struct User {
     pub name: String,
     /// The home folder, absolute. It is hidden from commands where the machine allows it.
     pub home: PathBuf,
-    /// The person's own `PATH`; only folders that a command can see are taken over.
+    /// The person's own `PATH`; only folders that a command can see are kept.
     pub search_path: OsString,
     /// The value of `LANG`.
     pub language: OsString,

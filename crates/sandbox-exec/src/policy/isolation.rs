@@ -1,13 +1,13 @@
-//! Which layers of confinement a child gets.
+//! The confinement steps that a child gets.
 
 use std::ops::BitOr;
 
-/// A set of layers.
+/// A set of confinement steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Isolation(u64);
 
 impl Isolation {
-    /// No layer at all.
+    /// No step at all.
     pub(crate) const NOTHING: Isolation = Isolation(0);
     /// A user namespace with ids mapped one to one: for everyone but root.
     pub(crate) const USER: Isolation = Isolation(1);
@@ -36,13 +36,13 @@ impl Isolation {
     /// The filter of modes and owners.
     pub(crate) const MODES: Isolation = Isolation(1 << 11);
 
-    /// A user of the command's own, who is root inside and nobody outside: for root.
+    /// A user of the command's own, who is root inside and owns nothing outside: for root.
     pub(crate) const OWN_IDS: Isolation = Isolation(1 << 12);
 
-    /// Every layer.
+    /// Every step.
     pub(crate) const ALL: Isolation = Isolation((1 << 13) - 1);
 
-    /// The layers that cannot do without a process namespace and without each other.
+    /// The steps that depend on a process namespace and on each other.
     pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111 | Isolation::OWN_IDS.0);
 
     pub(crate) fn bits(self) -> u64 {

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Variables that are refused for the same reason. Names are compared as they are, upper and lower case apart.
 struct VariableGroup {
-    /// What such a variable does.
+    /// The effect of such a variable.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "for the reader of the list, and for the tests' messages")
@@ -340,7 +340,7 @@ const FRAMES: [(&str, &str); 5] = [
     ("CMAKE_", "_LINKER_LAUNCHER"),
 ];
 
-/// Whether a request may not set this variable.
+/// Checks whether a request may not set this variable.
 pub(crate) fn is_refused(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let fits = |group: &VariableGroup| {
@@ -368,10 +368,10 @@ mod tests {
 
     #[test]
     fn every_name_and_prefix_stands_once_and_is_refused() {
-        let mut seen = BTreeSet::new();
+        let mut names = BTreeSet::new();
         for group in GROUPS {
             for name in group.names.iter().chain(group.prefixes) {
-                assert!(seen.insert(*name), "{name}: {}", group.reason);
+                assert!(names.insert(*name), "{name}: {}", group.reason);
                 assert!(is_refused(OsStr::new(name)), "{name}: {}", group.reason);
             }
             for name in group.names {

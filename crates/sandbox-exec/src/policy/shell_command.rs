@@ -14,7 +14,7 @@ pub const COMMAND_LIMIT_BYTES: usize = 128 * 1024 - 1;
 /// The most bytes that the variables of one request may have, each counted as `NAME=VALUE` and a NUL.
 pub const ENVIRONMENT_LIMIT_BYTES: usize = 128 * 1024;
 
-/// Why a command is refused before anything starts.
+/// The reason that a command is refused before anything starts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -57,7 +57,7 @@ pub enum CommandError {
     },
 }
 
-/// How long a command may take, all its descendants and pipes included: more than nothing, at most an hour.
+/// The time that a command may take, all its descendants and pipes included: more than nothing, at most an hour.
 ///
 /// Time is measured on the monotonic clock: a changed wall clock does not matter, and time during which the
 /// machine is suspended does not count.
@@ -95,7 +95,7 @@ impl Timeout {
         self.duration
     }
 
-    /// Whether more than [`Timeout::LIMIT`] was asked for; the caller owes its user a warning then.
+    /// Checks whether more than [`Timeout::LIMIT`] was requested; the caller owes its user a warning then.
     pub fn was_clamped(self) -> bool {
         self.clamped
     }
@@ -174,12 +174,12 @@ impl ShellCommand {
     ) -> Result<ShellCommand, CommandError> {
         let mut length_bytes = 0;
         for (name, value) in &variables {
-            let shown = || name.to_string_lossy().into_owned();
+            let text = || name.to_string_lossy().into_owned();
             if is_malformed(name, value) {
-                return Err(CommandError::VariableMalformed { name: shown() });
+                return Err(CommandError::VariableMalformed { name: text() });
             }
             if refused_variables::is_refused(name) {
-                return Err(CommandError::VariableRefused { name: shown() });
+                return Err(CommandError::VariableRefused { name: text() });
             }
             length_bytes += name.len() + value.len() + 2;
         }

@@ -58,7 +58,7 @@ attacks! {
     SetIdBits = "set set-user-ID bits";
 }
 
-/// What the first word of a line says.
+/// First words of a line.
 pub(crate) const REFUSED: &str = "refused";
 pub(crate) const SUCCEEDED: &str = "succeeded";
 

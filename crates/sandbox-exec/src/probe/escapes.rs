@@ -105,7 +105,7 @@ fn say(name: &str, has_succeeded: bool) {
     let _ = rustix::io::write(rustix::stdio::stdout(), format!("{verdict} {name}\n").as_bytes());
 }
 
-/// Whether nothing but the kernel's lack of the family is in the way.
+/// Checks whether nothing but the kernel's lack of the family is in the way.
 fn makes_socket(family: u16, kind: SocketType, protocol: u32) -> bool {
     let protocol = NonZeroU32::new(protocol).map(Protocol::from_raw);
     match socket(AddressFamily::from_raw(family), kind, protocol) {

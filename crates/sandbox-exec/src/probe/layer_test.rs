@@ -1,4 +1,4 @@
-//! Whether commands can work on a copy-on-write layer here: one is mounted, written to, and looked at from outside.
+//! Checks whether commands can work on a copy-on-write layer here: one is mounted, written to, and looked at from outside.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -12,10 +12,10 @@ use crate::policy::Policy;
 use crate::policy::isolation::Isolation;
 use crate::policy::shell_command::{ShellCommand, Timeout};
 
-/// How long the command may take.
+/// The time that the command may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// What the command does: one file is changed, one removed, one made.
+/// A command that changes one file, removes one and makes one.
 const COMMAND: &str = "echo changed > kept && rm gone && echo made > made && test ! -e gone";
 
 /// Tries one out in `folder`; the error is a few words for the report.
@@ -66,19 +66,19 @@ fn prepare(folders: &[&Path; 3]) -> io::Result<()> {
 
 fn is_untouched(lower: &Path) -> bool {
     let holds =
-        |name: &str, text: &str| fs::read_to_string(lower.join(name)).is_ok_and(|found| found == text);
+        |name: &str, text: &str| fs::read_to_string(lower.join(name)).is_ok_and(|content| content == text);
     holds("kept", "kept\n") && holds("gone", "gone\n") && !lower.join("made").exists()
 }
 
 fn holds_changes(upper: &Path) -> bool {
     let holds =
-        |name: &str, text: &str| fs::read_to_string(upper.join(name)).is_ok_and(|found| found == text);
+        |name: &str, text: &str| fs::read_to_string(upper.join(name)).is_ok_and(|content| content == text);
     let is_removed = fs::symlink_metadata(upper.join("gone"))
-        .is_ok_and(|found| found.file_type().is_char_device() && found.rdev() == 0);
+        .is_ok_and(|metadata| metadata.file_type().is_char_device() && metadata.rdev() == 0);
     holds("kept", "changed\n") && holds("made", "made\n") && is_removed
 }
 
-/// Gives every folder beneath its owner's permissions back, as far as that goes.
+/// Gives every folder beneath its owner's permissions back, as far as possible.
 fn open_up(folder: &Path) {
     let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! What confinement this machine gives: layers are tried until a child starts, then attacked from inside.
+//! Finds the confinement of this machine: steps are tried until a child starts, then attacked from inside.
 
 use std::fs;
 use std::io;
@@ -24,13 +24,13 @@ use crate::report::{
 };
 use crate::spawner::request::{Targets, Task};
 
-/// What is missing without a control group: resource limits are for one process each.
+/// The gap in the report without a control group: resource limits are for one process each.
 const MEMORY_LIMIT: &str = "limit on the whole command's memory";
 
-/// What is missing where root runs commands as itself.
+/// The gap in the report where root runs commands as itself.
 pub(crate) const OWN_IDS: &str = "user for commands of root";
 
-/// How long each part of the self-test may take.
+/// The time that each part of the self-test may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Finds the layers that this machine gives, up to `highest`, and what they are worth.
@@ -38,15 +38,15 @@ pub(crate) fn find_confinement(
     launcher: &Launcher,
     highest: Level,
 ) -> Result<(Isolation, SandboxReport), StartError> {
-    let ground = Ground::prepare(launcher.scratch()).map_err(StartError::SelfTest)?;
+    let fixture = Fixture::prepare(launcher.scratch()).map_err(StartError::SelfTest)?;
     let mut isolation = wanted(highest);
     let mut missing = Vec::new();
     loop {
-        match ground.attack(launcher, isolation) {
+        match fixture.attack(launcher, isolation) {
             Ok(refused) => {
-                let kill_reaches_all = ground.kill_reaches_all(launcher, isolation);
+                let kill_reaches_all = fixture.kill_reaches_all(launcher, isolation);
                 let mut report = judge(isolation, &refused, kill_reaches_all, missing);
-                match layer_test::try_out(launcher, isolation, ground.folder.path()) {
+                match layer_test::try_out(launcher, isolation, fixture.folder.path()) {
                     Ok(()) => report.layer = LayerKind::Overlay,
                     Err(reason) => report.missing.push(format!("copy-on-write layer: {reason}")),
                 }
@@ -190,8 +190,8 @@ fn judge(
 
 /// Tries the long list of escapes with these layers.
 pub(crate) fn probe(launcher: &Launcher, isolation: Isolation) -> Result<Vec<Escape>, ProbeError> {
-    let ground = Ground::prepare(launcher.scratch()).map_err(ProbeError::Ground)?;
-    let lines = ground.lines(launcher, isolation, Task::Escapes(ground.targets(launcher)))?;
+    let fixture = Fixture::prepare(launcher.scratch()).map_err(ProbeError::Fixture)?;
+    let lines = fixture.lines(launcher, isolation, Task::Escapes(fixture.targets(launcher)))?;
     let escapes = lines.lines().filter_map(|line| {
         let (verdict, name) = line.split_once(' ')?;
         Some(Escape { name: name.to_owned(), is_refused: verdict == REFUSED })
@@ -203,41 +203,41 @@ pub(crate) fn probe(launcher: &Launcher, isolation: Isolation) -> Result<Vec<Esc
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Escape {
-    /// What was tried, in a few words.
+    /// The attempt, in a few words.
     pub name: String,
-    /// Whether it was refused, or what it aims at is not there.
+    /// True if it was refused, or its target is not there.
     pub is_refused: bool,
 }
 
-/// Why the escapes could not be tried.
+/// The reason that the escapes could not be tried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
     /// The files that are attacked could not be made.
     #[error("cannot prepare what the escapes aim at")]
-    Ground(#[source] io::Error),
+    Fixture(#[source] io::Error),
     /// The child that tries them did not start.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
 }
 
 /// A private folder with something to attack and an empty workspace.
-struct Ground {
+struct Fixture {
     folder: PrivateFolder,
     listener: Option<TcpListener>,
 }
 
-impl Ground {
-    fn prepare(scratch: &Path) -> io::Result<Ground> {
+impl Fixture {
+    fn prepare(scratch: &Path) -> io::Result<Fixture> {
         PrivateFolder::sweep(scratch);
         let folder = PrivateFolder::create(scratch, "self-test")?;
         // A machine without a loopback interface has nothing to connect to.
         let listener = TcpListener::bind(("127.0.0.1", 0)).ok();
-        let ground = Ground { folder, listener };
-        fs::create_dir(ground.workspace())?;
-        fs::create_dir(ground.private())?;
-        fs::write(ground.secret(), "secret\n")?;
-        Ok(ground)
+        let fixture = Fixture { folder, listener };
+        fs::create_dir(fixture.workspace())?;
+        fs::create_dir(fixture.private())?;
+        fs::write(fixture.secret(), "secret\n")?;
+        Ok(fixture)
     }
 
     fn workspace(&self) -> PathBuf {
@@ -281,16 +281,16 @@ impl Ground {
         Ok(outcome.stdout.text(|_| String::new()))
     }
 
-    /// Whether a descendant in a session of its own dies with its command: it holds the output open until then.
+    /// Checks whether a descendant in a session of its own dies with its command: it holds the output open until then.
     fn kill_reaches_all(&self, launcher: &Launcher, isolation: Isolation) -> bool {
         let text = "sh -c 'trap : HUP TERM; echo ready; sleep 60' & echo ready; sleep 60";
         let Ok(running) = self.run(launcher, isolation, text, None) else { return false };
         let killer = running.killer();
-        let mut seen = 0;
+        let mut lines = 0;
         let outcome = running.wait_with(
             &mut |_: OutputStream, bytes: &[u8]| {
-                seen += bytes.iter().filter(|byte| **byte == b'\n').count();
-                if seen >= 2 {
+                lines += bytes.iter().filter(|byte| **byte == b'\n').count();
+                if lines >= 2 {
                     killer.cancel();
                 }
             },

@@ -7,7 +7,7 @@ use crate::child::system_calls::{REFUSED, name_and_reason};
 /// Most different refusals of one command that are reported.
 const MOST_DENIALS: usize = 20;
 
-/// How often the same refusal is counted at most.
+/// The highest count of one refusal.
 const HIGHEST_COUNT: u32 = 1000;
 
 /// The port of name servers.
@@ -19,13 +19,13 @@ const NAME_SERVER_PORT: u16 = 53;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denied {
-    /// What was tried.
+    /// The attempt.
     pub what: String,
-    /// Why it was refused.
+    /// The reason for the refusal.
     pub why: String,
-    /// What would allow it; `None` if nothing does.
+    /// The option that would allow it; `None` if nothing does.
     pub allow: Option<String>,
-    /// How often it was refused, up to 1,000.
+    /// The number of refusals, up to 1,000.
     pub count: u32,
 }
 
@@ -152,7 +152,7 @@ impl Denials {
     /// Counts a refusal, and returns whether that changed anything.
     pub(crate) fn note(&mut self, denial: &Denial) -> bool {
         let is_full = self.entries.len() >= MOST_DENIALS;
-        match self.entries.iter_mut().find(|(known, _)| known == denial) {
+        match self.entries.iter_mut().find(|(listed, _)| listed == denial) {
             Some((_, count)) if *count < HIGHEST_COUNT => *count += 1,
             None if !is_full => self.entries.push((denial.clone(), 1)),
             _ => return false,

@@ -1,4 +1,4 @@
-//! What a person can change on the machine to get more confinement.
+//! Changes of the machine by which a person gets more confinement.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 pub struct Remedy {
     /// The layer, as the report's `missing` names it.
     pub layer: &'static str,
-    /// What to do, in a sentence without a final period.
+    /// The instruction, a sentence without a final period.
     pub text: &'static str,
 }
 
@@ -53,15 +53,15 @@ pub fn remedies(missing: &[String]) -> Vec<Remedy> {
 fn remedies_on(root: &Path, missing: &[String]) -> Vec<Remedy> {
     let lacks = |layer: &str| missing.iter().any(|entry| entry.starts_with(layer));
     let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_default();
-    let mut found = Vec::new();
+    let mut remedies = Vec::new();
     if lacks("namespaces") {
         let in_the_way =
             SETTINGS.iter().filter(|(name, value, _)| read(&format!("proc/sys/{name}")).trim() == *value);
-        found.extend(in_the_way.map(|(.., remedy)| *remedy));
-        if found.is_empty() {
+        remedies.extend(in_the_way.map(|(.., remedy)| *remedy));
+        if remedies.is_empty() {
             let text = "a container or a system call filter around this program forbids namespaces: start the \
                         container with a seccomp profile that allows clone, unshare and mount";
-            found.push(Remedy { layer: "namespaces", text });
+            remedies.push(Remedy { layer: "namespaces", text });
         }
     }
     if lacks("landlock") {
@@ -71,18 +71,18 @@ fn remedies_on(root: &Path, missing: &[String]) -> Vec<Remedy> {
         } else {
             "start Linux, 5.13 or newer, with landlock in its boot parameter lsm=, as in lsm=landlock,lockdown,yama"
         };
-        found.push(Remedy { layer: "landlock", text });
+        remedies.push(Remedy { layer: "landlock", text });
     }
     if lacks("system call filter") {
         let text = "use a kernel with CONFIG_SECCOMP_FILTER, in a container that lets programs add filters";
-        found.push(Remedy { layer: "system call filter", text });
+        remedies.push(Remedy { layer: "system call filter", text });
     }
     if lacks("limit on the whole command's memory") {
         let text = "start this program where it may make control groups for memory and pids: \
                     systemd-run --user --scope -p Delegate=yes PROGRAM";
-        found.push(Remedy { layer: "limit on the whole command's memory", text });
+        remedies.push(Remedy { layer: "limit on the whole command's memory", text });
     }
-    found
+    remedies
 }
 
 #[cfg(test)]
@@ -111,22 +111,22 @@ mod tests {
             ("proc/sys/user/max_user_namespaces", "95000\n"),
         ];
         let missing = ["namespaces: cannot map user ids: Permission denied"];
-        let found = texts(&files, &missing);
+        let remedies = texts(&files, &missing);
         assert!(
-            found.len() == 1 && found[0].contains("apparmor_restrict_unprivileged_userns=0"),
-            "{found:?}"
+            remedies.len() == 1 && remedies[0].contains("apparmor_restrict_unprivileged_userns=0"),
+            "{remedies:?}"
         );
-        let found = texts(&[("proc/sys/user/max_user_namespaces", "0\n")], &missing);
-        assert_eq!(found, ["sysctl -w user.max_user_namespaces=15000"]);
+        let remedies = texts(&[("proc/sys/user/max_user_namespaces", "0\n")], &missing);
+        assert_eq!(remedies, ["sysctl -w user.max_user_namespaces=15000"]);
         assert!(texts(&[], &missing)[0].contains("container"));
     }
 
     #[test]
     fn landlock_is_missing_at_boot_or_forbidden() {
-        let found = texts(&[("sys/kernel/security/lsm", "capability,yama")], &["landlock"]);
-        assert!(found[0].contains("lsm="), "{found:?}");
-        let found = texts(&[("sys/kernel/security/lsm", "capability,landlock")], &["landlock: cannot …"]);
-        assert!(found[0].contains("landlock_create_ruleset"), "{found:?}");
+        let remedies = texts(&[("sys/kernel/security/lsm", "capability,yama")], &["landlock"]);
+        assert!(remedies[0].contains("lsm="), "{remedies:?}");
+        let remedies = texts(&[("sys/kernel/security/lsm", "capability,landlock")], &["landlock: cannot …"]);
+        assert!(remedies[0].contains("landlock_create_ruleset"), "{remedies:?}");
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<(Vec<u8>, Vec<OwnedFd>
     Ok(Some((bytes[..received].to_vec(), descriptors)))
 }
 
-/// What a command's socket carries from the spawner and from the command's init to the launcher.
+/// A message on a command's socket from the spawner and from the command's init to the launcher.
 ///
 /// The end of the stream comes after all of these: it says that no process of the command is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

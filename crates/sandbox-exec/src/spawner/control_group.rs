@@ -15,13 +15,13 @@ use rustix::process::{Pid, test_kill_process};
 
 use crate::spawner::request::ChildLimits;
 
-/// What the name of every group begins with; the spawner's process number and a count follow.
+/// The prefix of every group's name; the spawner's process number and a count follow.
 const NAME: &str = "sandbox-exec-";
 
-/// How often the removal of a group is tried: its last process may still be on its way out.
+/// The number of attempts to remove a group: its last process may still be on its way out.
 const REMOVAL_ATTEMPTS: u32 = 20;
 
-/// Where groups can be made.
+/// The parent of the groups.
 #[derive(Debug)]
 pub(crate) struct ControlGroups {
     hierarchy: Option<Hierarchy>,
@@ -169,7 +169,7 @@ fn find_hierarchy() -> Option<Hierarchy> {
     Some(Hierarchy::One { memory: version_one("memory")?, processes: version_one("pids")? })
 }
 
-/// Whether groups below this one have both controllers, and can be made.
+/// Checks whether groups below this one have both controllers, and can be made.
 fn delegates(parent: &Path) -> bool {
     let controllers = fs::read_to_string(parent.join("cgroup.subtree_control")).unwrap_or_default();
     let has = |name| controllers.split_whitespace().any(|controller| controller == name);
@@ -183,14 +183,14 @@ fn is_writable(path: &Path) -> bool {
 /// Finds the folder of a group by the list of mounts: that of this file system type which has the controller.
 fn own_folder(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
-        let (place, source) = line.split_once(" - ")?;
+        let (mount, source) = line.split_once(" - ")?;
         let mut source = source.split(' ');
         let (its_kind, options) = (source.next()?, source.nth(1)?);
         let has_controller = controller.is_none_or(|wanted| options.split(',').any(|name| name == wanted));
         if its_kind != kind || !has_controller {
             return None;
         }
-        let mut fields = place.split(' ').skip(3);
+        let mut fields = mount.split(' ').skip(3);
         let (root, mount_point) = (fields.next()?, fields.next()?);
         // In a container the mount shows a part of the tree only, and paths may begin above it.
         let below = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));

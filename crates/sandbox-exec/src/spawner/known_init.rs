@@ -1,4 +1,4 @@
-//! What the spawner knows of an init.
+//! The spawner's record of an init.
 
 use std::os::fd::OwnedFd;
 
@@ -13,15 +13,15 @@ pub(crate) struct Child {
     pub(crate) pidfd: OwnedFd,
     /// To the launcher; `None` while it is in reserve.
     pub(crate) status: Option<OwnedFd>,
-    /// By which the init is told what to do, and tells that it has begun.
+    /// Carries orders to the init, and back its report that it has begun.
     pub(crate) orders: OwnedFd,
-    /// What to keep in reserve for the next command, once this one has begun: it comes first.
+    /// The reserve to make for the next command, once this one has begun: this one comes first.
     pub(crate) next: Option<Reserve>,
     /// Keeps the command's mounts, which are taken down when it is dropped.
     pub(crate) mounts: Option<OwnedFd>,
     /// Not removed when dropped: a child drops its copy while the group is in use.
     pub(crate) group: Option<ControlGroup>,
-    /// Whether the kernel kills all its descendants with it.
+    /// True if the kernel kills all its descendants with it.
     pub(crate) owns_namespace: bool,
     pub(crate) killed: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Reserve {
     /// The preparation as it stands in requests.
     pub(crate) encoded: Vec<u8>,
     pub(crate) preparation: Preparation,
-    /// What the preparation showed when it was made; `None` if not all of it was there.
+    /// The files that the preparation showed when it was made; `None` if not all of it was there.
     pub(crate) identities: Option<Vec<Identity>>,
 }
 
@@ -41,7 +41,7 @@ impl Reserve {
         Reserve { pid, encoded, preparation, identities: None }
     }
 
-    /// Whether what it shows is still the same.
+    /// Checks whether the files that it shows are still the same.
     pub(crate) fn is_the_same(&self) -> bool {
         self.identities.is_some() && self.preparation.identities() == self.identities
     }

@@ -22,12 +22,12 @@ impl MountWatch {
         self.list.as_ref().map(|list| PollFd::new(list, PollFlags::PRI))
     }
 
-    /// Whether anything has changed since the last time that this was asked, or since the start. Where the kernel does
-    /// not tell, it always has.
+    /// Checks whether anything has changed since the last call, or since the start. Where the kernel does not report
+    /// it, it always has.
     pub(crate) fn has_changed(&self) -> bool {
         let Some(list) = &self.list else { return true };
         let mut watched = [PollFd::new(list, PollFlags::PRI)];
-        let asked = poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
-        asked.is_err() || watched[0].revents().intersects(PollFlags::PRI | PollFlags::ERR)
+        let polled = poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        polled.is_err() || watched[0].revents().intersects(PollFlags::PRI | PollFlags::ERR)
     }
 }

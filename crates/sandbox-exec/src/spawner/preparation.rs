@@ -1,4 +1,4 @@
-//! What of a command's sandbox can be made before the command is known: all but what lies inside its workspace.
+//! The part of a command's sandbox that is made before the command is known: all but the inside of its workspace.
 //!
 //! The spawner keeps one init in reserve that has made this much, so that a command need not wait for it. An init is
 //! used for one command only; nothing that a command did can be there for the next.
@@ -17,11 +17,11 @@ use crate::spawner::wire::{Decoder, Encoder};
 pub(crate) struct Preparation {
     pub(crate) isolation: Isolation,
     pub(crate) limits: ChildLimits,
-    /// What Landlock lets through; used with [`Isolation::LANDLOCK`].
+    /// The files that Landlock lets through; used with [`Isolation::LANDLOCK`].
     pub(crate) access: FileAccess,
     /// The first entries of the new root, in this order; used with [`Isolation::ROOT`].
     pub(crate) mounts: Vec<MountEntry>,
-    /// Whether the other entries show nothing more of the old root, so that it can be left before they are made.
+    /// True if the other entries show nothing more of the old root, so that it can be left before they are made.
     pub(crate) is_closed: bool,
 }
 
@@ -73,7 +73,7 @@ impl Preparation {
     }
 }
 
-/// Which file a path leads to. With the time of its birth, the number of a file that is gone is no obstacle.
+/// The identity of the file at a path. The time of its birth tells it from a later file with the same inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     device: (u32, u32),
@@ -85,12 +85,12 @@ pub(crate) struct Identity {
 impl Identity {
     fn of(path: &Path) -> Option<Identity> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID;
-        let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
+        let status = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
         Some(Identity {
-            device: (found.stx_dev_major, found.stx_dev_minor),
-            inode: found.stx_ino,
-            birth: (found.stx_btime.tv_sec, found.stx_btime.tv_nsec),
-            mount: found.stx_mnt_id,
+            device: (status.stx_dev_major, status.stx_dev_minor),
+            inode: status.stx_ino,
+            birth: (status.stx_btime.tv_sec, status.stx_btime.tv_nsec),
+            mount: status.stx_mnt_id,
         })
     }
 }
@@ -113,7 +113,7 @@ pub(crate) fn split(entries: Vec<MountEntry>) -> (Vec<MountEntry>, Vec<MountEntr
     (first, rest)
 }
 
-/// Whether these entries change only what is in the new root already.
+/// Checks whether these entries change only what is in the new root already.
 pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
     let is_inside = |entry: &MountEntry| match entry {
         MountEntry::Pin { .. } | MountEntry::Protect { .. } | MountEntry::Cover { .. } => true,
@@ -126,10 +126,10 @@ pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
     entries.iter().all(is_inside)
 }
 
-/// Whether an entry stays right however long ago it was made, as long as what it shows is the same file.
+/// Checks whether an entry stays right however long ago it was made, as long as what it shows is the same file.
 fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
-    let is_own_file = |place: &PathBuf| {
-        before.iter().any(|entry| matches!(entry, MountEntry::File { target, .. } if target == place))
+    let is_own_file = |path: &PathBuf| {
+        before.iter().any(|entry| matches!(entry, MountEntry::File { target, .. } if target == path))
     };
     match entry {
         MountEntry::Directory { .. }

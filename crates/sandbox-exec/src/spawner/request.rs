@@ -1,4 +1,4 @@
-//! What the launcher asks the spawner for: one child, described completely.
+//! A request of the launcher to the spawner: one child, described completely.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -11,12 +11,12 @@ use crate::spawner::wire::{Decoder, Encoder};
 /// One child to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// What can be made before the rest is known.
+    /// The part that can be made before the rest is known.
     pub(crate) preparation: Preparation,
     pub(crate) order: Order,
 }
 
-/// What is to be done in a prepared sandbox.
+/// The work to do in a prepared sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     /// The rest of the new root, in this order.
@@ -26,7 +26,7 @@ pub(crate) struct Order {
     pub(crate) task: Task,
 }
 
-/// What the child does once it is confined.
+/// The work of the child once it is confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Executes `/bin/sh -c` with this text.
@@ -37,7 +37,7 @@ pub(crate) enum Task {
     Escapes(Targets),
 }
 
-/// What the attacks of the self-test aim at: all of it belongs to the launcher, outside the sandbox.
+/// The targets of the self-test's attacks: all of it belongs to the launcher, outside the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Targets {
     /// A file outside the workspace that must not be read or changed.
@@ -48,9 +48,9 @@ pub(crate) struct Targets {
     pub(crate) home_identity: (u64, u64),
     /// The launcher's process.
     pub(crate) process: u32,
-    /// What `/proc/self/ns/pid` reads as in the launcher.
+    /// The launcher's `/proc/self/ns/pid`.
     pub(crate) process_namespace: PathBuf,
-    /// What `/proc/self/ns/net` reads as in the launcher.
+    /// The launcher's `/proc/self/ns/net`.
     pub(crate) network_namespace: PathBuf,
     /// A port on which the launcher listens.
     pub(crate) listener: Option<SocketAddr>,
@@ -61,7 +61,7 @@ pub(crate) struct Targets {
 pub(crate) struct FileAccess {
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
-    /// What may be written, and is there only when all mounts are made.
+    /// Writable files that are there only when all mounts are made.
     pub(crate) late_writable: Vec<PathBuf>,
 }
 
@@ -235,14 +235,14 @@ mod tests {
         #[test]
         fn no_bytes_make_the_decoder_panic(
             mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
-            place in 0usize..400,
+            index in 0usize..400,
             value: u8,
         ) {
             let _ = decode(&bytes);
             // Near misses reach further than noise.
             bytes = sample().encode();
-            let place = place % bytes.len();
-            bytes[place] = value;
+            let index = index % bytes.len();
+            bytes[index] = value;
             let _ = decode(&bytes);
         }
     }

@@ -12,7 +12,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal, waitpid,
 };
 
-/// How long a search goes on while new processes keep appearing; what is known is killed then.
+/// The longest search while new processes keep appearing; the listed ones are killed then.
 const SEARCH_LIMIT: Duration = Duration::from_secs(5);
 
 /// Kills a process and everything that descends from it. Its own descendants are stopped before.
@@ -37,12 +37,12 @@ pub(crate) fn kill_descendants() {
     while !kill_orphans(&[]) {}
 }
 
-/// Kills every child of this process that is not `known`, with its descendants, until there is none. After a time it
+/// Kills every child of this process that is not `spared`, with its descendants, until there is none. After a time it
 /// gives up, and says so by `false`: something makes new ones faster.
-pub(crate) fn kill_orphans(known: &[Pid]) -> bool {
+pub(crate) fn kill_orphans(spared: &[Pid]) -> bool {
     let started = Instant::now();
     loop {
-        let orphans: Vec<Pid> = own_children().into_iter().filter(|pid| !known.contains(pid)).collect();
+        let orphans: Vec<Pid> = own_children().into_iter().filter(|pid| !spared.contains(pid)).collect();
         // Those that are dead are taken at once: there may be thousands, and each search reads all of `/proc`.
         let is_alive = |pid: &Pid| matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
         let found_any = !orphans.is_empty();
@@ -102,7 +102,7 @@ fn children_of(parent: Pid, parents: &HashMap<Pid, Pid>) -> Vec<Pid> {
 
 /// Sends a signal, if `parent` is given only while the process still has that parent.
 ///
-/// The descriptor is opened before the check: a number that was taken over by another process is noticed.
+/// The descriptor is opened before the check: a number that another process has by now is noticed.
 fn signal_process(pid: Pid, parent: Option<Pid>, signal: Signal) {
     let process = match pidfd_open(pid, PidfdFlags::empty()) {
         // Before Linux 5.3 a number is all that there is.

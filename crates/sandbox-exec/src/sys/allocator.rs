@@ -1,14 +1,14 @@
-//! How the C library's allocator keeps memory that was freed.
+//! Limits the freed memory that the C library's allocator keeps.
 
 /// From this size on, a block is a mapping of its own, which goes back to the system when it is freed.
 #[cfg(target_env = "gnu")]
 const LARGE_BLOCK_BYTES: libc::c_int = 1 << 20;
 
-/// How much free memory is kept at the end of the heap.
+/// The free memory kept at the end of the heap, in bytes.
 #[cfg(target_env = "gnu")]
 const KEPT_BYTES: libc::c_int = 4 << 20;
 
-/// How many heaps the threads of this process share.
+/// The number of heaps that the threads of this process share.
 #[cfg(target_env = "gnu")]
 const MOST_HEAPS: libc::c_int = 4;
 

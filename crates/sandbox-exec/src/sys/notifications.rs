@@ -45,23 +45,24 @@ pub(crate) fn install_with_listener(program: &[sock_filter]) -> Result<OwnedFd> 
 /// Waits for a call.
 pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> Result<Notification> {
     // SAFETY: the structure holds numbers only, for which zero is a value; the kernel wants it to be zero.
-    let mut found: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    let mut notification: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     // SAFETY: the request's number holds the structure's size, so the kernel writes no more than that.
-    let done = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut found) };
+    let done =
+        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notification) };
     if done != 0 {
         return Err(last_errno());
     }
-    let libc::seccomp_data { nr, args, .. } = found.data;
-    Ok(Notification { id: found.id, thread: found.pid, call: nr.into(), arguments: args })
+    let libc::seccomp_data { nr, args, .. } = notification.data;
+    Ok(Notification { id: notification.id, thread: notification.pid, call: nr.into(), arguments: args })
 }
 
-/// Whether the call still waits: if so, its thread's number has not been given to another one so far.
+/// Checks whether the call still waits: if so, its thread's number has not been given to another one so far.
 pub(crate) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one number.
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
 }
 
-/// Answers a call with 0 or an error. It never goes on by itself.
+/// Answers a call with 0 or an error. The kernel never carries it out by itself.
 pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, answer: Result<()>) -> Result<()> {
     let error = answer.err().map_or(0, |errno| -errno.raw_os_error());
     let response = libc::seccomp_notif_resp { id, val: 0, error, flags: 0 };

@@ -9,7 +9,7 @@ use rustix::process::Pid;
 
 use super::descriptors::last_errno;
 
-/// Which of the two processes the caller is now.
+/// The side of a clone that the caller is now.
 #[derive(Debug)]
 pub(crate) enum Cloned {
     /// The new process. It must end in [`execute`] or [`exit_now`].

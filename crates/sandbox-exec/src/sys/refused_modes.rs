@@ -8,7 +8,7 @@ const SET_USER_ID: libc::c_long = 0o4755;
 const SET_GROUP_ID: libc::c_long = 0o2755;
 const CHARACTER_DEVICE: libc::c_long = 0o020_666;
 const BLOCK_DEVICE: libc::c_long = 0o060_666;
-/// "Leave it as it is" in the place of an owner or a group, with upper bits that no call looks at.
+/// The owner or group that means "leave it unchanged", with upper bits that no call looks at.
 const UNCHANGED: libc::c_long = 0xffff_ffff;
 /// A user or group that no process here is.
 const OTHER: libc::c_long = 0x7fff_fff1;

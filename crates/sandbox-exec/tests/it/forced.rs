@@ -12,21 +12,21 @@ use seccompiler::{
 };
 
 use crate::attack::exec_attacks::become_ordinary;
-use crate::ground::{CANARY, Ground, marker, stdout, survivors};
+use crate::fixture::{CANARY, Fixture, marker, stdout, survivors};
 
 /// Tells a copy of this program that it is the one to be restricted.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_RESTRICTED";
 
 /// Runs a test again as itself and as an ordinary user, there restricted by `forbid`, and has `check` look at it.
-fn restricted(test: &str, forbid: impl Fn(), check: impl Fn(&Ground)) {
+fn restricted(test: &str, forbid: impl Fn(), check: impl Fn(&Fixture)) {
     if std::env::var_os(STAND_IN).is_some() {
         forbid();
-        let ground = Ground::new();
-        let report = ground.launcher.report().to_string();
-        check(&ground);
-        report_is_true(&ground);
+        let fixture = Fixture::new();
+        let report = fixture.launcher.report().to_string();
+        check(&fixture);
+        report_is_true(&fixture);
         // The next command finds the same.
-        report_is_true(&ground);
+        report_is_true(&fixture);
         println!("{report}");
         return;
     }
@@ -44,41 +44,41 @@ fn restricted(test: &str, forbid: impl Fn(), check: impl Fn(&Ground)) {
 }
 
 /// Checks every field of the report by what a command can really do.
-fn report_is_true(ground: &Ground) {
-    let report = ground.launcher.report();
-    let secret = ground.outside("secret.txt");
-    let outcome = ground.run(&format!("cat {0}; test -e {0} && echo there", secret.display()));
-    let seen = (stdout(&outcome).contains(CANARY), stdout(&outcome).contains("there"));
+fn report_is_true(fixture: &Fixture) {
+    let report = fixture.launcher.report();
+    let secret = fixture.outside("secret.txt");
+    let outcome = fixture.run(&format!("cat {0}; test -e {0} && echo there", secret.display()));
+    let output = (stdout(&outcome).contains(CANARY), stdout(&outcome).contains("there"));
     let expected = match report.fs {
         FileConfinement::Root => (false, false),
         FileConfinement::Landlock => (false, true),
         _ => (true, true),
     };
-    assert_eq!(seen, expected, "{report}");
-    let outcome = ground.run(&format!("cat {}/home/.netrc", ground.root().display()));
+    assert_eq!(output, expected, "{report}");
+    let outcome = fixture.run(&format!("cat {}/home/.netrc", fixture.root().display()));
     assert_eq!(stdout(&outcome).contains(CANARY), report.home == HomeVisibility::Open, "{report}");
 
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let connect = format!("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\"");
     let is_open = report.net == NetworkConfinement::Open;
-    assert_eq!(ground.run(&connect).ending.is_success(), is_open, "{report}");
+    assert_eq!(fixture.run(&connect).ending.is_success(), is_open, "{report}");
 
     let is_namespace = report.kill == KillReach::Namespace;
-    let sees_itself_alone = stdout(&ground.run("echo $PPID")) == "1\n";
+    let sees_itself_alone = stdout(&fixture.run("echo $PPID")) == "1\n";
     assert_eq!(sees_itself_alone, is_namespace, "{report}");
     let marker = marker();
     let text = format!("(setsid sh -c 'trap : TERM; sleep 300; : {marker}' &) ; sleep 0.1");
-    assert!(ground.run(&text).ending.is_success(), "{report}");
+    assert!(fixture.run(&text).ending.is_success(), "{report}");
     assert_eq!(survivors(&marker), Vec::<String>::new(), "{report}");
     // A command cannot gain privileges at any level that says it drops them.
-    let status = stdout(&ground.run("grep -e NoNewPrivs -e CapEff /proc/self/status"));
+    let status = stdout(&fixture.run("grep -e NoNewPrivs -e CapEff /proc/self/status"));
     let is_bare = status.contains("NoNewPrivs:\t1") && status.contains("CapEff:\t0000000000000000");
     assert!(is_bare || report.level == Level::None, "{report}: {status}");
 }
 
-fn lacks(ground: &Ground, layer: &str) -> bool {
-    ground.launcher.report().missing.iter().any(|missing| missing.starts_with(layer))
+fn lacks(fixture: &Fixture, layer: &str) -> bool {
+    fixture.launcher.report().missing.iter().any(|missing| missing.starts_with(layer))
 }
 
 /// Makes system calls answer with an error for this thread and all that it starts.
@@ -121,20 +121,20 @@ const LANDLOCK: [libc::c_long; 3] =
 
 #[test]
 fn without_namespaces_the_report_is_true() {
-    restricted("without_namespaces_the_report_is_true", refuse_namespaces, |ground| {
-        let report = ground.launcher.report();
+    restricted("without_namespaces_the_report_is_true", refuse_namespaces, |fixture| {
+        let report = fixture.launcher.report();
         assert_eq!((report.level, report.kill), (Level::Landlock, KillReach::Sweep), "{report}");
-        assert!(lacks(ground, "namespaces"), "{report}");
+        assert!(lacks(fixture, "namespaces"), "{report}");
     });
 }
 
 #[test]
 fn without_landlock_the_report_is_true() {
     let forbid = || answer(&LANDLOCK, libc::ENOSYS);
-    restricted("without_landlock_the_report_is_true", forbid, |ground| {
-        let report = ground.launcher.report();
+    restricted("without_landlock_the_report_is_true", forbid, |fixture| {
+        let report = fixture.launcher.report();
         assert_eq!((report.level, report.fs), (Level::Namespaces, FileConfinement::Root), "{report}");
-        assert!(lacks(ground, "landlock"), "{report}");
+        assert!(lacks(fixture, "landlock"), "{report}");
     });
 }
 
@@ -142,15 +142,15 @@ fn without_landlock_the_report_is_true() {
 fn without_a_filter_the_report_is_true() {
     // Later filters are refused, this one is in force.
     let forbid = || answer(&[libc::SYS_seccomp], libc::EPERM);
-    restricted("without_a_filter_the_report_is_true", forbid, |ground| {
-        let report = ground.launcher.report();
+    restricted("without_a_filter_the_report_is_true", forbid, |fixture| {
+        let report = fixture.launcher.report();
         assert_eq!(
             (report.level, report.net),
             (Level::Namespaces, NetworkConfinement::Namespace),
             "{report}"
         );
-        assert!(lacks(ground, "system call filter"), "{report}");
-        let outcome = ground.run("python3 -c 'import socket; socket.socket(socket.AF_UNIX)'");
+        assert!(lacks(fixture, "system call filter"), "{report}");
+        let outcome = fixture.run("python3 -c 'import socket; socket.socket(socket.AF_UNIX)'");
         assert!(outcome.ending.is_success(), "it is said that sockets can be made: {outcome:?}");
     });
 }
@@ -162,8 +162,8 @@ fn without_anything_the_report_is_true() {
         answer(&LANDLOCK, libc::ENOSYS);
         answer(&[libc::SYS_seccomp], libc::EPERM);
     };
-    restricted("without_anything_the_report_is_true", forbid, |ground| {
-        let report = ground.launcher.report();
+    restricted("without_anything_the_report_is_true", forbid, |fixture| {
+        let report = fixture.launcher.report();
         assert_eq!((report.level, report.fs), (Level::Process, FileConfinement::Open), "{report}");
     });
 }
@@ -186,10 +186,10 @@ fn on_an_old_kernel_the_report_is_true() {
         ];
         answer(&unknown, libc::ENOSYS);
     };
-    restricted("on_an_old_kernel_the_report_is_true", forbid, |ground| {
-        let report = ground.launcher.report();
+    restricted("on_an_old_kernel_the_report_is_true", forbid, |fixture| {
+        let report = fixture.launcher.report();
         assert!(report.level < Level::Namespaces, "{report}");
-        assert!(lacks(ground, "namespaces") && lacks(ground, "landlock"), "{report}");
+        assert!(lacks(fixture, "namespaces") && lacks(fixture, "landlock"), "{report}");
     });
 }
 
@@ -199,15 +199,15 @@ fn without_a_control_group_the_report_is_true() {
     const TEST: &str = "without_a_control_group_the_report_is_true";
     if std::env::var_os(STAND_IN).is_some() || !rustix::process::geteuid().is_root() {
         // An ordinary user may make none, unless they were delegated.
-        let ground = Ground::new();
-        report_is_true(&ground);
-        let is_limited = !lacks(&ground, "limit on the whole command's memory");
-        assert!(!is_limited || std::env::var_os(STAND_IN).is_none(), "{}", ground.launcher.report());
-        let mut policy = ground.policy.clone();
+        let fixture = Fixture::new();
+        report_is_true(&fixture);
+        let is_limited = !lacks(&fixture, "limit on the whole command's memory");
+        assert!(!is_limited || std::env::var_os(STAND_IN).is_none(), "{}", fixture.launcher.report());
+        let mut policy = fixture.policy.clone();
         policy.limits.memory_bytes = 64 << 20;
         let command = ShellCommand::new("head -c 200000000 /dev/zero > /tmp/big && echo all").unwrap();
-        let outcome = ground.launcher.spawn(&policy, &command).unwrap().wait().unwrap();
-        assert_eq!(stdout(&outcome) == "all\n", !is_limited, "{}", ground.launcher.report());
+        let outcome = fixture.launcher.spawn(&policy, &command).unwrap().wait().unwrap();
+        assert_eq!(stdout(&outcome) == "all\n", !is_limited, "{}", fixture.launcher.report());
         return;
     }
     let script = "umount -R /sys/fs/cgroup && exec \"$0\" --exact \"$1\" --nocapture";

@@ -9,30 +9,30 @@ use std::path::PathBuf;
 
 use sandbox_exec::{Ending, LayerKind, LayerMount, Level, PolicyError, ShellCommand, SpawnError, Step};
 
-use crate::ground::{CANARY, Ground, stderr, stdout};
+use crate::fixture::{CANARY, Fixture, stderr, stdout};
 
-/// A ground whose policy has a layer, beside the workspace.
-fn layered() -> Ground {
-    let mut ground = Ground::contained();
-    let report = ground.launcher.report();
+/// A fixture whose policy has a layer, beside the workspace.
+fn layered() -> Fixture {
+    let mut fixture = Fixture::contained();
+    let report = fixture.launcher.report();
     assert_eq!(report.layer, LayerKind::Overlay, "not run: this machine gives only {report}");
-    renew(&mut ground, "layer");
-    ground
+    renew(&mut fixture, "layer");
+    fixture
 }
 
 /// Gives the policy a new, empty layer in the folder `name`.
-pub(crate) fn renew(ground: &mut Ground, name: &str) -> PathBuf {
-    let folder = ground.root().join(name);
+pub(crate) fn renew(fixture: &mut Fixture, name: &str) -> PathBuf {
+    let folder = fixture.root().join(name);
     for part in ["upper", "work"] {
         fs::create_dir_all(folder.join(part)).unwrap();
     }
-    let layer = LayerMount::new(ground.workspace(), folder.join("upper"), folder.join("work"));
-    ground.policy = ground.policy.clone().with_layer(layer);
+    let layer = LayerMount::new(fixture.workspace(), folder.join("upper"), folder.join("work"));
+    fixture.policy = fixture.policy.clone().with_layer(layer);
     folder.join("upper")
 }
 
-/// What the kernel leaves in the work folder has no permissions, and the folder is to be removed.
-impl Drop for Ground {
+/// The kernel leaves a folder without permissions in the work folder, and the folder is to be removed.
+impl Drop for Fixture {
     fn drop(&mut self) {
         let shell = std::process::Command::new("chmod").args(["-R", "u+rwx"]).arg(self.root()).output();
         assert!(shell.is_ok());
@@ -41,14 +41,14 @@ impl Drop for Ground {
 
 #[test]
 fn what_a_command_changes_goes_to_the_layer_and_not_to_the_workspace() {
-    let ground = layered();
-    let (workspace, upper) = (ground.workspace(), ground.root().join("layer/upper"));
+    let fixture = layered();
+    let (workspace, upper) = (fixture.workspace(), fixture.root().join("layer/upper"));
     for name in ["kept", "gone"] {
         fs::write(workspace.join(name), name).unwrap();
     }
-    let outcome = ground.run("pwd; echo more >> kept; rm gone; mkdir made; echo x > made/x; cat kept; ls");
-    let shown = format!("{}\nkeptmore\nkept\nmade\n", workspace.display());
-    assert_eq!((stdout(&outcome), stderr(&outcome)), (shown, String::new()));
+    let outcome = fixture.run("pwd; echo more >> kept; rm gone; mkdir made; echo x > made/x; cat kept; ls");
+    let expected = format!("{}\nkeptmore\nkept\nmade\n", workspace.display());
+    assert_eq!((stdout(&outcome), stderr(&outcome)), (expected, String::new()));
     assert_eq!(fs::read_to_string(workspace.join("kept")).unwrap(), "kept");
     assert!(workspace.join("gone").exists() && !workspace.join("made").exists());
     assert_eq!(fs::read_to_string(upper.join("kept")).unwrap(), "keptmore\n");
@@ -58,18 +58,18 @@ fn what_a_command_changes_goes_to_the_layer_and_not_to_the_workspace() {
 
 #[test]
 fn the_confinement_is_the_same_on_a_layer() {
-    let mut ground = layered();
-    let root = ground.root();
+    let mut fixture = layered();
+    let root = fixture.root();
     let text = format!(
         "cat {0}/outside/secret.txt {0}/home/.netrc; echo x > {0}/outside/new; ls {0}/layer; echo done",
         root.display()
     );
-    let outcome = ground.run(&text);
+    let outcome = fixture.run(&text);
     assert_eq!(stdout(&outcome), "done\n", "{}", stderr(&outcome));
     assert!(!stderr(&outcome).contains(CANARY) && !root.join("outside/new").exists());
     // The list of mounts does not tell where the layer is.
-    renew(&mut ground, "second");
-    let outcome = ground.run("cat /proc/self/mountinfo");
+    renew(&mut fixture, "second");
+    let outcome = fixture.run("cat /proc/self/mountinfo");
     assert!(
         stdout(&outcome).contains(" overlay ") && !stdout(&outcome).contains("second"),
         "{}",
@@ -79,78 +79,78 @@ fn the_confinement_is_the_same_on_a_layer() {
 
 #[test]
 fn a_second_command_on_a_used_layer_fails_by_name_and_nothing_runs() {
-    let ground = layered();
-    assert!(ground.run("echo x > made").ending.is_success());
+    let fixture = layered();
+    assert!(fixture.run("echo x > made").ending.is_success());
     let command = ShellCommand::new("echo y > made").unwrap();
-    let error = ground.launcher.spawn(&ground.policy, &command).unwrap_err();
+    let error = fixture.launcher.spawn(&fixture.policy, &command).unwrap_err();
     // The kernel cannot know whether the machine failed since the first.
     assert!(matches!(error, SpawnError::Step(error) if error.step == Step::Layer), "{error}");
-    assert_eq!(fs::read_to_string(ground.root().join("layer/upper/made")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(fixture.root().join("layer/upper/made")).unwrap(), "x\n");
 }
 
 #[test]
 fn a_layer_that_cannot_be_mounted_is_a_step_error_and_the_workspace_stays() {
-    let mut ground = layered();
-    fs::remove_dir(ground.root().join("layer/upper")).unwrap();
+    let mut fixture = layered();
+    fs::remove_dir(fixture.root().join("layer/upper")).unwrap();
     let command = ShellCommand::new("echo x > made").unwrap();
-    let error = ground.launcher.spawn(&ground.policy, &command).unwrap_err();
+    let error = fixture.launcher.spawn(&fixture.policy, &command).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot mount a copy-on-write layer: No such file or directory (os error 2)"
     );
-    assert!(!ground.workspace().join("made").exists());
+    assert!(!fixture.workspace().join("made").exists());
     // The same launcher runs the command without a layer, if its owner decides so.
-    ground.policy.layer = None;
-    assert!(ground.run("echo x > made").ending.is_success() && ground.workspace().join("made").exists());
+    fixture.policy.layer = None;
+    assert!(fixture.run("echo x > made").ending.is_success() && fixture.workspace().join("made").exists());
 }
 
 #[test]
 fn a_layer_through_a_link_is_refused() {
-    let mut ground = layered();
-    let link = ground.root().join("link");
-    std::os::unix::fs::symlink(ground.root().join("layer"), &link).unwrap();
-    let layer = LayerMount::new(ground.workspace(), link.join("upper"), link.join("work"));
-    ground.policy = ground.policy.clone().with_layer(layer);
-    let error = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
+    let mut fixture = layered();
+    let link = fixture.root().join("link");
+    std::os::unix::fs::symlink(fixture.root().join("layer"), &link).unwrap();
+    let layer = LayerMount::new(fixture.workspace(), link.join("upper"), link.join("work"));
+    fixture.policy = fixture.policy.clone().with_layer(layer);
+    let error = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
     assert!(matches!(error, SpawnError::Step(error) if error.step == Step::Layer), "{error}");
 }
 
 #[test]
 fn a_layer_over_another_folder_is_refused() {
-    let mut ground = layered();
-    let upper = ground.root().join("layer/upper");
-    let layer = LayerMount::new(ground.root().join("outside"), upper.clone(), upper.join("../work"));
-    ground.policy = ground.policy.clone().with_layer(layer);
-    let error = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
+    let mut fixture = layered();
+    let upper = fixture.root().join("layer/upper");
+    let layer = LayerMount::new(fixture.root().join("outside"), upper.clone(), upper.join("../work"));
+    fixture.policy = fixture.policy.clone().with_layer(layer);
+    let error = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
     assert!(matches!(error, SpawnError::Policy(PolicyError::ForeignLayer)), "{error}");
 }
 
 #[test]
 fn without_a_root_of_its_own_a_command_gets_no_layer_and_does_not_run() {
-    let mut ground = Ground::at_level(Level::Landlock);
-    let report = ground.launcher.report();
+    let mut fixture = Fixture::at_level(Level::Landlock);
+    let report = fixture.launcher.report();
     assert_eq!(report.layer, LayerKind::None, "{report}");
     assert!(report.missing.iter().any(|missing| missing.starts_with("copy-on-write layer: ")), "{report}");
-    renew(&mut ground, "layer");
+    renew(&mut fixture, "layer");
     let command = ShellCommand::new("echo x > made").unwrap();
-    let error = ground.launcher.spawn(&ground.policy, &command).unwrap_err();
+    let error = fixture.launcher.spawn(&fixture.policy, &command).unwrap_err();
     assert!(matches!(error, SpawnError::Policy(PolicyError::NoRootForLayer)), "{error}");
-    assert!(!ground.workspace().join("made").exists());
+    assert!(!fixture.workspace().join("made").exists());
 }
 
 #[test]
 fn hidden_protected_and_pinned_paths_hold_on_a_layer_inside_the_workspace() {
-    let mut ground = layered();
-    let workspace = ground.workspace();
+    let mut fixture = layered();
+    let workspace = fixture.workspace();
     fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
     fs::write(workspace.join(".git/config"), "[core]\n").unwrap();
     fs::create_dir_all(workspace.join(".agentd")).unwrap();
     fs::write(workspace.join(".agentd/secret"), CANARY).unwrap();
-    let upper = renew(&mut ground, "workspace/.agentd/layers/1");
-    ground.policy.hidden = vec![ground.policy.workspace.join(".agentd")];
+    let upper = renew(&mut fixture, "workspace/.agentd/layers/1");
+    fixture.policy.hidden = vec![fixture.policy.workspace.join(".agentd")];
     let text = "cat .agentd/secret; ls .agentd; rm -rf .agentd; mv .agentd x; mv .git y; \
                 echo x >> .git/config; touch .git/hooks/pre-commit; echo ok > .git/HEAD; find . -name upper; cat .git/HEAD";
-    let outcome = ground.run(text);
+    let outcome = fixture.run(text);
     assert_eq!(stdout(&outcome), "ok\n", "{}", stderr(&outcome));
     let held: Vec<PathBuf> = fs::read_dir(&upper).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(held, [upper.join(".git")], "only what was allowed is in the layer");
@@ -159,43 +159,43 @@ fn hidden_protected_and_pinned_paths_hold_on_a_layer_inside_the_workspace() {
 
 #[test]
 fn git_may_write_its_configuration_where_the_policy_says_so() {
-    let mut ground = layered();
+    let mut fixture = layered();
     let text = "git init -q . && git config user.name me && git remote add origin /x && git config user.name && ls .git/hooks | head -1";
-    ground.policy = ground.policy.clone().with_git_writable();
-    assert!(ground.policy.read_only.is_empty() && ground.policy.pinned.is_empty());
-    let outcome = ground.run(text);
+    fixture.policy = fixture.policy.clone().with_git_writable();
+    assert!(fixture.policy.read_only.is_empty() && fixture.policy.pinned.is_empty());
+    let outcome = fixture.run(text);
     assert!(outcome.ending.is_success(), "{}", stderr(&outcome));
-    assert!(!ground.workspace().join(".git").exists());
+    assert!(!fixture.workspace().join(".git").exists());
     // The control: in a repository that is there, they are protected unless the policy says otherwise.
     let init =
-        std::process::Command::new("git").args(["init", "-q"]).arg(ground.workspace()).status().unwrap();
+        std::process::Command::new("git").args(["init", "-q"]).arg(fixture.workspace()).status().unwrap();
     assert!(init.success());
-    renew(&mut ground, "second");
-    let relaxed = ground.run("git config user.name me");
+    renew(&mut fixture, "second");
+    let relaxed = fixture.run("git config user.name me");
     assert!(relaxed.ending.is_success(), "{}", stderr(&relaxed));
-    renew(&mut ground, "third");
-    let layer = ground.policy.layer.take().unwrap();
-    ground.policy = sandbox_exec::Policy::for_workspace(&ground.workspace()).with_layer(layer);
-    assert!(!ground.run("git config user.name me").ending.is_success());
+    renew(&mut fixture, "third");
+    let layer = fixture.policy.layer.take().unwrap();
+    fixture.policy = sandbox_exec::Policy::for_workspace(&fixture.workspace()).with_layer(layer);
+    assert!(!fixture.run("git config user.name me").ending.is_success());
 }
 
 #[test]
 fn uncovered_folders_are_changed_directly() {
-    let mut ground = layered();
-    let workspace = ground.workspace();
+    let mut fixture = layered();
+    let workspace = fixture.workspace();
     fs::create_dir_all(workspace.join("target/debug")).unwrap();
-    let layer = ground.policy.layer.take().unwrap();
-    let uncovered = ["target", "missing"].map(|name| ground.policy.workspace.join(name)).into();
-    ground.policy = ground.policy.clone().with_layer(layer.with_uncovered(uncovered));
-    let outcome = ground.run("echo a > target/debug/a; echo b > b; mkdir missing; rm -rf target; ls target");
+    let layer = fixture.policy.layer.take().unwrap();
+    let uncovered = ["target", "missing"].map(|name| fixture.policy.workspace.join(name)).into();
+    fixture.policy = fixture.policy.clone().with_layer(layer.with_uncovered(uncovered));
+    let outcome = fixture.run("echo a > target/debug/a; echo b > b; mkdir missing; rm -rf target; ls target");
     assert!(!outcome.ending.is_success() || stdout(&outcome).is_empty(), "{}", stdout(&outcome));
     assert!(workspace.join("target").is_dir(), "the folder itself is a mount");
     assert!(!workspace.join("b").exists() && !workspace.join("missing").exists());
-    renew(&mut ground, "second");
-    let layer = ground.policy.layer.take().unwrap();
-    let uncovered = vec![ground.policy.workspace.join("target")];
-    ground.policy = ground.policy.clone().with_layer(layer.with_uncovered(uncovered));
-    assert_eq!(ground.run("echo a > target/a").ending, Ending::Exited(0));
+    renew(&mut fixture, "second");
+    let layer = fixture.policy.layer.take().unwrap();
+    let uncovered = vec![fixture.policy.workspace.join("target")];
+    fixture.policy = fixture.policy.clone().with_layer(layer.with_uncovered(uncovered));
+    assert_eq!(fixture.run("echo a > target/a").ending, Ending::Exited(0));
     assert_eq!(fs::read_to_string(workspace.join("target/a")).unwrap(), "a\n");
 }
 
@@ -222,14 +222,15 @@ fn what_is_mounted_in_the_workspace_is_seen_through_the_layer() {
         assert!(output.status.success() && text.contains("1 passed"), "{text}");
         return;
     }
-    let ground = layered();
-    let place = ground.workspace().join("mounted here");
-    fs::create_dir(&place).unwrap();
-    let mounted = std::process::Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&place).status();
+    let fixture = layered();
+    let mount_point = fixture.workspace().join("mounted here");
+    fs::create_dir(&mount_point).unwrap();
+    let mounted =
+        std::process::Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&mount_point).status();
     assert!(mounted.unwrap().success());
-    fs::write(place.join("inside"), "seen\n").unwrap();
-    let outcome = ground.run("cat 'mounted here/inside'");
-    let unmounted = std::process::Command::new("umount").arg(&place).status();
+    fs::write(mount_point.join("inside"), "seen\n").unwrap();
+    let outcome = fixture.run("cat 'mounted here/inside'");
+    let unmounted = std::process::Command::new("umount").arg(&mount_point).status();
     assert!(unmounted.unwrap().success());
     assert_eq!(stdout(&outcome), "seen\n", "{}", stderr(&outcome));
 }

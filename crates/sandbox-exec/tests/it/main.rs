@@ -7,9 +7,9 @@ mod command;
 #[cfg(test)]
 mod containment;
 #[cfg(test)]
-mod forced;
+mod fixture;
 #[cfg(test)]
-mod ground;
+mod forced;
 #[cfg(test)]
 mod layer;
 #[cfg(test)]

@@ -8,32 +8,32 @@ use std::process::{Command, Stdio};
 use sandbox_exec::{Ending, Level};
 
 use crate::attack::exec_attacks::become_ordinary;
-use crate::ground::{Ground, stderr, stdout};
+use crate::fixture::{Fixture, stderr, stdout};
 use crate::tricks::{GROUP, left_in, tricks};
 
-/// Tells a copy of this program that it is the one that runs as somebody else.
+/// Set for the copy of this program that runs as another user.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_MODES";
 
 const CONFINED: [Level; 4] = [Level::Full, Level::Namespaces, Level::Landlock, Level::Process];
 
 fn nothing_is_left_at(level: Level) {
-    let ground = Ground::at_level(level);
-    assert_eq!(ground.launcher.report().level, level, "not run: {}", ground.launcher.report());
+    let fixture = Fixture::at_level(level);
+    assert_eq!(fixture.launcher.report().level, level, "not run: {}", fixture.launcher.report());
     // What happens to a file of the user's that had the bits before is not up to calls, but to who looks afterwards.
     for trick in tricks().iter().filter(|trick| !trick.is_own) {
-        let folder = trick.set_up(&ground.workspace());
-        let outcome = ground.run(&trick.in_folder("."));
+        let folder = trick.set_up(&fixture.workspace());
+        let outcome = fixture.run(&trick.in_folder("."));
         let left = left_in(&folder);
         assert!(left.is_empty(), "{level:?} {}: {left:?}\n{}", trick.name, stderr(&outcome));
     }
 }
 
 fn every_trick_bites() {
-    let ground = Ground::at_level(Level::None);
+    let fixture = Fixture::at_level(Level::None);
     for trick in tricks().iter().filter(|trick| trick.is_possible()) {
-        trick.bites(&ground.workspace());
-        let folder = trick.set_up(&ground.workspace());
-        let outcome = ground.run(&trick.in_folder("."));
+        trick.bites(&fixture.workspace());
+        let folder = trick.set_up(&fixture.workspace());
+        let outcome = fixture.run(&trick.in_folder("."));
         let left = left_in(&folder);
         // Nothing of this kind stays for longer than it takes to look.
         fs::remove_dir_all(&folder).unwrap();
@@ -58,7 +58,7 @@ fn as_member(test: &str) {
     let groups = format!("--groups=1000,{GROUP}");
     // The programs of the test lie where this user may not look.
     let copies = ["test", "spawner"].map(|name| folder.path().join(name));
-    for (from, to) in [std::env::current_exe().unwrap(), crate::ground::spawner_path()].iter().zip(&copies) {
+    for (from, to) in [std::env::current_exe().unwrap(), crate::fixture::spawner_path()].iter().zip(&copies) {
         let copied = Command::new("install").args(["-m", "755"]).args([from, to]).status().unwrap();
         assert!(copied.success());
     }
@@ -67,7 +67,7 @@ fn as_member(test: &str) {
         .arg(&copies[0])
         .args(["--exact", test, "--nocapture"])
         .env(STAND_IN, "1")
-        .env(crate::ground::SPAWNER_VARIABLE, &copies[1])
+        .env(crate::fixture::SPAWNER_VARIABLE, &copies[1])
         .env("TMPDIR", folder.path())
         .env("HOME", folder.path())
         .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
@@ -104,7 +104,7 @@ fn what_programs_do_every_day_is_let_through() {
 import os, shutil
 # The kernel takes no such bit of a new folder's mode, so the call need not be refused.
 os.mkdir('new', 0o6777); os.makedirs('c/b', 0o7755)
-# Without the flags that make a file, what stands in the place of the mode means nothing.
+# Without the flags that make a file, the mode argument means nothing.
 os.open('a', os.O_RDONLY, 0o6755)
 os.chown('a', -1, -1); os.chmod('a', 0o644); os.mknod('plain', 0o100644); os.mkfifo('named')
 shutil.copytree('c', '../tree')
@@ -112,30 +112,30 @@ END
         echo done";
     as_others("what_programs_do_every_day_is_let_through", || {
         for level in CONFINED {
-            let ground = Ground::at_level(level);
-            let outcome = ground.run(TEXT);
+            let fixture = Fixture::at_level(level);
+            let outcome = fixture.run(TEXT);
             let is_done = outcome.ending == Ending::Exited(0) && stdout(&outcome).ends_with("done\n");
             assert!(is_done, "{level:?}: {} {}", stdout(&outcome), stderr(&outcome));
-            assert_eq!(left_in(&ground.workspace()), []);
+            assert_eq!(left_in(&fixture.workspace()), []);
         }
     });
 }
 
 #[test]
 fn a_new_folder_has_the_group_bit_of_the_users_folder_around_it() {
-    let ground = Ground::new();
-    let shared = ground.workspace().join("shared");
+    let fixture = Fixture::new();
+    let shared = fixture.workspace().join("shared");
     assert!(Command::new("install").args(["-d", "-m", "2775"]).arg(&shared).status().unwrap().success());
-    let outcome = ground.run("mkdir shared/new && echo x > shared/new/file && mkdir plain");
+    let outcome = fixture.run("mkdir shared/new && echo x > shared/new/file && mkdir plain");
     assert_eq!(outcome.ending, Ending::Exited(0), "{}", stderr(&outcome));
-    let mode = |name: &str| fs::metadata(ground.workspace().join(name)).unwrap().mode() & 0o6000;
+    let mode = |name: &str| fs::metadata(fixture.workspace().join(name)).unwrap().mode() & 0o6000;
     assert_eq!((mode("shared/new"), mode("shared/new/file"), mode("plain")), (0o2000, 0, 0));
 }
 
 #[test]
 fn a_refusal_says_so_to_the_program() {
-    let ground = Ground::new();
-    let outcome = ground.run("touch file; chmod u+s file; echo $?; chgrp 1 file; echo $?");
+    let fixture = Fixture::new();
+    let outcome = fixture.run("touch file; chmod u+s file; echo $?; chgrp 1 file; echo $?");
     assert_eq!(stdout(&outcome), "1\n1\n");
     assert_eq!(stderr(&outcome).matches("Operation not permitted").count(), 2, "{}", stderr(&outcome));
 }

@@ -6,18 +6,18 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox_exec::{Launcher, LauncherConfig, Level, ShellCommand, SpawnerProgram, StartError, WaitError};
 
-use crate::ground::{Ground, marker, stdout, survivors, traced_spawner, user};
+use crate::fixture::{Fixture, marker, stdout, survivors, traced_spawner, user};
 use test_support::write_program;
 
 #[test]
 fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
     // Only without a process namespace can it see them; with one its init is the namespace's end.
-    let ground = Ground::at_level(Level::Process);
+    let fixture = Fixture::at_level(Level::Process);
     for target in ["$PPID", "$(ps -o ppid= -p $PPID)"] {
         let marker = marker();
         let text =
             format!("(setsid sh -c 'sleep 300; : {marker}' &) ; sleep 0.1; kill -9 {target}; sleep 300");
-        let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap();
+        let running = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap();
         assert_eq!(running.wait().unwrap_err(), WaitError::Lost, "{target}");
         // The spawner, or the init in its place, kills the rest.
         let started = std::time::Instant::now();
@@ -25,7 +25,7 @@ fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
             assert!(started.elapsed().as_secs() < 20, "{target}: {:?}", survivors(&marker));
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        assert_eq!(stdout(&ground.run("echo next")), "next\n", "{target}");
+        assert_eq!(stdout(&fixture.run("echo next")), "next\n", "{target}");
     }
 }
 
@@ -34,14 +34,14 @@ fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
 #[test]
 fn a_command_runs_however_recently_the_spawner_was_killed() {
     let tools = tempfile::tempdir().unwrap();
-    let ground = Ground::with_spawner(traced_spawner(tools.path()), Level::Full);
+    let fixture = Fixture::with_spawner(traced_spawner(tools.path()), Level::Full);
     for pause in (0..30).map(|round| Duration::from_micros(round % 10 * 100)) {
         let number = fs::read_to_string(tools.path().join("spawner.pid")).unwrap();
         let spawner = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
         kill_process(spawner, Signal::KILL).unwrap();
         std::thread::sleep(pause);
-        assert_eq!(stdout(&ground.run("echo ran >> ran.log; wc -l < ran.log")), "1\n", "{pause:?}");
-        fs::remove_file(ground.workspace().join("ran.log")).unwrap();
+        assert_eq!(stdout(&fixture.run("echo ran >> ran.log; wc -l < ran.log")), "1\n", "{pause:?}");
+        fs::remove_file(fixture.workspace().join("ran.log")).unwrap();
     }
 }
 
@@ -57,9 +57,10 @@ fn processor_time(process: &str) -> u64 {
 fn a_command_that_runs_costs_the_spawner_no_time() {
     for highest in [Level::Process, Level::Full] {
         let tools = tempfile::tempdir().unwrap();
-        let ground = Ground::with_spawner(traced_spawner(tools.path()), highest);
+        let fixture = Fixture::with_spawner(traced_spawner(tools.path()), highest);
         let spawner = fs::read_to_string(tools.path().join("spawner.pid")).unwrap();
-        let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new("sleep 60").unwrap()).unwrap();
+        let running =
+            fixture.launcher.spawn(&fixture.policy, &ShellCommand::new("sleep 60").unwrap()).unwrap();
         let used_in_a_second = || {
             let before = processor_time(spawner.trim());
             std::thread::sleep(Duration::from_secs(1));
@@ -80,10 +81,10 @@ fn many_commands_leave_no_descriptor_and_no_process() {
     let script = folder.path().join("spawner");
     let spawner = env!("CARGO_BIN_EXE_sandbox-exec-spawner");
     write_program(&script, &format!("#!/bin/sh\nulimit -n 40\nexec '{spawner}'\n"));
-    let ground = Ground::with_spawner(SpawnerProgram::at(script), Level::Full);
+    let fixture = Fixture::with_spawner(SpawnerProgram::at(script), Level::Full);
     let marker = marker();
     for _ in 0..100 {
-        assert_eq!(stdout(&ground.run(&format!("ulimit -n; : {marker}"))), "40\n");
+        assert_eq!(stdout(&fixture.run(&format!("ulimit -n; : {marker}"))), "40\n");
     }
     assert_eq!(survivors(&marker), Vec::<String>::new());
     // In this process, where other tests run as well, one for each command would still stand out.

@@ -17,11 +17,11 @@ pub(crate) const GROUP: &str = "12345";
 pub(crate) struct Trick {
     pub(crate) name: String,
     pub(crate) command: String,
-    /// What the user does before.
+    /// Commands of the user beforehand.
     pub(crate) setup: String,
     /// The kind of thing that is left where nothing refuses it.
     pub(crate) leaves: String,
-    /// Whether it is about a file of the user's that had the bits before.
+    /// True if it is about a file of the user's that had the bits before.
     pub(crate) is_own: bool,
     pub(crate) who: String,
     pub(crate) program: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) fn tricks() -> Vec<Trick> {
 }
 
 impl Trick {
-    /// Whether this user can carry it out where nothing refuses it.
+    /// Checks whether this user can carry it out where nothing refuses it.
     pub(crate) fn is_possible(&self) -> bool {
         let is_root = rustix::process::geteuid().is_root();
         let is_installed = self.program.as_ref().is_none_or(|program| {
@@ -91,7 +91,7 @@ fn is_member() -> bool {
     rustix::process::getgroups().unwrap().iter().any(|group| group.as_raw().to_string() == GROUP)
 }
 
-/// What of the four kinds is in a folder.
+/// Returns the entries of the four kinds in a folder.
 pub(crate) fn left_in(folder: &Path) -> Vec<(&'static str, String)> {
     let mut left = Vec::new();
     look_at(folder, &mut left);
@@ -99,17 +99,17 @@ pub(crate) fn left_in(folder: &Path) -> Vec<(&'static str, String)> {
 }
 
 fn look_at(path: &Path, left: &mut Vec<(&'static str, String)>) {
-    let found = fs::symlink_metadata(path).unwrap();
-    let name = || format!("{} {:o} {}:{}", path.display(), found.mode(), found.uid(), found.gid());
-    if !found.is_symlink() && found.mode() & 0o6000 != 0 {
+    let metadata = fs::symlink_metadata(path).unwrap();
+    let name = || format!("{} {:o} {}:{}", path.display(), metadata.mode(), metadata.uid(), metadata.gid());
+    if !metadata.is_symlink() && metadata.mode() & 0o6000 != 0 {
         left.push(("bits", name()));
     }
-    let kind = found.file_type();
+    let kind = metadata.file_type();
     if kind.is_char_device() || kind.is_block_device() {
         left.push(("device", name()));
     }
     let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    if (found.uid(), found.gid()) != own {
+    if (metadata.uid(), metadata.gid()) != own {
         left.push(("owner", name()));
     }
     let mut value = [0_u8; 64];
@@ -117,7 +117,7 @@ fn look_at(path: &Path, left: &mut Vec<(&'static str, String)>) {
         Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
         other => left.push(("capability", format!("{} {other:?}", name()))),
     }
-    if found.is_dir() {
+    if metadata.is_dir() {
         for entry in fs::read_dir(path).unwrap() {
             look_at(&entry.unwrap().path(), left);
         }

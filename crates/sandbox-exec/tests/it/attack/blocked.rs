@@ -1,4 +1,4 @@
-//! Which cases of the attack corpus a level of confinement withstands, by the layers that the case says stop it.
+//! Decides which cases of the attack corpus a confinement level must withstand, by the steps that the case names.
 
 use sandbox_exec::Level;
 use serde_json::Value;
@@ -19,7 +19,7 @@ impl Attacker {
     }
 }
 
-/// Whether a case must hold at this level: nothing is said to be needed for it, or one layer of those named is there.
+/// Checks whether a case must hold at this level: it names no step, or one of those named is there.
 pub(crate) fn must_hold(case: &Value, level: Level, attacker: Attacker) -> bool {
     if level == Level::Full {
         return true;
@@ -96,12 +96,12 @@ const EXCEPTIONS: &[Exception] = &[
         "mkdir -p .git/hooks && echo",
         BELOW_FULL,
         None,
-        "the caller is told which paths no mount protects",
+        "the caller receives the paths that no mount protects",
     ),
     holds("mv $T/outside", &[Level::Namespaces], None, "other files do not exist in a root of its own"),
     holds("rm -rf \"$PWD\"", &[Level::Landlock], None, "the folder around the workspace cannot be changed"),
-    holds("/environ", &[Level::Landlock], None, "nobody with rules looks into who has none"),
-    holds("http://192.0.2.", BELOW_NAMESPACES, None, "nobody answers at this address"),
+    holds("/environ", &[Level::Landlock], None, "a process with rules cannot look into one without"),
+    holds("http://192.0.2.", BELOW_NAMESPACES, None, "no machine answers at this address"),
     holds("while :; do :; done", &[Level::None], None, "it is ended when its time is up"),
     holds("umount ", &[Level::Process, Level::None], None, "nothing is mounted there"),
     holds("ping -c1", &[Level::Process], None, "raw sockets take a capability that is dropped"),
@@ -153,17 +153,17 @@ pub(crate) fn expected(case: &Value, level: Level, attacker: Attacker) -> bool {
     exception.map_or_else(|| must_hold(case, level, attacker), |exception| exception.holds)
 }
 
-/// Whether a case names a layer among those that stop it.
+/// Checks whether a case names a step among those that stop it.
 pub(crate) fn names_layer(case: &Value, layer: &str) -> bool {
     case["blocked_by"].as_array().into_iter().flatten().any(|named| named == layer)
 }
 
-/// Whether a case makes processes or threads without end.
+/// Checks whether a case makes processes or threads without end.
 pub(crate) fn is_bomb(case: &Value) -> bool {
     names_layer(case, "pids.max") || case["class"] == "tree" && case["expect"] == "killed"
 }
 
-/// Why a case that is not expected to hold must not be tried: it would hurt the machine.
+/// Returns the harm to the machine for which a case that is not expected to hold is not tried.
 pub(crate) fn harm(case: &Value) -> Option<&'static str> {
     let command = case["command"].as_str().unwrap_or_default();
     if is_bomb(case) || names_layer(case, "memory cgroup") {
@@ -175,7 +175,8 @@ pub(crate) fn harm(case: &Value) -> Option<&'static str> {
         ("/sys/fs/cgroup", "it would change the machine's own tree"),
         ("mount -t", "it would change the machine's own tree"),
     ];
-    let known = marks.into_iter().find(|(mark, _)| command.contains(mark)).map(|(_, why)| why);
+    let reason = marks.into_iter().find(|(mark, _)| command.contains(mark)).map(|(_, why)| why);
     // What an attack from elsewhere does where it succeeds is not known here.
-    known.or_else(|| crate::attack::exec_attacks::are_from_elsewhere().then_some("it might hurt the machine"))
+    reason
+        .or_else(|| crate::attack::exec_attacks::are_from_elsewhere().then_some("it might hurt the machine"))
 }

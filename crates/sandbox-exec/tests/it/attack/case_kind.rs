@@ -1,8 +1,8 @@
-//! How a case of the attack corpus is run, by what it says of itself.
+//! Chooses the way to run a case of the attack corpus, by its own description.
 
 use serde_json::Value;
 
-/// What a case takes beside one command and a look at what came of it.
+/// The means that a case takes beside one command and a look at its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// One command.
@@ -43,12 +43,12 @@ impl Kind {
         }
     }
 
-    /// Whether the case is about running commands and not about what they may do.
+    /// Checks whether the case is about running commands and not about what they may do.
     pub(crate) fn is_only_for_full(self) -> bool {
         !matches!(self, Kind::Simple | Kind::Flood | Kind::SplitAtCap)
     }
 
-    /// Whether the spawner's process must be known.
+    /// Checks whether the case needs the spawner's process.
     pub(crate) fn needs_spawner(self) -> bool {
         matches!(self, Kind::Once | Kind::Shortage)
     }

@@ -1,4 +1,4 @@
-//! What the cases of the attack corpus need beforehand.
+//! The set-up of the cases of the attack corpus.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,12 +16,12 @@ use tempfile::TempDir;
 
 use crate::attack::blocked;
 use crate::attack::case_kind::{self, Kind};
-use crate::ground::{CANARY, Ground, traced_spawner};
+use crate::fixture::{CANARY, Fixture, traced_spawner};
 use test_support::write_program;
 
-/// A ground prepared for one case.
+/// A fixture prepared for one case.
 pub(crate) struct Scene {
-    pub(crate) ground: Ground,
+    pub(crate) fixture: Fixture,
     case: Value,
     /// Digits that stand in the arguments of every long sleep, to find survivors by.
     pub(crate) marker: String,
@@ -29,11 +29,11 @@ pub(crate) struct Scene {
     abstract_listener: UnixListener,
     workspace_listener: UnixListener,
     datagrams: UnixDatagram,
-    /// What must be the same afterwards: the outside file's mode, its modification time, the host's core pattern.
+    /// State that must be the same afterwards: the outside file's mode, its modification time, the host's core pattern.
     before: (Option<(u32, i64)>, Option<String>),
     level: Level,
     tools: TempDir,
-    /// What stands in the arguments of the next.
+    /// A mark in the arguments of the next.
     bystander_mark: String,
     /// A process outside with a secret among its variables.
     bystander: Child,
@@ -49,24 +49,24 @@ impl Drop for Scene {
 impl Scene {
     pub(crate) fn new(case: &Value, level: Level) -> Scene {
         let tools = tempfile::tempdir().unwrap();
-        let mut ground = if Kind::of(case).needs_spawner() {
-            Ground::with_spawner(traced_spawner(tools.path()), level)
+        let mut fixture = if Kind::of(case).needs_spawner() {
+            Fixture::with_spawner(traced_spawner(tools.path()), level)
         } else {
-            Ground::at_level(level)
+            Fixture::at_level(level)
         };
-        let (root, workspace) = (ground.root(), ground.workspace());
+        let (root, workspace) = (fixture.root(), fixture.workspace());
         fs::create_dir(root.join("tools")).unwrap();
         write_program(&root.join("tools/probe"), include_str!("../probe.py"));
-        ground.policy.readable.push(root.join("tools"));
+        fixture.policy.readable.push(root.join("tools"));
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", root.join("tools").display());
-        ground.policy.environment.insert("PATH".into(), path.into());
+        fixture.policy.environment.insert("PATH".into(), path.into());
         for name in ["sessions", "inbox"] {
             fs::create_dir_all(workspace.join(".agentd").join(name)).unwrap();
         }
         fs::write(workspace.join(".agentd/sessions/1.json"), CANARY).unwrap();
-        ground.policy.hidden.push(ground.policy.workspace.join(".agentd"));
+        fixture.policy.hidden.push(fixture.policy.workspace.join(".agentd"));
         fs::write(workspace.join("not-executable"), "#!/bin/sh\n").unwrap();
-        let limits = &mut ground.policy.limits;
+        let limits = &mut fixture.policy.limits;
         if blocked::is_bomb(case) {
             limits.processes = 64;
         } else if case["class"] == "tree" {
@@ -76,9 +76,9 @@ impl Scene {
             limits.memory_bytes = 256 << 20;
         }
         for step in case["setup"].as_array().into_iter().flatten() {
-            set_up(&ground, step);
+            set_up(&fixture, step);
         }
-        let abstract_name = SocketAddr::from_abstract_name(abstract_name(&ground)).unwrap();
+        let abstract_name = SocketAddr::from_abstract_name(abstract_name(&fixture)).unwrap();
         let datagrams = UnixDatagram::bind(root.join("outside/dsock")).unwrap();
         datagrams.set_nonblocking(true).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -95,7 +95,7 @@ impl Scene {
             before: (None, None),
             level,
             tools,
-            ground,
+            fixture,
             case: case.clone(),
             marker,
             listener,
@@ -118,10 +118,10 @@ impl Scene {
         Duration::from_secs(if is_endless { 1 } else { longest })
     }
 
-    /// Returns the case's command for this ground.
+    /// Returns the case's command for this fixture.
     pub(crate) fn command(&self, text: &str) -> String {
         let port = self.listener.local_addr().unwrap().port().to_string();
-        let state = self.ground.workspace().join(".agentd");
+        let state = self.fixture.workspace().join(".agentd");
         let text = case_kind::written_out(text);
         let text = if text.starts_with("python3 ") && text.contains("getppid()") {
             // The shell itself would be the parent that is meant to be the launcher's.
@@ -144,8 +144,8 @@ impl Scene {
         let text = with_free_port(&text);
         text.replace("$AGENTD_STATE", state.to_str().unwrap())
             .replace("$PORT", &port)
-            .replace("$T", self.ground.root().to_str().unwrap())
-            .replace("@lababs", &format!("@{}", abstract_name(&self.ground)))
+            .replace("$T", self.fixture.root().to_str().unwrap())
+            .replace("@lababs", &format!("@{}", abstract_name(&self.fixture)))
             .replace("sleep 300", &format!("sleep 300.{}", self.marker))
             .replace("sleep 60", &format!("sleep 60.{}", self.marker))
             .replace("sleep 100", &format!("sleep 100.{}", self.marker))
@@ -157,23 +157,23 @@ impl Scene {
         Pid::from_raw(number.trim().parse().unwrap()).unwrap()
     }
 
-    /// Whether the case's check has these words in it.
+    /// Checks whether the case's check has these words in it.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.case["check"].as_str().is_some_and(|check| check.contains(words))
     }
 
-    /// What stands in the arguments of a process outside.
+    /// Returns the mark in the arguments of a process outside.
     pub(crate) fn bystander_mark(&self) -> &str {
         &self.bystander_mark
     }
 
-    /// Whether what must be the same afterwards is.
+    /// Checks whether the state outside is as before.
     pub(crate) fn is_as_before(&self) -> bool {
         self.state() == self.before
     }
 
     fn state(&self) -> (Option<(u32, i64)>, Option<String>) {
-        let secret = fs::metadata(self.ground.outside("secret.txt")).ok();
+        let secret = fs::metadata(self.fixture.outside("secret.txt")).ok();
         let secret = secret.map(|secret| (secret.mode(), secret.mtime_nsec()));
         (secret, fs::read_to_string("/proc/sys/kernel/core_pattern").ok())
     }
@@ -189,16 +189,16 @@ impl Scene {
 
 /// Returns digits that no other process has in its arguments.
 fn digits() -> String {
-    crate::ground::marker().bytes().filter(u8::is_ascii_digit).map(char::from).collect()
+    crate::fixture::marker().bytes().filter(u8::is_ascii_digit).map(char::from).collect()
 }
 
 /// Carries out a step of the set-up of a case.
-fn set_up(ground: &Ground, step: &Value) {
+fn set_up(fixture: &Fixture, step: &Value) {
     let words = step.as_str().unwrap_or_default();
     match words {
         "git repo" | "git repo in workspace" => {
             let text = "git init -q . && git config user.name t && git config user.email t@localhost";
-            assert!(ground.run(text).ending.is_success());
+            assert!(fixture.run(text).ending.is_success());
         }
         _ => panic!("the set-up {step} is not understood"),
     }
@@ -212,14 +212,14 @@ fn with_free_port(text: &str) -> String {
     format!("{}{}{}", &text[..at], free_port(), &text[at + digits..])
 }
 
-/// Returns a port that nobody listens on, for a moment at least.
+/// Returns a port on which no process listens, for a moment at least.
 fn free_port() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.local_addr().unwrap().port().to_string()
 }
 
-fn abstract_name(ground: &Ground) -> String {
-    ground.root().to_string_lossy().replace('/', ".")
+fn abstract_name(fixture: &Fixture) -> String {
+    fixture.root().to_string_lossy().replace('/', ".")
 }
 
 /// Returns a variable's value, where the corpus describes a long one.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use sandbox_exec::Level;
 
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
-/// What anybody may do on any machine that does not forbid it: the control that the list bites.
+/// Attempts that succeed on any machine that does not forbid them: the control for the list.
 const OPEN_TO_ALL: [&str; 16] = [
     "read outside",
     "write outside",
@@ -28,9 +28,9 @@ const OPEN_TO_ALL: [&str; 16] = [
 
 #[test]
 fn every_escape_is_refused_at_level_full() {
-    let ground = Ground::contained();
-    assert_eq!(ground.launcher.report().level, Level::Full, "not run: {}", ground.launcher.report());
-    let escapes = ground.launcher.probe().unwrap();
+    let fixture = Fixture::contained();
+    assert_eq!(fixture.launcher.report().level, Level::Full, "not run: {}", fixture.launcher.report());
+    let escapes = fixture.launcher.probe().unwrap();
     let names: BTreeSet<&str> = escapes.iter().map(|escape| escape.name.as_str()).collect();
     assert!(escapes.len() >= 50 && names.len() == escapes.len(), "{}: {names:?}", escapes.len());
     let open: Vec<&str> =
@@ -40,7 +40,7 @@ fn every_escape_is_refused_at_level_full() {
 
 #[test]
 fn the_same_escapes_succeed_without_confinement() {
-    let escapes = Ground::at_level(Level::None).launcher.probe().unwrap();
+    let escapes = Fixture::at_level(Level::None).launcher.probe().unwrap();
     let open: Vec<&str> =
         escapes.iter().filter(|escape| !escape.is_refused).map(|escape| escape.name.as_str()).collect();
     for name in OPEN_TO_ALL {
@@ -52,9 +52,9 @@ fn the_same_escapes_succeed_without_confinement() {
 
 #[test]
 fn a_probe_changes_nothing_and_leaves_nothing() {
-    let ground = Ground::at_level(Level::None);
+    let fixture = Fixture::at_level(Level::None);
     let before = std::fs::read_to_string("/proc/sys/kernel/core_pattern").ok();
-    ground.launcher.probe().unwrap();
+    fixture.launcher.probe().unwrap();
     assert_eq!(std::fs::read_to_string("/proc/sys/kernel/core_pattern").ok(), before);
-    assert_eq!(std::fs::read_dir(ground.root().join("scratch")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(fixture.root().join("scratch")).unwrap().count(), 0);
 }

@@ -23,9 +23,9 @@ use crate::attack::case_kind::Kind;
 use crate::attack::cases::{self, Scene};
 use crate::attack::exec_report::{Report, Verdict};
 use crate::attack::{phrases, special_cases};
-use crate::ground::{SPAWNER_VARIABLE, spawner_path, survivors};
+use crate::fixture::{SPAWNER_VARIABLE, spawner_path, survivors};
 
-/// How many cases run at the same time: most of them wait.
+/// The number of cases at the same time: most of them wait.
 const WORKERS: usize = 3;
 
 /// A guard against hangs, not a measure of speed.
@@ -34,8 +34,8 @@ const HANG: Duration = Duration::from_secs(180);
 /// Tells a copy of this program that it is the ordinary user.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_ORDINARY";
 
-/// Who nobody is.
-const NOBODY: u32 = 65_534;
+/// The user and group that stand for an ordinary user.
+const ORDINARY_USER: u32 = 65_534;
 
 /// Names another file of cases of the same form.
 const CASES: &str = "CONFORMANCE_CASES";
@@ -47,7 +47,7 @@ fn corpus() -> Vec<Value> {
     corpus["cases"].as_array_mut().unwrap().drain(..).collect()
 }
 
-/// Whether the cases that run are other ones than those of this repository.
+/// Checks whether the cases that run are other ones than those of this repository.
 pub(crate) fn are_from_elsewhere() -> bool {
     static ARE_OTHER: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
         let own = include_str!("../../../../../fixtures/vectors/exec-attacks.json");
@@ -58,7 +58,7 @@ pub(crate) fn are_from_elsewhere() -> bool {
 
 pub(crate) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     let text = case.get(key).map_or(Some(""), Value::as_str);
-    text.unwrap_or_else(|| panic!("the case's '{key}' is no text"))
+    text.unwrap_or_else(|| panic!("the case's '{key}' is not a text"))
 }
 
 macro_rules! levels {
@@ -111,10 +111,10 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
     }
 }
 
-/// Runs one test of this program again as nobody, told so by a variable.
+/// Runs one test of this program again as an ordinary user, which a variable announces.
 pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(ORDINARY_USER), Some(ORDINARY_USER)).unwrap();
     // Opened by root: the folder that it lies in need not be open to everybody.
     let spawner = std::fs::File::open(spawner_path()).unwrap();
     rustix::io::fcntl_setfd(&spawner, rustix::io::FdFlags::empty()).unwrap();
@@ -128,8 +128,8 @@ pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
         .env("HOME", folder.path())
         .current_dir("/")
         .stdin(Stdio::null())
-        .uid(NOBODY)
-        .gid(NOBODY);
+        .uid(ORDINARY_USER)
+        .gid(ORDINARY_USER);
     if let Some(file) = &report {
         // It is opened anew by nobody.
         file.set_permissions(std::fs::Permissions::from_mode(0o666)).unwrap();
@@ -170,7 +170,7 @@ fn run_corpus(level: Level, attacker: Attacker) {
     assert!(failures.is_empty(), "{level}, {}:\n{}", attacker.name(), failures.join("\n"));
 }
 
-/// Whether a case is run without anybody to read the report. At lower levels those that no layer is said to stop say
+/// Checks whether a case is run even if no report is written. At lower levels those that no layer is said to stop say
 /// nothing about the level.
 fn is_for_every_run(case: &Value, level: Level) -> bool {
     let is_long = Kind::of(case) == Kind::DefaultTimeout;
@@ -205,7 +205,7 @@ fn judge(case: &Value, level: Level, attacker: Attacker) -> Verdict {
     }
 }
 
-/// Why a case did not go as it should.
+/// The reason that a case did not go as it should.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The attack succeeded.
@@ -218,7 +218,7 @@ pub(crate) enum Failure {
     Harness(String),
 }
 
-/// Runs a case in a thread of its own, so that a hang or a panic is that case's failure and nobody else's.
+/// Runs a case in a thread of its own, so that a hang or a panic is that case's failure alone.
 fn run_guarded(case: Value, level: Level) -> Result<(), Failure> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -234,7 +234,7 @@ fn run_guarded(case: Value, level: Level) -> Result<(), Failure> {
 
 fn run(case: &Value, level: Level) -> Result<(), Failure> {
     let mut scene = Scene::new(case, level);
-    let report = scene.ground.launcher.report();
+    let report = scene.fixture.launcher.report();
     if report.level != level {
         return Err(Failure::Unable(format!("this machine gives only {report}")));
     }
@@ -275,7 +275,7 @@ fn run(case: &Value, level: Level) -> Result<(), Failure> {
     }
     phrases::check(case, &mut scene, result.as_ref().ok()).map_err(Failure::Holds)?;
     // Whatever it did, the next command runs.
-    let next = scene.ground.run("echo next");
+    let next = scene.fixture.run("echo next");
     if next.ending != Ending::Exited(0) {
         return Err(Failure::Holds(format!("the next command ended with {}", next.ending)));
     }
@@ -304,7 +304,7 @@ fn attempt(scene: &Scene, case: &Value) -> Result<Outcome, String> {
         seconds => Timeout::from_seconds(seconds.as_i64().unwrap()),
     };
     let command = command.with_timeout(timeout.map_err(|error| error.to_string())?);
-    match scene.ground.launcher.spawn(&scene.ground.policy, &command) {
+    match scene.fixture.launcher.spawn(&scene.fixture.policy, &command) {
         Ok(running) => running.wait().map_err(|error| error.to_string()),
         // It may have killed its own init before the launcher had word of it.
         Err(error @ (SpawnError::Policy(_) | SpawnError::Unconfirmed)) => Err(error.to_string()),
@@ -312,7 +312,7 @@ fn attempt(scene: &Scene, case: &Value) -> Result<Outcome, String> {
     }
 }
 
-/// Whether a result is what the vector's word for it says, if the word is understood; `Err` is a refusal before anything
+/// Checks whether a result is what the vector's word for it says, if the word is understood; `Err` is a refusal before anything
 /// started.
 fn fits(expected: &str, result: &Result<Outcome, String>) -> Option<bool> {
     let ending = result.as_ref().ok().map(|outcome| outcome.ending);
@@ -350,8 +350,8 @@ fn cases_are_run_by_what_they_say() {
         written("echo <3 KiB of b> | wc -c", "exit 0", "stdout still captured"),
     ];
     for case in holds {
-        let found = run_guarded(case.clone(), Level::Full);
-        assert!(matches!(found, Ok(()) | Err(Failure::Unable(_))), "{case}: {found:?}");
+        let result = run_guarded(case.clone(), Level::Full);
+        assert!(matches!(result, Ok(()) | Err(Failure::Unable(_))), "{case}: {result:?}");
     }
 }
 
@@ -368,12 +368,12 @@ fn cases_that_do_not_hold_or_are_not_understood_say_why() {
         (written("true", "exit 0", "exit code 0 reported after 1 s"), "an early end"),
     ];
     for (case, expected) in cases {
-        let found = run_guarded(case.clone(), Level::Full);
-        let is_right = match &found {
+        let result = run_guarded(case.clone(), Level::Full);
+        let is_right = match &result {
             Err(Failure::Holds(what) | Failure::Harness(what)) => what.contains(expected),
             Err(Failure::Unable(_)) => true,
             _ => false,
         };
-        assert!(is_right, "{case}: {found:?}");
+        assert!(is_right, "{case}: {result:?}");
     }
 }

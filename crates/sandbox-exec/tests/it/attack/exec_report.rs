@@ -1,4 +1,4 @@
-//! What became of each case of the attack corpus, written down for whoever collects it.
+//! Reports the result of each case of the attack corpus.
 //!
 //! The variable `CONFORMANCE_REPORT` names a file. One line is added for each case, its parts separated by tabs: the
 //! vector file, the case, under what circumstances it ran, `passed`, `failed`, `unable` or `not meant`, and why.
@@ -12,7 +12,7 @@ use crate::attack::blocked::Attacker;
 
 pub(crate) const VARIABLE: &str = "CONFORMANCE_REPORT";
 
-/// What became of a case.
+/// The result of a case.
 pub(crate) enum Verdict {
     Passed,
     Failed(String),
@@ -40,7 +40,7 @@ impl Report {
         })
     }
 
-    /// Whether anybody is going to read it.
+    /// Checks whether a report was requested.
     pub(crate) fn is_wanted(&self) -> bool {
         self.file.is_some()
     }

@@ -14,22 +14,22 @@ use serde_json::Value;
 
 use crate::attack::cases::Scene;
 use crate::attack::exec_attacks::text;
-use crate::ground::{CANARY, stderr, stdout};
+use crate::fixture::{CANARY, stderr, stdout};
 
-/// How often a command is run again that took longer than its case allows, and nothing else was wrong: a busy machine may
-/// stop for a second.
+/// The number of attempts at a command that took longer than its case allows, with nothing else wrong: a busy machine
+/// may stop for a second.
 const TRIES: usize = 4;
 
 /// So many bytes take processor time that other programs want, too.
 const MUCH_OUTPUT: u64 = 16 << 20;
 
-/// What a phrase asks for.
+/// The check that a phrase asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fact {
-    /// What the expectation says, or what is looked at after every case: survivors, the folder outside, the home, connections,
+    /// Part of the expectation, or checked after every case: survivors, the folder outside, the home, connections,
     /// secrets, and whether the next command runs.
     Always,
-    /// What another crate's tests show: how the text for a model is made, and what tools answer.
+    /// Covered by another crate's tests: how the text for a model is made, and what tools answer.
     Elsewhere,
     RawIsKept,
     LengthIsRight,
@@ -178,12 +178,12 @@ fn names(path: PathBuf) -> Vec<String> {
 
 /// Checks what the expectation alone does not say. What holds after every case is checked first.
 pub(crate) fn check(case: &Value, scene: &mut Scene, outcome: Option<&Outcome>) -> Result<(), String> {
-    let ground = &scene.ground;
+    let fixture = &scene.fixture;
     let same = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{what}: {outcome:#?}")) };
     same(scene.is_as_before(), "something outside was changed")?;
-    same(names(ground.root().join("outside")) == ["dsock", "secret.txt"], "something outside was made")?;
-    same(names(ground.root().join("home")) == [".aws", ".netrc", ".ssh"], "the home was changed")?;
-    let secret = fs::read_to_string(ground.outside("secret.txt")).unwrap_or_default();
+    same(names(fixture.root().join("outside")) == ["dsock", "secret.txt"], "something outside was made")?;
+    same(names(fixture.root().join("home")) == [".aws", ".netrc", ".ssh"], "the home was changed")?;
+    let secret = fs::read_to_string(fixture.outside("secret.txt")).unwrap_or_default();
     same(secret == CANARY, "the secret was changed")?;
     same(!scene.has_connection(), "something was sent")?;
     let Some(outcome) = outcome else { return Ok(()) };
@@ -197,7 +197,7 @@ pub(crate) fn check(case: &Value, scene: &mut Scene, outcome: Option<&Outcome>) 
 }
 
 fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcome) -> Result<(), String> {
-    let (ground, workspace) = (&scene.ground, scene.ground.workspace());
+    let (fixture, workspace) = (&scene.fixture, scene.fixture.workspace());
     let command = text(case, "command");
     let (stdout, stderr) = (stdout(outcome), stderr(outcome));
     let require = |holds: bool, what: &str| require(holds, what, outcome);
@@ -205,7 +205,7 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
         Fact::Always | Fact::Elsewhere => Ok(()),
         Fact::RawIsKept => {
             // The same again into a file, which nobody reads on the way.
-            let again = ground.run(&format!("{{ {}\n}} > raw.out", scene.command(command)));
+            let again = fixture.run(&format!("{{ {}\n}} > raw.out", scene.command(command)));
             let raw = fs::read(workspace.join("raw.out")).unwrap_or_default();
             require(again.ending.is_success() && !raw.is_empty(), "it prints nothing into a file")?;
             require(stdout.as_bytes() == raw, "the raw bytes are kept")
@@ -238,16 +238,16 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
         }
         Fact::WorkspaceIsThere => require(workspace.is_dir(), "the workspace is gone"),
         Fact::PagerIsOff => {
-            let pagers = crate::ground::stdout(&ground.run("echo $PAGER $GIT_PAGER"));
+            let pagers = crate::fixture::stdout(&fixture.run("echo $PAGER $GIT_PAGER"));
             require(pagers == "cat cat\n", &pagers)
         }
         Fact::FifoIsThere => {
             let name = phrase.split(' ').nth(2).unwrap_or_default();
-            let found = fs::symlink_metadata(workspace.join(name));
-            require(found.is_ok_and(|found| found.file_type().is_fifo()), "no fifo")
+            let metadata = fs::symlink_metadata(workspace.join(name));
+            require(metadata.is_ok_and(|metadata| metadata.file_type().is_fifo()), "no fifo")
         }
         Fact::IsCommitted => {
-            let log = ground.run("git log --format=%s && git diff --cached --quiet");
+            let log = fixture.run("git log --format=%s && git diff --cached --quiet");
             require(log.ending.is_success(), "no commit")
         }
         Fact::RepositoryIsAsBefore => {
@@ -256,12 +256,13 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
             require(!made && workspace.join(".git/config").is_file(), "the repository was changed")
         }
         Fact::StaysProtected => {
-            let again = ground.run("echo x >> .git/config");
+            let again = fixture.run("echo x >> .git/config");
             require(!again.ending.is_success(), "no longer protected")
         }
         Fact::IsNamed => {
             // There was nothing to bind over: the caller is told what to look at afterwards.
-            let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap();
+            let running =
+                fixture.launcher.spawn(&fixture.policy, &ShellCommand::new("true").unwrap()).unwrap();
             require(running.unprotected().iter().any(|path| path.ends_with(".git/config")), "not named")
         }
         Fact::NoForeignProcess => require(!stdout.contains(scene.bystander_mark()), "sees a foreign process"),
@@ -293,9 +294,9 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
     }
 }
 
-/// How many bytes a command prints, counted where it prints them.
+/// Returns the number of bytes that a command prints, counted by the command.
 fn length(scene: &Scene, command: &str) -> Result<u64, String> {
-    let counted = scene.ground.run(&format!("{{ {}\n}} | wc -c", scene.command(command)));
+    let counted = scene.fixture.run(&format!("{{ {}\n}} | wc -c", scene.command(command)));
     stdout(&counted).trim().parse().map_err(|error| format!("{error}: {counted:?}"))
 }
 
@@ -313,7 +314,7 @@ fn is_quick(phrase: &str, scene: &Scene, command: &str, outcome: &Outcome) -> Re
         if least < limit {
             return Ok(());
         }
-        least = least.min(scene.ground.run(&scene.command(command)).duration);
+        least = least.min(scene.fixture.run(&scene.command(command)).duration);
     }
     if least < limit { Ok(()) } else { Err(format!("took {least:?}, allowed are {limit:?}")) }
 }

@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::attack::case_kind::Kind;
 use crate::attack::cases::Scene;
 use crate::attack::exec_attacks::{Failure, text};
-use crate::ground::{marker, stdout, survivors};
+use crate::fixture::{marker, stdout, survivors};
 
-/// Why a case is another crate's business.
+/// Returns the reason that a case is another crate's business.
 pub(crate) fn elsewhere(case: &Value) -> Option<&'static str> {
     let check = case["check"].as_str().unwrap_or_default();
     (check.starts_with("post-run check") || check == "blocked or reported").then_some(
@@ -21,7 +21,7 @@ pub(crate) fn elsewhere(case: &Value) -> Option<&'static str> {
     )
 }
 
-/// Why a case that succeeds or fails without any layer says nothing about them on this machine.
+/// Returns the reason that a case, whose result is the same without any step, proves nothing on this machine.
 pub(crate) fn says_nothing_here(case: &Value) -> Option<&'static str> {
     let command = text(case, "command");
     if text(case, "check").starts_with("no core") {
@@ -34,7 +34,7 @@ pub(crate) fn says_nothing_here(case: &Value) -> Option<&'static str> {
         ("keyctl", &["keyrings"]),
     ];
     let (_, attempt) = marks.into_iter().find(|(mark, _)| command.contains(mark))?;
-    (!succeeds_outside(attempt)).then_some("this machine does not let anybody do it")
+    (!succeeds_outside(attempt)).then_some("this machine lets no user do it")
 }
 
 /// Tries one way out of a sandbox where there is none.
@@ -83,7 +83,7 @@ fn all_at_once(scene: &Scene, command: &str, count: u32) -> Result<(), String> {
         };
         let started = Instant::now();
         let wrong: Vec<_> = std::thread::scope(|scope| {
-            let run = |i| scene.ground.run_within(&together(i), Duration::from_secs(90));
+            let run = |i| scene.fixture.run_within(&together(i), Duration::from_secs(90));
             let threads: Vec<_> = (0..count).map(|i| scope.spawn(move || run(i))).collect();
             let outcomes = (0..count).zip(threads).map(|(i, thread)| (i, thread.join().unwrap()));
             let is_own =
@@ -100,25 +100,25 @@ fn all_at_once(scene: &Scene, command: &str, count: u32) -> Result<(), String> {
 }
 
 fn kill_one_of_two(scene: &Scene) -> Result<(), String> {
-    let (ground, marker) = (&scene.ground, marker());
+    let (fixture, marker) = (&scene.fixture, marker());
     let spawn =
-        |text: String| ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap();
+        |text: String| fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap();
     let first = spawn(format!("(setsid sh -c 'sleep 300; : {marker}' &); echo ready; sleep 300"));
     let second = spawn("until test -e go; do sleep 0.05; done; echo untouched".into());
     let killer = first.killer();
     let outcome = first.wait_with(&mut |_: OutputStream, _: &[u8]| killer.cancel(), None).unwrap();
     require(outcome.ending == Ending::Cancelled, outcome.ending)?;
     require(survivors(&marker).is_empty(), "a survivor")?;
-    fs::write(ground.workspace().join("go"), "").unwrap();
+    fs::write(fixture.workspace().join("go"), "").unwrap();
     let other = second.wait().unwrap();
     require(stdout(&other) == "untouched\n", format!("the other one: {other:?}"))
 }
 
-/// The spawner dies after the command ran and before its result was taken: nobody runs it a second time.
+/// The spawner dies after the command ran and before its result was taken: it is not run a second time.
 fn run_once(scene: &Scene, text: &str) -> Result<(), String> {
-    let ground = &scene.ground;
+    let fixture = &scene.fixture;
     let command = ShellCommand::new(&format!("{text}; echo done; sleep 300")).unwrap();
-    let running = ground.launcher.spawn(&ground.policy, &command).unwrap();
+    let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();
     let spawner = scene.spawner();
     let ended = running.wait_with(
         &mut |_: OutputStream, _: &[u8]| {
@@ -127,8 +127,8 @@ fn run_once(scene: &Scene, text: &str) -> Result<(), String> {
         None,
     );
     require(matches!(ended, Err(WaitError::Lost)), format!("not lost: {ended:?}"))?;
-    require(stdout(&ground.run("echo next")) == "next\n", "no new spawner")?;
-    let log = fs::read_to_string(ground.workspace().join("log.txt")).unwrap_or_default();
+    require(stdout(&fixture.run("echo next")) == "next\n", "no new spawner")?;
+    let log = fs::read_to_string(fixture.workspace().join("log.txt")).unwrap_or_default();
     require(log == "x\n", format!("the log holds {log:?}"))
 }
 
@@ -136,7 +136,7 @@ fn run_once(scene: &Scene, text: &str) -> Result<(), String> {
 /// before anything is printed.
 fn flood_both(scene: &Scene, text: &str) -> Result<(), String> {
     for seconds in [1, 4, 16, 60] {
-        let outcome = scene.ground.run_within(text, Duration::from_secs(seconds));
+        let outcome = scene.fixture.run_within(text, Duration::from_secs(seconds));
         require(
             matches!(outcome.ending, Ending::TimedOut { .. }),
             format!("it ended with {}", outcome.ending),
@@ -151,7 +151,7 @@ fn flood_both(scene: &Scene, text: &str) -> Result<(), String> {
 
 /// The spawner runs out of descriptors while it sets a sandbox up: that is an error, never less confinement.
 fn shortage(scene: &Scene, text: &str) -> Result<(), String> {
-    let ground = &scene.ground;
+    let fixture = &scene.fixture;
     let set_limit = |limit| {
         let limits = Rlimit { current: Some(limit), maximum: Some(4096) };
         prlimit(Some(scene.spawner()), Resource::Nofile, limits).unwrap();
@@ -159,7 +159,7 @@ fn shortage(scene: &Scene, text: &str) -> Result<(), String> {
     let command = ShellCommand::new(text).unwrap();
     for limit in 5..30 {
         set_limit(limit);
-        match ground.launcher.spawn(&ground.policy, &command) {
+        match fixture.launcher.spawn(&fixture.policy, &command) {
             Err(
                 SpawnError::Step(_)
                 | SpawnError::NotStarted
@@ -174,28 +174,28 @@ fn shortage(scene: &Scene, text: &str) -> Result<(), String> {
         }
     }
     set_limit(5);
-    require(ground.launcher.spawn(&ground.policy, &command).is_err(), "no error in a shortage")?;
+    require(fixture.launcher.spawn(&fixture.policy, &command).is_err(), "no error in a shortage")?;
     set_limit(4096);
-    let outcome = ground.run("grep -c -e NoNewPrivs:.1 -e Seccomp:.2 /proc/self/status");
+    let outcome = fixture.run("grep -c -e NoNewPrivs:.1 -e Seccomp:.2 /proc/self/status");
     require(stdout(&outcome) == "2\n", format!("less confined afterwards: {outcome:?}"))
 }
 
 fn split_at_cap(scene: &Scene, text: &str) -> Result<(), String> {
-    let ground = &scene.ground;
+    let fixture = &scene.fixture;
     for cap in 3990..4010 {
-        let mut policy = ground.policy.clone();
+        let mut policy = fixture.policy.clone();
         policy.limits.output_bytes_per_stream = cap;
-        let running = ground.launcher.spawn(&policy, &ShellCommand::new(text).unwrap()).unwrap();
-        let shown = running.wait().map_err(|error| error.to_string())?.stdout.text(|_| String::new());
-        require(!shown.contains('\u{fffd}') && shown.len() <= cap, format!("at {cap}: {shown}"))?;
+        let running = fixture.launcher.spawn(&policy, &ShellCommand::new(text).unwrap()).unwrap();
+        let output = running.wait().map_err(|error| error.to_string())?.stdout.text(|_| String::new());
+        require(!output.contains('\u{fffd}') && output.len() <= cap, format!("at {cap}: {output}"))?;
     }
     Ok(())
 }
 
 fn default_timeout(scene: &Scene, text: &str) -> Result<(), String> {
-    let ground = &scene.ground;
+    let fixture = &scene.fixture;
     let command = ShellCommand::new(&format!("echo early; {text}")).unwrap();
-    let outcome = ground.launcher.spawn(&ground.policy, &command).unwrap().wait().unwrap();
+    let outcome = fixture.launcher.spawn(&fixture.policy, &command).unwrap().wait().unwrap();
     let limit = Duration::from_secs(30);
     require(outcome.ending == Ending::TimedOut { limit }, outcome.ending)?;
     require(stdout(&outcome) == "early\n" && outcome.duration >= limit, format!("{outcome:?}"))

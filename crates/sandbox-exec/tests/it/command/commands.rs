@@ -1,4 +1,4 @@
-//! How commands start and end.
+//! Starts and ends of commands.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use nix::sys::pthread::{pthread_kill, pthread_self};
 use nix::sys::signal::Signal;
 use sandbox_exec::{Ending, Level, ShellCommand};
 
-use crate::ground::{Ground, stderr, stdout};
+use crate::fixture::{Fixture, stderr, stdout};
 
 /// The levels that can be asked for; each gives at most what the machine has.
 const LEVELS: [Level; 5] = [Level::None, Level::Process, Level::Landlock, Level::Namespaces, Level::Full];
@@ -18,8 +18,8 @@ const LEVELS: [Level; 5] = [Level::None, Level::Process, Level::Landlock, Level:
 #[test]
 fn a_command_prints_and_exits_at_every_level() {
     for level in LEVELS {
-        let ground = Ground::at_level(level);
-        let outcome = ground.run("echo out; echo err >&2; exit 7");
+        let fixture = Fixture::at_level(level);
+        let outcome = fixture.run("echo out; echo err >&2; exit 7");
         assert_eq!(outcome.ending, Ending::Exited(7), "{level}");
         assert_eq!((stdout(&outcome), stderr(&outcome)), ("out\n".into(), "err\n".into()), "{level}");
         assert!(outcome.output_complete, "{level}");
@@ -28,7 +28,7 @@ fn a_command_prints_and_exits_at_every_level() {
 
 #[test]
 fn the_shells_own_exit_is_never_taken_for_a_kill() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let cases = [
         ("exit 0", "exit code 0"),
         ("exit 124", "exit code 124"),
@@ -38,26 +38,26 @@ fn the_shells_own_exit_is_never_taken_for_a_kill() {
         ("kill -SEGV $$", "exit code 139 (SIGSEGV)"),
         ("kill -9 $$", "exit code 137 (SIGKILL)"),
     ];
-    for (text, shown) in cases {
-        assert_eq!(ground.run(text).ending.to_string(), shown, "{text}");
+    for (text, ending) in cases {
+        assert_eq!(fixture.run(text).ending.to_string(), ending, "{text}");
     }
 }
 
 #[test]
 fn a_command_runs_in_the_workspace_or_the_folder_it_names() {
-    let ground = Ground::new();
-    std::fs::create_dir(ground.workspace().join("sub")).unwrap();
-    assert_eq!(stdout(&ground.run("pwd")).trim(), ground.workspace().to_str().unwrap());
-    let command = ShellCommand::new("pwd").unwrap().in_directory(ground.policy.workspace.join("sub"));
-    let outcome = ground.launcher.spawn(&ground.policy, &command).unwrap().wait().unwrap();
-    assert_eq!(stdout(&outcome).trim(), ground.workspace().join("sub").to_str().unwrap());
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.workspace().join("sub")).unwrap();
+    assert_eq!(stdout(&fixture.run("pwd")).trim(), fixture.workspace().to_str().unwrap());
+    let command = ShellCommand::new("pwd").unwrap().in_directory(fixture.policy.workspace.join("sub"));
+    let outcome = fixture.launcher.spawn(&fixture.policy, &command).unwrap().wait().unwrap();
+    assert_eq!(stdout(&outcome).trim(), fixture.workspace().join("sub").to_str().unwrap());
 }
 
 #[test]
 fn a_missing_working_directory_is_a_step_error_with_its_name() {
-    let ground = Ground::new();
-    let command = ShellCommand::new("pwd").unwrap().in_directory(ground.workspace().join("missing"));
-    let error = ground.launcher.spawn(&ground.policy, &command).unwrap_err();
+    let fixture = Fixture::new();
+    let command = ShellCommand::new("pwd").unwrap().in_directory(fixture.workspace().join("missing"));
+    let error = fixture.launcher.spawn(&fixture.policy, &command).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot enter the working directory: No such file or directory (os error 2)"
@@ -66,18 +66,18 @@ fn a_missing_working_directory_is_a_step_error_with_its_name() {
 
 #[test]
 fn standard_input_is_at_its_end() {
-    assert_eq!(stdout(&Ground::new().run("read x; echo got:$x:$?")), "got::1\n");
+    assert_eq!(stdout(&Fixture::new().run("read x; echo got:$x:$?")), "got::1\n");
 }
 
 #[test]
 fn the_environment_is_cleared_to_the_list_and_what_was_added() {
-    let mut ground = Ground::new();
-    ground.policy.environment.insert("FROM_USER".into(), "1".into());
+    let mut fixture = Fixture::new();
+    fixture.policy.environment.insert("FROM_USER".into(), "1".into());
     let command = ShellCommand::new("env | cut -d= -f1 | sort")
         .unwrap()
         .with_environment(BTreeMap::from([("FROM_REQUEST".into(), "2".into())]))
         .unwrap();
-    let outcome = ground.launcher.spawn(&ground.policy, &command).unwrap().wait().unwrap();
+    let outcome = fixture.launcher.spawn(&fixture.policy, &command).unwrap().wait().unwrap();
     let expected = [
         "CI",
         "FROM_REQUEST",
@@ -100,38 +100,38 @@ fn the_environment_is_cleared_to_the_list_and_what_was_added() {
 #[test]
 fn a_pipe_to_a_reader_that_ends_kills_the_writer() {
     // SIGPIPE and the signal mask are as a program expects them, whatever this test process has set.
-    let outcome = Ground::new().run("yes | head -n 1; grep -E 'Sig(Blk|Ign)' /proc/self/status");
+    let outcome = Fixture::new().run("yes | head -n 1; grep -E 'Sig(Blk|Ign)' /proc/self/status");
     assert_eq!(stdout(&outcome), "y\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
 #[test]
 fn a_command_has_no_terminal_and_a_session_of_its_own() {
-    let outcome = Ground::new().run("(echo x >/dev/tty) 2>/dev/null || echo none");
+    let outcome = Fixture::new().run("(echo x >/dev/tty) 2>/dev/null || echo none");
     assert_eq!(stdout(&outcome), "none\n");
 }
 
 #[test]
 fn only_the_three_standard_descriptors_are_open() {
     // The fourth is the one by which `ls` reads the folder.
-    assert_eq!(stdout(&Ground::new().run("ls /proc/self/fd")), "0\n1\n2\n3\n");
+    assert_eq!(stdout(&Fixture::new().run("ls /proc/self/fd")), "0\n1\n2\n3\n");
 }
 
 #[test]
 fn early_closed_output_is_not_the_end() {
-    let outcome = Ground::new().run("exec >&- 2>&-; sleep 0.3; exit 7");
+    let outcome = Fixture::new().run("exec >&- 2>&-; sleep 0.3; exit 7");
     assert_eq!(outcome.ending, Ending::Exited(7));
     assert!(outcome.duration >= Duration::from_millis(300));
 }
 
 #[test]
 fn a_launcher_serves_many_threads_at_once() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     std::thread::scope(|scope| {
         for number in 0..16 {
-            let ground = &ground;
+            let fixture = &fixture;
             scope.spawn(move || {
                 for round in 0..4 {
-                    let outcome = ground.run(&format!("echo {number}.{round}"));
+                    let outcome = fixture.run(&format!("echo {number}.{round}"));
                     assert_eq!(stdout(&outcome), format!("{number}.{round}\n"));
                 }
             });
@@ -142,14 +142,14 @@ fn a_launcher_serves_many_threads_at_once() {
 #[test]
 fn a_command_of_the_longest_length_runs() {
     let text = format!("true {}", "a".repeat(sandbox_exec::COMMAND_LIMIT_BYTES - 5));
-    assert_eq!(Ground::new().run(&text).ending, Ending::Exited(0));
+    assert_eq!(Fixture::new().run(&text).ending, Ending::Exited(0));
 }
 
 /// A program that handles signals gets them in whichever thread is at hand.
 #[test]
 fn signals_to_the_thread_that_starts_a_command_change_nothing() {
     signal_hook::flag::register(Signal::SIGUSR2 as i32, Arc::default()).unwrap();
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let (starter, is_over) = (pthread_self(), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -159,7 +159,7 @@ fn signals_to_the_thread_that_starts_a_command_change_nothing() {
             }
         });
         let outcomes: Vec<_> =
-            (0..20).map(|_| std::panic::catch_unwind(|| ground.run("exit 7").ending)).collect();
+            (0..20).map(|_| std::panic::catch_unwind(|| fixture.run("exit 7").ending)).collect();
         is_over.store(true, Ordering::Relaxed);
         for outcome in outcomes {
             assert_eq!(outcome.expect("it starts"), Ending::Exited(7));

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use sandbox_exec::{Ending, Level, OutputStream, ShellCommand};
 
-use crate::ground::{Ground, HANG, marker, stdout, survivors};
+use crate::fixture::{Fixture, HANG, marker, stdout, survivors};
 
-/// How a kill reaches descendants: through the kernel's namespace, and by search.
+/// The two ways in which a kill reaches descendants: through the kernel's namespace, and by search.
 const LEVELS: [Level; 2] = [Level::Full, Level::Process];
 
 /// Ways to leave the shell's process group and session; `M` is a marker in the arguments of each.
@@ -27,10 +27,10 @@ fn escape(text: &str, marker: &str) -> String {
 #[test]
 fn background_processes_end_with_the_command() {
     for level in LEVELS {
-        let ground = Ground::at_level(level);
+        let fixture = Fixture::at_level(level);
         for text in ESCAPES {
             let marker = marker();
-            let outcome = ground.run(&format!("{}\necho done", escape(text, &marker)));
+            let outcome = fixture.run(&format!("{}\necho done", escape(text, &marker)));
             assert_eq!(outcome.ending, Ending::Exited(0), "{level}: {text}");
             assert_eq!(stdout(&outcome), "done\n", "{level}: {text}");
             assert!(outcome.duration < HANG, "{level}: {text}: {:?}", outcome.duration);
@@ -42,11 +42,11 @@ fn background_processes_end_with_the_command() {
 #[test]
 fn the_deadline_reaches_everything_and_keeps_what_was_printed() {
     for level in LEVELS {
-        let ground = Ground::at_level(level);
+        let fixture = Fixture::at_level(level);
         for text in ESCAPES {
             let marker = marker();
             let endless = format!("echo early; {}\nsleep 300", escape(text, &marker));
-            let (limit, outcome) = ground.run_until_stopped(&endless, |outcome| !stdout(outcome).is_empty());
+            let (limit, outcome) = fixture.run_until_stopped(&endless, |outcome| !stdout(outcome).is_empty());
             assert_eq!(outcome.ending, Ending::TimedOut { limit }, "{level}: {text}");
             assert_eq!(stdout(&outcome), "early\n", "{level}: {text}");
             assert!(outcome.duration < HANG, "{level}: {text}: {:?}", outcome.duration);
@@ -59,7 +59,7 @@ fn the_deadline_reaches_everything_and_keeps_what_was_printed() {
 fn a_stopped_shell_is_killed_at_the_deadline() {
     for level in LEVELS {
         let limit = Duration::from_millis(300);
-        let outcome = Ground::at_level(level).run_within("kill -STOP $$; echo never", limit);
+        let outcome = Fixture::at_level(level).run_within("kill -STOP $$; echo never", limit);
         assert_eq!(outcome.ending, Ending::TimedOut { limit }, "{level}");
         assert_eq!(stdout(&outcome), "", "{level}");
     }
@@ -68,17 +68,18 @@ fn a_stopped_shell_is_killed_at_the_deadline() {
 #[test]
 fn a_closed_output_does_not_hide_the_deadline() {
     let limit = Duration::from_millis(300);
-    let outcome = Ground::new().run_within("exec >/dev/null 2>&1; sleep 60", limit);
+    let outcome = Fixture::new().run_within("exec >/dev/null 2>&1; sleep 60", limit);
     assert_eq!(outcome.ending, Ending::TimedOut { limit });
 }
 
 #[test]
 fn cancelling_one_command_leaves_the_other_alone() {
     for level in LEVELS {
-        let ground = Ground::at_level(level);
+        let fixture = Fixture::at_level(level);
         let (first, second) = (marker(), marker());
-        let spawn =
-            |text: String| ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap();
+        let spawn = |text: String| {
+            fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap()
+        };
         let cancelled = spawn(format!("(setsid sh -c 'sleep 300; : {first}' &); echo ready; sleep 300"));
         let other = spawn(format!("sh -c 'until test -e go; do sleep 0.05; done; : {second}'; echo fine"));
         await_survivors(&second, 2);
@@ -87,7 +88,7 @@ fn cancelling_one_command_leaves_the_other_alone() {
         assert_eq!(outcome.ending, Ending::Cancelled, "{level}");
         assert_eq!(survivors(&first), Vec::<String>::new(), "{level}");
         assert!(!survivors(&second).is_empty(), "{level}");
-        std::fs::write(ground.workspace().join("go"), "").unwrap();
+        std::fs::write(fixture.workspace().join("go"), "").unwrap();
         assert_eq!(stdout(&other.wait().unwrap()), "fine\n", "{level}");
     }
 }
@@ -95,11 +96,11 @@ fn cancelling_one_command_leaves_the_other_alone() {
 #[test]
 fn dropping_a_running_command_kills_it() {
     for level in LEVELS {
-        let ground = Ground::at_level(level);
+        let fixture = Fixture::at_level(level);
         let marker = marker();
         let command =
             ShellCommand::new(&format!("(setsid sh -c 'sleep 300; : {marker}' &); sleep 300")).unwrap();
-        let running = ground.launcher.spawn(&ground.policy, &command).unwrap();
+        let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();
         await_survivors(&marker, 2);
         drop(running);
         await_survivors(&marker, 0);
@@ -109,13 +110,13 @@ fn dropping_a_running_command_kills_it() {
 #[test]
 fn dropping_the_launcher_kills_its_commands() {
     for level in LEVELS {
-        let ground = Ground::at_level(level);
+        let fixture = Fixture::at_level(level);
         let marker = marker();
         let command =
             ShellCommand::new(&format!("(setsid sh -c 'sleep 300; : {marker}' &); sleep 300")).unwrap();
-        let running = ground.launcher.spawn(&ground.policy, &command).unwrap();
+        let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();
         await_survivors(&marker, 2);
-        drop(ground);
+        drop(fixture);
         await_survivors(&marker, 0);
         assert!(running.wait().is_err(), "{level}");
     }
@@ -127,9 +128,9 @@ fn killing_the_daemon_kills_its_commands() {
     const STAND_IN: &str = "SANDBOX_EXEC_TEST_COMMAND";
     if let Ok(variable) = std::env::var(STAND_IN) {
         let (level, marker) = variable.split_once(' ').unwrap();
-        let ground = Ground::at_level(LEVELS[level.parse::<usize>().unwrap()]);
+        let fixture = Fixture::at_level(LEVELS[level.parse::<usize>().unwrap()]);
         let text = format!("(setsid sh -c 'sleep 300; : {marker}' &); sleep 300; : {marker}");
-        ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap().wait().unwrap();
+        fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap().wait().unwrap();
         unreachable!("the command outlives its daemon");
     }
     for index in 0..LEVELS.len() {

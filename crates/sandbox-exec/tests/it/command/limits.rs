@@ -1,19 +1,19 @@
-//! What a command may use up.
+//! Limits on the resources of a command.
 
 use std::fs;
 use std::time::Duration;
 
 use sandbox_exec::{Ending, Level};
 
-use crate::ground::{Ground, stderr, stdout};
+use crate::fixture::{Fixture, stderr, stdout};
 
 #[test]
-fn a_command_killed_for_memory_is_told_apart_from_its_own_exit() {
-    let mut ground = Ground::contained();
-    ground.policy.limits.memory_bytes = 64 << 20;
+fn a_command_killed_for_memory_differs_from_its_own_exit() {
+    let mut fixture = Fixture::contained();
+    fixture.policy.limits.memory_bytes = 64 << 20;
     // Files in memory count: no single process asks for more than it may have.
-    let outcome = ground.run("echo early; head -c 200000000 /dev/zero > /tmp/big");
-    let missing = &ground.launcher.report().missing;
+    let outcome = fixture.run("echo early; head -c 200000000 /dev/zero > /tmp/big");
+    let missing = &fixture.launcher.report().missing;
     if missing.iter().any(|missing| missing.starts_with("limit on the whole command's memory")) {
         assert_eq!(outcome.ending, Ending::Exited(0), "{missing:?}");
     } else {
@@ -21,15 +21,15 @@ fn a_command_killed_for_memory_is_told_apart_from_its_own_exit() {
         assert_eq!(outcome.ending.exit_code(), None);
     }
     assert_eq!(stdout(&outcome), "early\n");
-    assert_eq!(ground.run("kill -9 $$").ending.to_string(), "exit code 137 (SIGKILL)");
+    assert_eq!(fixture.run("kill -9 $$").ending.to_string(), "exit code 137 (SIGKILL)");
 }
 
 #[test]
 fn one_process_is_refused_more_memory_than_the_limit() {
     for highest in [Level::Process, Level::Full] {
-        let mut ground = Ground::at_level(highest);
-        ground.policy.limits.memory_bytes = 64 << 20;
-        let outcome = ground.run("python3 -c 'bytearray(1 << 30)'");
+        let mut fixture = Fixture::at_level(highest);
+        fixture.policy.limits.memory_bytes = 64 << 20;
+        let outcome = fixture.run("python3 -c 'bytearray(1 << 30)'");
         assert_eq!(outcome.ending, Ending::Exited(1), "{highest}: {outcome:?}");
         assert!(stderr(&outcome).contains("MemoryError"), "{highest}");
     }
@@ -37,29 +37,29 @@ fn one_process_is_refused_more_memory_than_the_limit() {
 
 #[test]
 fn processes_beyond_the_limit_are_refused() {
-    let mut ground = Ground::new();
-    ground.policy.limits.processes = 32;
+    let mut fixture = Fixture::new();
+    fixture.policy.limits.processes = 32;
     // The namespace's own limit lets the kernel's reserve through; 600 are too many for every kind of limit.
     let text = "i=0; while [ $i -lt 600 ]; do sleep 20 & i=$((i+1)); done; echo all";
-    let outcome = ground.run_within(text, Duration::from_secs(20));
-    let missing = &ground.launcher.report().missing;
+    let outcome = fixture.run_within(text, Duration::from_secs(20));
+    let missing = &fixture.launcher.report().missing;
     let is_limited = !missing.iter().any(|missing| missing.starts_with("limit on processes"));
     assert!(!(is_limited && stdout(&outcome).contains("all")), "{missing:?}: {outcome:?}");
 }
 
 #[test]
 fn a_limit_on_file_size_ends_the_writer() {
-    let mut ground = Ground::new();
-    ground.policy.limits.file_size_bytes = 1 << 20;
-    let outcome = ground.run("head -c 2000000 /dev/zero > big");
+    let mut fixture = Fixture::new();
+    fixture.policy.limits.file_size_bytes = 1 << 20;
+    let outcome = fixture.run("head -c 2000000 /dev/zero > big");
     assert!(!outcome.ending.is_success(), "{outcome:?}");
-    assert_eq!(fs::metadata(ground.workspace().join("big")).unwrap().len(), 1 << 20);
+    assert_eq!(fs::metadata(fixture.workspace().join("big")).unwrap().len(), 1 << 20);
 }
 
 #[test]
 fn temporary_files_are_limited_together() {
-    let mut ground = Ground::contained();
-    ground.policy.limits.temporary_bytes = 1 << 20;
-    let outcome = ground.run("head -c 2000000 /dev/zero > /tmp/big");
+    let mut fixture = Fixture::contained();
+    fixture.policy.limits.temporary_bytes = 1 << 20;
+    let outcome = fixture.run("head -c 2000000 /dev/zero > /tmp/big");
     assert!(stderr(&outcome).contains("No space left"), "{outcome:?}");
 }

@@ -1,4 +1,4 @@
-//! What is refused before anything starts.
+//! Refusals before anything starts.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use sandbox_exec::{
     SpawnError, Timeout,
 };
 
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 fn with_variable(name: &str, value: &str) -> Result<ShellCommand, CommandError> {
     ShellCommand::new("true").unwrap().with_environment(BTreeMap::from([(name.into(), value.into())]))
@@ -113,10 +113,10 @@ fn a_timeout_is_more_than_nothing_and_at_most_an_hour() {
 
 #[test]
 fn a_workspace_that_is_the_system_or_is_missing_is_refused() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let refusal = |workspace: &Path| {
         let command = ShellCommand::new("true").unwrap();
-        match ground.launcher.spawn(&Policy::for_workspace(workspace), &command) {
+        match fixture.launcher.spawn(&Policy::for_workspace(workspace), &command) {
             Err(SpawnError::Policy(error)) => error,
             other => panic!("{}: {other:?}", workspace.display()),
         }
@@ -124,6 +124,6 @@ fn a_workspace_that_is_the_system_or_is_missing_is_refused() {
     for system in ["/", "/usr", "/proc/self", "/dev", "/dev/shm", "/tmp"] {
         assert_eq!(refusal(Path::new(system)), PolicyError::SystemFolder, "{system}");
     }
-    assert_eq!(refusal(&ground.root().join("missing")), PolicyError::NotAFolder);
-    assert_eq!(refusal(&ground.outside("secret.txt")), PolicyError::NotAFolder);
+    assert_eq!(refusal(&fixture.root().join("missing")), PolicyError::NotAFolder);
+    assert_eq!(refusal(&fixture.outside("secret.txt")), PolicyError::NotAFolder);
 }

@@ -10,14 +10,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use sandbox_exec::{Ending, Level, OutputStream, ShellCommand, WaitError};
 use tempfile::TempDir;
 
-use crate::ground::{Ground, marker, survivors, traced_spawner};
+use crate::fixture::{Fixture, marker, survivors, traced_spawner};
 
 const RUNS: usize = 200;
 
-/// How many commands run at the same time.
+/// The number of commands at the same time.
 const WORKERS: usize = 4;
 
-/// How a kill reaches descendants: through the kernel's namespace, and by search.
+/// The two ways in which a kill reaches descendants: through the kernel's namespace, and by search.
 const LEVELS: [Level; 2] = [Level::Full, Level::Process];
 
 /// Ways to outlive a shell; `M` is a marker in the arguments of each.
@@ -31,7 +31,7 @@ const ESCAPES: [&str; 7] = [
     "for i in 1 2 3 4; do (setsid sh -c 'while :; do (sleep 300 & exit) ; sleep 1; done; : M' &) & done",
 ];
 
-/// How a run comes to its end.
+/// The way in which a run ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Itself,
@@ -42,15 +42,15 @@ enum End {
 
 const ENDS: [End; 4] = [End::Itself, End::Cancel, End::Deadline, End::Spawner];
 
-struct Place {
-    ground: Ground,
+struct Scene {
+    fixture: Fixture,
     tools: TempDir,
 }
 
-impl Place {
-    fn new(level: Level) -> Place {
+impl Scene {
+    fn new(level: Level) -> Scene {
         let tools = tempfile::tempdir().unwrap();
-        Place { ground: Ground::with_spawner(traced_spawner(tools.path()), level), tools }
+        Scene { fixture: Fixture::with_spawner(traced_spawner(tools.path()), level), tools }
     }
 
     fn spawner(&self) -> Pid {
@@ -59,13 +59,13 @@ impl Place {
     }
 
     fn run(&self, escape: &str, end: End) {
-        let (ground, marker) = (&self.ground, marker());
+        let (fixture, marker) = (&self.fixture, marker());
         let last = if matches!(end, End::Itself) { "" } else { "sleep 300" };
         let text = format!("{}\necho ready\n{last}", escape.replace('M', &marker));
         let timeout = if matches!(end, End::Deadline) { 1 } else { 60 };
         let command = ShellCommand::new(&text).unwrap();
         let command = command.with_timeout(sandbox_exec::Timeout::from_seconds(timeout).unwrap());
-        let running = ground.launcher.spawn(&ground.policy, &command).unwrap();
+        let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();
         let killer = running.killer();
         let outcome = running.wait_with(
             &mut |_: OutputStream, _: &[u8]| match end {
@@ -83,7 +83,7 @@ impl Place {
             _ => false,
         };
         assert!(fits, "{end:?}: {escape}: {outcome:?}");
-        let level = ground.launcher.report().level;
+        let level = fixture.launcher.report().level;
         match end {
             // Its init, which has lost its parent, goes on alone.
             End::Spawner => await_no_survivors(&marker, escape),
@@ -100,14 +100,14 @@ fn no_run_leaves_a_survivor() {
         for _ in 0..WORKERS {
             scope.spawn(|| {
                 // A launcher for each: the death of a spawner ends all its commands.
-                let places = LEVELS.map(Place::new);
+                let scenes = LEVELS.map(Scene::new);
                 loop {
                     let run = next.fetch_add(1, Ordering::Relaxed);
                     if run >= runs {
                         return;
                     }
                     let escape = ESCAPES[run / 8 % ESCAPES.len()];
-                    places[run % 2].run(escape, ENDS[run / 2 % ENDS.len()]);
+                    scenes[run % 2].run(escape, ENDS[run / 2 % ENDS.len()]);
                 }
             });
         }
@@ -121,11 +121,11 @@ fn no_survivor_when_the_daemon_is_killed() {
     const STAND_IN: &str = "SANDBOX_EXEC_TEST_DAEMON";
     if let Ok(variable) = std::env::var(STAND_IN) {
         let (level, marker) = variable.split_once(' ').unwrap();
-        let ground = Ground::at_level(LEVELS[level.parse::<usize>().unwrap()]);
+        let fixture = Fixture::at_level(LEVELS[level.parse::<usize>().unwrap()]);
         let running: Vec<_> = ESCAPES
             .iter()
             .map(|escape| format!("{}\nsleep 300; : {marker}", escape.replace('M', marker)))
-            .map(|text| ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap())
+            .map(|text| fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap())
             .collect();
         println!("ready");
         running.into_iter().next().unwrap().wait().unwrap();

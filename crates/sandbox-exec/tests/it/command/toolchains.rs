@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sandbox_exec::{Launcher, LauncherConfig, Level, Policy, ShellCommand, Timeout};
 
-use crate::ground::{spawner, stderr, stdout, user};
+use crate::fixture::{spawner, stderr, stdout, user};
 
 /// Runs a command on a project of these files, with the real home's toolchains.
 fn works(program: &str, files: &[(&str, &str)], text: &str, expected: &str) {

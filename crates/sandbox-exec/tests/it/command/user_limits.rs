@@ -1,4 +1,4 @@
-//! What the kernel counts for each user is not used up by a command.
+//! A command does not use up the resources that the kernel counts for each user.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use sandbox_exec::{Level, ShellCommand};
 
 use crate::attack::exec_attacks::become_ordinary;
-use crate::ground::{Ground, stdout};
+use crate::fixture::{Fixture, stdout};
 
 /// Tells a copy of this program that it is the ordinary user.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_USER_LIMITS";
@@ -22,15 +22,15 @@ print(count, flush=True)
 time.sleep(60)\"";
 
 /// Returns how many instances the command had, and what this process got while it had them.
-fn meanwhile(ground: &Ground) -> (u64, Result<(), Errno>) {
-    let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new(OPEN_ALL).unwrap()).unwrap();
+fn meanwhile(fixture: &Fixture) -> (u64, Result<(), Errno>) {
+    let running = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(OPEN_ALL).unwrap()).unwrap();
     let killer = running.killer();
-    let found = Mutex::new(None);
+    let file = Mutex::new(None);
     let outcome = running.wait_with(
         &mut |_, bytes: &[u8]| {
             if bytes.contains(&b'\n') {
                 let opened = inotify::init(inotify::CreateFlags::CLOEXEC).map(drop);
-                found.lock().unwrap().get_or_insert(opened);
+                file.lock().unwrap().get_or_insert(opened);
                 killer.cancel();
             }
         },
@@ -38,7 +38,7 @@ fn meanwhile(ground: &Ground) -> (u64, Result<(), Errno>) {
     );
     let outcome = outcome.unwrap();
     let count = stdout(&outcome).trim().parse().unwrap_or_else(|_| panic!("{outcome:?}"));
-    (count, found.into_inner().unwrap().unwrap())
+    (count, file.into_inner().unwrap().unwrap())
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn a_command_leaves_instances_of_inotify_for_its_user() {
     }
     let of_user = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").unwrap();
     let of_user: u64 = of_user.trim().parse().unwrap();
-    let ground = Ground::contained();
-    let (count, opened) = meanwhile(&ground);
+    let fixture = Fixture::contained();
+    let (count, opened) = meanwhile(&fixture);
     assert!((1..=of_user / 4).contains(&count), "{count} of {of_user}");
     assert_eq!(opened, Ok(()));
     // The control: where there is no namespace for users, the command takes all of them.
-    let (count, opened) = meanwhile(&Ground::at_level(Level::Landlock));
+    let (count, opened) = meanwhile(&Fixture::at_level(Level::Landlock));
     assert!(count > of_user / 4, "{count} of {of_user}");
     assert_eq!(opened, Err(Errno::MFILE));
 }

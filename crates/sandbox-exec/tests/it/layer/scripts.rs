@@ -11,46 +11,46 @@ use sandbox_exec::{LayerKind, LayerMount, Outcome, Policy, ShellCommand, Timeout
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use serde_json::Value;
 
-use crate::ground::{Ground, stderr};
+use crate::fixture::{Fixture, stderr};
 use crate::layer::tree_image::{self, Image, Node};
 
-/// What a layer's folder is kept in, inside the workspace.
+/// The folder of layers, inside the workspace.
 const STATE: &str = ".agentd";
 
-fn fixture() -> Value {
+fn cases() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/layers/scripts.json");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// A folder, its changed copy, and a launcher.
 struct Scene {
-    ground: Ground,
+    fixture: Fixture,
     /// The folder as the setup makes it.
     template: PathBuf,
 }
 
 impl Scene {
     fn new() -> Scene {
-        let ground = Ground::contained();
-        let report = ground.launcher.report();
+        let fixture = Fixture::contained();
+        let report = fixture.launcher.report();
         assert_eq!(report.layer, LayerKind::Overlay, "not run: this machine gives only {report}");
-        let lines = fixture()["setup"].as_array().unwrap().clone();
+        let lines = cases()["setup"].as_array().unwrap().clone();
         let setup = lines.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n");
-        let template = ground.root().join("template");
+        let template = fixture.root().join("template");
         fs::create_dir(&template).unwrap();
         assert!(Command::new("sh").args(["-ec", &setup]).current_dir(&template).status().unwrap().success());
-        Scene { ground, template }
+        Scene { fixture, template }
     }
 
     fn run(&self, policy: &Policy, script: &str) -> Outcome {
         let command = ShellCommand::new(script).unwrap();
         let command = command.with_timeout(Timeout::new(Duration::from_secs(60)).unwrap());
-        self.ground.launcher.spawn(policy, &command).unwrap().wait().unwrap()
+        self.fixture.launcher.spawn(policy, &command).unwrap().wait().unwrap()
     }
 
     /// Makes the folder `name`, a copy of the template.
     fn folder(&self, name: &str) -> PathBuf {
-        let folder = self.ground.root().join(name);
+        let folder = self.fixture.root().join(name);
         let made = Command::new("cp").arg("-a").args([&self.template, &folder]).status().unwrap();
         assert!(made.success());
         folder
@@ -117,8 +117,8 @@ fn check_list(changes: &[&LayerChange], before: &Image, after: &Image) -> Result
         let path = change.path.as_bytes();
         // A folder that was made anew as a whole may itself be as it was.
         let same = before.get(path).filter(|_| change.tree.is_some()).map(|node| (Some(node), Some(node)));
-        let found = expected.remove(path).or(same);
-        let (old, new) = found.ok_or_else(|| format!("{} did not change", change.path))?;
+        let pair = expected.remove(path).or(same);
+        let (old, new) = pair.ok_or_else(|| format!("{} did not change", change.path))?;
         if change.saved_meanwhile || !is_side(change.before.as_ref(), old) {
             return Err(format!("{change:?} was {old:?}"));
         }
@@ -145,13 +145,13 @@ fn run_case(scene: &Scene, case: &Value, rules: ScanRules<'_>) -> Result<(), Str
     let plain = scene.run(&scene.policy(&copy), script);
     let after = image(&copy);
     let (layer, outcome) = scene.run_on_layer(&folder, script);
-    let shown = format!("{} {}", outcome.ending, stderr(&outcome));
+    let ending = format!("{} {}", outcome.ending, stderr(&outcome));
     if plain.ending != outcome.ending {
-        return Err(format!("{name}: {} in a copy, {shown} on a layer", plain.ending));
+        return Err(format!("{name}: {} in a copy, {ending} on a layer", plain.ending));
     }
     let code = case["exit"].as_i64().unwrap_or(0);
     if !outcome.ending.to_string().starts_with(&format!("exit code {code}")) {
-        return Err(format!("{name}: {shown}"));
+        return Err(format!("{name}: {ending}"));
     }
     if image(&folder) != before {
         return Err(format!("{name}: the folder beneath was changed"));
@@ -167,7 +167,7 @@ fn run_case(scene: &Scene, case: &Value, rules: ScanRules<'_>) -> Result<(), Str
     adopt_all(&layer, &changes).map_err(|error| format!("{name}: {error}"))?;
     let adopted = image(&folder);
     if adopted != after {
-        return Err(format!("{name}: adopted otherwise:\n{}", tree_image::shown(&after, &adopted)));
+        return Err(format!("{name}: adopted otherwise:\n{}", tree_image::report(&after, &adopted)));
     }
     if with_git && git_says(&folder) != git_says(&copy) {
         return Err(format!("{name}: {} instead of {}", git_says(&folder), git_says(&copy)));
@@ -187,7 +187,7 @@ fn run_case(scene: &Scene, case: &Value, rules: ScanRules<'_>) -> Result<(), Str
     Ok(())
 }
 
-/// What a look shows, apart from when it was.
+/// Returns a list of changes without its time.
 fn summary(changes: &LayerChanges) -> Vec<String> {
     let line = |change: &LayerChange| {
         format!("{} {:?} {:?} {:?}", change.path, change.before, change.after, change.tree)
@@ -204,16 +204,16 @@ fn git_says(folder: &Path) -> String {
 
 /// Opens every folder again, so that the next case can remove it.
 fn clear(scene: &Scene) {
-    let folders = ["workspace-of-layer", "copy"].map(|name| scene.ground.root().join(name));
+    let folders = ["workspace-of-layer", "copy"].map(|name| scene.fixture.root().join(name));
     let text = "chmod -R u+rwx \"$@\" 2>/dev/null; rm -rf \"$@\"";
     assert!(Command::new("sh").args(["-c", text, "sh"]).args(folders).status().unwrap().success());
 }
 
 fn hold(rules: ScanRules<'_>, is_part: impl Fn(&str) -> bool) {
     let scene = Scene::new();
-    let fixture = fixture();
+    let cases = cases();
     let mut failures = Vec::new();
-    for case in fixture["cases"].as_array().unwrap() {
+    for case in cases["cases"].as_array().unwrap() {
         if is_part(case["script"].as_str().unwrap()) {
             failures.extend(run_case(&scene, case, rules).err());
             clear(&scene);
@@ -222,7 +222,7 @@ fn hold(rules: ScanRules<'_>, is_part: impl Fn(&str) -> bool) {
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Whether a script makes or removes folders, so that it matters which of them are one change.
+/// Checks whether a script makes or removes folders, so that it matters which of them are one change.
 fn is_about_folders(script: &str) -> bool {
     ["mkdir", "rm -r", "cp -", "mv dir "].iter().any(|word| script.contains(word))
 }

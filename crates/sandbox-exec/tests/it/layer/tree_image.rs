@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What is at one path.
+/// The file, folder or link at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     File { mode: u32, content: Vec<u8>, attributes: Vec<String> },
@@ -24,28 +24,28 @@ pub(crate) fn take(folder: &Path, left_out: &str) -> Image {
     let mut image = Image::new();
     let mut pending = vec![Vec::new()];
     while let Some(path) = pending.pop() {
-        let place = folder.join(OsString::from_vec(path.clone()));
-        let found = fs::symlink_metadata(&place).unwrap();
-        let mode = found.permissions().mode() & 0o7777;
-        let kind = found.file_type();
+        let full_path = folder.join(OsString::from_vec(path.clone()));
+        let metadata = fs::symlink_metadata(&full_path).unwrap();
+        let mode = metadata.permissions().mode() & 0o7777;
+        let kind = metadata.file_type();
         let node = if kind.is_symlink() {
-            Node::Link { target: fs::read_link(&place).unwrap().into_os_string().into_vec() }
+            Node::Link { target: fs::read_link(&full_path).unwrap().into_os_string().into_vec() }
         } else if kind.is_file() {
-            let content = opened(&place, mode, 0o400, || fs::read(&place).unwrap());
-            Node::File { mode, content, attributes: attributes(&place) }
+            let content = opened(&full_path, mode, 0o400, || fs::read(&full_path).unwrap());
+            Node::File { mode, content, attributes: attributes(&full_path) }
         } else if kind.is_dir() {
             // A closed folder stays open until the end: what is in it has to be reached.
             if mode & 0o500 != 0o500 && !rustix::process::geteuid().is_root() {
-                fs::set_permissions(&place, Permissions::from_mode(mode | 0o700)).unwrap();
+                fs::set_permissions(&full_path, Permissions::from_mode(mode | 0o700)).unwrap();
             }
-            for entry in fs::read_dir(&place).unwrap() {
+            for entry in fs::read_dir(&full_path).unwrap() {
                 let name = entry.unwrap().file_name();
                 if !(path.is_empty() && name == left_out) {
                     let slash: &[u8] = if path.is_empty() { b"" } else { b"/" };
                     pending.push([path.as_slice(), slash, name.as_bytes()].concat());
                 }
             }
-            assert_eq!(attributes(&place), Vec::<String>::new(), "{}", place.display());
+            assert_eq!(attributes(&full_path), Vec::<String>::new(), "{}", full_path.display());
             Node::Folder { mode }
         } else {
             Node::Special { mode }
@@ -62,29 +62,29 @@ fn restore(folder: &Path, image: &Image) {
         if let Node::Folder { mode } = node
             && mode & 0o500 != 0o500
         {
-            let place = folder.join(OsString::from_vec(path.clone()));
-            fs::set_permissions(place, Permissions::from_mode(*mode)).unwrap();
+            let full_path = folder.join(OsString::from_vec(path.clone()));
+            fs::set_permissions(full_path, Permissions::from_mode(*mode)).unwrap();
         }
     }
 }
 
 /// The names of an entry's attributes. None that belongs to an overlay may ever be seen.
-fn attributes(place: &Path) -> Vec<String> {
+fn attributes(path: &Path) -> Vec<String> {
     let mut list = [0_u8; 4096];
-    let length = rustix::fs::llistxattr(place, &mut list[..]).unwrap();
+    let length = rustix::fs::llistxattr(path, &mut list[..]).unwrap();
     let names = list[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    assert!(!names.iter().any(|name| name.contains("overlay")), "{}: {names:?}", place.display());
+    assert!(!names.iter().any(|name| name.contains("overlay")), "{}: {names:?}", path.display());
     names
 }
 
-fn opened<T>(place: &Path, mode: u32, needed: u32, act: impl FnOnce() -> T) -> T {
+fn opened<T>(path: &Path, mode: u32, needed: u32, act: impl FnOnce() -> T) -> T {
     if mode & needed == needed || rustix::process::geteuid().is_root() {
         return act();
     }
-    fs::set_permissions(place, Permissions::from_mode(mode | needed)).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(mode | needed)).unwrap();
     let result = act();
-    fs::set_permissions(place, Permissions::from_mode(mode)).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     result
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn difference<'a>(
 }
 
 /// Shows how two images differ, for messages.
-pub(crate) fn shown(before: &Image, after: &Image) -> String {
+pub(crate) fn report(before: &Image, after: &Image) -> String {
     let line = |(path, (before, after)): (Vec<u8>, (Option<&Node>, Option<&Node>))| {
         let side = |node: Option<&Node>| match node {
             Some(Node::File { mode, content, .. }) => {

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 
-use crate::ground::{stderr, stdout};
+use crate::fixture::{stderr, stdout};
 use crate::network::{at_level_full, python, run};
 
 /// Serves one connection over each address and protocol, and prints what came back.
@@ -36,11 +36,11 @@ print(sorted({result[4][0] for result in socket.getaddrinfo("localhost", 80)}))
 fn a_command_reaches_its_own_servers_over_both_loopback_addresses() {
     at_level_full(
         "network::loopback::a_command_reaches_its_own_servers_over_both_loopback_addresses",
-        |ground| {
-            let outcome = ground.run(&python(ECHO));
+        |fixture| {
+            let outcome = fixture.run(&python(ECHO));
             let said = stdout(&outcome);
             for line in ["127.0.0.1 stream", "127.0.0.1 datagram", "::1 stream", "::1 datagram", "['lo']"] {
-                assert!(said.lines().any(|found| found == line), "{line}: {said}{}", stderr(&outcome));
+                assert!(said.lines().any(|printed| printed == line), "{line}: {said}{}", stderr(&outcome));
             }
             assert!(said.contains("127.0.0.1"), "localhost has an address: {said}");
         },
@@ -49,7 +49,7 @@ fn a_command_reaches_its_own_servers_over_both_loopback_addresses() {
 
 #[test]
 fn a_command_does_not_reach_the_loopback_of_the_host() {
-    at_level_full("network::loopback::a_command_does_not_reach_the_loopback_of_the_host", |ground| {
+    at_level_full("network::loopback::a_command_does_not_reach_the_loopback_of_the_host", |fixture| {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let listener = TcpListener::bind(address).unwrap();
             let datagrams = UdpSocket::bind(listener.local_addr().unwrap()).unwrap();
@@ -62,7 +62,7 @@ fn a_command_does_not_reach_the_loopback_of_the_host() {
                  socket.socket(socket.{family}, socket.SOCK_DGRAM).sendto(b\"out\", (\"{ip}\", {port}))\n\
                  socket.create_connection((\"{ip}\", {port}))"
             ));
-            let outcome = run(ground, &attempt);
+            let outcome = run(fixture, &attempt);
             assert!(!outcome.ending.is_success() && stderr(&outcome).contains("refused"), "{outcome:?}");
             assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
             assert_eq!(datagrams.recv(&mut [0; 9]).unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -78,13 +78,13 @@ fn a_command_does_not_reach_the_loopback_of_the_host() {
 fn the_host_and_another_command_do_not_see_the_port_of_a_command() {
     at_level_full(
         "network::loopback::the_host_and_another_command_do_not_see_the_port_of_a_command",
-        |ground| {
+        |fixture| {
             let serve = python(
                 "import socket\nserver = socket.create_server((\"127.0.0.1\", 0))\n\
              print(server.getsockname()[1], flush=True)\nserver.accept()",
             );
             let command = sandbox_exec::ShellCommand::new(&serve).unwrap();
-            let running = ground.launcher.spawn(&ground.policy, &command).unwrap();
+            let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();
             let (sender, port) = std::sync::mpsc::channel();
             let killer = running.killer();
             std::thread::scope(|scope| {
@@ -99,13 +99,13 @@ fn the_host_and_another_command_do_not_see_the_port_of_a_command() {
                     };
                     running.wait_with(&mut observer, None)
                 });
-                let port = port.recv_timeout(crate::ground::HANG).unwrap();
-                let seen = std::net::TcpStream::connect(("127.0.0.1", port));
-                assert_eq!(seen.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+                let port = port.recv_timeout(crate::fixture::HANG).unwrap();
+                let connected = std::net::TcpStream::connect(("127.0.0.1", port));
+                assert_eq!(connected.unwrap_err().kind(), ErrorKind::ConnectionRefused);
                 // The port is free on the host.
                 assert!(TcpListener::bind(("127.0.0.1", port)).is_ok());
                 let connect = format!("import socket; socket.create_connection((\"127.0.0.1\", {port}))");
-                let other = run(ground, &python(&connect));
+                let other = run(fixture, &python(&connect));
                 assert!(!other.ending.is_success() && stderr(&other).contains("refused"), "{other:?}");
                 killer.cancel();
                 assert_eq!(server.join().unwrap().unwrap().ending, sandbox_exec::Ending::Cancelled);
@@ -114,7 +114,7 @@ fn the_host_and_another_command_do_not_see_the_port_of_a_command() {
     );
 }
 
-/// What a command is refused although it has sockets: each line is a way to make one, and the words of the refusal.
+/// Refusals of a command that has sockets: each line is a way to make one, and the words of the refusal.
 const REFUSED: &[&str] = &[
     "AF_INET, SOCK_RAW, 1",
     "AF_INET, SOCK_RAW, 255",
@@ -136,7 +136,7 @@ const REFUSED: &[&str] = &[
 
 #[test]
 fn raw_sockets_and_other_families_are_refused() {
-    at_level_full("network::loopback::raw_sockets_and_other_families_are_refused", |ground| {
+    at_level_full("network::loopback::raw_sockets_and_other_families_are_refused", |fixture| {
         let mut text =
             "import ctypes\nfrom socket import *\nlibc = ctypes.CDLL(None, use_errno=True)\n".to_owned();
         for socket in REFUSED {
@@ -151,7 +151,7 @@ fn raw_sockets_and_other_families_are_refused() {
         for socket in ["AF_INET, SOCK_STREAM, 6", "AF_INET6, SOCK_DGRAM, 17", "AF_NETLINK, SOCK_RAW, 0"] {
             text += &format!("print(libc.socket({socket}) >= 0)\n");
         }
-        let outcome = ground.run(&python(&text));
+        let outcome = fixture.run(&python(&text));
         let expected = "1\n".repeat(REFUSED.len() + 1) + &"True\n".repeat(3);
         assert_eq!(stdout(&outcome), expected, "{}", stderr(&outcome));
     });

@@ -5,7 +5,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::process::Command;
 
-use crate::ground::{Ground, marker, stderr, stdout};
+use crate::fixture::{Fixture, marker, stderr, stdout};
 use crate::network::{at_level_full, python, run};
 
 /// Serves one connection on each kind of name, from another process, and prints what came back.
@@ -38,7 +38,7 @@ client.settimeout(20)
 try:
     client.connect("1")
 except ConnectionRefusedError:
-    print("nobody listens any more")
+    print("no process listens any more")
 a, b = socket.socketpair()
 a.sendall(b"pair")
 print(b.recv(9).decode())
@@ -46,11 +46,11 @@ print(b.recv(9).decode())
 
 #[test]
 fn a_command_reaches_its_own_sockets() {
-    at_level_full("network::unix_sockets::a_command_reaches_its_own_sockets", |ground| {
-        let outcome = run(ground, &python(ECHO));
+    at_level_full("network::unix_sockets::a_command_reaches_its_own_sockets", |fixture| {
+        let outcome = run(fixture, &python(ECHO));
         let said = stdout(&outcome);
         assert_eq!(said.matches(" ping True").count(), 8, "{said}{}", stderr(&outcome));
-        assert!(said.contains("nobody listens any more\npair\n"), "{said}{}", stderr(&outcome));
+        assert!(said.contains("no process listens any more\npair\n"), "{said}{}", stderr(&outcome));
     });
 }
 
@@ -94,8 +94,8 @@ struct HostServers {
 }
 
 impl HostServers {
-    fn start(ground: &mut Ground) -> HostServers {
-        let root = ground.root();
+    fn start(fixture: &mut Fixture) -> HostServers {
+        let root = fixture.root();
         let mut names = Vec::new();
         let mut listeners = Vec::new();
         for folder in ["workspace", "workspace/build", "shown", "opened"] {
@@ -105,8 +105,8 @@ impl HostServers {
             names.push(name.to_str().unwrap().to_owned());
         }
         names.push("host.sock".into());
-        ground.policy.readable.push(root.join("shown"));
-        ground.policy.writable.push(root.join("opened"));
+        fixture.policy.readable.push(root.join("shown"));
+        fixture.policy.writable.push(root.join("opened"));
         let name = marker();
         let address = SocketAddr::from_abstract_name(&name).unwrap();
         listeners.push(UnixListener::bind_addr(&address).unwrap());
@@ -138,14 +138,14 @@ impl HostServers {
 
 #[test]
 fn sockets_of_the_host_are_out_of_reach() {
-    at_level_full("network::unix_sockets::sockets_of_the_host_are_out_of_reach", |ground| {
-        let servers = HostServers::start(ground);
+    at_level_full("network::unix_sockets::sockets_of_the_host_are_out_of_reach", |fixture| {
+        let servers = HostServers::start(fixture);
         let mut attempt = format!("{} {}", python(ATTEMPTS), servers.datagram_name);
         for name in &servers.names {
             attempt += &format!(" {name}");
         }
-        let build = ground.workspace().join("build");
-        let outcome = run_with_uncovered(ground, &attempt, build);
+        let build = fixture.workspace().join("build");
+        let outcome = run_with_uncovered(fixture, &attempt, build);
         let said = stdout(&outcome);
         assert_eq!(
             said.matches("refused").count(),
@@ -156,7 +156,7 @@ fn sockets_of_the_host_are_out_of_reach() {
         assert_eq!((said.matches("reached").count(), servers.arrivals()), (0, 0), "{said}");
         // The control: the same program reaches all of them where nothing confines it.
         let mut outside = Command::new("sh");
-        outside.args(["-c", &attempt]).current_dir(ground.workspace());
+        outside.args(["-c", &attempt]).current_dir(fixture.workspace());
         let said = String::from_utf8(outside.output().unwrap().stdout).unwrap();
         assert_eq!(said.matches("refused").count(), 0, "{said}");
         assert_eq!(servers.arrivals(), servers.names.len() * 3 + 4, "{said}");
@@ -164,11 +164,15 @@ fn sockets_of_the_host_are_out_of_reach() {
 }
 
 /// Runs a command with a folder that lies under no layer.
-fn run_with_uncovered(ground: &mut Ground, text: &str, folder: std::path::PathBuf) -> sandbox_exec::Outcome {
-    if let Some(layer) = ground.policy.layer.take() {
-        ground.policy = ground.policy.clone().with_layer(layer.with_uncovered(vec![folder]));
+fn run_with_uncovered(
+    fixture: &mut Fixture,
+    text: &str,
+    folder: std::path::PathBuf,
+) -> sandbox_exec::Outcome {
+    if let Some(layer) = fixture.policy.layer.take() {
+        fixture.policy = fixture.policy.clone().with_layer(layer.with_uncovered(vec![folder]));
     }
-    ground.run(text)
+    fixture.run(text)
 }
 
 /// Exchanges the address while the call is being judged, and the file of the name.
@@ -222,11 +226,11 @@ print(counts[True] > 0, counts[False] > 0)
 fn an_address_that_is_exchanged_while_it_is_judged_leads_nowhere_else() {
     at_level_full(
         "network::unix_sockets::an_address_that_is_exchanged_while_it_is_judged_leads_nowhere_else",
-        |ground| {
-            let servers = HostServers::start(ground);
-            let own = ground.workspace().join("own.sock");
+        |fixture| {
+            let servers = HostServers::start(fixture);
+            let own = fixture.workspace().join("own.sock");
             let command = format!("{} {} {}", python(RACE), own.display(), servers.names[0]);
-            let outcome = run(ground, &command);
+            let outcome = run(fixture, &command);
             // Both happened: that the own server was reached, and that the other one was tried.
             assert_eq!(stdout(&outcome), "True True\n", "{}", stderr(&outcome));
             assert_eq!(servers.arrivals(), 0);
@@ -264,8 +268,8 @@ waiting.join()
 
 #[test]
 fn a_connection_that_waits_holds_up_no_other() {
-    at_level_full("network::unix_sockets::a_connection_that_waits_holds_up_no_other", |ground| {
-        let outcome = run(ground, &python(BUSY));
+    at_level_full("network::unix_sockets::a_connection_that_waits_holds_up_no_other", |fixture| {
+        let outcome = run(fixture, &python(BUSY));
         assert_eq!(stdout(&outcome), "late\n", "{}", stderr(&outcome));
     });
 }

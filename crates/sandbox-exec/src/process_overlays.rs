@@ -1,4 +1,4 @@
-//! Layers over folders for a whole process, rather than for one command of it.
+//! Overlays on folders for a whole process, rather than for one of its commands.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::init::new_root::{attach, copy_tree, open_outside};
 use crate::init::step::{AtStep, Step, StepError};
 use crate::sys::{self, MountAttributes, set_mount_attributes};
 
-/// What a process sees differently from all others: layers over some folders, and folders in the place of others.
+/// The view of files that one process has to itself: layers over some folders, and folders that replace others.
 ///
 /// A program that is to be tried out enters it at its very beginning. What it then changes in a covered folder goes to
-/// the layer, whoever reads it elsewhere sees nothing of that, and it ends with the process and all that it has started.
+/// the layer, other processes do not see it, and the view ends with the process and all that it has started.
 /// Nothing is confined by this; commands that the process runs in a sandbox see what the process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Covering {
+pub struct ProcessOverlays {
     /// Layers over folders, in the order in which they are put there: a folder within another one comes after it.
     pub layers: Vec<LayerMount>,
     /// Folders, each with the folder in whose place it is seen. They come after the layers.
     pub replaced: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Covering {
+impl ProcessOverlays {
     /// Puts layers over folders and replaces others.
-    pub fn new(layers: Vec<LayerMount>, replaced: Vec<(PathBuf, PathBuf)>) -> Covering {
-        Covering { layers, replaced }
+    pub fn new(layers: Vec<LayerMount>, replaced: Vec<(PathBuf, PathBuf)>) -> ProcessOverlays {
+        ProcessOverlays { layers, replaced }
     }
 
     /// Covers the folders for the calling process and all that it starts from now on. It must have one thread only. Its
@@ -67,8 +67,8 @@ impl Covering {
         }
         for (target, tree) in trees {
             // By now this may be a place on another one of them.
-            let place = open_outside(&target).at(Step::Bind)?;
-            attach(&tree, &place, Path::new("")).at(Step::Bind)?;
+            let mount_point = open_outside(&target).at(Step::Bind)?;
+            attach(&tree, &mount_point, Path::new("")).at(Step::Bind)?;
         }
         if is_own_namespace {
             // Its mounts are made. Whatever else its namespace would allow, nobody else in its place could do.
@@ -84,15 +84,15 @@ fn take(layer: &LayerMount, trees: &mut Vec<(PathBuf, OwnedFd)>) -> rustix::io::
     let folders = [&layer.lower, &layer.upper, &layer.work].map(|folder| open_outside(folder));
     let [lower, upper, work] = folders;
     trees.push((layer.lower.clone(), layer_mount::mount(&lower?, &upper?, &work?)?));
-    for place in mounts_beneath(&layer.lower) {
-        let tree = copy_tree(&open_outside(&place)?)?;
+    for path in mounts_beneath(&layer.lower) {
+        let tree = copy_tree(&open_outside(&path)?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
-        trees.push((place, tree));
+        trees.push((path, tree));
     }
     for folder in &layer.uncovered {
         match open_outside(folder) {
             Err(Errno::NOENT) => {}
-            place => trees.push((folder.clone(), copy_tree(&place?)?)),
+            opened => trees.push((folder.clone(), copy_tree(&opened?)?)),
         }
     }
     Ok(())

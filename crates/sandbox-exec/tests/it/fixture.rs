@@ -12,35 +12,35 @@ use sandbox_exec::{
 use tempfile::TempDir;
 use test_support::write_program;
 
-/// What hidden files hold; it must never turn up in any output.
+/// The contents of hidden files, which must never appear in any output.
 pub(crate) const CANARY: &str = "CANARY-7f3a";
 
 /// A folder with `workspace`, `outside` and `home`, removed when dropped.
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) launcher: Launcher,
     pub(crate) policy: Policy,
 }
 
-impl Ground {
+impl Fixture {
     /// Uses all the confinement that the machine has.
-    pub(crate) fn new() -> Ground {
-        Ground::at_level(Level::Full)
+    pub(crate) fn new() -> Fixture {
+        Fixture::at_level(Level::Full)
     }
 
     /// Uses all the confinement that the machine has; fails, and says so, if that is less than a root of its own.
-    pub(crate) fn contained() -> Ground {
-        let ground = Ground::new();
-        let report = ground.launcher.report();
+    pub(crate) fn contained() -> Fixture {
+        let fixture = Fixture::new();
+        let report = fixture.launcher.report();
         assert!(report.level >= Level::Namespaces, "not run: this machine gives only {report}");
-        ground
+        fixture
     }
 
-    pub(crate) fn at_level(highest: Level) -> Ground {
-        Ground::with_spawner(spawner(), highest)
+    pub(crate) fn at_level(highest: Level) -> Fixture {
+        Fixture::with_spawner(spawner(), highest)
     }
 
-    pub(crate) fn with_spawner(spawner: SpawnerProgram, highest: Level) -> Ground {
+    pub(crate) fn with_spawner(spawner: SpawnerProgram, highest: Level) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
         for name in ["workspace", "outside", "home/.ssh", "home/.aws", "scratch"] {
@@ -53,7 +53,7 @@ impl Ground {
         config.highest_level = highest;
         let launcher = Launcher::start(config).unwrap();
         let policy = Policy::for_workspace(&root.join("workspace"));
-        Ground { folder, launcher, policy }
+        Fixture { folder, launcher, policy }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
