@@ -1,5 +1,7 @@
 //! Tests of `workspace-index` through its public API.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
