@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use crate::hash::ContentHash;
 use crate::run::RunNumber;
+use content_hash::ContentHash;
 
 /// The number of a change in one journal. Later changes have larger numbers, and no number is reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

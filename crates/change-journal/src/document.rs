@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::hash::ContentHash;
+use content_hash::ContentHash;
 
 /// The version of a document. A later write in the same journal, of whichever document, has a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 
-use crate::hash::ContentHash;
 use crate::run::RunNumber;
+use content_hash::ContentHash;
 
 /// An error of opening a journal.
 #[derive(Debug, thiserror::Error)]

@@ -12,10 +12,11 @@ use rusqlite::{Connection, params};
 
 use crate::change::RecordedAttributes;
 use crate::error::JournalError;
-use crate::hash::ContentHash;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
 use crate::store::connection::Location;
+use crate::store::rows::HashColumn;
+use content_hash::ContentHash;
 
 use crate::store::content_store::BlobFiles;
 use crate::store::failure::Failure;
@@ -90,7 +91,7 @@ impl Work for CollectGarbage {
             write
                 .connection
                 .prepare_cached("DELETE FROM content WHERE hash = ?1")?
-                .execute([candidate.hash])?;
+                .execute([HashColumn(candidate.hash)])?;
             report.contents_removed += 1;
             report.contents_bytes += candidate.length_bytes;
             report.kept_bytes -= candidate.length_bytes;
@@ -125,7 +126,7 @@ pub(crate) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, Jour
     )?;
     let rows = statement.query_map([], |row| {
         Ok(Candidate {
-            hash: row.get(0)?,
+            hash: row.get::<_, HashColumn>(0)?.0,
             length_bytes: row.get::<_, i64>(1)?.cast_unsigned(),
             newest: row.get(2)?,
             is_over: row.get(3)?,
@@ -143,8 +144,9 @@ fn contents_of(conversation: &str, connection: &Connection) -> Result<Vec<Conten
         RecordedAttributes::Content(hash) => Some(hash),
         RecordedAttributes::Unknown | RecordedAttributes::None => None,
     };
+    let hash = |column: Option<HashColumn>| column.map(|column| column.0);
     let rows = statement.query_map(params![conversation], |row| {
-        Ok([row.get(0)?, row.get(1)?, attributes(row.get(2)?), attributes(row.get(3)?)])
+        Ok([hash(row.get(0)?), hash(row.get(1)?), attributes(row.get(2)?), attributes(row.get(3)?)])
     })?;
     let sides: Vec<[Option<ContentHash>; 4]> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(sides.into_iter().flatten().flatten().collect())
@@ -154,7 +156,7 @@ fn contents_of(conversation: &str, connection: &Connection) -> Result<Vec<Conten
 pub(crate) fn cut_changes(hash: &ContentHash, write: &Write<'_>) -> Result<u64, JournalError> {
     let mut statement =
         write.connection.prepare_cached("SELECT count(*) FROM change WHERE before_content = ?1")?;
-    Ok(statement.query_row([hash], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    Ok(statement.query_row([HashColumn(*hash)], |row| row.get::<_, i64>(0))?.cast_unsigned())
 }
 
 /// Removes the files of contents that the journal does not know; with `unused_since`, only those last used

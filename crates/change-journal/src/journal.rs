@@ -11,7 +11,6 @@ use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
 use crate::document::{DocumentVersion, DocumentWrite};
 use crate::error::{JournalError, OpenError};
 use crate::garbage::{self, CollectGarbage, GarbageReport, GarbageRule};
-use crate::hash::ContentHash;
 use crate::limits::JournalLimits;
 use crate::open_runs::{OpenRun, OpenRuns};
 use crate::reader::JournalReader;
@@ -19,6 +18,7 @@ use crate::run::{RunKey, RunNumber, RunState};
 use crate::step::{StepKind, StepRecord};
 use crate::store::checkpoint::Checkpointer;
 use crate::store::connection::Location;
+use content_hash::ContentHash;
 
 use crate::store::content_store::{BlobFiles, KeepContent};
 use crate::store::counters::{Counters, JournalCounts};

@@ -41,7 +41,6 @@ mod clock;
 mod document;
 mod error;
 mod garbage;
-mod hash;
 mod journal;
 mod limits;
 mod open_runs;
@@ -55,10 +54,10 @@ pub use change::{
     Attributes, ChangeNumber, ChangeRecord, ChangeState, Content, Entry, EntryKind, EntryRecord,
     RecordedAttributes, RecordedChange,
 };
+pub use content_hash::{ContentHash, ContentHashError};
 pub use document::{Document, DocumentHead, DocumentVersion, DocumentWrite};
 pub use error::{DatabaseFailure, JournalError, OpenError, Oversized};
 pub use garbage::{GarbageReport, GarbageRule};
-pub use hash::{ContentHash, ContentHashError};
 pub use journal::Journal;
 pub use limits::JournalLimits;
 pub use open_runs::Run;

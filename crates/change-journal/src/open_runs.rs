@@ -11,6 +11,7 @@ use crate::error::JournalError;
 use crate::reader::JournalReader;
 use crate::run::{RecordedRun, RunKey, RunNumber, RunState};
 use crate::step::ResumedSteps;
+use crate::store::rows::HashColumn;
 use crate::store::rows::{self, RUN_COLUMNS};
 
 /// A run that is open in this process. Dropping it closes the run; its record stays, and beginning the same
@@ -127,5 +128,5 @@ impl OpenRuns {
 fn find_runs(connection: &Connection, key: &RunKey) -> rusqlite::Result<Vec<RecordedRun>> {
     let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE conversation = ?1 AND content = ?2");
     let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_map(params![key.conversation, key.content], rows::run)?.collect()
+    statement.query_map(params![key.conversation, HashColumn(key.content)], rows::run)?.collect()
 }

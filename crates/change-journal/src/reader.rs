@@ -14,13 +14,14 @@ use crate::change::{ChangeNumber, RecordedChange};
 use crate::clock;
 use crate::document::{Document, DocumentHead};
 use crate::error::{JournalError, OpenError};
-use crate::hash::ContentHash;
 use crate::run::{RecordedRun, RunFilter, RunNumber};
 use crate::step::RecordedStep;
 use crate::store::connection::{DATABASE_NAME, Location};
 use crate::store::failure::Failure;
+use crate::store::rows::HashColumn;
 use crate::store::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
 use crate::store::{content_store, open};
+use content_hash::ContentHash;
 
 /// Reads a journal. It sees every acknowledged write, and never waits for the writer.
 ///
@@ -152,7 +153,7 @@ impl JournalReader {
     pub fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
         let bytes_column: Option<Option<Vec<u8>>> = self.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT bytes FROM content WHERE hash = ?1")?;
-            Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
+            Ok(statement.query_row([HashColumn(*hash)], |row| row.get(0)).optional()?)
         })?;
         match (bytes_column, &self.shared.location) {
             (None, _) => Ok(None),
@@ -167,7 +168,9 @@ impl JournalReader {
     /// Returns whether the bytes whose hash is `hash` are held, without reading them.
     pub fn holds_content(&self, hash: &ContentHash) -> Result<bool, JournalError> {
         self.read(|connection| {
-            Ok(connection.prepare_cached("SELECT 1 FROM content WHERE hash = ?1")?.exists([hash])?)
+            Ok(connection
+                .prepare_cached("SELECT 1 FROM content WHERE hash = ?1")?
+                .exists([HashColumn(*hash)])?)
         })
     }
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use crate::hash::ContentHash;
 use crate::open_runs::Run;
 use crate::step::ResumedSteps;
+use content_hash::ContentHash;
 
 /// The identity of a run: the conversation, its step that the run answers, and the content of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -187,7 +187,7 @@ impl LocalWorkspace {
         ) {
             Ok(replaced) => {
                 if let (Some(replaced), Some(before)) = (replaced, &file.before) {
-                    self.late_writes.watch(path, conversation, replaced, before.fs_hash());
+                    self.late_writes.watch(path, conversation, replaced, before.hash);
                 }
                 None
             }

@@ -12,6 +12,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use change_journal::ContentHash;
 use rel_path::RelPath;
 use sandbox_fs::{FsError, Metadata, OpenFile};
 use text_edit::{Encoding, Source};
@@ -158,13 +159,12 @@ impl LocalWorkspace {
         let (mut excerpt, kept) = match &recoded {
             Some(text) => {
                 let (excerpt, kept) = Window { takes_binary: true, ..window }.within(text);
-                (Windowed { is_binary: false, hash: Some(blake3::hash(&bytes)), ..excerpt }, kept)
+                (Windowed { is_binary: false, hash: Some(ContentHash::of(&bytes)), ..excerpt }, kept)
             }
             None => window.within(&bytes),
         };
         check(request, &metadata, &excerpt)?;
         if let Some(hash) = excerpt.hash {
-            let hash = change_journal::ContentHash::from_bytes(*hash.as_bytes());
             self.held.hold(hash, &bytes, call.origin.retention);
         }
         excerpt.bytes = part_of(recoded.unwrap_or(bytes), kept);
@@ -324,7 +324,7 @@ fn respond(
         is_truncated: excerpt.is_truncated,
         total_lines: excerpt.total_lines,
         returned_lines: excerpt.returned_lines,
-        version: excerpt.hash.map(|hash| version(&change_journal::ContentHash::from_bytes(*hash.as_bytes()))),
+        version: excerpt.hash.as_ref().map(version),
         warnings,
     };
     let cut = response.cut_warning(request.start_line.unwrap_or(1).unsigned_abs());

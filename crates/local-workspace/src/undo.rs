@@ -366,7 +366,7 @@ impl LocalWorkspace {
             Ok(replaced) => {
                 if let (Some(replaced), Some(now)) = (replaced, &path.now) {
                     let conversation = run.conversation();
-                    self.late_writes.watch(path.path.clone(), conversation, replaced, now.fs_hash());
+                    self.late_writes.watch(path.path.clone(), conversation, replaced, now.hash);
                 }
                 Ok(())
             }

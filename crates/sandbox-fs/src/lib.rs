@@ -28,7 +28,6 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod change;
-mod content_hash;
 mod error;
 mod handle;
 mod link;

@@ -7,7 +7,6 @@ use std::os::unix::fs::FileExt;
 
 use rel_path::RelPath;
 
-use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ};
 use crate::metadata::Metadata;
@@ -15,6 +14,7 @@ use crate::metadata::attributes::{AttributeHandle, FileAttributes};
 use crate::policy::HardLinks;
 use crate::resolve::Last;
 use crate::root::FileRoot;
+use content_hash::ContentHash;
 
 /// A regular file, open for reading. Implements [`Read`].
 ///

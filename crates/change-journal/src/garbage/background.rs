@@ -10,11 +10,12 @@ use crate::error::JournalError;
 use crate::garbage::{
     self, Candidate, GarbageReport, GarbageRule, candidates, cut_changes, protected_contents,
 };
-use crate::hash::ContentHash;
 use crate::journal::Journal;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
+use crate::store::rows::HashColumn;
 use crate::write::work::{Work, Write};
+use content_hash::ContentHash;
 
 /// The number of contents removed in one commit.
 const STEP_CONTENTS: usize = 16;
@@ -48,7 +49,10 @@ impl Work for RemoveSome {
         for hash in &self.hashes {
             let Some(length_bytes) = self.length_if_removable(hash, write)? else { continue };
             report.changes_cut += cut_changes(hash, write)?;
-            write.connection.prepare_cached("DELETE FROM content WHERE hash = ?1")?.execute([hash])?;
+            write
+                .connection
+                .prepare_cached("DELETE FROM content WHERE hash = ?1")?
+                .execute([HashColumn(*hash)])?;
             report.contents_removed += 1;
             report.contents_bytes += length_bytes;
         }
@@ -72,7 +76,7 @@ impl RemoveSome {
                      AND (run.finished_at_ms IS NULL OR change.state NOT IN ('settled', 'conflicted')
                          OR run.number > ?3))",
         )?;
-        let parameters = params![hash, self.stored_before_ms, self.last_run];
+        let parameters = params![HashColumn(*hash), self.stored_before_ms, self.last_run];
         let length_bytes: Option<i64> = statement.query_row(parameters, |row| row.get(0)).optional()?;
         Ok(length_bytes.map(i64::cast_unsigned))
     }

@@ -11,10 +11,10 @@ use std::time::SystemTime;
 use rusqlite::params;
 
 use crate::error::JournalError;
-use crate::hash::ContentHash;
 use crate::store::counters::Counters;
 use crate::store::failure::Failure;
 use crate::write::work::Work;
+use content_hash::ContentHash;
 
 /// The folder of large contents in the journal's folder.
 const BLOBS_NAME: &str = "blobs";
@@ -35,7 +35,12 @@ impl ContentRow {
             "INSERT INTO content (hash, length_bytes, stored_at_ms, bytes) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (hash) DO NOTHING",
         )?;
-        statement.execute(params![self.hash, self.length_bytes as i64, write.now_ms, self.bytes])?;
+        statement.execute(params![
+            self.hash.as_bytes(),
+            self.length_bytes as i64,
+            write.now_ms,
+            self.bytes
+        ])?;
         Ok(())
     }
 }

@@ -6,23 +6,23 @@ use rusqlite::{Result, Row};
 use crate::change::{ChangeNumber, ChangeState, Entry, EntryKind, RecordedAttributes, RecordedChange};
 use crate::clock::time_of;
 use crate::document::{DocumentHead, DocumentVersion};
-use crate::hash::ContentHash;
 use crate::run::{RecordedRun, RunKey, RunNumber};
 use crate::step::{RecordedStep, StepKind};
+use content_hash::ContentHash;
 
-impl ToSql for ContentHash {
+/// A hash as 32 bytes of a column.
+#[derive(Clone, Copy)]
+pub(crate) struct HashColumn(pub ContentHash);
+
+impl ToSql for HashColumn {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.0.as_bytes())))
     }
 }
 
-impl FromSql for ContentHash {
+impl FromSql for HashColumn {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let bytes = value.as_blob()?;
-        bytes
-            .try_into()
-            .map(Self::from_bytes)
-            .map_err(|_| FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: bytes.len() })
+        FromSql::column_result(value).map(|bytes| HashColumn(ContentHash::from_bytes(bytes)))
     }
 }
 
@@ -41,7 +41,7 @@ impl FromSql for RecordedAttributes {
         match value {
             ValueRef::Null => Ok(RecordedAttributes::Unknown),
             ValueRef::Blob([]) => Ok(RecordedAttributes::None),
-            hash => ContentHash::column_result(hash).map(RecordedAttributes::Content),
+            hash => HashColumn::column_result(hash).map(|column| RecordedAttributes::Content(column.0)),
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn run(row: &Row<'_>) -> Result<RecordedRun> {
         key: RunKey {
             conversation: row.get("conversation")?,
             sequence: row.get::<_, i64>("sequence")?.cast_unsigned(),
-            content: row.get("content")?,
+            content: row.get::<_, HashColumn>("content")?.0,
         },
         began_at: time_of(row.get("began_at_ms")?),
         finished_at: row.get::<_, Option<i64>>("finished_at_ms")?.map(time_of),
@@ -162,7 +162,7 @@ fn entry(row: &Row<'_>, [kind, content, length_bytes, mode, attributes]: [&str; 
     let Some(kind) = row.get(kind)? else { return Ok(None) };
     Ok(Some(Entry {
         kind,
-        content: row.get(content)?,
+        content: row.get::<_, Option<HashColumn>>(content)?.map(|column| column.0),
         length_bytes: row.get::<_, Option<i64>>(length_bytes)?.map(i64::cast_unsigned),
         mode: row.get(mode)?,
         attributes: row.get(attributes)?,
@@ -175,7 +175,7 @@ pub(crate) fn document_head(row: &Row<'_>) -> Result<DocumentHead> {
     Ok(DocumentHead {
         name: row.get("name")?,
         version: row.get("version")?,
-        hash: row.get("hash")?,
+        hash: row.get::<_, HashColumn>("hash")?.0,
         length_bytes: row.get::<_, i64>("length_bytes")?.cast_unsigned(),
     })
 }

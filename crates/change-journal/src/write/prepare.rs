@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use crate::change::{Attributes, ChangeRecord, Content, EntryRecord, RecordedAttributes};
 use crate::document::DocumentWrite;
 use crate::error::{JournalError, Oversized};
-use crate::hash::ContentHash;
 use crate::limits::JournalLimits;
 use crate::reader::JournalReader;
 use crate::store::content_store::{BlobFiles, ContentRow};
 use crate::write::run_writes::{DocumentRow, WriteDocuments};
 use crate::write::step_writes::{ChangeRow, ChangeRows, EntryRow};
+use content_hash::ContentHash;
 
 /// The parts of the journal that making rows needs.
 pub(crate) struct Preparation<'a> {

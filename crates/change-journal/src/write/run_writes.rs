@@ -6,10 +6,11 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::document::DocumentVersion;
 use crate::error::JournalError;
-use crate::hash::ContentHash;
 use crate::open_runs::OpenRun;
 use crate::run::RunNumber;
+use crate::store::rows::HashColumn;
 use crate::write::work::{Work, Write};
+use content_hash::ContentHash;
 
 pub(crate) struct DocumentRow {
     pub(crate) name: String,
@@ -39,7 +40,7 @@ impl WriteDocuments {
                     let mut insertion = write.connection.prepare_cached(
                         "INSERT INTO document (name, hash, run, written_at_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
                     )?;
-                    insertion.execute(params![document.name, hash, run, write.now_ms, bytes])?;
+                    insertion.execute(params![document.name, HashColumn(*hash), run, write.now_ms, bytes])?;
                     Some(DocumentVersion(write.connection.last_insert_rowid().cast_unsigned()))
                 }
             });

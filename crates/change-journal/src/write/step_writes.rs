@@ -7,11 +7,12 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::change::{ChangeNumber, ChangeState, EntryKind, RecordedAttributes};
 use crate::error::JournalError;
-use crate::hash::ContentHash;
 use crate::open_runs::OpenRun;
 use crate::step::StepKind;
 use crate::store::content_store::ContentRow;
+use crate::store::rows::HashColumn;
 use crate::write::work::{Work, Write};
+use content_hash::ContentHash;
 
 /// One side of a change, ready for the commit.
 #[derive(Debug)]
@@ -79,11 +80,11 @@ fn insert_change(run: &OpenRun, change: &ChangeRow, write: &Write<'_>) -> Result
         change.step,
         change.path,
         before.map(|entry| entry.kind),
-        before.and_then(|entry| entry.content),
+        before.and_then(|entry| entry.content).map(HashColumn),
         before_length,
         before.and_then(|entry| entry.mode),
         after.map(|entry| entry.kind),
-        after.and_then(|entry| entry.content),
+        after.and_then(|entry| entry.content).map(HashColumn),
         after_length,
         after.and_then(|entry| entry.mode),
         change.state,
@@ -103,7 +104,7 @@ fn length_of(entry: Option<&EntryRow>, write: &Write<'_>) -> Result<Option<i64>,
     };
     let mut statement =
         write.connection.prepare_cached("SELECT length_bytes FROM content WHERE hash = ?1")?;
-    match statement.query_row([hash], |row| row.get(0)).optional()? {
+    match statement.query_row([HashColumn(*hash)], |row| row.get(0)).optional()? {
         Some(length) => Ok(Some(length)),
         None => Err(JournalError::ContentMissing { hash: *hash }),
     }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::JournalError;
 use crate::open_runs::OpenRun;
+use crate::store::rows::HashColumn;
 
 /// The transaction that a write is applied in.
 pub(crate) struct Write<'a> {
@@ -36,7 +37,13 @@ pub(crate) fn insert_run(connection: &Connection, run: &OpenRun) -> rusqlite::Re
     )?;
     let key = &run.key;
     let sequence = key.sequence.cast_signed();
-    statement.execute(params![run.number, key.conversation, sequence, key.content, run.began_at_ms])?;
+    statement.execute(params![
+        run.number,
+        key.conversation,
+        sequence,
+        HashColumn(key.content),
+        run.began_at_ms
+    ])?;
     Ok(())
 }
 

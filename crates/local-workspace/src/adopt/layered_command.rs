@@ -245,7 +245,7 @@ impl LocalWorkspace {
             let before = wanted[*index].before.as_ref()?.present()?;
             let file = layer.open_before(change_of(*index)?).ok()??;
             let path = wanted[*index].path.clone();
-            Some((path.clone(), OpenFile::from_file(file, path).ok()?, before.fs_hash()))
+            Some((path.clone(), OpenFile::from_file(file, path).ok()?, before.hash))
         });
         replaced.extend(last.take(HELD_FILES));
         let mut failures = self.failures(layer, &changes, &wanted, &adopted);

@@ -118,11 +118,6 @@ impl Present {
         &self.bytes
     }
 
-    /// The hash as the file system layer knows it.
-    pub(crate) fn fs_hash(&self) -> sandbox_fs::ContentHash {
-        sandbox_fs::ContentHash::from_bytes(*self.hash.as_bytes())
-    }
-
     /// Returns the entry to record in the journal.
     pub(crate) fn entry(&self) -> EntryRecord<'_> {
         let attributes = self.attributes.as_deref().map_or(Attributes::Unknown, Attributes::Bytes);

@@ -75,7 +75,7 @@ pub(crate) fn publish_and_hold(
     let after_file = after.filter(|present| present.kind == PresentKind::File);
     let publish = |after: &Present, expected| stage(root, path, before_file, after)?.publish(expected);
     if let (Some(before), Some(after)) = (before_file, after_file) {
-        return Ok(publish(after, Expected::Content(before.fs_hash()))?.replaced);
+        return Ok(publish(after, Expected::Content(before.hash))?.replaced);
     }
     if let (Some(PresentKind::Folder), Some(PresentKind::Folder)) =
         (before.map(|side| side.kind), after.map(|side| side.kind))
@@ -85,7 +85,7 @@ pub(crate) fn publish_and_hold(
     let mut removed = None;
     match before {
         Some(present) if present.kind == PresentKind::File => {
-            removed = root.remove_file(path, Some(&present.fs_hash()))?.content;
+            removed = root.remove_file(path, Some(&present.hash))?.content;
         }
         Some(present) if present.kind == PresentKind::Folder => root.remove_empty_folder(path)?,
         Some(present) => remove_other(root, path, present)?,

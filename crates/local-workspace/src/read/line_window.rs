@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use change_journal::ContentHash;
 use memchr::memchr_iter;
 
 /// The number of bytes that are read at once.
@@ -48,7 +49,7 @@ pub(crate) struct Windowed {
     /// True if lines of the window are missing because of the limit.
     pub is_truncated: bool,
     /// Hash of the whole file, if its end was reached.
-    pub hash: Option<blake3::Hash>,
+    pub hash: Option<ContentHash>,
     /// True if the file looks binary: a NUL among its first bytes.
     pub is_binary: bool,
 }
@@ -109,7 +110,7 @@ impl Window {
             excerpt.is_filled |= line > self.last || excerpt.bytes.len() > self.limit_bytes;
         }
         excerpt.total_lines = if line_has_bytes { line } else { line - 1 };
-        excerpt.hash = excerpt.is_whole.then(|| hasher.finalize());
+        excerpt.hash = excerpt.is_whole.then(|| ContentHash::from_bytes(*hasher.finalize().as_bytes()));
         let bytes = std::mem::take(&mut excerpt.bytes);
         let length = self.cut(&mut excerpt, &bytes);
         excerpt.bytes = bytes;
@@ -132,7 +133,7 @@ impl Window {
         let kept = start..start + self.cut(&mut excerpt, &whole[start..end]);
         (excerpt.is_whole, excerpt.is_filled) = (true, true);
         excerpt.read_bytes = whole.len() as u64;
-        excerpt.hash = Some(blake3::hash(whole));
+        excerpt.hash = Some(ContentHash::of(whole));
         (excerpt, kept)
     }
 
@@ -200,7 +201,7 @@ mod tests {
     fn read(text: &[u8], first: u64, last: u64, limit_bytes: usize) -> (Vec<u8>, u64, u64, bool) {
         let window = Window { first, last, limit_bytes, takes_binary: false };
         let excerpt = window.read(text).unwrap();
-        assert!(excerpt.is_whole && excerpt.hash == Some(blake3::hash(text)));
+        assert!(excerpt.is_whole && excerpt.hash == Some(ContentHash::of(text)));
         assert_eq!(format!("{excerpt:?}"), format!("{:?}", within(window, text)));
         (excerpt.bytes, excerpt.total_lines, excerpt.returned_lines, excerpt.is_truncated)
     }

@@ -1,6 +1,6 @@
 //! Temporary files beside those that were being changed when a crash came.
 
-use change_journal::{ContentHash, Journal, RecordedChange};
+use change_journal::{Journal, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, OpenFile};
 
@@ -28,7 +28,7 @@ pub(crate) fn clear(
 
 fn is_held(journal: &Journal, file: &OpenFile) -> bool {
     let Ok(hash) = file.content_hash() else { return false };
-    journal.reader().holds_content(&ContentHash::from_bytes(*hash.as_bytes())).unwrap_or(false)
+    journal.reader().holds_content(&hash).unwrap_or(false)
 }
 
 /// Checks whether a file is a partial write of one of `contents`, interrupted or damaged by a loss of power.

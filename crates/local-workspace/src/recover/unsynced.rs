@@ -117,8 +117,8 @@ fn write_file_again(
         None if after.content.is_none() => return Err(FsError::Io { path: path.clone(), errno: NOT_KEPT }),
         _ => return Ok(None),
     };
-    match root.stage(path, bytes, FileMode::Keep)?.publish_synced(Expected::Content(now.fs_hash())) {
-        Ok(published) => Ok(published.replaced.map(|replaced| (replaced, now.fs_hash()))),
+    match root.stage(path, bytes, FileMode::Keep)?.publish_synced(Expected::Content(now.hash)) {
+        Ok(published) => Ok(published.replaced.map(|replaced| (replaced, now.hash))),
         // Somebody has saved it in this moment.
         Err(FsError::Changed { .. } | FsError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -7,7 +7,6 @@ use rustix::fs::RenameFlags;
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::change::temp_name::{is_temp_name, new_kept_name};
-use crate::content_hash::ContentHash;
 use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, FILE_READ, FOLDER_PATH};
 use crate::metadata::{FileKind, Metadata};
@@ -15,6 +14,7 @@ use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
 use crate::resolve::Last;
 use crate::root::FileRoot;
+use content_hash::ContentHash;
 
 /// The number of attempts to open a parent folder that other programs keep changing.
 const ATTEMPTS: usize = 64;

@@ -13,11 +13,11 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::change::dir_entry::{lacks_rename_flags, rename_new};
 use crate::change::stage::Staged;
-use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle;
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
+use content_hash::ContentHash;
 
 /// The number of exchanges back while another program keeps saving.
 const EXCHANGES: usize = 16;

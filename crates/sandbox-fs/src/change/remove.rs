@@ -6,11 +6,11 @@ use rustix::io::Errno;
 
 use crate::change::dir_entry::{DirEntry, rename_new};
 use crate::change::temp_name::new_temp_name;
-use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 use crate::root::FileRoot;
+use content_hash::ContentHash;
 
 /// A removed file or link.
 #[derive(Debug)]

@@ -203,7 +203,7 @@ fn an_index_that_cannot_be_opened_is_said_and_done_without() {
         project
             .run(&[&["index", command], words].concat())
             .ok()
-            .says("one in a temporary folder takes its place");
+            .says("this time the index is built in a temporary folder");
     }
     let ran = project.run_with_input(&["codali", "--json"], SEARCH).ok().says("temporary folder");
     assert_eq!(ran.json()["results"][0]["hits"][0]["path"], "src/fruit.py", "{ran}");

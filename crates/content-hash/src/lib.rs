@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+
+mod hash;
+
+pub use hash::{ContentHash, ContentHashError};
