@@ -12,22 +12,22 @@ use std::time::Duration;
 
 use wap_core::{CancelFlag, CancelGuard, Tool, ToolEffect};
 
-/// How many calls that only read are carried out at once.
+/// The bound on calls that only read and are carried out at once.
 const READING_THREADS: usize = 8;
 
-/// How many changes of files are carried out, or wait for their turn in the workspace, at once.
+/// The bound on changes of files that are carried out, or wait for their turn in the workspace, at once.
 const CHANGING_THREADS: usize = 4;
 
-/// How many commands run, or wait for their turn in the workspace, at once.
+/// The bound on commands that run, or wait for their turn in the workspace, at once.
 const COMMAND_THREADS: usize = 8;
 
-/// How many calls may wait for a thread.
+/// The bound on calls that wait for a thread.
 const MOST_WAITING: usize = 4_096;
 
-/// How many bytes their requests may hold together; a single one may hold more.
+/// The bound on the bytes of all waiting requests together; a single request may hold more.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
-/// After this long without work a thread ends.
+/// The time without work after which a thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// The work of a call.
@@ -36,14 +36,15 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// A call that waits for a thread.
 struct Waiting {
     number: u64,
-    /// What the job holds, about.
+    /// The approximate number of bytes that the job holds.
     bytes: usize,
     job: Job,
-    /// Takes it out of the queue when it is cancelled.
+    /// Moves the call to the readers' queue when it is cancelled; `None` until it is registered, and after it has run.
     on_cancel: Option<CancelGuard>,
 }
 
-/// The threads that carry out calls. Those that read wait for no others, changes for no commands. Clones share them.
+/// The threads that carry out calls. Reads never wait for other calls, and changes never wait for commands. Clones share
+/// the threads.
 #[derive(Clone, Debug)]
 pub struct CallPool {
     reading: Arc<Lane>,
@@ -51,7 +52,7 @@ pub struct CallPool {
     commands: Arc<Lane>,
 }
 
-/// Too many calls wait already.
+/// The refusal of a call because too many calls wait already.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
 
@@ -72,8 +73,13 @@ impl CallPool {
         }
     }
 
-    /// Has a thread for this kind of tool do something, now or when one is free. Once it is cancelled it does not wait for
-    /// one of those: it is expected to see that and to end at once. `bytes` is about what the job holds meanwhile.
+    /// Runs a job on a thread for this kind of tool, now or when one is free. A job that is cancelled before that moves to
+    /// the readers' threads, and is expected to notice the flag and to end at once. `bytes` approximates what the job holds
+    /// while it waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if the queue has no room; the job is dropped.
     pub fn run(&self, tool: Tool, bytes: usize, cancel: &CancelFlag, job: Job) -> Result<(), Full> {
         let lane = match tool.effect() {
             ToolEffect::Reads => return Lane::add(&self.reading, bytes, job).map(drop),
@@ -81,12 +87,13 @@ impl CallPool {
             ToolEffect::Runs => &self.commands,
         };
         let number = Lane::add(lane, bytes, job)?;
+        // Weak, because the guard is kept in the queue of this very lane: two strong ones would never be freed.
         let (of_kind, reading) = (Arc::downgrade(lane), Arc::clone(&self.reading));
         let guard = cancel.on_cancel(Box::new(move || {
             let Some(waiting) = of_kind.upgrade().and_then(|lane| lane.take(number)) else { return };
             let Waiting { number, bytes, job, on_cancel } = waiting;
             drop(on_cancel);
-            // If even the readers' queue is full, it is put back to where it was, and waits.
+            // If even the readers' queue is full, the call returns to its own queue and waits there.
             if let Err(job) = Lane::try_add(&reading, bytes, job)
                 && let Some(lane) = of_kind.upgrade()
             {
@@ -109,7 +116,7 @@ struct Lane {
 #[derive(Default)]
 struct LaneState {
     waiting: VecDeque<Waiting>,
-    /// What the waiting jobs hold.
+    /// The approximate number of bytes that the waiting jobs hold.
     bytes: usize,
     next_number: u64,
     threads: usize,
@@ -131,11 +138,11 @@ impl Lane {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a call that still waits out of the queue.
+    /// Removes a call that still waits from the queue.
     fn take(&self, number: u64) -> Option<Waiting> {
         let mut state = self.lock();
-        let place = state.waiting.iter().position(|waiting| waiting.number == number)?;
-        let waiting = state.waiting.remove(place)?;
+        let position = state.waiting.iter().position(|waiting| waiting.number == number)?;
+        let waiting = state.waiting.remove(position)?;
         state.bytes -= waiting.bytes;
         Some(waiting)
     }
@@ -148,19 +155,19 @@ impl Lane {
         self.work.notify_one();
     }
 
-    /// Keeps what takes a call out of the queue for as long as it is there.
+    /// Keeps the guard of a call while the call is in the queue.
     fn keep_guard(&self, number: u64, guard: CancelGuard) {
         let mut state = self.lock();
         if let Some(waiting) = state.waiting.iter_mut().find(|waiting| waiting.number == number) {
             waiting.on_cancel = Some(guard);
             return;
         }
-        // A guard waits for its hook, which takes this lock.
+        // The call has left the queue. Dropping a guard waits for its hook, which takes this lock.
         drop(state);
         drop(guard);
     }
 
-    /// Queues a call and answers with the number by which it is known there.
+    /// Queues a call and returns its number in the queue.
     fn add(lane: &Arc<Lane>, bytes: usize, job: Job) -> Result<u64, Full> {
         Lane::try_add(lane, bytes, job).map_err(|_| Full)
     }
@@ -175,6 +182,7 @@ impl Lane {
         state.next_number += 1;
         state.waiting.push_back(Waiting { number, bytes, job, on_cancel: None });
         state.bytes += bytes;
+        // Compared with the queue and not with zero: several calls may be queued before one idle thread wakes up.
         if state.idle >= state.waiting.len() || state.threads == lane.most_threads {
             drop(state);
             lane.work.notify_one();
@@ -200,9 +208,9 @@ impl Lane {
             if let Some(Waiting { bytes, job, on_cancel, .. }) = state.waiting.pop_front() {
                 state.bytes -= bytes;
                 drop(state);
-                // Outside of the lock, because a hook that runs just now is waited for, and takes it.
+                // Outside of the lock: the drop waits for a hook that is running, and the hook takes the lock.
                 drop(on_cancel);
-                // A job that panics has told whoever waits for it by dropping what it holds.
+                // A job that panics drops its sender, by which the caller learns of it.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
                 continue;
@@ -211,6 +219,7 @@ impl Lane {
             let (after, waited) = self.work.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
             state = after;
             state.idle -= 1;
+            // A job may arrive between the time-out and the lock; its sender counts on this thread.
             if waited.timed_out() && state.waiting.is_empty() {
                 state.threads -= 1;
                 return;
@@ -226,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_bounded_in_bytes() {
+    fn waiting_requests_are_bounded_in_bytes() {
         let (pool, cancel) = (CallPool::new(), CancelFlag::new());
         let (release, released) = channel::<()>();
         let released = Arc::new(Mutex::new(released));

@@ -1,4 +1,4 @@
-//! One client of this process: its conversation, and what runs for it. Every transport has its clients as this.
+//! One client of this process: its conversation and its running calls. Every transport represents its clients with it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Client {
     ended: Condvar,
 }
 
-/// The text of the error that a call is answered with if the program panics in it.
+/// The text of the error that answers a call in which the program panics.
 const FAULT: &str = "agentd has a fault and could not answer this call";
 
 #[derive(Debug, Default)]
@@ -51,7 +51,8 @@ impl Client {
         })
     }
 
-    /// Begins a call. `done` gets its answer, exactly once, on another thread unless too many calls wait already.
+    /// Begins a call. `done` gets the answer, exactly once: on a thread of the pool, or on this one if too many calls wait
+    /// already.
     pub fn begin(
         self: &Arc<Self>,
         request: Request,
@@ -68,7 +69,7 @@ impl Client {
             number
         };
         let ending = Ending { client: Arc::clone(self), number, done };
-        // Shared with the job only until it is clear whether there is going to be one.
+        // Shared with the job, because a full pool drops the job and the call is then answered here.
         let ending = Arc::new(Mutex::new(Some(ending)));
         let (client, of_job, of_queue) = (Arc::clone(self), Arc::clone(&ending), cancel.clone());
         let job = move || {
@@ -81,6 +82,10 @@ impl Client {
     }
 
     /// Answers a call on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of the workspace for the tool.
     pub fn answer(
         &self,
         request: Request,
@@ -92,7 +97,7 @@ impl Client {
         self.conversation.answer(&*self.workspace, request, &call, observer)
     }
 
-    /// The origin of a call that stands for itself.
+    /// Returns the origin of a call that belongs to no larger run.
     pub fn origin(&self) -> Origin {
         Origin {
             conversation: self.conversation.id().clone(),
@@ -102,7 +107,7 @@ impl Client {
         }
     }
 
-    /// Cancels the commands that run or wait, and lets other calls come to their end.
+    /// Cancels the commands that run or wait, and lets other calls finish.
     pub fn cancel_commands(&self) {
         self.cancel(|tool| tool.effect() == ToolEffect::Runs);
     }
@@ -112,7 +117,7 @@ impl Client {
         self.cancel(|_| true);
     }
 
-    /// Waits until everything that was begun has been answered, for at most this long.
+    /// Waits until every call has been answered, for at most this long.
     pub fn wait_until_idle(&self, limit: Duration) {
         let calls = self.lock();
         let busy = |calls: &mut Calls| !calls.running.is_empty();
@@ -125,6 +130,7 @@ impl Client {
             let running = calls.running.values().filter(|(tool, _)| is_meant(*tool));
             running.map(|(_, cancel)| cancel.clone()).collect()
         };
+        // Outside of the lock: cancelling runs the hooks of other modules on this thread, and they may need it.
         for cancel in meant {
             cancel.cancel();
         }
@@ -135,7 +141,7 @@ impl Client {
     }
 }
 
-/// About how many bytes a request holds; the short texts that every request has are left out.
+/// Estimates the bytes that a request holds; the short texts that every request has are left out.
 fn weight_bytes(request: &Request) -> usize {
     match request {
         Request::WriteFile(request) => request.content.len(),
@@ -158,7 +164,7 @@ fn operation_bytes(operation: &ModifyOperation) -> usize {
     }
 }
 
-/// What happens when a call has ended.
+/// The steps at the end of a call: its entry is removed and `done` gets the answer.
 struct Ending<D> {
     client: Arc<Client>,
     number: u64,
@@ -171,6 +177,7 @@ fn end<D: FnOnce(Result<Response, WapError>)>(
 ) {
     let ending = ending.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(Ending { client, number, done }) = ending else { return };
+    // Before the entry is removed, so that an idle client has delivered its answers.
     done(answer);
     client.lock().running.remove(&number);
     client.ended.notify_all();

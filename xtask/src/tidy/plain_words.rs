@@ -26,6 +26,7 @@ const CLEANED: &[&str] = &[
     "sandbox-exec",
     "sandbox-fs",
     "tag-session",
+    "wap-calls",
     "workspace-host",
 ];
 
