@@ -135,5 +135,5 @@ fn a_file_that_has_become_shorter_says_how_many_lines_it_has() {
     answer("[READ_FILE path=\"p\" start_line=\"400\"]", &mut session, &workspace);
     workspace.set_file("p", "line 1\n");
     let text = outbox(&mut session, &workspace);
-    assert!(text.contains("--- p ---\n--- end p --- (none of 1 lines expected)\n"), "{text}");
+    assert!(text.contains("--- p ---\n--- end p --- (none of 1 lines shown)\n"), "{text}");
 }
