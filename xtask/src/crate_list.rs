@@ -1,4 +1,4 @@
-//! The crates of the workspace and what they depend on.
+//! The crates of the workspace and their dependencies.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub struct Crate {
     pub name: String,
     /// Its folder relative to the root, `crates/rel-path` for instance.
     pub folder: String,
-    /// What it depends on outside of its tests, features included; sorted.
+    /// Its dependencies outside of its tests, features included; sorted.
     pub dependencies: Vec<String>,
     /// The names of its benchmarks.
     pub benches: Vec<String>,

@@ -1,16 +1,16 @@
-//! Why a task did not succeed.
+//! The errors of tasks.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a task did not succeed.
+/// The failure of a task.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {
     /// A program ended with a failure.
     #[error("{step} failed")]
     StepFailed {
-        /// What the program was for.
+        /// The purpose of the program.
         step: String,
     },
     /// A program could not be started.
@@ -18,7 +18,7 @@ pub enum TaskError {
     NotStarted {
         /// The program.
         program: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A file or folder could not be read.
@@ -26,15 +26,15 @@ pub enum TaskError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A text that should be JSON is not.
     #[error("cannot read {what} as JSON")]
     NotJson {
-        /// The file, or what gave the text.
+        /// The file, or the source of the text.
         what: String,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
     /// A text that should be TOML of a certain form is not.
@@ -42,13 +42,13 @@ pub enum TaskError {
     NotToml {
         /// The file.
         file: String,
-        /// Why, in the words of the reader.
+        /// The cause, in the words of the parser.
         why: String,
     },
     /// Dependencies break rules of `deny.toml`.
     #[error("{findings} dependencies break the rules of deny.toml")]
     DependenciesRefused {
-        /// How many findings there are.
+        /// The number of findings.
         findings: usize,
     },
     /// A vector file has no list of cases.
@@ -57,7 +57,7 @@ pub enum TaskError {
         /// The file.
         file: String,
     },
-    /// There is no vector file in the folder.
+    /// The folder has no vector file.
     #[error("there is no vector file in {}", folder.display())]
     NoVectors {
         /// The folder.
@@ -66,19 +66,19 @@ pub enum TaskError {
     /// Some conformance cases failed.
     #[error("{failed} conformance cases failed")]
     CasesFailed {
-        /// How many.
+        /// The number of them.
         failed: usize,
     },
     /// A process that a conformance case kills was not killed.
     #[error("the process that was to be killed ended by itself: {why}")]
     NotKilled {
-        /// How it ended.
+        /// Its exit status.
         why: String,
     },
     /// Some rules of the repository are broken.
     #[error("{findings} rules are broken")]
     Untidy {
-        /// How many findings there are.
+        /// The number of findings.
         findings: usize,
     },
     /// Some snapshots belong to no test.

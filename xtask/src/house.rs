@@ -1,7 +1,7 @@
-//! How easily a stranger finds their way: folders, language and names, as figures.
+//! Figures of folders, language and names, which measure how easily a newcomer finds the right file.
 //!
-//! The sources of tests, benches, examples and tasks are left out, and so are modules of tests within sources; the size of
-//! folders counts them, because they have to be found too.
+//! The sources of tests, benches, examples and tasks are left out, and so are modules of tests within sources. The sizes of
+//! folders count them, because a reader has to find them too.
 
 mod product_source;
 
@@ -11,9 +11,9 @@ use crate::tidy::folder_size::{MOST_FILES, sources_by_folder};
 use crate::{TaskError, Tree};
 use product_source::product_source;
 
-/// Words with which a documentation comment does not say what the item is.
+/// Words that open a question: a documentation comment that begins with one does not name the item.
 const QUESTIONS: [&str; 6] = ["What", "How", "Whether", "Why", "Where", "Which"];
-/// Words that stand where the role belongs.
+/// Words that stand for a role without naming it.
 const UNNAMED: [&str; 3] = ["somebody", "nobody", "whoever"];
 
 /// The figures of a tree.
@@ -25,7 +25,7 @@ pub struct HouseFigures {
     pub doc_comments: usize,
     /// Those that open with a question word.
     pub doc_questions: usize,
-    /// How often a word stands where a role belongs, in sources.
+    /// The number of words that stand for a role, in sources.
     pub unnamed_in_sources: usize,
     /// The same in pages (`*.md`).
     pub unnamed_in_pages: usize,
@@ -148,7 +148,7 @@ fn vague_names(line: &str) -> usize {
     let mut words = line
         .split(|character: char| !(character.is_alphanumeric() || character == '_'))
         .filter(|word| !word.is_empty());
-    let mut found = 0;
+    let mut count = 0;
     while let Some(word) = words.next() {
         let vague: &[&str] = match word {
             "struct" | "enum" | "trait" | "type" => &["Ground", "Place"],
@@ -158,9 +158,9 @@ fn vague_names(line: &str) -> usize {
         let is_function = word == "fn";
         let Some(name) = words.next() else { break };
         let matches = |one: &&str| if is_function { name == *one } else { name.ends_with(*one) };
-        found += usize::from(vague.iter().any(matches));
+        count += usize::from(vague.iter().any(matches));
     }
-    found
+    count
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people, of counts far below 2^52")]

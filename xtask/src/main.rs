@@ -27,13 +27,13 @@ enum Task {
         /// The folder with the vector files, `fixtures/vectors` if none is given.
         folder: Option<PathBuf>,
     },
-    /// Works on the ground of a conformance case until it is killed; such cases start this themselves.
+    /// Works on the folder of a conformance case until it is killed; such cases start this themselves.
     #[command(hide = true)]
     Crash {
-        /// What to do.
+        /// The kind of victim.
         kind: String,
         /// The folder of the case.
-        ground: PathBuf,
+        folder: PathBuf,
     },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
@@ -41,10 +41,10 @@ enum Task {
     House,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
     Soak {
-        /// What to run alone, with figures.
+        /// The run to make alone, with figures.
         #[command(subcommand)]
         alone: Option<SoakAlone>,
-        /// How many times the usual number of cases.
+        /// The factor for the usual number of cases.
         #[arg(long, default_value_t = 100)]
         factor: u32,
         /// Only this package.
@@ -70,24 +70,24 @@ enum Task {
 enum SoakAlone {
     /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
     Files {
-        /// How many operations of each kind, one half with each way of resolving.
+        /// The number of operations of each kind, one half with each way of resolving.
         #[arg(long, default_value_t = 1_000_000)]
         operations: u64,
     },
-    /// A fault at every system call of a reply, with a table of what became of each.
+    /// A fault at every system call of a reply, with a table of the outcomes.
     Journal,
     /// Commands that try to outlive their end, with a count of those that did.
     Exec {
-        /// How many runs.
+        /// The number of runs.
         #[arg(long, default_value_t = 1_000)]
         runs: u32,
     },
     /// Runs of coding agents whose daemon is killed at random moments, and a log without end.
     Cocode {
-        /// How many runs are killed.
+        /// The number of killed runs.
         #[arg(long, default_value_t = 50)]
         runs: u32,
-        /// How much one agent prints.
+        /// The amount that one agent prints.
         #[arg(long, default_value_t = 1024)]
         log_megabytes: u32,
     },
@@ -102,7 +102,7 @@ enum SoakAlone {
         /// For how long.
         #[arg(long, default_value_t = 60)]
         seconds: u64,
-        /// How many.
+        /// The number of them.
         #[arg(long, default_value_t = 200)]
         connections: u64,
     },
@@ -145,7 +145,7 @@ fn main() -> ExitCode {
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
-        Task::Crash { kind, ground } => xtask::crash(&kind, &ground),
+        Task::Crash { kind, folder } => xtask::crash(&kind, &folder),
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {

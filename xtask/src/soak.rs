@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{Step, TaskError};
 
-/// How many cases a property has unless told otherwise; properties multiply what the environment says instead of it.
+/// The default number of cases of a property; properties multiply the number in the environment instead of it.
 const USUAL_CASES: u64 = 256;
 
 /// Runs the tests with many more cases, those that an ordinary run ignores because they take long included.
@@ -63,14 +63,14 @@ pub fn soak_files(root: &Path, operations: u64) -> Result<(), TaskError> {
 /// The test that makes every system call of a reply go wrong.
 const EVERY_CALL: &str = "state::faults::fault_at_every_call_leaves_nothing_lost_torn_or_done_twice";
 
-/// Runs a reply with a fault at every one of its system calls, each in a run of its own, and prints what became of them.
+/// Runs a reply with a fault at every one of its system calls, each in a run of its own, and prints the outcomes.
 ///
 /// It takes about half an hour on two cores. `FAULT_CALLS` and `FAULT_KINDS` name some calls and faults between commas,
 /// `FAULT_WORKERS` says how many runs go on at a time.
 ///
 /// # Errors
 ///
-/// Those of the test run: a fault after which anything was lost, torn or done twice, or a machine that lets no process
+/// Those of the test run: a fault after which anything was lost, partially written or done twice, or a machine that lets no process
 /// trace another.
 pub fn soak_journal(root: &Path) -> Result<(), TaskError> {
     let test = ["test", "--package", "agentd", "--test", "it", "--"];

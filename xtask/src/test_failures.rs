@@ -1,8 +1,8 @@
-//! What failed in a long test run, to be said again at its end.
+//! The failures of a long test run, repeated at its end.
 
 /// Collects what the test harness says about failed tests from its standard output, line by line.
 ///
-/// A run goes on after a failure, so the reasons would otherwise stand thousands of lines above the end of a log.
+/// A run continues after a failure, so the reasons would otherwise stand thousands of lines above the end of a log.
 #[derive(Debug, Default)]
 pub struct TestFailures {
     text: String,

@@ -18,7 +18,7 @@ impl Tree {
         Tree { files: files.into_iter().map(|(path, content)| (path.into(), content.into())).collect() }
     }
 
-    /// Reads what git tracks or would track; every file outside of `target` where the folder is no git checkout.
+    /// Reads the files that git tracks or would track; outside of a git checkout, every file that is not in `target`.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Tree {
     }
 }
 
-/// Lists the files beneath a folder that is no git checkout.
+/// Lists the files beneath a folder that is not a git checkout.
 fn walk(root: &Path) -> Result<Vec<String>, TaskError> {
     let mut paths = Vec::new();
     let mut folders = vec![String::new()];

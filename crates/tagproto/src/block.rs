@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::{BlockKind, Body, Located, ParseError};
 
-/// A well-formed block. Paths are as written: nothing has looked at whether they stay in the workspace.
+/// A well-formed block. Paths are as written: it is not checked whether they stay in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block<'a> {
     /// CREATE_FILE.
@@ -25,9 +25,9 @@ pub enum Block<'a> {
         start_line: i32,
         /// Last line to replace, inclusive; may lie before `start_line` or behind the end of the file.
         end_line: i32,
-        /// The first of the lines as it is now, if the block says so; it holds no double quote.
+        /// The expected text of the first line; `None` if the block does not give it. It holds no double quote.
         was: Option<Cow<'a, str>>,
-        /// What takes their place.
+        /// The lines that replace them.
         body: Body<'a>,
     },
     /// DELETE_FILE.
@@ -39,7 +39,7 @@ pub enum Block<'a> {
     ReadFile {
         /// The path, never empty.
         path: Cow<'a, str>,
-        /// Which of its lines. The dialect of the original knows no such thing and shows the whole file.
+        /// The requested lines. The dialect of the original has no ranges and shows the whole file.
         range: ReadRange,
     },
     /// RUN_COMMAND.
@@ -60,7 +60,7 @@ pub enum Block<'a> {
 }
 
 impl Block<'_> {
-    /// Returns which block it is.
+    /// Returns the kind of the block.
     #[must_use]
     pub const fn kind(&self) -> BlockKind {
         match self {
@@ -108,25 +108,25 @@ impl Block<'_> {
     }
 }
 
-/// Which lines of a file READ_FILE asks for.
+/// The lines of a file that READ_FILE requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadRange {
     /// All of them.
     #[default]
     Whole,
-    /// Those from one line to another, 1-based and inclusive; an end that is absent is that of the file.
+    /// Those from one line to another, 1-based and inclusive; an absent end is that of the file.
     Lines {
         /// The first line. Numbers below 1 mean line 1.
         start_line: Option<i32>,
         /// The last line, which may lie behind the end of the file.
         end_line: Option<i32>,
     },
-    /// A line number that is not a 32-bit integer, or is given twice. Nothing is wrong with that where ranges are not known,
-    /// so it is not an error of reading.
+    /// A line number that is not a 32-bit integer, or is given twice. It is not an error of parsing, since the dialect
+    /// without ranges ignores these attributes.
     Malformed,
 }
 
-/// One element of a reply, in the reply's order: a block, or the error that stands in its place.
+/// One element of a reply, in the reply's order: a block, or the error of a malformed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// A well-formed block.
@@ -136,7 +136,7 @@ pub enum Item<'a> {
 }
 
 impl Item<'_> {
-    /// Returns which block it is or was meant to be.
+    /// Returns the kind of the block, or the kind that was meant.
     #[must_use]
     pub const fn kind(&self) -> BlockKind {
         match self {

@@ -1,4 +1,4 @@
-//! What a block gave: the value that the journal keeps and that the next outbox shows.
+//! The result of a block, which the journal keeps and the next outbox shows.
 
 use std::{fmt, str::FromStr};
 
@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BlockKind, UnknownBlock};
 
-/// What one block, or one malformed block, gave.
+/// The result of one block, well-formed or malformed.
 ///
-/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, and `denied` where a command was
-/// refused something.
+/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, and `denied` if the confinement
+/// refused a command anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {
-    /// Which block it was.
+    /// The kind of the block.
     pub command_type: CommandType,
-    /// What happened; of a failure also what to do next. One line, except where it quotes a command or a message.
+    /// The outcome, for a failure with advice. One line, unless it quotes a command or a message.
     pub summary: String,
-    /// Whether the block did what it says; a command succeeds with exit code 0.
+    /// True if the block was carried out; a command succeeds with exit code 0.
     pub success: bool,
-    /// What the command printed, or the text of the file that explains a failure; often empty.
+    /// The output of a command, or the text of the file that explains a failure; often empty.
     #[serde(default)]
     pub output: String,
-    /// What a command was refused by its confinement, a line for each.
+    /// The refusals of a command's confinement, a line for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
 
-/// The kind of a block as results name it: one of the seven, or a block that could not be read.
+/// The kind of a block in a result: one of the seven, or a malformed block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommandType {
     /// A well-formed block.
@@ -64,7 +64,7 @@ impl fmt::Display for CommandType {
 impl FromStr for CommandType {
     type Err = UnknownBlock;
 
-    /// Reads a name in upper case.
+    /// Parses a name in upper case.
     ///
     /// # Errors
     ///

@@ -1,21 +1,22 @@
-//! The two ways in which a reply's line numbers and file ends are understood.
+//! The two interpretations of a reply's line numbers and file ends.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// How blocks are carried out where the seed document and what users expect differ. Kept with the session.
+/// The rules for carrying out blocks where the original document and the expectations of users differ. Kept with the
+/// session.
 ///
 /// Source: docs/tagproto.md, Executing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// Line numbers mean the file as it was last shown, a created file ends with a newline, and long output keeps
-    /// its head and its tail.
+    /// Line numbers refer to the version that was shown last, a created file ends with a newline, and long output keeps its
+    /// head and its tail.
     #[default]
     Agentd,
-    /// The original's: line numbers mean the file as it is when the block's turn comes, a created file has no newline
-    /// after its last line, and long output keeps its head.
+    /// The rules of the original: line numbers refer to the file at the time when the block is carried out, a created file
+    /// has no newline after its last line, and long output keeps its head.
     CodingAgent,
 }
 
@@ -42,7 +43,7 @@ impl fmt::Display for Dialect {
 impl FromStr for Dialect {
     type Err = UnknownDialect;
 
-    /// Reads a name in lower case.
+    /// Parses a name in lower case.
     ///
     /// # Errors
     ///
@@ -52,7 +53,7 @@ impl FromStr for Dialect {
     }
 }
 
-/// The error for a name that is no dialect's.
+/// The error for a name that does not belong to a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a dialect; there are agentd and codingagent")]
 #[non_exhaustive]

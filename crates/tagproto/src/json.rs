@@ -1,4 +1,4 @@
-//! A reply as JSON, for people and programs that want to see what the reader sees.
+//! A parsed reply as JSON, for people and programs that check how a reply is read.
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 

@@ -1,14 +1,14 @@
-//! The bracket-tag protocol: what a model writes into a chat window, read as blocks.
+//! The bracket-tag protocol: text of a model in a chat window, parsed into blocks.
 //!
 //! A reply is plain text. A line such as `[READ_FILE path="src/a.rs"]` is a tag, the lines behind an opening tag up to the closing one are a
 //! block's body, and everything else is prose. [`parse`] reads a reply strictly, and [`Decoder`] does the same for a reply that arrives in pieces.
-//! [`read`] undoes first, if asked to, what chat windows do to text that is copied out of them, or refuses the paste with advice.
-//! [`read_in`] also reports what was meant as a tag and is not one. [`render_reply`] is the way back.
+//! [`read`] can first repair the damage of copying text out of a chat window, or refuse the paste with advice. [`read_in`] also reports lines that
+//! were meant as tags and are not tags. [`render_reply`] is the inverse.
 //!
-//! [`execute`] carries out the blocks over a [`Workspace`](wap_core::Workspace) that it is given, a [`Session`] keeps what they gave and what the
-//! model was shown, and [`render_outbox`] writes the next message to the model.
+//! [`execute`] carries out the blocks over a given [`Workspace`](wap_core::Workspace), a [`Session`] keeps the results and the versions of files that
+//! the model was shown, and [`render_outbox`] writes the next message to the model.
 //!
-//! No function here does I/O of its own, reads a clock or looks at the environment; a path in a block is text that nobody has checked yet.
+//! No function here does I/O of its own, reads a clock or looks at the environment; a path in a block is unchecked text.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod adapter;

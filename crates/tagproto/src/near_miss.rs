@@ -1,7 +1,7 @@
-//! Lines that were meant as tags and are not: names spelled otherwise, tags of XML, a whole block on one line.
+//! Lines that were meant as tags and are not tags: misspelt names, tags of XML, a whole block on one line.
 //!
-//! Reading leaves them to prose, as the first implementation does. A model whose block was passed over in silence goes on as if it
-//! had been carried out, so they become errors that say the right form. What stands between a misspelt tag and its closing one was
+//! The parser treats them as prose, as the first implementation does. A model whose block was silently ignored would continue as if
+//! it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing one was
 //! meant as a body: no block in it is run.
 
 mod tag_like;
@@ -15,33 +15,34 @@ use crate::{
     repair::{Thinking, lines_from},
 };
 
-/// Most characters of a line that an error quotes.
+/// The most characters of a line that an error quotes.
 const QUOTED_CHARACTERS: usize = 80;
 
-/// A line that is like a tag, outside of all blocks.
-struct Found {
+/// A line that resembles a tag, outside of all blocks.
+struct TagLikeLine {
     tag: TagLike,
     /// The line without the blanks around it.
     span: Range<usize>,
     line_number: usize,
 }
 
-/// Puts the errors for misspelt tags among the items of a reply, and takes out what was read inside of a misspelt block. The time
-/// taken is linear in the text.
+/// Inserts the errors for misspelt tags among the items of a reply, and removes the items inside of a misspelt block. Takes time
+/// linear in the text.
 pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>> {
-    let found = tag_like_lines(text, &items);
-    if found.is_empty() {
+    let lines = tag_like_lines(text, &items);
+    if lines.is_empty() {
         return items;
     }
-    let mut closers = Closers::of(&found);
+    let mut closers = Closers::of(&lines);
     let mut errors: Vec<(Range<usize>, LineRange, &TagLike)> = Vec::new();
     let mut end = 0;
-    for (index, line) in found.iter().enumerate() {
+    for (index, line) in lines.iter().enumerate() {
+        // A line before `end` belongs to the misspelt block that was reported last.
         if line.tag.is_closing || line.span.start < end {
             continue;
         }
         let closer = if line.tag.is_whole_block { None } else { closers.behind(index, line.tag.kind) };
-        let last = closer.map_or(line, |closer| &found[closer]);
+        let last = closer.map_or(line, |closer| &lines[closer]);
         if closer.is_none() && line.tag.weight == Weight::WithClosingTag {
             continue;
         }
@@ -51,7 +52,7 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
     merged(text, items, errors)
 }
 
-/// Merges errors into the items between which they stand; an item inside of an error is left out and counted.
+/// Merges errors into the items in the order of the text; an item inside of an error is left out and counted.
 fn merged<'a>(
     text: &str,
     items: Vec<Item<'a>>,
@@ -92,11 +93,11 @@ fn quoted(line: &str) -> String {
     }
 }
 
-/// The lines outside of blocks and of closed thinking blocks that are like tags.
-fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<Found> {
+/// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
+fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
     let mut blocks = items.iter().map(span).peekable();
     let mut thinking = Thinking::default();
-    let mut found = Vec::new();
+    let mut tag_like = Vec::new();
     let mut passed_until = 0;
     let (mut counted_to, mut line_number) = (0, 1);
     for line in lines_from(text, 0) {
@@ -114,29 +115,30 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<Found> {
             continue;
         }
         let Some(tag) = TagLike::read(content) else { continue };
+        // Counted from the last such line on, so that every byte is counted once.
         line_number += count_lines(&text[counted_to..line.start]);
         counted_to = line.start;
         let start = content.as_ptr() as usize - text.as_ptr() as usize;
-        found.push(Found { tag, span: start..start + content.len(), line_number });
+        tag_like.push(TagLikeLine { tag, span: start..start + content.len(), line_number });
     }
-    found
+    tag_like
 }
 
-/// The closing tags among the lines, by kind, which only are asked for from the front to the back.
+/// The closing tags among the lines, by kind. Look-ups must go from the front to the back.
 struct Closers {
     of_kind: [std::vec::IntoIter<usize>; BlockKind::ALL.len()],
 }
 
 impl Closers {
-    fn of(found: &[Found]) -> Closers {
+    fn of(lines: &[TagLikeLine]) -> Closers {
         let of_kind = BlockKind::ALL.map(|kind| {
-            let closes = |(_, line): &(usize, &Found)| line.tag.is_closing && line.tag.kind == kind;
-            found.iter().enumerate().filter(closes).map(|(index, _)| index).collect::<Vec<_>>().into_iter()
+            let closes = |(_, line): &(usize, &TagLikeLine)| line.tag.is_closing && line.tag.kind == kind;
+            lines.iter().enumerate().filter(closes).map(|(index, _)| index).collect::<Vec<_>>().into_iter()
         });
         Closers { of_kind }
     }
 
-    /// The first closing tag of a kind behind a line.
+    /// Returns the first closing tag of a kind behind a line.
     fn behind(&mut self, index: usize, kind: BlockKind) -> Option<usize> {
         let closers = &mut self.of_kind[kind as usize];
         while closers.as_slice().first().is_some_and(|closer| *closer <= index) {

@@ -1,5 +1,5 @@
-//! Strict reading of a whole reply. What a line means is decided in `parse/tag.rs`, where a block ends in `parse/scan.rs`, what a block holds
-//! in `parse/assemble.rs`.
+//! Strict parsing of a whole reply. `parse/tag.rs` decides the meaning of a line, `parse/scan.rs` the end of a block, and
+//! `parse/assemble.rs` its content.
 
 pub(crate) mod assemble;
 pub(crate) mod decoder;
@@ -9,7 +9,7 @@ pub(crate) mod tag;
 
 use crate::{Item, parse::scan::Scanner};
 
-/// Reads a reply as it stands: blocks and malformed blocks in their order, prose left out.
+/// Parses a reply as it stands: blocks and malformed blocks in their order, without prose.
 ///
 /// Never fails as a whole and never panics; the time taken is linear in the length of the text. Bodies borrow from the text unless a carriage
 /// return had to be dropped from one of their lines. An unclosed block gives one error, the last item: nothing behind its opening tag is run.

@@ -1,4 +1,4 @@
-//! The text of the PROTOCOL section: what a model needs to know to answer an outbox.
+//! The text of the PROTOCOL section, which explains to a model how to answer an outbox.
 
 use crate::Dialect;
 

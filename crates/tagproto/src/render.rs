@@ -1,10 +1,10 @@
-//! Blocks back to text, for authors of replies and for tests. Writes nothing that strict reading would read as something else.
+//! Rendering blocks as text, for authors of replies and for tests. It never writes text that strict parsing would read as something else.
 
 use std::fmt::Write as _;
 
 use crate::{Block, BlockKind, ReadRange};
 
-/// Why a block cannot be written so that reading gives it back.
+/// The reason why a block has no text that parses back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
@@ -17,7 +17,7 @@ pub enum RenderError {
     /// The range of lines is not one.
     #[error("READ_FILE with line numbers that are not integers")]
     MalformedRange,
-    /// The line that an edit is to find holds a double quote or a line feed.
+    /// The expected line of an edit holds a double quote or a line feed.
     #[error("{0} with a double quote or a line end in the line that it is to find")]
     UnquotableLine(BlockKind),
     /// The shell command is empty.
@@ -26,21 +26,21 @@ pub enum RenderError {
     /// A line of the body would be read as the closing tag.
     #[error("{0} with its own closing tag in its body")]
     ClosingTagInBody(BlockKind),
-    /// A line of the body ends with a carriage return, which reading would drop.
+    /// A line of the body ends with a carriage return, which parsing would drop.
     #[error("{0} with a carriage return at the end of a line")]
     CarriageReturn(BlockKind),
-    /// A command, a message or a summary has white space around it, which reading would trim.
+    /// A command, a message or a summary has white space around it, which parsing would trim.
     #[error("{0} with blanks around its text")]
     Untrimmed(BlockKind),
 }
 
-/// Writes a block as it stands in a reply, ending with LF.
+/// Renders a block as in a reply, ending with LF.
 ///
-/// Strict reading of the result gives the same block.
+/// Strict parsing of the result gives the same block.
 ///
 /// # Errors
 ///
-/// [`RenderError`] where no text could do that.
+/// [`RenderError`] if no text could do that.
 ///
 /// # Example
 ///
@@ -57,7 +57,7 @@ pub fn render_block(block: &Block<'_>) -> Result<String, RenderError> {
     Ok(text)
 }
 
-/// Writes blocks one behind the other, without prose between them.
+/// Renders blocks one behind the other, without prose between them.
 ///
 /// # Errors
 ///

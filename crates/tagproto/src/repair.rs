@@ -1,11 +1,12 @@
-//! Paste repair: a reply as a chat window delivered it becomes the reply that the model wrote, as far as that loses nothing.
+//! Paste repair: restoring the reply that the model wrote from the text that a chat window delivered, as far as nothing is lost.
 //!
-//! Three outcomes. Damage that can be undone without a doubt is undone and named. Damage that lost something, or that may have reached a body, refuses the
-//! paste as a whole before anything runs, with advice for the person. A fault of the model's own fails the one block, with advice for the model.
-//! A clean reply is read exactly as strict reading would.
+//! There are three outcomes. Damage that can be undone without a doubt is repaired and reported. Damage that lost text, or that may have reached a
+//! body, refuses the paste as a whole before anything runs, with advice for the person. A fault of the model's own fails the one block, with
+//! advice for the model. A clean reply is parsed exactly as strict parsing would.
 //!
-//! The modules are walked in this order: `outline` finds the blocks by way of `tag_line`, `mend` looks into each body.
+//! The modules work in this order: `outline` finds the blocks with `tag_line`, then `body_repair` repairs each body.
 
+mod body_repair;
 mod citation;
 mod copy_label;
 mod doubt;
@@ -14,7 +15,7 @@ mod fence;
 mod file_kind;
 mod gutter;
 mod indentation;
-mod mend;
+
 mod omission;
 mod outline;
 mod quote;
@@ -33,13 +34,13 @@ use crate::{
     BlockKind, Body, Item, ParseError, Reply,
     parse::scan,
     repair::{
-        mend::Closed,
+        body_repair::ClosedBlock,
         outline::{End, FoundBlock, Outline},
     },
     span::line_number,
 };
 
-/// Reads a paste with repairs.
+/// Parses a paste with repairs.
 pub(crate) fn read(text: &str) -> Reply<'_> {
     match items_and_repairs(text) {
         Ok((items, repairs)) => Reply { items, repairs, refused: None },
@@ -49,6 +50,7 @@ pub(crate) fn read(text: &str) -> Reply<'_> {
 
 fn items_and_repairs(text: &str) -> Result<(Vec<Item<'_>>, RepairSet), Refusal> {
     let outline = Outline::of(text);
+    // The faults of the whole paste come first: their advice removes the cause of those at single tags.
     refuse_outbox(&outline)?;
     refuse_second_copy(text, &outline)?;
     if let Some(refusal) = outline.refusal {
@@ -70,10 +72,15 @@ fn item(block: FoundBlock<'_>, of_all_tags: RepairSet) -> Result<(Item<'_>, Repa
         End::AtOnce => (Body::no_lines(), RepairSet::EMPTY, None),
         End::Closed { body: raw, first_line, indent } => {
             let suspected = of_all_tags.without(block.opening.unharmed);
-            let closed =
-                Closed { block: &block, raw, first_line: *first_line, closing_indent: indent, suspected };
-            let mended = closed.mend()?;
-            (mended.body, mended.repairs, mended.fault)
+            let closed = ClosedBlock {
+                block: &block,
+                raw,
+                first_line: *first_line,
+                closing_indent: indent,
+                suspected,
+            };
+            let repaired = closed.repaired_body()?;
+            (repaired.body, repaired.repairs, repaired.fault)
         }
         End::Unclosed(error) => return Ok((Item::Error(error.clone()), RepairSet::EMPTY)),
     };
@@ -85,7 +92,7 @@ fn item(block: FoundBlock<'_>, of_all_tags: RepairSet) -> Result<(Item<'_>, Repa
     Ok((item, repairs))
 }
 
-/// Two different section markers outside of bodies are our own outbox; one may be talked about.
+/// Refuses a paste with two different section markers outside of bodies, which is an outbox; a single one may be quoted in prose.
 fn refuse_outbox(outline: &Outline<'_>) -> Result<(), Refusal> {
     let [(first, number), rest @ ..] = outline.markers.as_slice() else { return Ok(()) };
     if rest.iter().any(|(marker, _)| marker != first) {
@@ -94,10 +101,10 @@ fn refuse_outbox(outline: &Outline<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A paste that is the same text twice, whatever blanks are between.
+/// Refuses a paste that is the same text twice, with any blanks between.
 ///
-/// Where every block only reads or deletes a file, the second copy changes nothing, and it may as well be the model that
-/// repeated itself: such a reply is carried out.
+/// A reply whose blocks all read or delete a file is carried out: the second copy changes nothing, and the model may
+/// have repeated itself.
 fn refuse_second_copy(text: &str, outline: &Outline<'_>) -> Result<(), Refusal> {
     let text_without_mark = text.trim_start_matches('\u{feff}').trim();
     let middle = text_without_mark.floor_char_boundary(text_without_mark.len() / 2);

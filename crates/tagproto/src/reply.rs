@@ -1,24 +1,24 @@
-//! Reading a whole reply, strictly or with paste repair.
+//! Parsing a whole reply, strictly or with paste repair.
 
 use crate::{Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairSet, near_miss, repair};
 
-/// How a reply is read.
+/// The tolerance with which a reply is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// As it stands: what [`parse`](crate::parse) gives.
+    /// None: the result of [`parse`](crate::parse).
     Strict,
-    /// With the damage undone that copying out of a chat window does.
+    /// Repair of the damage that copying out of a chat window does.
     Repair,
 }
 
-/// A reply that was read.
+/// A parsed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<'a> {
-    /// Blocks and malformed blocks, in order; spans and lines are those of the text that was given. Empty if the reply is refused.
+    /// Blocks and malformed blocks, in order; spans and lines are those of the given text. Empty if the reply is refused.
     pub items: Vec<Item<'a>>,
-    /// What was undone; empty for a clean reply and for one that is refused.
+    /// The repairs; empty for a clean reply and for a refused one.
     pub repairs: RepairSet,
-    /// Why nothing of the reply may be run.
+    /// The refusal, after which nothing of the reply may be run; `None` if it may.
     pub refused: Option<Refusal>,
 }
 
@@ -34,12 +34,12 @@ impl Reply<'_> {
     }
 }
 
-/// Reads a reply.
+/// Parses a reply.
 ///
 /// Never fails as a whole and never panics; the time taken is linear in the length of the text. With [`Strictness::Repair`], a reply to which no rule
-/// applies gives what strict reading gives, and `repairs` is empty.
+/// applies gives the result of strict parsing, and `repairs` is empty.
 ///
-/// Of a reply with more than [`Reply::MOST_BLOCKS`] blocks the first ones are given, and an error in the place of the others.
+/// Of a reply with more than [`Reply::MOST_BLOCKS`] blocks, the first ones are returned, and one error instead of the others.
 ///
 /// # Example
 ///
@@ -58,12 +58,12 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
     read_in(text, strictness, Dialect::CodingAgent)
 }
 
-/// Reads a reply in a dialect.
+/// Parses a reply in a dialect.
 ///
-/// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], what was meant as a tag and is not one gives an error
-/// that says the right form: a name spelled otherwise, a tag in angle brackets, a whole block on one line. Each has a line of its
-/// own and stands outside of blocks; words that prose has as well, such as `[Done]`, count only with a closing tag. No block is
-/// read between a misspelt tag and its closing one.
+/// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], a line that was meant as a tag and is not a tag gives an
+/// error with the right form: a misspelt name, a tag in angle brackets, a whole block on one line. Each stands on a line of its
+/// own, outside of blocks; words that also occur in prose, such as `[Done]`, count only with a closing tag. No block is read
+/// between a misspelt tag and its closing one.
 ///
 /// # Example
 ///
@@ -83,11 +83,12 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
     if dialect == Dialect::Agentd && reply.refused.is_none() {
         reply.items = near_miss::with_errors(text, reply.items);
     }
+    // Last, so that misspelt tags count as blocks too.
     leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
     reply
 }
 
-/// Puts one error in the place of all blocks behind the first `most`.
+/// Replaces all blocks behind the first `most` by one error.
 fn leave_out_behind(items: &mut Vec<Item<'_>>, most: usize) {
     let Some(first) = items.get(most) else { return };
     let (span, lines) = match first {

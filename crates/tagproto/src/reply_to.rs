@@ -1,10 +1,10 @@
-//! The token by which a reply says which outbox it answers.
+//! The token with which a reply names the outbox that it answers.
 
 use std::{fmt, str::FromStr};
 
 use crate::{Item, SessionId, Strictness, read};
 
-/// Which outbox a reply answers. Written as `a1b2c3d4-3`; the outbox carries it on the header's line `Reply-To:`.
+/// The outbox that a reply answers. Written as `a1b2c3d4-3`; the outbox has it on the header's line `Reply-To:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReplyTo {
     /// The session.
@@ -17,8 +17,8 @@ impl ReplyTo {
     /// Finds the token that a reply echoes: the first line `Reply-To: …` that stands outside of blocks.
     ///
     /// Bold, back-ticks, a quote or list mark around the line and a full stop behind it are tolerated, as is any case
-    /// of the label. A line with that label and no token behind it is passed over. Blocks are found with paste repair; a
-    /// reply that repair refuses has none.
+    /// of the label. A line with that label and without a token is ignored. Blocks are found with paste repair; a reply
+    /// that repair refuses has none.
     #[must_use]
     pub fn find(reply: &str) -> Option<ReplyTo> {
         let blocks = read(reply, Strictness::Repair).items;
@@ -49,7 +49,7 @@ impl fmt::Display for ReplyTo {
 impl FromStr for ReplyTo {
     type Err = MalformedReplyTo;
 
-    /// Reads `a1b2c3d4-3`.
+    /// Parses `a1b2c3d4-3`.
     ///
     /// # Errors
     ///
@@ -65,16 +65,16 @@ impl FromStr for ReplyTo {
     }
 }
 
-/// The error for a text that is no token of an outbox.
+/// The error for a text that is not a token of an outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a reply token like a1b2c3d4-3")]
 #[non_exhaustive]
 pub struct MalformedReplyTo;
 
-/// Reads a line that holds the label and the token and nothing else but decoration.
+/// Parses a line of only the label, the token and decoration.
 fn read_line(line: &str) -> Option<ReplyTo> {
     const LABEL: &str = "reply-to";
-    // Neither label nor token holds these, so that they can go wherever they stand.
+    // Neither label nor token holds these characters, so they can be dropped anywhere.
     let plain: String = line.chars().filter(|character| !matches!(character, '*' | '_' | '`')).collect();
     let plain = plain.trim_start_matches(|character: char| {
         character.is_whitespace() || matches!(character, '>' | '-' | '#' | '\u{2022}' | '\u{feff}' | '"')

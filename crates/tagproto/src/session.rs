@@ -1,4 +1,4 @@
-//! A session: the task, how far it has come, and what the model was shown. Plain data that the caller stores.
+//! A session: the task, its progress, and the versions that the model was shown. Plain data that the caller stores.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::{CommandResult, Dialect, Execution, ReplyTo, SessionId};
 
 /// One task, from its first outbox to DONE.
 ///
-/// As JSON it has exactly the members of the seed document, then ours, all of which may be absent; members that are
-/// not known are passed over. Times are texts (ISO 8601 in UTC) that the caller makes.
+/// As JSON it has exactly the members of the original document, then further ones, all of which may be absent; unknown
+/// members are ignored. Times are texts (ISO 8601 in UTC) from the caller.
 ///
 /// Source: bracket-tag protocol, Session State.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,42 +22,41 @@ pub struct Session {
     pub task: String,
     /// The number of the pending outbox, 1-based; of a complete session, the number of the last one.
     pub sequence_number: u32,
-    /// Whether DONE was received.
+    /// True if DONE was received.
     pub is_complete: bool,
-    /// When the session began.
+    /// The time at which the session began.
     pub created_at: String,
-    /// When it last changed.
+    /// The time of its last change.
     pub updated_at: String,
-    /// What the blocks of the last reply gave, in their order.
+    /// The results of the blocks of the last reply, in their order.
     #[serde(default)]
     pub last_results: Vec<CommandResult>,
-    /// What the next outbox tells beside the results, one line each: what the user did meanwhile, for instance.
+    /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The files that the last reply asked for, each once, in the order of asking.
+    /// The files that the last reply requested, each once, in the order of the requests.
     #[serde(default)]
     pub read_file_requests: Vec<String>,
-    /// Of the files of which the last reply asked for some lines only, which ones: by canonical path, sorted, apart from
-    /// each other.
+    /// The requested lines of files that the last reply did not request whole: by canonical path, sorted and disjoint.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub read_file_ranges: BTreeMap<String, Vec<LineSpan>>,
-    /// How replies are carried out.
+    /// The rules by which replies are carried out.
     #[serde(default)]
     pub dialect: Dialect,
-    /// Which versions of which files the model was shown.
+    /// The versions of files that the model was shown.
     #[serde(default)]
     pub shown_versions: ShownVersions,
-    /// The files that the model was shown, as they were when the pending outbox was written; `None` in the dialect
-    /// [`Dialect::CodingAgent`], and in sessions of earlier versions until their next outbox.
+    /// The state of the shown files when the pending outbox was written; `None` in the dialect [`Dialect::CodingAgent`], and
+    /// in sessions of earlier versions until their next outbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_answer: Option<LastAnswer>,
-    /// How many tokens an outbox may have, estimated; `None` for no bound.
+    /// The most tokens of an outbox, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
     /// The numbers at which the session was complete and was reopened, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reopened: Vec<u32>,
-    /// The summary of DONE, once it was received.
+    /// The summary of DONE; `None` until it is received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<String>,
 }
@@ -110,27 +109,28 @@ impl Session {
         ReplyTo { session: self.session_id, sequence: self.sequence_number }
     }
 
-    /// Takes note of what an outbox shows, and of the files as they are when it is written.
+    /// Records the versions that an outbox shows, and the state of the files when it is written.
     ///
-    /// Forgets what was shown of files beyond [`LastAnswer::FILES`].
+    /// Forgets the versions of files beyond [`LastAnswer::FILES`].
     pub fn note_outbox<W: Workspace + ?Sized>(
         &mut self,
-        shown: ShownVersions,
+        shown_versions: ShownVersions,
         workspace: &W,
         call: &Call<'_>,
     ) {
-        self.shown_versions = shown;
+        self.shown_versions = shown_versions;
         if self.dialect == Dialect::Agentd {
             let answer = self.last_answer.get_or_insert_default();
             answer.take(workspace, call, &mut self.shown_versions);
         }
     }
 
-    /// Takes over what a reply gave, at the time `now`. With DONE the session is complete and keeps its number,
-    /// because there is no further outbox; else the next outbox is pending. Notes were about the last one and go.
+    /// Applies the outcome of a reply, at the time `now`. With DONE the session is complete and keeps its number, because
+    /// there is no further outbox; else the next outbox is pending. Notes belonged to the last outbox and are removed.
     ///
-    /// In the dialect [`Dialect::Agentd`], a reply without any result gives a note that nothing was recognised, and DONE in a reply of which a block failed does not complete the session: a note
-    /// says so, and the next outbox carries the results.
+    /// In the dialect [`Dialect::Agentd`], a reply without any result gives a note that nothing was recognised. There, DONE
+    /// in a reply with a failed block does not complete the session: a note explains that, and the next outbox has the
+    /// results.
     pub fn advance(&mut self, execution: Execution, now: &str) {
         let failed = execution.failed_blocks();
         self.last_results = execution.results;
@@ -157,7 +157,7 @@ impl Session {
 
     /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to another one.
     ///
-    /// The results of the last reply stay, and the only note says that the user goes on.
+    /// The results of the last reply stay, and the only note says that the user has reopened the session.
     pub fn reopen(&mut self, now: &str) {
         if !self.is_complete {
             return;
@@ -171,16 +171,16 @@ impl Session {
     }
 }
 
-/// Says that a reply held no block.
+/// The note about a reply without a block.
 const NOTHING_RECOGNISED: &str = "nothing in your last reply was recognised as a block, so nothing was done: write each tag alone on its line, for \
      example [READ_FILE path=\"relative/path\"] or [RUN_COMMAND] with [/RUN_COMMAND], as the section PROTOCOL shows; a \
      question to the user stands in [MESSAGE], and [DONE] ends the session";
 
-/// Says that the user goes on with a session after DONE.
+/// The note about a session that the user has reopened after DONE.
 const REOPENED: &str = "the user has reopened the session after your [DONE]: the task is not complete yet; ask with [MESSAGE] if it is \
      not clear what is missing";
 
-/// Says why DONE did not end the session.
+/// Returns the note about DONE in a reply with failed blocks.
 fn done_is_early(failed: usize) -> String {
     let blocks =
         if failed == 1 { "1 block of it failed".to_owned() } else { format!("{failed} blocks of it failed") };

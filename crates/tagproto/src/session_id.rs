@@ -17,7 +17,7 @@ impl SessionId {
     /// Length of the name in bytes.
     pub const LENGTH_BYTES: usize = 8;
 
-    /// Makes a name of four bytes, which the caller draws at random.
+    /// Returns the name of four bytes, which the caller draws at random.
     #[must_use]
     pub const fn from_random(bytes: [u8; 4]) -> SessionId {
         SessionId { bytes }
@@ -33,7 +33,7 @@ impl fmt::Display for SessionId {
 impl FromStr for SessionId {
     type Err = MalformedSessionId;
 
-    /// Reads eight digits in lower case.
+    /// Parses eight digits in lower case.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
-//! Where in a reply something stands: byte spans and line ranges. Knows nothing of blocks.
+//! Positions in a reply: byte spans and line ranges, without regard to blocks.
 
 use std::ops::Range;
 
-/// A piece of the text that was given, as byte offsets; `end` is exclusive.
+/// A piece of the given text, as byte offsets; `end` is exclusive.
 ///
 /// Both offsets lie on character boundaries, and a byte-order mark at the start of the text counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,14 +14,14 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the span as a range, for slicing the text it was made from.
+    /// Returns the span as a range, for slicing its text.
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// Lines of the text that was given, 1-based and inclusive on both ends.
+/// Lines of the given text, 1-based and inclusive on both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LineRange {
     /// Number of the first line.
@@ -31,21 +31,21 @@ pub struct LineRange {
 }
 
 impl LineRange {
-    /// Makes a range of two 1-based line numbers; numbers beyond `u32` are held at its maximum.
+    /// Returns the range between two 1-based line numbers; numbers beyond `u32` are clamped.
     pub(crate) fn of(first: usize, last: usize) -> Self {
         Self { first: line_number(first), last: line_number(last) }
     }
 }
 
-/// A 1-based line number as the wire has it, held at the maximum rather than wrapped.
+/// Returns a 1-based line number for the wire, clamped rather than wrapped.
 pub(crate) fn line_number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// A value together with the place it was read from.
+/// A value with its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located<T> {
-    /// What was read.
+    /// The parsed value.
     pub value: T,
     /// From the `[` of the opening tag to the `]` of the closing one.
     pub span: Span,

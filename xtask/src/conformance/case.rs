@@ -1,8 +1,8 @@
-//! One case and what became of it.
+//! One case and its outcome.
 
 use serde_json::Value;
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything was as the case says.
@@ -25,7 +25,7 @@ impl Outcome {
         Outcome::Failed(format!("{what} is {actual}, but should be {expected}"))
     }
 
-    /// Goes on with another check if this one passed.
+    /// Runs another check if this one passed.
     pub(super) fn and(self, next: impl FnOnce() -> Outcome) -> Outcome {
         if self == Outcome::Passed { next() } else { self }
     }

@@ -1,7 +1,7 @@
 //! Cases of cocode that need no process: names, numbers, log lines, states, definitions.
 
 pub(crate) mod cli;
-mod ground;
+mod fixture;
 pub(crate) mod run;
 
 use cocode_env::{AgentName, AgentState, IssueNumber, LogLine, default_branch_of};
@@ -20,8 +20,8 @@ pub(super) fn run(case: &Value) -> Outcome {
             Outcome::compare("whether it is a number", expect, &is_number.into())
         }
         Some("default_branch") => {
-            let found = default_branch_of(input.as_str().unwrap_or_default(), "origin");
-            Outcome::compare("the branch", expect, &found.into())
+            let branch = default_branch_of(input.as_str().unwrap_or_default(), "origin");
+            Outcome::compare("the branch", expect, &branch.into())
         }
         Some("worktree_dir") => {
             let is_name = input.as_str().unwrap_or_default().parse::<AgentName>().is_ok();

@@ -28,7 +28,7 @@ pub(super) fn run(case: &Value) -> Outcome {
     checked.into()
 }
 
-/// What is expected of us: what is recommended, and what the public implementation does where nothing else is.
+/// Returns the expectation for this implementation: the recommended one, else that of the public implementation.
 fn ours(case: &Value) -> &Value {
     let expect = &case["expect"];
     let recommended = &expect["recommended"];

@@ -1,4 +1,4 @@
-//! Cases about a crash: a second process of this program works on the ground of a case and is killed.
+//! Cases about a crash: a second process of this program works on the fixture of a case and is killed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,36 +12,36 @@ use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
 
 use super::expected::{equal, expectations, text};
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::mortal::Mortal;
 use super::problem::{Problem, ensure};
 use super::tag::exec::apply;
 use super::wap::answer;
 use crate::TaskError;
 
-/// The task that makes this program a victim; the kind of victim and the folder of the ground follow.
+/// The task that makes this program a victim; the kind of victim and the folder of the fixture follow.
 const TASK: &str = "crash";
 /// The victim that rewrites a file until it is killed from outside.
 const WRITER: &str = "writer";
 /// The victim that kills itself when the blocks of a reply are carried out and the session is not yet saved.
 const EXECUTOR: &str = "executor";
 
-/// The file of the ground, beside the workspace, in which the victim finds what to do.
+/// The file of the fixture, beside the workspace, with the victim's orders.
 const ORDER: &str = "order.txt";
 
-/// How often a writer is killed.
+/// The number of times that a writer is killed.
 const KILLS: u64 = 8;
 
-/// Is a victim: does something on the ground of a conformance case until it is killed.
+/// Acts as a victim: works on the fixture of a conformance case until it is killed.
 ///
 /// # Errors
 ///
 /// [`TaskError::NotKilled`] if that did not happen.
-pub fn crash(kind: &str, ground: &Path) -> Result<(), TaskError> {
-    let ground = Ground::at(ground);
+pub fn crash(kind: &str, fixture: &Path) -> Result<(), TaskError> {
+    let fixture = Fixture::at(fixture);
     let lived = match kind {
-        WRITER => write_until_killed(&ground),
-        EXECUTOR => execute_and_die(&ground),
+        WRITER => write_until_killed(&fixture),
+        EXECUTOR => execute_and_die(&fixture),
         other => Err(Problem::new(format!("there is no victim of kind {other}"))),
     };
     let why = lived.map_or_else(|problem| problem.to_string(), |()| "it came to its end".to_owned());
@@ -49,14 +49,14 @@ pub fn crash(kind: &str, ground: &Path) -> Result<(), TaskError> {
 }
 
 /// Checks that a write which is killed in the middle leaves the old content or the new one, and the mode bits.
-pub(super) fn write_is_atomic(ground: &Ground, request: &Value, expect: &Value) -> Result<(), Problem> {
+pub(super) fn write_is_atomic(fixture: &Fixture, request: &Value, expect: &Value) -> Result<(), Problem> {
     const MODE: u32 = 0o640;
-    let path = ground.workspace().join(text(&request["path"]));
+    let path = fixture.workspace().join(text(&request["path"]));
     let old = fs::read(&path)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(MODE))?;
-    fs::write(ground.path().join(ORDER), request.to_string())?;
+    fs::write(fixture.path().join(ORDER), request.to_string())?;
     for kill in 0..KILLS {
-        let mut victim = start_victim(WRITER, ground)?;
+        let mut victim = start_victim(WRITER, fixture)?;
         let mut ready = String::new();
         BufReader::new(victim.stdout.take().expect("it is piped")).read_line(&mut ready)?;
         // The moments lie close together and at odd distances, so that they meet different steps of a write.
@@ -67,8 +67,8 @@ pub(super) fn write_is_atomic(ground: &Ground, request: &Value, expect: &Value) 
         // As the crash left it, and as the next start does.
         for is_reopened in [false, true] {
             if is_reopened {
-                drop(ground.engine(Default::default())?);
-                let names: Vec<String> = ground.files()?.into_keys().collect();
+                drop(fixture.engine(Default::default())?);
+                let names: Vec<String> = fixture.files()?.into_keys().collect();
                 equal("the files after recovery", &json!([request["path"]]), &json!(names))?;
             }
             let now = fs::read(&path)?;
@@ -86,17 +86,17 @@ pub(super) fn write_is_atomic(ground: &Ground, request: &Value, expect: &Value) 
     Ok(())
 }
 
-fn write_until_killed(ground: &Ground) -> Result<(), Problem> {
-    let new: Value = serde_json::from_str(&fs::read_to_string(ground.path().join(ORDER))?)?;
+fn write_until_killed(fixture: &Fixture) -> Result<(), Problem> {
+    let new: Value = serde_json::from_str(&fs::read_to_string(fixture.path().join(ORDER))?)?;
     let mut old = new.clone();
-    old["content"] = fs::read_to_string(ground.workspace().join(text(&new["path"])))?.into();
-    let (engine, _journal) = ground.engine(Default::default())?;
+    old["content"] = fs::read_to_string(fixture.workspace().join(text(&new["path"])))?.into();
+    let (engine, _journal) = fixture.engine(Default::default())?;
     let mut stdout = std::io::stdout();
     stdout.write_all(b"ready\n")?;
     stdout.flush()?;
     loop {
         for request in [&new, &old] {
-            let answered = answer("writeFile", request, &engine, ground)?;
+            let answered = answer("writeFile", request, &engine, fixture)?;
             ensure(answered["success"] == true, || format!("the write failed: {answered}"))?;
         }
     }
@@ -104,19 +104,19 @@ fn write_until_killed(ground: &Ground) -> Result<(), Problem> {
 
 /// Carries out a reply in a process that dies between its last block and the save of the session, and again in this
 /// one. Returns how often its command ran.
-pub(super) fn runs_of_a_reply_after_a_crash(ground: &Ground) -> Result<usize, Problem> {
+pub(super) fn runs_of_a_reply_after_a_crash(fixture: &Fixture) -> Result<usize, Problem> {
     const REPLY: &str =
         "[RUN_COMMAND]\necho ran >> runs\n[/RUN_COMMAND]\n[CREATE_FILE path=\"made\"]\nx\n[/CREATE_FILE]\n";
-    fs::write(ground.path().join(ORDER), REPLY)?;
+    fs::write(fixture.path().join(ORDER), REPLY)?;
     let before = {
-        let sessions = ground.sessions()?;
+        let sessions = fixture.sessions()?;
         sessions.create("T", Default::default(), None, &Default::default())?
     };
-    let ended = start_victim(EXECUTOR, ground)?.wait()?;
+    let ended = start_victim(EXECUTOR, fixture)?.wait()?;
     ensure(ended.signal() == Some(Signal::KILL.as_raw()), || format!("the process was not killed: {ended}"))?;
-    equal("the file that the reply makes", &"x\n".into(), &ground.text("made")?.into())?;
+    equal("the file that the reply makes", &"x\n".into(), &fixture.text("made")?.into())?;
 
-    let sessions = ground.sessions()?;
+    let sessions = fixture.sessions()?;
     let session = sessions.session(before.session_id)?;
     equal("the session after the crash", &serde_json::to_value(&before)?, &serde_json::to_value(&session)?)?;
     let executed = apply(&sessions, &session, REPLY, Duration::from_secs(30))?;
@@ -125,20 +125,20 @@ pub(super) fn runs_of_a_reply_after_a_crash(ground: &Ground) -> Result<usize, Pr
         format!("the results are {:?}", executed.results)
     })?;
     equal("the sequence", &2.into(), &executed.session.sequence_number.into())?;
-    Ok(ground.text("runs")?.lines().count())
+    Ok(fixture.text("runs")?.lines().count())
 }
 
-fn execute_and_die(ground: &Ground) -> Result<(), Problem> {
-    let reply = fs::read_to_string(ground.path().join(ORDER))?;
+fn execute_and_die(fixture: &Fixture) -> Result<(), Problem> {
+    let reply = fs::read_to_string(fixture.path().join(ORDER))?;
     // The next outbox lists the workspace when every block is carried out.
-    let sessions = ground.sessions_over(|engine| Mortal::new(engine, die))?;
+    let sessions = fixture.sessions_over(|engine| Mortal::new(engine, die))?;
     let session = sessions.newest_unfinished()?.ok_or_else(|| Problem::new("there is no session"))?;
     apply(&sessions, &session, &reply, Duration::from_secs(30)).map(drop)
 }
 
-fn start_victim(kind: &str, ground: &Ground) -> Result<Child, Problem> {
+fn start_victim(kind: &str, fixture: &Fixture) -> Result<Child, Problem> {
     let mut command = Command::new("/proc/self/exe");
-    Ok(command.args([TASK, kind]).arg(ground.path()).stdout(Stdio::piped()).spawn()?)
+    Ok(command.args([TASK, kind]).arg(fixture.path()).stdout(Stdio::piped()).spawn()?)
 }
 
 /// Ends this process as a crash does: nothing is flushed, no destructor runs.

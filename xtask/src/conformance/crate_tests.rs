@@ -1,8 +1,8 @@
 //! Vector files whose cases the tests of crates run.
 //!
 //! Such cases need real folders, links, mounts and another user, and the crates under attack want to withstand them in
-//! their own tests. So the interpreter lives there, once, and writes down what became of each case; here the crates'
-//! tests are started and their report is counted.
+//! their own tests. So the interpreter lives there, once, and reports the outcome of each case; here the crates' tests are
+//! started and their reports are counted.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct CrateTests {
     pub file: &'static str,
     /// The packages whose tests run it.
     pub packages: &'static [&'static str],
-    /// How the names of these tests begin.
+    /// The prefix of the names of these tests.
     pub filter: &'static str,
     /// The circumstances under which every case must be accounted for.
     pub circumstances: &'static [&'static str],
@@ -79,8 +79,8 @@ impl CrateTests {
     ///
     /// # Errors
     ///
-    /// The tests could not even begin. One that fails is told by the cases that it says have failed, or has no word
-    /// about.
+    /// If the tests could not even begin. A failing test is reported by its cases: those that it lists as failed, and those
+    /// that it does not list.
     pub(super) fn run(&self, root: &Path, file: &Path, cases: &[String]) -> Result<Tally, TaskError> {
         let report = std::env::temp_dir().join(format!("conformance-report-{}", std::process::id()));
         let mut arguments = vec!["test", "--quiet", "--test", "it", "--no-fail-fast"];
@@ -118,27 +118,27 @@ impl CrateTests {
         }
         let mut tally = Tally::default();
         for case in cases {
-            let found = self.circumstances.iter().map(|circumstances| {
+            let outcomes = self.circumstances.iter().map(|circumstances| {
                 let outcomes = lines.get(&(case.as_str(), circumstances)).map_or(&[][..], Vec::as_slice);
                 (*circumstances, outcomes)
             });
-            tally.record(self.file, case, outcome(found));
+            tally.record(self.file, case, outcome(outcomes));
         }
         tally
     }
 }
 
-fn outcome<'a>(found: impl Iterator<Item = (&'a str, &'a [(&'a str, &'a str)])>) -> Outcome {
+fn outcome<'a>(reported: impl Iterator<Item = (&'a str, &'a [(&'a str, &'a str)])>) -> Outcome {
     let mut passed = 0;
     let [mut failed, mut unable, mut not_meant] = [const { Reasons(BTreeMap::new()) }; 3];
-    for (circumstances, outcomes) in found {
+    for (circumstances, outcomes) in reported {
         match outcomes {
             [("passed", _)] => passed += 1,
             [("unable", why)] => unable.add(why, circumstances),
             [("not meant", why)] => not_meant.add(why, circumstances),
             [("failed", why)] => failed.add(why, circumstances),
-            [] => failed.add("there is no word about it", circumstances),
-            _ => failed.add("there are several words about it", circumstances),
+            [] => failed.add("the report does not mention it", circumstances),
+            _ => failed.add("the report mentions it several times", circumstances),
         }
     }
     if !failed.0.is_empty() {
@@ -152,7 +152,7 @@ fn outcome<'a>(found: impl Iterator<Item = (&'a str, &'a [(&'a str, &'a str)])>)
     }
 }
 
-/// Why something is so, and under which circumstances.
+/// Reasons, each with the circumstances in which it occurred.
 struct Reasons<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Reasons<'a> {

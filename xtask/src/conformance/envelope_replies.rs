@@ -7,13 +7,13 @@ use super::Outcome;
 use super::expected::{expectations, holds, text};
 use super::problem::Problem;
 
-/// Finds the request and compares what is listed. A key that nobody here knows fails the case.
+/// Finds the request and compares the listed keys. An unknown key fails the case.
 pub(super) fn run(case: &Value) -> Outcome {
     check(case).into()
 }
 
 fn check(case: &Value) -> Result<(), Problem> {
-    let found = match extract_request(text(&case["input"]), &ReadOptions::default()) {
+    let actual = match extract_request(text(&case["input"]), &ReadOptions::default()) {
         Ok(reading) => json!({
             "request_id": reading.request.request_id,
             "needs": reading.request.needs,
@@ -25,7 +25,7 @@ fn check(case: &Value) -> Result<(), Problem> {
     for (key, expected) in expectations(&case["expect"])? {
         match key {
             "request_id" | "needs" | "warnings" | "none" | "error" => {
-                holds(key, expected, found.get(key).unwrap_or(&found))?;
+                holds(key, expected, actual.get(key).unwrap_or(&actual))?;
             }
             _ => return Err(Problem::unknown_key(key)),
         }

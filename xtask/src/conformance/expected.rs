@@ -1,4 +1,4 @@
-//! Reading what a case says, and comparing it.
+//! Reading the expectations of a case, and comparing them.
 
 use serde_json::Value;
 
@@ -46,40 +46,40 @@ pub(super) fn holds(what: &str, expected: &Value, actual: &Value) -> Result<(), 
     }
 }
 
-/// Judges a key that says something about a field, `stdout_contains` or `content_is` for instance; `None` if the key is of
-/// no such form, or no such field is there.
+/// Judges a key with a predicate about a field, `stdout_contains` or `content_is` for instance; `None` if the key has no such
+/// form, or the field is missing.
 pub(super) fn derived(key: &str, expected: &Value, field: impl Fn(&str) -> Option<Value>) -> Option<bool> {
     let (name, verb) = key.rsplit_once('_')?;
     let (name, is_negated) = match name.strip_suffix("_not").or_else(|| name.strip_suffix("_must_not")) {
         Some(name) => (name, true),
         None => (name, false),
     };
-    let found = field(name)?;
+    let actual = field(name)?;
     let texts = || if expected.is_array() { list(expected).to_vec() } else { vec![expected.clone()] };
     let every = |holds: &dyn Fn(&str, &str) -> bool| {
-        found.as_str().is_some_and(|found| {
-            texts().iter().all(|part| part.as_str().is_some_and(|part| holds(found, part)))
+        actual.as_str().is_some_and(|actual| {
+            texts().iter().all(|part| part.as_str().is_some_and(|part| holds(actual, part)))
         })
     };
     let number = |value: &Value| value.as_f64();
-    let length = || match &found {
+    let length = || match &actual {
         Value::String(text) => text.chars().count(),
         Value::Array(items) => items.len(),
         Value::Object(members) => members.len(),
         _ => 0,
     };
     let holds = match verb {
-        "is" | "equals" => found == *expected,
-        "contains" | "contain" if is_negated => every(&|found, part| !found.contains(part)),
-        "contains" | "contain" => every(&|found, part| found.contains(part)),
-        "excludes" => every(&|found, part| !found.contains(part)),
-        "starts" => every(&|found, part| found.starts_with(part)),
-        "ends" => every(&|found, part| found.ends_with(part)),
+        "is" | "equals" => actual == *expected,
+        "contains" | "contain" if is_negated => every(&|actual, part| !actual.contains(part)),
+        "contains" | "contain" => every(&|actual, part| actual.contains(part)),
+        "excludes" => every(&|actual, part| !actual.contains(part)),
+        "starts" => every(&|actual, part| actual.starts_with(part)),
+        "ends" => every(&|actual, part| actual.ends_with(part)),
         "len" | "length" => expected.as_u64() == u64::try_from(length()).ok(),
-        "min" => number(&found)? >= number(expected)?,
-        "max" => number(&found)? <= number(expected)?,
+        "min" => number(&actual)? >= number(expected)?,
+        "max" => number(&actual)? <= number(expected)?,
         _ => return None,
     };
-    // Those about parts are negated one by one.
+    // Predicates about parts are negated part by part, above.
     Some(if is_negated && !verb.starts_with("contain") { !holds } else { holds })
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::Value;
 
 use super::expected::{list, text};
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::problem::{Problem, ensure};
 
 /// The most that is generated: what a case describes is written to the disk.
@@ -15,38 +15,38 @@ const MOST_FILES: u64 = 20_000;
 
 /// Puts into the workspace what one member of `files` means; a name that begins with `_` is an order, of which a list means
 /// several.
-pub(super) fn set_up(ground: &Ground, name: &str, content: &Value) -> Result<(), Problem> {
+pub(super) fn set_up(fixture: &Fixture, name: &str, content: &Value) -> Result<(), Problem> {
     if !name.starts_with('_') {
         let content =
             content.as_str().ok_or_else(|| Problem::new(format!("{name} has no text: {content}")))?;
-        return ground.put(name, content);
+        return fixture.put(name, content);
     }
     if content.is_array() {
-        return list(content).iter().try_for_each(|one| set_up(ground, name, one));
+        return list(content).iter().try_for_each(|one| set_up(fixture, name, one));
     }
     let content = text(content);
     match name {
         "_symlink" => {
             let (link, target) = pair(content)?;
-            ground.link(link, target_of(ground, target)?)
+            fixture.link(link, target_of(fixture, target)?)
         }
         "_hardlink" => {
             let (link, target) = pair(content)?;
-            Ok(fs::hard_link(target_of(ground, target)?, ground.workspace().join(link))?)
+            Ok(fs::hard_link(target_of(fixture, target)?, fixture.workspace().join(link))?)
         }
         "_fifo" => {
             let mode = rustix::fs::Mode::from_raw_mode(0o600);
-            let (path, kind) = (ground.workspace().join(content), rustix::fs::FileType::Fifo);
+            let (path, kind) = (fixture.workspace().join(content), rustix::fs::FileType::Fifo);
             Ok(rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0)?)
         }
-        "_dir" | "_mkdir" | "_directory" => Ok(fs::create_dir_all(ground.workspace().join(content))?),
+        "_dir" | "_mkdir" | "_directory" => Ok(fs::create_dir_all(fixture.workspace().join(content))?),
         "_mode" | "_chmod" => {
             let (path, mode) =
                 content.rsplit_once(' ').ok_or_else(|| Problem::new(format!("no mode: {content}")))?;
             let mode = fs::Permissions::from_mode(u32::from_str_radix(mode, 8)?);
-            Ok(fs::set_permissions(ground.workspace().join(path), mode)?)
+            Ok(fs::set_permissions(fixture.workspace().join(path), mode)?)
         }
-        "_generate" => generate(ground, content),
+        "_generate" => generate(fixture, content),
         _ => Err(Problem::new(format!("the set-up '{name}' is not understood"))),
     }
 }
@@ -55,16 +55,16 @@ fn pair(content: &str) -> Result<(&str, &str), Problem> {
     content.split_once(" -> ").ok_or_else(|| Problem::new(format!("no link: {content}")))
 }
 
-/// What a link leads to: something outside by its description, or the path as it stands.
-fn target_of(ground: &Ground, target: &str) -> Result<std::path::PathBuf, Problem> {
+/// Returns the target of a link: a path outside by its description, or the path as it stands.
+fn target_of(fixture: &Fixture, target: &str) -> Result<std::path::PathBuf, Problem> {
     Ok(match target {
-        "directory outside" => ground.outside().join("folder"),
-        "file outside" | "file outside with 'hit'" => ground.outside().join("file"),
+        "directory outside" => fixture.outside().join("folder"),
+        "file outside" | "file outside with 'hit'" => fixture.outside().join("file"),
         _ if target.contains(" outside") => {
             return Err(Problem::new(format!("the link's target '{target}' is not understood")));
         }
         _ => match target.strip_prefix("outside/") {
-            Some(name) => ground.outside().join(name),
+            Some(name) => fixture.outside().join(name),
             None => target.into(),
         },
     })
@@ -72,7 +72,7 @@ fn target_of(ground: &Ground, target: &str) -> Result<std::path::PathBuf, Proble
 
 /// `500 empty files`, `20 empty folders`, `3 files of 10 bytes`, `big of 1048576 bytes`, `2 MiB, 20000 lines`, `300 lines`,
 /// `deep of 30 levels`.
-fn generate(ground: &Ground, described: &str) -> Result<(), Problem> {
+fn generate(fixture: &Fixture, described: &str) -> Result<(), Problem> {
     let unknown = || Problem::new(format!("the generator '{described}' is not understood"));
     let (name, amount) = described.split_once(" of ").unwrap_or(("", described));
     let words: Vec<&str> = amount.split_whitespace().collect();
@@ -83,32 +83,33 @@ fn generate(ground: &Ground, described: &str) -> Result<(), Problem> {
             format!("{described} is too much")
         })?;
         let content = "x".repeat(usize::try_from(size)?);
-        return (0..count).try_for_each(|index| ground.put(&numbered(index, count), &content));
+        return (0..count).try_for_each(|index| fixture.put(&numbered(index, count), &content));
     }
     let name = if name.is_empty() { "big" } else { name };
     match words.as_slice() {
         [count, "empty", "files"] => {
             let count = number(count)?;
             ensure(count <= MOST_FILES, || format!("{described} is too much"))?;
-            (0..count).try_for_each(|index| ground.put(&numbered(index, count), ""))
+            (0..count).try_for_each(|index| fixture.put(&numbered(index, count), ""))
         }
         [count, "empty", "folders" | "directories"] => {
             let count = number(count)?;
             ensure(count <= MOST_FILES, || format!("{described} is too much"))?;
-            let make =
-                |index| fs::create_dir(ground.workspace().join(format!("d{}", &numbered(index, count)[1..])));
+            let make = |index| {
+                fs::create_dir(fixture.workspace().join(format!("d{}", &numbered(index, count)[1..])))
+            };
             Ok((0..count).try_for_each(make)?)
         }
         [count, "lines"] => {
             let count = number(count)?;
             ensure(count <= MOST_FILES * 50, || format!("{described} is too much"))?;
             let lines: String = (1..=count).map(|line| format!("line {line}\n")).collect();
-            ground.put(name, lines)
+            fixture.put(name, lines)
         }
         [count, "levels"] => {
             let count = number(count)?;
             ensure(count <= 200, || format!("{described} is too much"))?;
-            ground.put(&format!("{}file", format!("{name}/").repeat(usize::try_from(count)?)), "deep\n")
+            fixture.put(&format!("{}file", format!("{name}/").repeat(usize::try_from(count)?)), "deep\n")
         }
         [amount, unit, lines, "lines"] if unit.ends_with(',') => {
             let bytes = size(&[amount, unit.trim_end_matches(',')]).ok_or_else(unknown)?;
@@ -117,12 +118,12 @@ fn generate(ground: &Ground, described: &str) -> Result<(), Problem> {
                 format!("{described} is too much")
             })?;
             let line = format!("{}\n", "y".repeat(usize::try_from(bytes.div_ceil(lines) - 1)?));
-            ground.put(name, line.repeat(usize::try_from(lines)?))
+            fixture.put(name, line.repeat(usize::try_from(lines)?))
         }
         words => {
             let bytes = size(words).ok_or_else(unknown)?;
             ensure(bytes <= MOST_BYTES, || format!("{described} is too much"))?;
-            ground.put(name, "x".repeat(usize::try_from(bytes)?))
+            fixture.put(name, "x".repeat(usize::try_from(bytes)?))
         }
     }
 }

@@ -9,8 +9,8 @@ use wap_core::{ExecuteCommandResponse, Limits, OutputStream, Reason, Request, Re
 
 use super::Outcome;
 use super::expected::{derived, equal, expectations, list, members, text};
+use super::fixture::Fixture;
 use super::generator::set_up;
-use super::ground::Ground;
 use super::llm4s::server::Llm4sServer;
 use super::problem::{Problem, ensure};
 
@@ -50,9 +50,9 @@ pub(super) fn config(case: &Value) -> Outcome {
 
 /// Carries a modification out as a client of the dialect sends it, and compares the files.
 pub(super) fn modified(case: &Value) -> Result<(), Problem> {
-    let ground = Ground::new()?;
+    let fixture = Fixture::new()?;
     for (name, content) in members(&case["input"]["files"]) {
-        ground.put(name, text(content))?;
+        fixture.put(name, text(content))?;
     }
     let mut command = case["input"]["request"].clone();
     command["$type"] = "ModifyFileCommand".into();
@@ -61,20 +61,19 @@ pub(super) fn modified(case: &Value) -> Result<(), Problem> {
     let Request::ModifyFile(request) = request else {
         return Err(Problem::new("the command is read as something else"));
     };
-    let (engine, _) = ground.engine(Limits::default())?;
-    let _ = super::wap::answer("modifyFile", &serde_json::to_value(request)?, &engine, &ground)?;
+    let (engine, _) = fixture.engine(Limits::default())?;
+    let _ = super::wap::answer("modifyFile", &serde_json::to_value(request)?, &engine, &fixture)?;
     expectations(&case["llm4s_expect"])?.try_for_each(|(key, expected)| match key {
-        "after" => {
-            members(expected).try_for_each(|(path, content)| equal(path, content, &json!(ground.text(path)?)))
-        }
+        "after" => members(expected)
+            .try_for_each(|(path, content)| equal(path, content, &json!(fixture.text(path)?))),
         other => Err(Problem::unknown_key(other)),
     })
 }
 
 /// Sends a text to a server and compares what it answers; the server has to answer the next message as well.
 fn replied(message: &str, expect: &Value) -> Result<(), Problem> {
-    let ground = Ground::new()?;
-    let server = Llm4sServer::start(&ground, &[])?;
+    let fixture = Fixture::new()?;
+    let server = Llm4sServer::start(&fixture, &[])?;
     let mut client = server.connect()?;
     client.send_text(message)?;
     let reply = client.next()?;
@@ -83,8 +82,8 @@ fn replied(message: &str, expect: &Value) -> Result<(), Problem> {
             "reply" => members(expected).try_for_each(|(field, expected)| match field {
                 "timestamp" => {
                     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_millis();
-                    let told = reply[field].as_u64().map(u128::from);
-                    ensure(told.is_some_and(|told| told.abs_diff(now) < 600_000), || {
+                    let timestamp = reply[field].as_u64().map(u128::from);
+                    ensure(timestamp.is_some_and(|timestamp| timestamp.abs_diff(now) < 600_000), || {
                         format!("the server's time is {reply}, and it is {now}")
                     })
                 }
@@ -199,12 +198,12 @@ fn without_nulls(value: &Value) -> Value {
 }
 
 fn over_http(input: &Value, expect: &Value) -> Result<(), Problem> {
-    let ground = Ground::new()?;
-    let server = Llm4sServer::start(&ground, &[])?;
+    let fixture = Fixture::new()?;
+    let server = Llm4sServer::start(&fixture, &[])?;
     let request = text(&input["http"]).split_once(' ');
     let (method, path) = request.ok_or_else(|| Problem::new("the case has no method and path"))?;
     for (name, content) in members(&input["files"]) {
-        set_up(&ground, name, content)?;
+        set_up(&fixture, name, content)?;
     }
     let body = match &input["body"] {
         Value::Null => String::new(),

@@ -1,11 +1,11 @@
-//! Why a case does not hold.
+//! The reason why a case fails.
 
 use std::error::Error;
 use std::fmt;
 
 use super::Outcome;
 
-/// Why a case does not hold, or could not be set up: a text for whoever reads the report.
+/// The reason why a case fails, or could not be set up: a text for the reader of the report.
 #[derive(Debug)]
 pub(super) struct Problem(String);
 
@@ -14,7 +14,7 @@ impl Problem {
         Problem(text.into())
     }
 
-    /// The problem with a case that expects something which its runner cannot check.
+    /// Returns the problem with a case that expects something which its runner cannot check.
     pub(super) fn unknown_key(key: &str) -> Problem {
         Problem(format!("the case expects {key}, which its runner does not know"))
     }
@@ -26,7 +26,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Takes an error with all its causes. A `Problem` itself is no `Error`, so that this can take every one.
+/// Converts an error with all its causes. `Problem` itself does not implement `Error`, so that every error converts.
 impl<E: Error> From<E> for Problem {
     fn from(error: E) -> Problem {
         let mut text = error.to_string();

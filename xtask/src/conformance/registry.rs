@@ -1,4 +1,4 @@
-//! Which runner is for which cases.
+//! The runners of the cases.
 
 use std::panic::catch_unwind;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use super::ruling::Ruling;
 use super::{Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, wap};
 use crate::TaskError;
 
-/// How many cases run at the same time. Most of them wait, for disks and commands.
+/// The number of cases that run at the same time. Most of them wait, for disks and commands.
 const WORKERS: usize = 4;
 
 /// The runners, by vector file and kind of case.
@@ -107,14 +107,14 @@ fn run_all<T: Sync>(jobs: &[T], run: impl Fn(&T) -> Outcome + Sync) -> Vec<Outco
             scope.spawn(|| {
                 while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < jobs.len())
                 {
-                    *outcomes[index].lock().expect("nobody panics while holding it") = run(&jobs[index]);
+                    *outcomes[index].lock().expect("no thread panics while holding it") = run(&jobs[index]);
                 }
             });
         }
     });
     outcomes
         .into_iter()
-        .map(|outcome| outcome.into_inner().expect("nobody panics while holding it"))
+        .map(|outcome| outcome.into_inner().expect("no thread panics while holding it"))
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! Cases that a ruling decides otherwise.
+//! Cases whose expectation a ruling replaces.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 pub(super) struct Ruling {
     pub file: &'static str,
     pub case: &'static str,
-    /// What is expected instead, as JSON.
+    /// The expectation instead, as JSON.
     pub expect: &'static str,
     pub reason: &'static str,
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The argument by which the spawner and what it forks can be told; a command is another program.
+/// The argument by which the spawner and its forks are recognised; a command is another program.
 const SPAWNER: &str = "--sandbox-exec-spawner";
 
 /// Counts the processes that have to do with a case's folder: those that work beneath it, and those of another mount

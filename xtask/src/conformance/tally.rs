@@ -1,11 +1,11 @@
-//! How many cases passed, and what is to be said about the others.
+//! The numbers of passed and failed cases, with a line about each that did not pass.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Outcome;
 
-/// What became of a number of cases.
+/// The outcomes of a number of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     passed: usize,
@@ -18,7 +18,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Notes what became of a case.
+    /// Records the outcome of a case.
     pub(super) fn record(&mut self, file: &str, name: &str, outcome: Outcome) {
         match outcome {
             Outcome::Passed => self.passed += 1,
@@ -27,15 +27,15 @@ impl Tally {
         }
     }
 
-    /// Notes that a case was run with another expectation than its own.
+    /// Records that a case was run with another expectation than its own.
     pub(super) fn ruled_otherwise(&mut self, file: &str, name: &str, reason: &str) {
         self.ruled_otherwise.push(format!("ruled otherwise: {file} {name}: {reason}"));
     }
 
-    /// Notes that a case has no runner.
+    /// Records that a case has no runner.
     pub(super) fn no_runner(&mut self, file: &str, kind: Option<&str>) {
-        let place = kind.map_or_else(|| file.to_owned(), |kind| format!("{file} kind {kind}"));
-        *self.without_runner.entry(place).or_default() += 1;
+        let source = kind.map_or_else(|| file.to_owned(), |kind| format!("{file} kind {kind}"));
+        *self.without_runner.entry(source).or_default() += 1;
     }
 
     /// Adds the cases of another tally.
@@ -44,41 +44,41 @@ impl Tally {
         self.failed.extend(other.failed);
         self.unable.extend(other.unable);
         self.ruled_otherwise.extend(other.ruled_otherwise);
-        for (place, count) in other.without_runner {
-            *self.without_runner.entry(place).or_default() += count;
+        for (source, count) in other.without_runner {
+            *self.without_runner.entry(source).or_default() += count;
         }
     }
 
-    /// How many cases passed.
+    /// Returns the number of cases that passed.
     #[must_use]
     pub fn passed(&self) -> usize {
         self.passed
     }
 
-    /// How many cases failed.
+    /// Returns the number of cases that failed.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.failed.len()
     }
 
-    /// How many cases cannot run on this machine.
+    /// Returns the number of cases that cannot run on this machine.
     #[must_use]
     pub fn unable(&self) -> usize {
         self.unable.len()
     }
 
-    /// How many cases have no runner.
+    /// Returns the number of cases without a runner.
     #[must_use]
     pub fn without_runner(&self) -> usize {
         self.without_runner.values().sum()
     }
 
-    /// One line for each case that failed, cannot run or was ruled otherwise, and for each kind of case without a
+    /// Returns a line for each case that failed, cannot run or was ruled otherwise, and for each kind of case without a
     /// runner.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let without_runner =
-            self.without_runner.iter().map(|(place, count)| format!("no runner: {place} ({count} cases)"));
+            self.without_runner.iter().map(|(source, count)| format!("no runner: {source} ({count} cases)"));
         let cases = self.failed.iter().chain(&self.unable).chain(&self.ruled_otherwise).cloned();
         cases.chain(without_runner).collect()
     }

@@ -5,7 +5,7 @@ use super::layering::CODECS;
 use crate::{CrateList, Tree};
 
 const CHECK: &str = "codec lints";
-/// What the file must name. The last entry is the root's own, which a crate's file replaces.
+/// The names that the file must ban. The last entry is the root's own, which a crate's file replaces.
 const NEEDED: [&str; 7] = [
     "std::time::Instant::now",
     "std::time::SystemTime::now",

@@ -16,7 +16,7 @@ pub(super) fn check(tree: &Tree, list: &CrateList) -> Vec<Finding> {
     missing.map(|one| Finding::new(CHECK, "README.md", format!("the crate map lacks {}", one.name))).collect()
 }
 
-/// Tells whether a line names a crate and goes on to say what it is.
+/// Checks whether a line names a crate and describes it.
 fn describes(line: &str, name: &str) -> bool {
     let belongs = |character: char| is_word(character) || character == '-';
     let Some((_, after)) = line.match_indices(name).find_map(|(start, _)| {

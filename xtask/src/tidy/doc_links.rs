@@ -1,4 +1,4 @@
-//! Every page that a text refers to is there.
+//! Every page that a text refers to exists.
 
 use super::Finding;
 use crate::Tree;
@@ -60,7 +60,7 @@ fn beneath(page: &str, link: &str) -> String {
     parts.join("/")
 }
 
-/// Whether a path is a file, or a folder with files in it.
+/// Checks whether a path is a file, or a folder with files in it.
 fn exists(tree: &Tree, target: &str) -> bool {
     let folder = format!("{target}/");
     tree.paths().any(|path| path == target || path.starts_with(&folder))

@@ -1,4 +1,4 @@
-//! How long a source may be.
+//! The limit of a source's length.
 
 use super::Finding;
 use crate::Tree;

@@ -1,4 +1,4 @@
-//! How many sources lie in one folder.
+//! The limit of sources in one folder.
 
 use std::collections::BTreeMap;
 

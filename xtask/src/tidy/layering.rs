@@ -5,7 +5,7 @@ use crate::CrateList;
 
 const CHECK: &str = "layering";
 
-/// What each crate may depend on within the workspace, tests apart. `rel-path` is open to every crate, and `*` is
+/// The dependencies that each crate may have within the workspace, tests apart. `rel-path` is open to every crate, and `*` is
 /// everything but `agentd` and `xtask`. A crate that is missing here has no place in the design yet.
 const TABLE: [(&str, &[&str]); 33] = [
     ("rel-path", &[]),
@@ -103,9 +103,9 @@ pub(super) fn check(list: &CrateList) -> Vec<Finding> {
     let names: Vec<&str> = list.crates.iter().map(|one| one.name.as_str()).collect();
     let mut findings = Vec::new();
     for one in &list.crates {
-        let mut found = |text: String| findings.push(Finding::new(CHECK, &one.name, text));
+        let mut report = |text: String| findings.push(Finding::new(CHECK, &one.name, text));
         let Some((_, allowed)) = TABLE.iter().find(|(name, _)| *name == one.name) else {
-            found("the crate is not in the layering table".to_owned());
+            report("the crate is not in the layering table".to_owned());
             continue;
         };
         for dependency in one.dependencies.iter().map(String::as_str) {
@@ -113,10 +113,10 @@ pub(super) fn check(list: &CrateList) -> Vec<Finding> {
             let is_top = matches!(dependency, "agentd" | "xtask");
             let everything = allowed.contains(&"*") && !is_top;
             if is_ours && dependency != "rel-path" && !everything && !allowed.contains(&dependency) {
-                found(format!("may not depend on {dependency}"));
+                report(format!("may not depend on {dependency}"));
             }
             if CODECS.contains(&one.name.as_str()) && NOT_IN_CODECS.contains(&dependency) {
-                found(format!("is a codec and may not depend on {dependency}"));
+                report(format!("is a codec and may not depend on {dependency}"));
             }
         }
     }

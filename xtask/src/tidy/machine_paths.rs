@@ -1,4 +1,4 @@
-//! Paths of the machine that somebody happened to work on.
+//! Paths of a contributor's machine.
 
 use super::Finding;
 use crate::Tree;

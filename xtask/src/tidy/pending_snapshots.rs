@@ -1,6 +1,6 @@
-//! Snapshots that wait for somebody, or whose test is gone.
+//! Snapshots that wait for a review, or whose test is gone.
 //!
-//! Which snapshots no test uses is seen when the tests run; see `snapshot_references`.
+//! Snapshots that no test uses are found when the tests run; see `snapshot_references`.
 
 use super::Finding;
 use crate::Tree;

@@ -1,4 +1,4 @@
-//! Where unsafe code may be.
+//! The folders in which unsafe code is allowed.
 
 use super::Finding;
 use super::source_code::{code_only, has_word};
@@ -10,7 +10,7 @@ const ALLOWED: [&str; 2] = ["crates/sandbox-exec/src/sys.rs", "crates/sandbox-ex
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in
-        tree.sources().filter(|(path, _)| !ALLOWED.iter().any(|place| path.starts_with(place)))
+        tree.sources().filter(|(path, _)| !ALLOWED.iter().any(|allowed| path.starts_with(allowed)))
     {
         for (index, line) in code_only(text).lines().enumerate() {
             if has_word(line, "unsafe") {

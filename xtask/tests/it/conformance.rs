@@ -213,10 +213,10 @@ fn a_case_about_a_real_folder_that_does_not_hold_fails() {
 fn a_process_that_is_to_be_killed_says_so_when_it_was_not() {
     let folder = tempfile::tempdir().unwrap();
     let output =
-        Command::new(env!("CARGO_BIN_EXE_xtask")).args(["crash", "nobody"]).arg(folder.path()).output();
+        Command::new(env!("CARGO_BIN_EXE_xtask")).args(["crash", "unknown"]).arg(folder.path()).output();
     let output = output.unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("there is no victim of kind nobody"), "{said}");
+    assert!(!output.status.success() && said.contains("there is no victim of kind unknown"), "{said}");
 }
 
 #[test]
@@ -316,8 +316,8 @@ fn a_case_counts_for_what_the_tests_of_crates_say_everywhere() {
     let tally = tests.tally(&names, &report);
     let expected = [
         "FAILED a.json bad: it leaks (there)",
-        "FAILED a.json silent: there is no word about it (there)",
-        "FAILED a.json twice: there are several words about it (here)",
+        "FAILED a.json silent: the report does not mention it (there)",
+        "FAILED a.json twice: the report mentions it several times (here)",
         "UNABLE a.json none: no Windows (here, there)",
         "UNABLE a.json unable: no mounts (there)",
     ];
@@ -357,7 +357,7 @@ fn only_a_case_that_was_too_slow_is_run_again() {
     assert_eq!(tally.lines(), ["FAILED a.json always slow: too slow", "FAILED a.json wrong: wrong"]);
 }
 
-/// What a runner says that is too slow for any limit, or for none.
+/// Runs a case that is too slow for any limit, or for none.
 fn late(case: &Value, is_slow: bool) -> Outcome {
     match is_slow && !case["expect"]["wall_s_max"].is_null() {
         true => Outcome::Failed("too slow".to_owned()),
@@ -488,7 +488,7 @@ fn other_cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
             flow(json!({ "seq": 3, "results": 1 }), json!({ "absent": ["## Previous Command Results"] })),
             Some("the outbox has a line"),
         ),
-        (tagproto, flow(json!({}), json!({ "sings": true })), Some("no runner is known for [\"sings\"]")),
+        (tagproto, flow(json!({}), json!({ "sings": true })), Some("there is no runner for [\"sings\"]")),
         (
             tagproto,
             exec(

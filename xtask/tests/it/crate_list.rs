@@ -1,4 +1,4 @@
-//! What cargo says about the crates.
+//! The crates that cargo lists.
 
 use serde_json::json;
 use xtask::{Crate, CrateList, root};

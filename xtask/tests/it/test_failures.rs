@@ -1,4 +1,4 @@
-//! What failed in a long test run.
+//! The failures of a long test run.
 
 use xtask::{Step, TestFailures};
 
@@ -35,9 +35,9 @@ fn reasons_are_kept_and_the_rest_is_not() {
 
 #[test]
 fn a_step_shows_every_line_and_still_fails() {
-    let mut seen = Vec::new();
+    let mut lines = Vec::new();
     let step = Step::new("lines", "printf", &["one\ntwo\\377\nthree"]);
-    step.run_seen(|line| seen.push(line.to_owned())).unwrap();
-    assert_eq!(seen, ["one", "two\u{fffd}", "three"]);
+    step.run_seen(|line| lines.push(line.to_owned())).unwrap();
+    assert_eq!(lines, ["one", "two\u{fffd}", "three"]);
     assert!(Step::new("false", "false", &[""]).run_seen(|_| ()).is_err());
 }

@@ -1,4 +1,4 @@
-//! What the line numbers of a reply mean.
+//! The file versions that the line numbers of a reply refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,36 +7,35 @@ use wap_core::{Call, FileVersion, LastAnswer, SeenVersions, ShownVersions, WapEr
 
 use crate::{Block, Dialect, Item, Session};
 
-/// What the line numbers of one reply mean: the versions that the session was shown, and for files that it never was
-/// shown their version at the start of the reply.
+/// The file versions that the line numbers of one reply refer to: those that the session was shown, and for other files
+/// those at the start of the reply.
 ///
-/// The caller stores it with the run, so that a resumed run understands the numbers in the same way.
+/// The caller stores it with the run, so that the numbers of a resumed run refer to the same versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BaseVersions {
-    /// What the session was shown before the reply.
-    pub(super) shown: ShownVersions,
-    /// The versions at the start of the reply of the files that it edits and that were never shown.
+    /// The versions that the session was shown before the reply.
+    #[serde(rename = "shown")]
+    pub(super) shown_versions: ShownVersions,
+    /// The versions at the start of the reply, for files that it edits and that were never shown.
     at_start: BTreeMap<String, FileVersion>,
-    /// Canonical paths of files that the reply spells otherwise, in a way that only the workspace understands.
+    /// Canonical paths of files that the reply spells in another way, as far as only the workspace can resolve them.
     canonical: BTreeMap<String, String>,
-    /// The files that the session was shown, as they were when the message was written that the reply answers; `None` if
-    /// that is not known.
+    /// The state of the shown files when the answered message was written; `None` if it is unknown.
     pub(super) last_answer: Option<LastAnswer>,
-    /// Files that the reply edits and whose line numbers may mean anything: they have changed since that message, and
+    /// Files that the reply edits and whose line numbers have no certain meaning: they have changed since that message, and
     /// were never shown.
     pub(super) unknown: BTreeSet<String>,
 }
 
 impl BaseVersions {
-    /// Returns the canonical path of a file as far as it is known; of an unknown one the path without `.` and doubled
-    /// slashes.
+    /// Returns the canonical path of a file if it is known, else the path without `.` steps and doubled slashes.
     pub(super) fn canonical(&self, path: &str) -> String {
         let path = without_empty_steps(path);
         self.canonical.get(&path).cloned().unwrap_or(path)
     }
 
-    /// Takes note of the canonical path that the workspace answered for a path.
+    /// Records the canonical path that the workspace answered for a path.
     pub(super) fn learn(&mut self, path: &str, canonical_path: &str) {
         let path = without_empty_steps(path);
         if path != canonical_path {
@@ -44,21 +43,21 @@ impl BaseVersions {
         }
     }
 
-    /// Takes what a session was shown before a reply, and what the files were then.
+    /// Returns the versions that a session was shown before a reply, with the state of the files then.
     #[must_use]
     pub fn of_session(session: &Session) -> BaseVersions {
         let last_answer = session.last_answer.clone();
         BaseVersions { last_answer, ..BaseVersions::from(session.shown_versions.clone()) }
     }
 
-    /// Returns what line numbers from `line` on may mean in a file; `None` means the file as it is.
+    /// Returns the versions that line numbers from `line` on may refer to; `None` for the current file.
     pub(super) fn meant(&self, canonical_path: &str, line: u64) -> Option<SeenVersions> {
         if self.unknown.contains(canonical_path) {
             return Some(SeenVersions { unknown: true, ..SeenVersions::default() });
         }
-        if let Some(version) = self.shown.version_for(canonical_path, line) {
+        if let Some(version) = self.shown_versions.version_for(canonical_path, line) {
             return Some(match &self.last_answer {
-                Some(answer) => answer.seen(&self.shown, canonical_path, &[line], None),
+                Some(answer) => answer.seen(&self.shown_versions, canonical_path, &[line], None),
                 None => SeenVersions { shown: vec![Some(version.clone())], ..SeenVersions::default() },
             });
         }
@@ -68,20 +67,21 @@ impl BaseVersions {
 }
 
 impl From<ShownVersions> for BaseVersions {
-    /// Takes what was shown; files that never were shown are meant as they are when their block's turn comes.
-    fn from(shown: ShownVersions) -> BaseVersions {
-        BaseVersions { shown, ..BaseVersions::default() }
+    /// Returns base versions without a look at the workspace: line numbers in other files refer to the file at the time
+    /// when their block is carried out.
+    fn from(shown_versions: ShownVersions) -> BaseVersions {
+        BaseVersions { shown_versions, ..BaseVersions::default() }
     }
 }
 
-/// Finds out what the line numbers of a reply mean. To be called once, before the reply is carried out.
+/// Determines the file versions that the line numbers of a reply refer to. Call it once, before the reply is carried out.
 ///
 /// In the dialect [`Dialect::CodingAgent`] nothing needs to be looked up.
 ///
 /// # Errors
 ///
-/// What the workspace answers when it cannot be read at all. A single path that cannot be read is no error here: the
-/// block that names it will fail.
+/// The workspace's error if it cannot be read at all. A single unreadable path is not an error here: the block that names
+/// it will fail.
 pub fn base_versions<W: Workspace + ?Sized>(
     items: &[Item<'_>],
     session: &Session,
@@ -98,7 +98,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
         let Item::Block(block) = item else { continue };
         let Block::EditFile { path, .. } = &block.value else { continue };
         let spelled = without_empty_steps(path);
-        if base.shown.version_for(&spelled, 1).is_none() && looked_up.insert(spelled) {
+        if base.shown_versions.version_for(&spelled, 1).is_none() && looked_up.insert(spelled) {
             wanted.push(path.to_string());
         }
     }
@@ -110,12 +110,14 @@ pub fn base_versions<W: Workspace + ?Sized>(
     for (path, state) in wanted.iter().zip(states.files) {
         let Some(state) = state else { continue };
         base.learn(path, &state.path);
-        if base.shown.version_for(&state.path, 1).is_some() {
+        // The canonical path may be one that was shown, which the spelling in the reply did not reveal.
+        if base.shown_versions.version_for(&state.path, 1).is_some() {
             continue;
         }
         let now = state.version.as_ref().map(|version| (version, state.has_changed));
-        let seen = base.last_answer.as_ref().map(|answer| answer.seen(&base.shown, &state.path, &[], now));
-        if seen.is_some_and(|seen| seen.unknown) {
+        let versions =
+            base.last_answer.as_ref().map(|answer| answer.seen(&base.shown_versions, &state.path, &[], now));
+        if versions.is_some_and(|versions| versions.unknown) {
             base.unknown.insert(state.path);
         } else if let Some(version) = state.version {
             base.at_start.insert(state.path, version);

@@ -1,4 +1,4 @@
-//! Which blocks of a reply go to the workspace together.
+//! The batches of blocks that go to the workspace together.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,9 +8,9 @@ use crate::{Block, Item};
 
 /// Cuts a reply into runs of items that are carried out together, as ranges of their indexes.
 ///
-/// Blocks that change files make one unit as long as nothing but texts and errors stands between them. READ_FILE and
-/// RUN_COMMAND stand alone, because they must see the files as they are by then. An edit of a file that the unit
-/// creates begins a new one: its line numbers mean a version that exists only after the creation.
+/// Blocks that change files make one unit as long as only texts and errors stand between them. READ_FILE and RUN_COMMAND
+/// stand alone, because they must see the files after the blocks before them. An edit of a file that the unit creates
+/// begins a new unit: its line numbers refer to a version that exists only after the creation.
 pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let mut start = 0;

@@ -1,12 +1,12 @@
-//! What a command printed, joined and bounded.
+//! The output of a command, joined and bounded.
 
 use crate::Dialect;
 
-/// Most characters of the output of one command.
+/// The most characters of the output of one command.
 const LIMIT_CHARACTERS: usize = 4_000;
-/// How many of them come from the start where head and tail are kept; errors tend to stand at the end.
+/// The characters that are kept of the start, if head and tail are kept; errors tend to stand at the end.
 const HEAD_CHARACTERS: usize = 1_200;
-/// What is left to the end when the line between both has its place.
+/// The characters that are kept of the end, which leaves room for the line between both.
 const TAIL_CHARACTERS: usize = 2_500;
 
 /// Joins standard output and standard error: a newline and the errors follow if those are not blank.
@@ -14,8 +14,8 @@ pub(super) fn joined(stdout: &str, stderr: &str) -> String {
     if stderr.trim().is_empty() { stdout.to_owned() } else { format!("{stdout}\n{stderr}") }
 }
 
-/// Bounds an output as the dialect does. `whole_output` is the name under which READ_FILE gives all of it, `is_cut`
-/// says whether the engine has left out some of it already.
+/// Bounds an output by the rule of the dialect. `whole_output` is the name under which READ_FILE returns all of it; with
+/// `is_cut` the engine has already left out a part.
 pub(super) fn bounded(output: String, whole_output: Option<&str>, is_cut: bool, dialect: Dialect) -> String {
     let characters = output.chars().count();
     if characters <= LIMIT_CHARACTERS {

@@ -1,4 +1,4 @@
-//! The piece of a file that a failure shows, as the engine's error carries it.
+//! The excerpt of a file in a failure, as the engine's error carries it.
 
 use serde_json::Value;
 use wap_core::{FileVersion, LineConflict, LineSpan, WapError};
@@ -8,14 +8,14 @@ use wap_core::{FileVersion, LineConflict, LineSpan, WapError};
 pub(super) struct Excerpt {
     /// The lines, each with its number.
     pub(super) text: String,
-    /// Which version they are of.
+    /// The version of the file.
     pub(super) version: FileVersion,
-    /// Which lines they are, as far as the engine says so.
+    /// The ranges of the lines; empty if the engine does not report them.
     pub(super) lines: Vec<LineSpan>,
 }
 
 impl Excerpt {
-    /// Takes the excerpt out of an error; `None` if it has none.
+    /// Returns the excerpt in an error; `None` if it has none.
     pub(super) fn of(error: &WapError) -> Option<Excerpt> {
         let text = text_detail(error, "currentText").filter(|text| !text.trim().is_empty())?;
         let number = |name| error.detail(name).and_then(Value::as_u64);
@@ -28,12 +28,13 @@ impl Excerpt {
                 lines.map(|(first, last)| LineSpan { first, last }).into_iter().collect()
             }
         };
+        // Without a version, recording the lines as shown would let a later edit refer to nothing.
         let lines = if version.0.is_empty() { Vec::new() } else { lines };
         Some(Excerpt { text, version, lines })
     }
 }
 
-/// Returns a detail that is a text.
+/// Returns a detail that is a string.
 pub(super) fn text_detail<'a>(error: &'a WapError, name: &str) -> Option<&'a str> {
     error.detail(name).and_then(Value::as_str)
 }

@@ -13,7 +13,7 @@ use super::batches::batches;
 use super::failure::Failure;
 use super::file_change::file_change;
 use super::line_moves::LineMoves;
-use super::observer::CommandSeen;
+use super::observer::ForwardedCommand;
 use super::reply_versions::ReplyVersions;
 use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start};
 use crate::{Block, CommandResult, CommandType, Dialect, Item, ReadRange};
@@ -21,17 +21,17 @@ use crate::{Block, CommandResult, CommandType, Dialect, Item, ReadRange};
 /// Carries out the items of a reply in their order.
 ///
 /// File changes and commands are the steps of the run, numbered from `call.origin.step` on in the order of the reply,
-/// so that the same items make the same calls. `base` is what [`base_versions`](crate::base_versions) found before the
-/// run first began. `timeout` is for each command. Once `call.cancel` is raised, nothing more is begun: what was carried
-/// out is answered from the workspace's record, blocks that were not begun are answered as cancelled and keep their
-/// step, and texts still count.
+/// so that the same items make the same calls. `base` is the value of [`base_versions`](crate::base_versions) before the
+/// run first began. `timeout` is for each command. Once `call.cancel` is raised, nothing more is begun: finished steps
+/// are answered from the workspace's record, other blocks are answered as cancelled and keep their step, and texts still
+/// count.
 ///
-/// Every block gives a result, failures included, and the blocks after a failure are carried out.
+/// Every block has a result, failures included, and the blocks after a failure are carried out.
 ///
 /// # Errors
 ///
-/// Only what stops the workspace as a whole, for instance a journal that cannot be written. The run is then
-/// unfinished, and calling this again with the same arguments goes on with it.
+/// Only errors of the workspace as a whole, for instance of a journal that cannot be written. The run is then
+/// unfinished, and calling this again with the same arguments resumes it.
 ///
 /// Source: bracket-tag protocol, Command Syntax Reference; ruling in docs/tagproto.md.
 pub fn execute<W: Workspace + ?Sized>(
@@ -78,7 +78,7 @@ struct Run<'a, W: ?Sized> {
     execution: Execution,
 }
 
-/// What the workspace answered to the file blocks of a batch, one by one.
+/// The workspace's answers to the file blocks of a batch, one by one.
 type Outcomes = std::vec::IntoIter<Result<FileChanged, WapError>>;
 
 impl<W: Workspace + ?Sized> Run<'_, W> {
@@ -102,7 +102,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         Ok(())
     }
 
-    /// Makes the changes of a batch as one unit; `None` if the user had stopped the reply.
+    /// Makes the changes of a batch as one unit; `None` if the user had cancelled the reply.
     fn change_files(&mut self, batch: Range<usize>) -> Result<Option<Outcomes>, WapError> {
         let changes: Vec<FileChange> =
             self.items[batch].iter().filter_map(|item| self.file_change(item)).collect();
@@ -110,13 +110,14 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             return Ok(None);
         }
         let steps = u32::try_from(changes.len()).expect("a reply has fewer blocks than 32 bits count");
+        // Taken before the call: also a batch that is refused keeps its numbers, else a resumed run would count otherwise.
         let origin = self.take_steps(steps);
         let call = Call { origin: &origin, ..*self.call };
         match self.workspace.change_files(&call, &changes) {
             Ok(outcomes) => Ok(Some(outcomes.into_iter())),
             // The batch as a whole was refused before anything was changed.
             Err(error) if error.reason() == Reason::Cancelled => Ok(None),
-            // These blocks cannot be carried out, now or later, and those behind them can.
+            // These blocks cannot be carried out, now or later; the following ones can.
             Err(error) if error.reason() == Reason::Conflict => {
                 let answers: Vec<_> = changes.iter().map(|_| Err(error.clone())).collect();
                 Ok(Some(answers.into_iter()))
@@ -127,13 +128,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
 
     fn file_change(&self, item: &Item<'_>) -> Option<FileChange> {
         let Item::Block(block) = item else { return None };
-        let seen = match (&block.value, self.dialect) {
+        let versions = match (&block.value, self.dialect) {
             (Block::EditFile { path, start_line, .. }, Dialect::Agentd) => {
                 self.versions.meant(path, *start_line)
             }
             _ => None,
         };
-        file_change(&block.value, self.dialect, seen)
+        file_change(&block.value, self.dialect, versions)
     }
 
     fn take_steps(&mut self, steps: u32) -> Origin {
@@ -228,14 +229,15 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         failed(CommandType::Block(block.kind()), failure)
     }
 
-    /// Checks that the file can be read now, and asks for it.
+    /// Checks that the file can be read now, and requests it for the next outbox.
     fn read_file(&mut self, block: &Block<'_>, path: &str) -> CommandResult {
         match read_start(self.workspace, self.call, path, 1) {
             Ok(response) => {
-                let asked = response.metadata.path;
-                self.execution.read_file_ranges.remove(&asked);
-                if self.requested.insert(asked.clone()) {
-                    self.execution.read_file_requests.push(asked);
+                let requested = response.metadata.path;
+                // The whole file includes every range that was requested before.
+                self.execution.read_file_ranges.remove(&requested);
+                if self.requested.insert(requested.clone()) {
+                    self.execution.read_file_requests.push(requested);
                 }
                 succeeded(CommandType::Block(block.kind()), format!("Queued '{path}' for next outbox"))
             }
@@ -243,7 +245,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         }
     }
 
-    /// Checks that these lines of the file can be read now, and asks for them.
+    /// Checks that these lines of the file can be read now, and requests them for the next outbox.
     fn read_lines(
         &mut self,
         block: &Block<'_>,
@@ -254,13 +256,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         let first = u64::try_from(start_line.unwrap_or(1)).unwrap_or(1).max(1);
         let last = end_line.map_or(u64::MAX, |line| u64::try_from(line).unwrap_or(0));
         let command_type = CommandType::Block(block.kind());
-        // One line shows whether there are any, and how many.
+        // Reading one line is enough to learn how many the file has.
         let answer = match read_lines(self.workspace, self.call, path, LineSpan { first, last: first }) {
             Ok(response) if last < first => Err(Failure::of_read_range(first, last, response.total_lines)),
             Ok(response) => Ok((response.metadata.path, last.min(response.total_lines))),
             Err(error) if error.reason() == Reason::InvalidRange => {
                 match read_start(self.workspace, self.call, path, 1) {
-                    // All lines of an empty file are none.
+                    // An empty file has no lines, and is shown whole.
                     Ok(response) if response.total_lines == 0 => return self.read_file(block, path),
                     Ok(response) => Err(Failure::of_read_range(first, last, response.total_lines)),
                     Err(error) => return self.file_failed(block, path, &error),
@@ -268,17 +270,17 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
             Err(error) => return self.file_failed(block, path, &error),
         };
-        let (asked, shown_last) = match answer {
+        let (requested, shown_last) = match answer {
             Ok(answer) => answer,
             Err(failure) => return failed(command_type, failure),
         };
-        let is_new = self.requested.insert(asked.clone());
+        let is_new = self.requested.insert(requested.clone());
         if is_new {
-            self.execution.read_file_requests.push(asked.clone());
+            self.execution.read_file_requests.push(requested.clone());
         }
-        // A file that is shown whole shows these lines, too.
-        if is_new || self.execution.read_file_ranges.contains_key(&asked) {
-            join(self.execution.read_file_ranges.entry(asked).or_default(), LineSpan { first, last });
+        // A file that was requested before without ranges will be shown whole, these lines included.
+        if is_new || self.execution.read_file_ranges.contains_key(&requested) {
+            join(self.execution.read_file_ranges.entry(requested).or_default(), LineSpan { first, last });
         }
         succeeded(command_type, format!("Queued '{path}' lines {first}-{shown_last} for next outbox"))
     }
@@ -294,10 +296,10 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             timeout: Some(timeout),
             ..ExecuteCommand::default()
         };
-        match self.workspace.execute_command(&call, &request, &mut CommandSeen(self.observer)) {
+        match self.workspace.execute_command(&call, &request, &mut ForwardedCommand(self.observer)) {
             Ok(response) => Ok(command_ended(command, response, self.dialect)),
             Err(error) if stops_everything(error.reason()) => Err(error),
-            // What was killed says what it had printed until then.
+            // A command that was killed while it ran has details with its output; one without was never started.
             Err(error)
                 if was_cancelled
                     && error.reason() == Reason::Cancelled
@@ -312,7 +314,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     }
 }
 
-/// Adds a span to some that are sorted and apart from each other, and keeps them so.
+/// Adds a span to spans that are sorted and disjoint, and keeps them so.
 fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
     let touches = |other: &LineSpan| {
         other.first <= span.last.saturating_add(1) && span.first <= other.last.saturating_add(1)
@@ -328,12 +330,12 @@ fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
     *spans = apart;
 }
 
-/// Tells whether an answer to a command is about the workspace and not about the command.
+/// Checks whether an error of a command is about the workspace and not about the command.
 fn stops_everything(reason: Reason) -> bool {
     matches!(reason, Reason::NoSpace | Reason::WriteError | Reason::ReadError | Reason::Busy)
 }
 
-/// The result of a command that ended by itself.
+/// Returns the result of a command that ended by itself.
 fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Dialect) -> CommandResult {
     let mut summary = format!("Ran '{command}' (exit code {})", response.exit_code);
     if let Some(signal) = &response.signal {
@@ -351,12 +353,12 @@ fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Diale
     }
 }
 
-/// Renders what a command was refused.
+/// Renders the refusals of a command's confinement, a line for each.
 pub(super) fn lines(denied: &[Denied]) -> Vec<String> {
     denied.iter().map(Denied::to_string).collect()
 }
 
-/// Puts what the workspace warns of behind an output, on lines of its own.
+/// Appends the workspace's warnings to an output, each on a line of its own.
 fn with_warnings(mut output: String, warnings: &[String]) -> String {
     for warning in warnings {
         if !output.is_empty() && !output.ends_with('\n') {

@@ -1,4 +1,4 @@
-//! Failures as results: the wording of the protocol, then what the model can do next.
+//! Failures as results: the wording of the protocol, then advice for the model.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use super::excerpt::{Excerpt, text_detail};
 use super::execute::lines;
 use crate::{Block, Dialect, ParseError};
 
-/// What a failed block answers.
+/// The answer of a failed block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) summary: String,
     pub(super) output: String,
-    /// What a command was refused.
+    /// The refusals of a command's confinement.
     pub(super) denied: Vec<String>,
-    /// The piece of the file that `output` shows.
+    /// The excerpt of the file in `output`; `None` if there is none.
     pub(super) excerpt: Option<Excerpt>,
 }
 
@@ -26,25 +26,25 @@ impl Failure {
         Failure { summary, output: String::new(), denied: Vec::new(), excerpt: None }
     }
 
-    /// The answer of a malformed block.
+    /// Returns the answer of a malformed block.
     pub(super) fn of_parse(error: &ParseError) -> Failure {
         Failure::of(error.to_string())
     }
 
-    /// The answer of a block that was not begun because the user had stopped the reply.
+    /// Returns the answer of a block that was not begun because the user had cancelled the reply.
     pub(super) fn not_begun() -> Failure {
         Failure::of("CANCELLED: not carried out, because the user stopped this reply".to_owned())
     }
 
-    /// The answer of a block whose change the workspace answered as another kind of change.
+    /// Returns the answer of a block whose change the workspace answered as another kind of change.
     pub(super) fn of_wrong_answer(path: &str) -> Failure {
         with_advice(
-            format!("what became of '{path}' is not known: the workspace answered another change"),
+            format!("the outcome for '{path}' is unknown: the workspace answered another kind of change"),
             "look at the file with READ_FILE",
         )
     }
 
-    /// The answer of a READ_FILE with a range that cannot be read.
+    /// Returns the answer of a READ_FILE with a malformed range.
     pub(super) fn of_malformed_range() -> Failure {
         with_advice(
             "READ_FILE start_line/end_line must be integers, each given once".to_owned(),
@@ -52,7 +52,7 @@ impl Failure {
         )
     }
 
-    /// The answer of a READ_FILE for lines that a file of so many lines does not have.
+    /// Returns the answer of a READ_FILE for lines that a file of so many lines does not have.
     pub(super) fn of_read_range(first: u64, last: u64, total_lines: u64) -> Failure {
         let range = if last == u64::MAX { format!("{first}-") } else { format!("{first}-{last}") };
         with_advice(
@@ -61,10 +61,11 @@ impl Failure {
         )
     }
 
-    /// The answer of a block with a path.
+    /// Returns the answer of a block with a path.
     pub(super) fn of_file(block: &Block<'_>, path: &str, error: &WapError) -> Failure {
         let is_create = matches!(block, Block::CreateFile { .. });
         match (error.reason(), block) {
+            // The order of the arms matters: a reason of the block itself comes before those of any block.
             (Reason::Cancelled, _) => Failure::not_begun(),
             (Reason::PathEscapeAttempt, _) => with_advice(
                 format!("REJECTED: Path '{path}' is outside workspace"),
@@ -79,7 +80,7 @@ impl Failure {
             ),
             (Reason::NotAFile, _) if !is_create => with_advice(
                 format!("File '{path}' not found"),
-                "what is there is a folder, or no regular file",
+                "the path leads to a folder, or to something else that is not a regular file",
             ),
             _ if is_root_gone(error) => with_advice(
                 format!("Failed to {} '{path}': {}", verb(block), error.message()),
@@ -111,7 +112,7 @@ impl Failure {
         }
     }
 
-    /// The answer of a command that did not end by itself.
+    /// Returns the answer of a command that did not end by itself.
     pub(super) fn of_command(
         command: &str,
         error: &WapError,
@@ -145,7 +146,7 @@ impl Failure {
         Failure { summary, output, denied: lines(&Denied::of_error(error)), excerpt: None }
     }
 
-    /// Shows a piece of the file below what is shown already.
+    /// Appends an excerpt of the file to the output.
     fn show(&mut self, excerpt: Option<Excerpt>) {
         if let Some(excerpt) = excerpt {
             self.output.push_str("The text is now:\n");
@@ -172,7 +173,7 @@ fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
     failure
 }
 
-/// The answer of an edit whose line numbers have no single meaning.
+/// Returns the answer of an edit whose line numbers have no single meaning.
 fn doubtful(
     path: &str,
     start_line: i32,
@@ -180,10 +181,10 @@ fn doubtful(
     conflict: &LineConflict,
     error: &WapError,
 ) -> Failure {
-    let asked = format!("lines {start_line}-{end_line}");
+    let lines = format!("lines {start_line}-{end_line}");
     let what = match conflict.doubt {
-        LineDoubt::WasDiffers => format!("the first of {asked} is not what was=\"...\" says"),
-        doubt => doubt_text(doubt, &asked, &conflict.places),
+        LineDoubt::WasDiffers => format!("the first of {lines} is not what was=\"...\" says"),
+        doubt => doubt_text(doubt, &lines, &conflict.places),
     };
     let next = match conflict.doubt {
         LineDoubt::TwoPlaces => "both stand below; send the edit again with the numbers that it has there",
@@ -227,19 +228,20 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
     failure
 }
 
-/// The lines, 1-based and inclusive, at which the lines that an edit meant stand now, if the engine found them.
+/// Returns the current lines, 1-based and inclusive, of the text that an edit meant; `None` if the engine did not find
+/// them.
 fn moved_to(error: &WapError) -> Option<(u64, u64)> {
     let lines = error.detail("movedTo")?.as_array()?;
     let [first, last] = lines.as_slice() else { return None };
     first.as_u64().zip(last.as_u64())
 }
 
-/// Whether the error is that the workspace's own folder is gone.
+/// Checks whether the workspace's own folder is gone.
 fn is_root_gone(error: &WapError) -> bool {
     error.detail("rootGone").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// Puts behind a summary what to do next. What an engine advises is about its tools, which a model in a chat has not.
+/// Appends advice to a summary. The engine's own advice is about its tools, which a model in a chat does not have.
 fn with_advice(mut summary: String, advice: &str) -> Failure {
     if !advice.is_empty() {
         summary.push_str("; ");
@@ -248,7 +250,7 @@ fn with_advice(mut summary: String, advice: &str) -> Failure {
     Failure::of(summary)
 }
 
-/// What to do about an error that the engine's own text explains.
+/// Returns the advice for an error that the engine's own text explains.
 fn advice(reason: Reason) -> &'static str {
     match reason {
         Reason::ReadOnly => "nothing can be changed here: tell the user with MESSAGE what you would change",

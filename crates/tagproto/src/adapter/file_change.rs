@@ -4,13 +4,13 @@ use wap_core::{DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions
 
 use crate::{Block, Body, Dialect};
 
-/// Returns the change that a block asks for; `None` for a block that changes no file.
+/// Returns the change that a block requests; `None` for a block that changes no file.
 ///
-/// `seen` is what the line numbers of an edit may mean, `None` for the file as it is.
+/// `versions` are those that the line numbers of an edit may refer to; `None` for the current file.
 pub(super) fn file_change(
     block: &Block<'_>,
     dialect: Dialect,
-    seen: Option<SeenVersions>,
+    versions: Option<SeenVersions>,
 ) -> Option<FileChange> {
     match block {
         Block::CreateFile { path, body } => Some(FileChange::Write(WriteFile {
@@ -24,7 +24,7 @@ pub(super) fn file_change(
             operations: vec![operation(i64::from(*start_line), i64::from(*end_line), was.as_deref(), body)],
             expected_version: None,
             line_numbers: None,
-            seen,
+            seen: versions,
         })),
         Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
         Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {

@@ -1,24 +1,24 @@
-//! How far earlier edits of a reply moved the lines of a file.
+//! The distances by which earlier edits of a reply moved the lines of a file.
 
 use std::collections::BTreeMap;
 
 use wap_core::ModifyFileResponse;
 
-/// The moves that the edits of one reply made, file by file. Of use where line numbers mean the file as it is.
+/// The moves by the edits of one reply, file by file, for the dialect whose line numbers refer to the current file.
 #[derive(Debug, Default)]
 pub(super) struct LineMoves {
-    /// By canonical path, each edit's first line and by how many lines it moved what stands below it.
+    /// By canonical path, each edit's first line and the number of lines by which it moved the text below.
     files: BTreeMap<String, Vec<(i64, i64)>>,
 }
 
 impl LineMoves {
-    /// Returns by how many lines earlier edits above `start_line` moved what stands there.
+    /// Returns the number of lines by which earlier edits above `start_line` moved it.
     pub(super) fn above(&self, path: &str, start_line: i32) -> i64 {
         let moves = self.files.get(path).map_or(&[][..], Vec::as_slice);
         moves.iter().filter(|(first, _)| *first < i64::from(start_line)).map(|(_, by)| by).sum()
     }
 
-    /// Takes note of an edit that begins at `start_line`.
+    /// Records an edit that begins at `start_line`.
     pub(super) fn record(&mut self, start_line: i32, response: &ModifyFileResponse) {
         let by = response.shifts.last().map_or(0, |shift| shift.by);
         if by != 0 {
@@ -26,7 +26,7 @@ impl LineMoves {
         }
     }
 
-    /// Forgets a file whose whole text is new, or that is gone.
+    /// Forgets a file that was replaced or deleted.
     pub(super) fn forget(&mut self, path: &str) {
         self.files.remove(path);
     }

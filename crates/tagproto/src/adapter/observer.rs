@@ -1,14 +1,14 @@
-//! Watching a reply being carried out.
+//! The observer of a reply that is being carried out.
 
 use wap_core::{CommandObserver, FileChanged, OutputStream};
 
 use crate::{CommandResult, Item};
 
-/// Sees the blocks of a reply being carried out. Its methods must not block.
+/// Observes the blocks of a reply while they are carried out. Its methods must not block.
 ///
-/// Blocks begin and end in their order; a block that is answered from the record of an earlier run is seen again.
+/// Blocks begin and end in their order; a block that is answered from the record of an earlier run is reported again.
 pub trait ExecutionObserver: Send {
-    /// A block is about to be carried out; `index` is its place among the items, 0-based.
+    /// A block is about to be carried out; `index` is its position among the items, 0-based.
     fn block_started(&mut self, index: usize, item: &Item<'_>) {
         let _ = (index, item);
     }
@@ -23,7 +23,7 @@ pub trait ExecutionObserver: Send {
         let _ = (stream, bytes);
     }
 
-    /// A block has ended. `changed` says what it did to a file, if it did.
+    /// A block has ended. `changed` is its change of a file, if it made one.
     fn block_finished(
         &mut self,
         index: usize,
@@ -41,10 +41,10 @@ pub struct UnobservedExecution;
 
 impl ExecutionObserver for UnobservedExecution {}
 
-/// What the workspace sees of an [`ExecutionObserver`].
-pub(super) struct CommandSeen<'a>(pub(super) &'a mut dyn ExecutionObserver);
+/// An observer of one command that forwards to an [`ExecutionObserver`].
+pub(super) struct ForwardedCommand<'a>(pub(super) &'a mut dyn ExecutionObserver);
 
-impl CommandObserver for CommandSeen<'_> {
+impl CommandObserver for ForwardedCommand<'_> {
     fn started(&mut self, sandbox: &str) {
         self.0.command_started(sandbox);
     }

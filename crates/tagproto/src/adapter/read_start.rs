@@ -1,8 +1,8 @@
-//! Reading a file whole, or its start if it is too large for that, or some lines of it.
+//! Reading a whole file, the start of one that is too large, or some lines.
 
 use wap_core::{Call, LineSpan, ReadFile, ReadFileResponse, Reason, WapError, Workspace};
 
-/// Reads a file; one that is too large to be returned whole is read from line 1 to `end_line`.
+/// Reads a file; a file that is too large to be returned whole is read from line 1 to `end_line`.
 pub(crate) fn read_start<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,
@@ -18,7 +18,7 @@ pub(crate) fn read_start<W: Workspace + ?Sized>(
     }
 }
 
-/// Reads some lines of a file; what lies behind its end is left out.
+/// Reads some lines of a file; lines beyond its end are left out.
 pub(crate) fn read_lines<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,

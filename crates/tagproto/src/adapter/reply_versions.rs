@@ -1,12 +1,12 @@
-//! Which versions line numbers mean, while a reply is carried out and after it.
+//! The versions that line numbers refer to, while a reply is carried out and after it.
 
 use wap_core::{FileVersion, LineSpan, ModifyFileResponse, SeenVersions, ShownVersions};
 
 use super::BaseVersions;
 use super::excerpt::Excerpt;
 
-/// What the model knows of the files: what it knew when it wrote the reply, and what it will know when it has read the
-/// results. The two differ in the excerpts that failures show.
+/// The versions that the model knew when it wrote the reply, and those that it will know when it has read the results.
+/// The two differ by the reply's own changes and by the excerpts in failures.
 #[derive(Debug)]
 pub(super) struct ReplyVersions {
     base: BaseVersions,
@@ -15,18 +15,18 @@ pub(super) struct ReplyVersions {
 
 impl ReplyVersions {
     pub(super) fn new(base: BaseVersions) -> ReplyVersions {
-        ReplyVersions { after: base.shown.clone(), base }
+        ReplyVersions { after: base.shown_versions.clone(), base }
     }
 
-    /// Returns what `start_line` of a file may mean; `None` means the file as it is.
+    /// Returns the versions that `start_line` of a file may refer to; `None` for the current file.
     pub(super) fn meant(&self, path: &str, start_line: i32) -> Option<SeenVersions> {
         let path = self.base.canonical(path);
-        // A line number below 1 will be refused; that the refusal shows the right text is all that matters.
+        // A line number below 1 will be refused; the version only decides which text the refusal shows.
         let line = u64::try_from(start_line).unwrap_or(1).max(1);
         self.base.meant(&path, line)
     }
 
-    /// The model has edited the file. In this reply its numbers go on meaning what they did.
+    /// Records an edit by the model. Within this reply, line numbers still refer to the version before it.
     pub(super) fn edited(&mut self, path: &str, response: &ModifyFileResponse) {
         self.base.learn(path, &response.path);
         if let (Some(version), Some(previous)) = (&response.version, &response.previous_version) {
@@ -34,30 +34,30 @@ impl ReplyVersions {
         }
     }
 
-    /// The model itself wrote the whole file, so it knows every line.
+    /// Records that the model wrote the whole file, and so knows every line.
     pub(super) fn written(&mut self, path: &str, canonical_path: &str, version: Option<&FileVersion>) {
         self.base.learn(path, canonical_path);
         if let (Some(answer), Some(version)) = (&mut self.base.last_answer, version) {
             answer.note_written(canonical_path, version);
         }
-        // In a run that is resumed, it was looked up when it existed already.
+        // In a resumed run the file existed at the look-up, and so may have been recorded as unknown.
         self.base.unknown.remove(canonical_path);
-        for shown in [&mut self.base.shown, &mut self.after] {
+        for versions in [&mut self.base.shown_versions, &mut self.after] {
             match version {
-                Some(version) => shown.record(canonical_path, version.clone(), LineSpan::ALL),
-                None => shown.forget(canonical_path),
+                Some(version) => versions.record(canonical_path, version.clone(), LineSpan::ALL),
+                None => versions.forget(canonical_path),
             }
         }
     }
 
-    /// The file is gone.
+    /// Records that the file was deleted.
     pub(super) fn deleted(&mut self, path: &str, canonical_path: &str) {
         self.base.learn(path, canonical_path);
-        self.base.shown.forget(canonical_path);
+        self.base.shown_versions.forget(canonical_path);
         self.after.forget(canonical_path);
     }
 
-    /// A failure shows lines of the file.
+    /// Records the lines of the file that a failure shows.
     pub(super) fn excerpt_shown(&mut self, path: &str, excerpt: &Excerpt) {
         let path = self.base.canonical(path);
         for lines in &excerpt.lines {
@@ -65,7 +65,7 @@ impl ReplyVersions {
         }
     }
 
-    /// Returns what the model knows once it has read the results.
+    /// Returns the versions that the model knows once it has read the results.
     pub(super) fn into_shown(self) -> ShownVersions {
         self.after
     }

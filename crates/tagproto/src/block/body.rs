@@ -1,11 +1,11 @@
-//! The body of a file block: lines, and how many there are.
+//! The body of a file block: its lines and their number.
 
 use std::borrow::Cow;
 
 /// The lines between an opening tag and its closing tag.
 ///
-/// A body of no lines and a body of one blank line have the same text and are two things: the first empties a range of lines or a file, the
-/// second puts one blank line there. That is why the number of lines is kept beside the text.
+/// A body without lines and a body of one blank line have the same text but differ in effect: the first empties a range of lines or a file, the
+/// second puts one blank line there. So the number of lines is kept beside the text.
 ///
 /// Invariant: `line_count` is 0 and the text empty, or `line_count` is the number of LF in the text plus one.
 ///
@@ -23,7 +23,7 @@ impl<'a> Body<'a> {
         Self { text: Cow::Borrowed(""), line_count: 0 }
     }
 
-    /// Takes a text as lines separated by LF; the empty text is one blank line.
+    /// Returns a body of lines separated by LF; the empty text is one blank line.
     #[must_use]
     pub fn of_lines(text: impl Into<Cow<'a, str>>) -> Self {
         let text = text.into();
@@ -31,7 +31,7 @@ impl<'a> Body<'a> {
         Self { text, line_count }
     }
 
-    /// As [`Body::of_lines`] where the number of lines is already known.
+    /// Returns a body as [`Body::of_lines`] does, with a number of lines that is already known.
     pub(crate) fn counted(text: Cow<'a, str>, line_count: usize) -> Self {
         debug_assert!(if line_count == 0 {
             text.is_empty()
@@ -58,7 +58,7 @@ impl<'a> Body<'a> {
         self.text.split('\n').take(self.line_count)
     }
 
-    /// Returns the text, borrowed from the reply where nothing had to be dropped from it.
+    /// Returns the text, borrowed from the reply unless a character had to be dropped.
     #[must_use]
     pub fn into_text(self) -> Cow<'a, str> {
         self.text

@@ -11,7 +11,7 @@ pub enum BlockKind {
     EditFile,
     /// Deletes a file; has no body and no closing tag.
     DeleteFile,
-    /// Asks for a file in the next outbox; has no body and no closing tag.
+    /// Requests a file for the next outbox; has no body and no closing tag.
     ReadFile,
     /// Runs a shell command.
     RunCommand,
@@ -49,7 +49,7 @@ impl BlockKind {
 
     /// Returns the closing tag, for example `[/CREATE_FILE]`.
     ///
-    /// DELETE_FILE and READ_FILE have none in the protocol; theirs is returned all the same and is never looked for.
+    /// DELETE_FILE and READ_FILE have none in the protocol; the returned one is never searched for.
     #[must_use]
     pub const fn closing_tag(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl BlockKind {
         }
     }
 
-    /// Tells whether the block has a body and thus needs its closing tag.
+    /// Checks whether the block has a body and thus needs its closing tag.
     #[must_use]
     pub const fn has_body(self) -> bool {
         !matches!(self, Self::DeleteFile | Self::ReadFile)
@@ -79,7 +79,7 @@ impl fmt::Display for BlockKind {
 impl FromStr for BlockKind {
     type Err = UnknownBlock;
 
-    /// Reads a name in upper case, exactly as in a tag.
+    /// Parses a name in upper case, exactly as in a tag.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl FromStr for BlockKind {
     }
 }
 
-/// The error for a name that is no block's.
+/// The error for a name that does not belong to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the name of a block")]
 #[non_exhaustive]

@@ -1,27 +1,27 @@
-//! One line that is like a tag. Knows nothing of the lines around it.
+//! One line that resembles a tag, without regard to the lines around it.
 
 use crate::BlockKind;
 
-/// A line that is like a tag.
+/// A line that resembles a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TagLike {
     pub(super) kind: BlockKind,
     pub(super) is_closing: bool,
-    /// It holds a block with its closing tag.
+    /// True if it holds a block with its closing tag.
     pub(super) is_whole_block: bool,
     pub(super) weight: Weight,
 }
 
-/// How much it takes to believe that a line was meant as a tag.
+/// The evidence that is required to treat a line as a misspelt tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Nothing else: no prose has such a line.
+    /// The line alone: no prose has such a line.
     Alone,
     /// A closing tag of the same kind behind it.
     WithClosingTag,
 }
 
-/// Names that models use instead of ours, as letters in upper case.
+/// Names that models use instead of the protocol's, as letters in upper case.
 const OTHER_NAMES: [(&str, BlockKind); 15] = [
     ("WRITEFILE", BlockKind::CreateFile),
     ("NEWFILE", BlockKind::CreateFile),
@@ -40,7 +40,7 @@ const OTHER_NAMES: [(&str, BlockKind); 15] = [
     ("RUNSHELL", BlockKind::RunCommand),
 ];
 
-/// The longest name that can be one, in bytes.
+/// The most bytes of a name.
 const LONGEST_NAME: usize = 24;
 
 impl TagLike {
@@ -79,7 +79,7 @@ impl TagLike {
             BlockKind::Message | BlockKind::Done if is_xml && !is_upper_case => None,
             BlockKind::Message | BlockKind::Done => tag(false, Weight::WithClosingTag),
             _ if has_path(rest) || is_upper_case => tag(false, Weight::Alone),
-            // What is no word of prose: `edit_file`, and in angle brackets `edit-file` and `editFile` as well.
+            // Names that do not occur in prose: `edit_file`, and in angle brackets `edit-file` and `editFile` as well.
             _ if rest.trim_matches(|c: char| c == '/' || c.is_whitespace()).is_empty()
                 && (name.contains('_')
                     || is_xml && name.contains(|c: char| c == '-' || c.is_ascii_uppercase())) =>
@@ -91,7 +91,7 @@ impl TagLike {
     }
 }
 
-/// The name at the beginning, of two words where the second one is that of a block, and what is behind it.
+/// Splits a line into the name at its start and the rest. A name has two words if the second one is FILE or COMMAND.
 fn name(inner: &str) -> Option<(&str, &str)> {
     let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '-';
     let word_end =
@@ -140,7 +140,7 @@ fn differ_by_one(one: &str, other: &str) -> bool {
     }
 }
 
-/// Tells whether the rest of a line, without its last bracket, ends with the closing tag of a kind.
+/// Checks whether the rest of a line, without its last bracket, ends with the closing tag of a kind.
 fn holds_closing_tag(rest: &str, kind: BlockKind, is_xml: bool) -> bool {
     let (closing, opened) = if is_xml { ("</", '>') } else { ("[/", ']') };
     let Some(at) = rest.rfind(closing) else { return false };
@@ -149,7 +149,7 @@ fn holds_closing_tag(rest: &str, kind: BlockKind, is_xml: bool) -> bool {
             .is_some_and(|(name, behind)| behind.is_empty() && self::kind(name) == Some(kind))
 }
 
-/// Tells whether a path is given, with quotes or without.
+/// Checks whether a path is given, with quotes or without.
 fn has_path(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase();
     rest.match_indices("path").any(|(at, _)| {

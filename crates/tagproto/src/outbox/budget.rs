@@ -1,27 +1,27 @@
-//! How much of each part of an outbox is shown, so that the whole keeps to a token budget.
+//! The amount of each part of an outbox that keeps the whole within a token budget.
 
 use super::Context;
 use super::results::MOST_RESULTS;
 use crate::Session;
 
-/// How much of each part may be shown.
+/// The limits of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
-    /// Most lines of the listing.
+    /// The most lines of the listing.
     pub(super) listed_entries: usize,
-    /// Most characters of the output of one command.
+    /// The most characters of the output of one command.
     pub(super) output_characters: usize,
-    /// Most characters of one requested file.
+    /// The most characters of one requested file.
     pub(super) file_characters: usize,
-    /// Most results.
+    /// The most results.
     pub(super) results: usize,
 }
 
-/// Picks the bound of one part.
+/// Selects the limit of one part.
 type Part = fn(&mut Allowance) -> &mut usize;
 
 impl Allowance {
-    /// Everything.
+    /// No limits.
     pub(super) const ALL: Allowance = Allowance {
         listed_entries: usize::MAX,
         output_characters: usize::MAX,
@@ -29,8 +29,8 @@ impl Allowance {
         results: usize::MAX,
     };
 
-    /// Finds the allowance within which `render` keeps to a budget: a part is cut only when those before it are down to
-    /// nothing. Where even nothing of all of them is too much, that is the answer.
+    /// Returns the allowance within which `render` keeps to a budget: a part is cut only when the parts before it are
+    /// empty. If even empty parts are too much, all of them are empty.
     pub(super) fn within(
         tokens: u32,
         session: &Session,
@@ -50,6 +50,7 @@ impl Allowance {
             (files.max().unwrap_or(0), |allowance| &mut allowance.file_characters),
             (session.last_results.len().min(MOST_RESULTS), |allowance| &mut allowance.results),
         ];
+        // In the order in which a model can best do without them.
         for (most, part) in parts {
             // The largest value that fits lies in `low..high`, if there is one.
             let (mut low, mut high) = (0, most);
@@ -73,7 +74,7 @@ impl Allowance {
     }
 }
 
-/// Estimates how many tokens a text has: a quarter of its characters, rounded up.
+/// Estimates the tokens of a text: a quarter of its characters, rounded up.
 fn estimated_tokens(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }

@@ -1,4 +1,4 @@
-//! What an outbox shows of the workspace, as values.
+//! The part of the workspace that an outbox shows, as values.
 
 use wap_core::{EntryKind, FileVersion, LineSpan};
 
@@ -7,11 +7,11 @@ use wap_core::{EntryKind, FileVersion, LineSpan};
 pub struct Context {
     /// The files of the workspace, sorted by the bytes of the path.
     pub listing: Vec<ListedEntry>,
-    /// How many further entries there are that `listing` leaves out, folders among them.
+    /// The number of entries that `listing` leaves out, folders among them.
     pub unlisted: u64,
-    /// What could not be looked at for the listing, one line each; empty if it is complete but for `unlisted`.
+    /// Lines about folders that could not be listed; empty if the listing is complete but for `unlisted`.
     pub listing_notes: Vec<String>,
-    /// The requested files, in the order of asking.
+    /// The requested files, in the order of the requests.
     pub files: Vec<RequestedFile>,
 }
 
@@ -20,18 +20,18 @@ pub struct Context {
 pub struct ListedEntry {
     /// Canonical path.
     pub path: String,
-    /// Size in bytes; of interest for regular files only.
+    /// Size in bytes; meaningful for regular files only.
     pub size_bytes: u64,
-    /// What it is if it is no regular file.
+    /// The kind of an entry that is not a regular file; `None` for a regular file.
     pub kind: Option<EntryKind>,
 }
 
-/// A file that the model asked for.
+/// A file that the model requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedFile {
-    /// Canonical path, or the path as asked if nothing could be read there.
+    /// Canonical path, or the path of the request if nothing could be read there.
     pub path: String,
-    /// What it holds; `None` if it is gone or refused.
+    /// Its content; `None` if it is gone or refused.
     pub text: Option<RequestedText>,
 }
 
@@ -40,15 +40,15 @@ pub struct RequestedFile {
 pub struct RequestedText {
     /// The text, verbatim.
     pub text: String,
-    /// The version of the whole file, if the workspace knows versions.
+    /// The version of the whole file; `None` if the workspace has no versions.
     pub version: Option<FileVersion>,
     /// Lines in the whole file.
     pub total_lines: u64,
-    /// The lines that were asked for, where `text` holds those only; they may go beyond the end of the file. `None` if the
-    /// whole file was asked for.
+    /// The requested lines, if `text` holds only those; they may reach beyond the end of the file. `None` if the whole file
+    /// was requested.
     pub lines: Option<LineSpan>,
-    /// Whether `text` ends before the file does, or before the lines that were asked for do.
+    /// True if `text` ends before the file does, or before the requested lines do.
     pub is_cut: bool,
-    /// What the workspace warns of, for instance that the file is not UTF-8.
+    /// The workspace's warnings, for instance that the file is not UTF-8.
     pub warnings: Vec<String>,
 }

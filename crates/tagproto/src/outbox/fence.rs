@@ -9,7 +9,7 @@ use super::structure::{
 use super::{RequestedFile, RequestedText};
 use crate::Dialect;
 
-/// Writes a file and returns which of its lines the model sees; at most `limit_characters` of its text.
+/// Writes a file, at most `limit_characters` of its text, and returns the lines that the model sees; `None` for none.
 ///
 /// An ordinary file has fences of three dashes. If a line of it reads as structure, the fences have one dash more than
 /// any such line begins with, and at least four: no line of the file can then equal one of its fences, and a model sees
@@ -30,12 +30,12 @@ pub(super) fn write_file(
     let shown_text = text.replace("\r\n", "\n");
     let count =
         shown_text.matches('\n').count() + usize::from(!shown_text.is_empty() && !shown_text.ends_with('\n'));
-    let shown = Shown::of(content, text, count as u64);
-    let note = note(content, text, &shown, &file.path, dialect);
+    let extent = Extent::of(content, text, count as u64);
+    let note = note(content, text, &extent, &file.path, dialect);
 
     let dashes = "-".repeat(dashes_around(&shown_text));
-    let range = match shown.lines {
-        Some(LineSpan { first, last }) if content.lines.is_some() && !shown.is_whole => {
+    let range = match extent.lines {
+        Some(LineSpan { first, last }) if content.lines.is_some() && !extent.is_whole => {
             format!(" {SHOWN_LINES}{first}-{last} of {})", content.total_lines)
         }
         _ => String::new(),
@@ -50,53 +50,53 @@ pub(super) fn write_file(
     }
     out.push('\n');
 
-    if shown.is_whole { Some(LineSpan::ALL) } else { shown.lines }
+    if extent.is_whole { Some(LineSpan::ALL) } else { extent.lines }
 }
 
-/// What of a file stands between the fences.
-struct Shown {
-    /// Which lines; `None` for none at all.
+/// The extent of the text between the fences.
+struct Extent {
+    /// The lines; `None` for none at all.
     lines: Option<LineSpan>,
-    /// Whether that is the whole file.
+    /// True if it is the whole file.
     is_whole: bool,
-    /// Whether it ends before the file does, or before the lines that were asked for do.
+    /// True if it ends before the file does, or before the requested lines do.
     is_cut: bool,
-    /// Whether it ends where the file ends.
+    /// True if it ends where the file ends.
     ends_the_file: bool,
 }
 
-impl Shown {
-    fn of(content: &RequestedText, text: &str, count: u64) -> Shown {
+impl Extent {
+    fn of(content: &RequestedText, text: &str, count: u64) -> Extent {
         let is_cut = content.is_cut || text.len() < content.text.len();
         let first = content.lines.map_or(1, |lines| lines.first);
         let lines = (count > 0).then(|| LineSpan { first, last: first.saturating_add(count - 1) });
         let ends_the_file = !is_cut
             && content.lines.is_none_or(|_| lines.is_some_and(|lines| lines.last >= content.total_lines));
-        Shown { lines, is_whole: ends_the_file && first == 1, is_cut, ends_the_file }
+        Extent { lines, is_whole: ends_the_file && first == 1, is_cut, ends_the_file }
     }
 }
 
-/// Returns how many dashes the fences around a text have.
+/// Returns the number of dashes of the fences around a text.
 fn dashes_around(text: &str) -> usize {
     let structural = seen_lines(text).filter(|line| reads_as_structure(line));
     structural.map(fence_dashes).max().map_or(SHORTEST_FENCE, |longest| longest.max(SHORTEST_FENCE) + 1)
 }
 
-/// Returns the longest start of a text that ends with a line and has at most so many characters.
+/// Returns the longest start of a text that ends with a line and is within the limit.
 fn cut_between_lines(text: &str, limit_characters: usize) -> &str {
     let Some((limit, _)) = text.char_indices().nth(limit_characters) else { return text };
     &text[..text[..limit].rfind('\n').map_or(0, |end| end + 1)]
 }
 
-/// Says what the lines between the fences do not show.
-fn note(content: &RequestedText, text: &str, shown: &Shown, path: &str, dialect: Dialect) -> String {
+/// Returns the note about everything that the lines between the fences do not show.
+fn note(content: &RequestedText, text: &str, extent: &Extent, path: &str, dialect: Dialect) -> String {
     let mut notes = Vec::new();
     let has_open_end = !text.is_empty() && !text.ends_with('\n');
-    if has_open_end && shown.ends_the_file {
+    if has_open_end && extent.ends_the_file {
         notes.push(NO_FINAL_NEWLINE.to_owned());
     }
-    if shown.is_cut || (shown.lines.is_none() && !shown.is_whole) {
-        notes.push(rest_note(content, has_open_end, shown.lines, path, dialect));
+    if extent.is_cut || (extent.lines.is_none() && !extent.is_whole) {
+        notes.push(rest_note(content, has_open_end, extent.lines, path, dialect));
     }
     let (ends, carriage_returns) = (text.matches('\n').count(), text.matches("\r\n").count());
     if carriage_returns > 0 {
@@ -105,14 +105,14 @@ fn note(content: &RequestedText, text: &str, shown: &Shown, path: &str, dialect:
             if ends == carriage_returns { "lines end" } else { "some lines end" }
         ));
     }
-    if shown.is_whole && text.is_empty() {
+    if extent.is_whole && text.is_empty() {
         notes.push("empty file".to_owned());
     }
     notes.extend(content.warnings.iter().map(|warning| format!("note: {}", fold(warning))));
     notes.join("; ")
 }
 
-/// Says how much of a file is shown and how to see the rest.
+/// Returns the note about the shown part of a file and the way to see the rest.
 fn rest_note(
     content: &RequestedText,
     has_open_end: bool,
@@ -121,7 +121,7 @@ fn rest_note(
     dialect: Dialect,
 ) -> String {
     let total = content.total_lines;
-    let shown = match lines {
+    let part = match lines {
         None => format!("none of {total} lines shown"),
         Some(LineSpan { first, last }) if has_open_end && first == last => {
             format!("the start of line {first} of {total}")
@@ -130,21 +130,21 @@ fn rest_note(
     };
     let next = lines.map_or_else(|| content.lines.map_or(1, |lines| lines.first), |lines| lines.last + 1);
     if next > total && !has_open_end {
-        return shown;
+        return part;
     }
     if dialect == Dialect::Agentd && !has_open_end {
         let last = total.min(next + 199);
-        return format!("{shown}; for more use READ_FILE with start_line=\"{next}\" end_line=\"{last}\"");
+        return format!("{part}; for more use READ_FILE with start_line=\"{next}\" end_line=\"{last}\"");
     }
-    // Whole outputs exist under their reserved name only, where no command can see them.
+    // Whole outputs exist under their reserved name only, which no command can read.
     if path.starts_with("@output/") {
-        return format!("{shown}; for the rest run the command again with less output");
+        return format!("{part}; for the rest run the command again with less output");
     }
     let path = quoted(path);
     if has_open_end {
-        format!("{shown}; for more use RUN_COMMAND, for example: fold -w 200 {path} | head -n 100")
+        format!("{part}; for more use RUN_COMMAND, for example: fold -w 200 {path} | head -n 100")
     } else {
-        format!("{shown}; for more use RUN_COMMAND, for example: sed -n '{next},{}p' {path}", next + 199)
+        format!("{part}; for more use RUN_COMMAND, for example: sed -n '{next},{}p' {path}", next + 199)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Collecting what an outbox shows of the workspace.
+//! Collecting the part of the workspace that an outbox shows.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::{
     adapter::{read_lines, read_start},
 };
 
-/// Collects the listing and the files that the last reply asked for.
+/// Collects the listing and the files that the last reply requested.
 ///
-/// Files that git ignores, everything in `.git` and what the engine hides are left out of the listing. Links are
-/// listed and not followed. A file that cannot be read any more is no error: the outbox says so.
+/// Files that git ignores, everything in `.git` and paths that the engine hides are left out of the listing. Symlinks
+/// are listed and not followed. A file that has become unreadable is not an error: the outbox reports it.
 ///
 /// # Errors
 ///
-/// What the workspace answers when it cannot be listed.
+/// The workspace's error if it cannot be listed.
 pub fn gather<W: Workspace + ?Sized>(
     session: &Session,
     workspace: &W,
@@ -51,7 +51,7 @@ pub fn gather<W: Workspace + ?Sized>(
 
     let mut bytes_left = limits.all_files_bytes;
     let mut files: Vec<RequestedFile> = Vec::new();
-    let mut shown = BTreeSet::new();
+    let mut added = BTreeSet::new();
     for path in &session.read_file_requests {
         let ranges = session.read_file_ranges.get(path);
         let ranges: Vec<Option<LineSpan>> =
@@ -61,7 +61,8 @@ pub fn gather<W: Workspace + ?Sized>(
                 Ok(response) => requested(response, lines, limits.file_bytes.min(bytes_left)),
                 Err(_) => RequestedFile { path: path.clone(), text: None },
             };
-            if !shown.insert((file.path.clone(), lines.map(|lines| lines.first))) {
+            // Two requested paths may lead to the same file by now.
+            if !added.insert((file.path.clone(), lines.map(|lines| lines.first))) {
                 continue;
             }
             bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
@@ -71,10 +72,10 @@ pub fn gather<W: Workspace + ?Sized>(
     Ok(Context { listing, unlisted, listing_notes, files })
 }
 
-/// The deepest level of the listing: as deep as a path may be.
+/// The depth of the listing: that of the deepest path.
 const DEEPEST_LISTING: i64 = 64;
 
-/// Returns the line of an entry; folders have none.
+/// Returns the line of an entry; `None` for a folder.
 fn listed(entry: ExploredFile) -> Option<ListedEntry> {
     if entry.is_directory {
         return None;
@@ -83,7 +84,7 @@ fn listed(entry: ExploredFile) -> Option<ListedEntry> {
     Some(ListedEntry { path: entry.path, size_bytes, kind: entry.kind })
 }
 
-/// Reads a file or some lines of it. Where it has become shorter than those lines, the answer has none of its text.
+/// Reads a file or some lines of it. If it has become shorter than those lines, the answer is without text.
 fn read<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,
@@ -105,7 +106,7 @@ fn read<W: Workspace + ?Sized>(
     }
 }
 
-/// Cuts what was read to `limit_bytes`, between lines if it has a line that short, else between characters.
+/// Cuts the text of a response to `limit_bytes`, between lines if one is short enough, else between characters.
 fn requested(response: ReadFileResponse, lines: Option<LineSpan>, limit_bytes: usize) -> RequestedFile {
     let mut text = response.content;
     let is_over_limit = text.len() > limit_bytes;

@@ -1,13 +1,13 @@
-//! How much of the workspace an outbox may hold, whatever the token budget says.
+//! The limits of an outbox that hold besides the token budget.
 
-/// Bounds of what [`gather`](crate::gather) takes from the workspace.
+/// The limits of the text that [`gather`](crate::gather) takes from the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxLimits {
-    /// Most files that are listed; the engine may list fewer.
+    /// The most files that are listed; the engine may list fewer.
     pub listed_files: usize,
-    /// Most bytes of one requested file; it is cut between lines.
+    /// The most bytes of one requested file, which is cut between lines.
     pub file_bytes: usize,
-    /// Most bytes of all requested files together; files that come later get less.
+    /// The most bytes of all requested files together; later files get less.
     pub all_files_bytes: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Text that must stay on one line, and text that must be cut where any reader would see a new line.
+//! Text that must stay on one line, and text that must be cut wherever any reader would see a new line.
 
 use std::fmt::Write;
 
 use wap_core::visible_text;
 
-/// Iterates over the lines of a text, cut at everything that some reader shows as a new line: LF, CR, CRLF, the
-/// vertical tab, the form feed, the information separators and Unicode's own.
+/// Iterates over the lines of a text, cut at every character that some reader shows as a new line: LF, CR, CRLF, the
+/// vertical tab, the form feed, the information separators and Unicode's line separators.
 ///
 /// The empty text is one empty line.
 pub(super) fn seen_lines(text: &str) -> impl Iterator<Item = &str> {
@@ -32,8 +32,8 @@ pub(super) fn seen_lines_trimmed(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Returns a text with its lines cut as [`seen_lines`] cuts them, and without what controls a terminal: a message is copied
-/// from one, and what stands in it comes from commands and models.
+/// Returns a text with its lines cut as [`seen_lines`] cuts them, and without terminal controls: messages are copied from
+/// terminals, and their text comes from commands and models.
 pub(super) fn visible_lines(text: &str) -> String {
     visible_text(&seen_lines_trimmed(text).join("\n")).into_owned()
 }
@@ -46,7 +46,8 @@ pub(super) fn fold(text: &str) -> String {
     words.join(" ")
 }
 
-/// Writes a name on one line: controls, line breaks and what turns the direction of writing as `\xNN`, byte by byte.
+/// Renders a name on one line: controls, line breaks and characters that change the direction of writing become `\xNN`,
+/// byte by byte.
 pub(super) fn escape_name(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for character in name.chars() {

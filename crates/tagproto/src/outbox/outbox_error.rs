@@ -1,33 +1,33 @@
-//! Why a text cannot be read as an outbox.
+//! The errors of parsing an outbox.
 
-/// A text is no outbox.
+/// A text that is not an outbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} in line {line_number}")]
 #[non_exhaustive]
 pub struct OutboxError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: OutboxErrorKind,
     /// The line, 1-based; one more than there are lines if the text ends too early.
     pub line_number: usize,
 }
 
-/// What is wrong with a text that should be an outbox.
+/// The kinds of error in a text that should be an outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutboxErrorKind {
-    /// A line that must stand here does not.
+    /// A required line is missing here.
     #[error("expected '{expected}'")]
     Expected {
-        /// The line, or how it begins.
+        /// The line, or its start.
         expected: &'static str,
     },
-    /// A line of the header has a value that cannot be, or that disagrees with another line.
+    /// A line of the header has an invalid value, or one that disagrees with another line.
     #[error("bad value of '{field}'")]
     BadHeader {
         /// The field.
         field: &'static str,
     },
-    /// A line that has no place in its section.
+    /// A line that does not belong to its section.
     #[error("unexpected line")]
     Unexpected,
     /// A file whose end is missing.

@@ -1,4 +1,4 @@
-//! Reading an outbox: the inverse of writing one.
+//! Parsing an outbox: the inverse of rendering one.
 
 use std::str::FromStr;
 
@@ -14,15 +14,15 @@ use super::structure::{
 use super::{ListedEntry, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, ReplyTo, SessionId};
 
-/// Reads an outbox written by [`render_outbox`](crate::render_outbox).
+/// Parses an outbox of [`render_outbox`](crate::render_outbox).
 ///
-/// For programs that stand in for a model, and for checking that nothing in an outbox forges its structure.
+/// For programs that play the part of a model, and for checks that no text in an outbox forges its structure.
 ///
 /// # Errors
 ///
-/// [`OutboxError`] with the first line that does not belong where it stands.
+/// [`OutboxError`] with the first line that does not belong there.
 pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
-    // Only the last line has no LF behind it, and an outbox ends with one.
+    // An outbox ends with LF, which would otherwise give an empty last line.
     let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
     let mut reader = Reader { lines, next: 0 };
     reader.expect(HEADER)?;
@@ -60,7 +60,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     })
 }
 
-/// Takes off the indentation that a line of the task got for reading as structure.
+/// Removes the indentation that a line of the task has because it reads as structure.
 fn task_line(line: &str) -> &str {
     match line.strip_prefix(INDENT) {
         Some(inner) if reads_as_structure(inner) => inner,
@@ -79,17 +79,17 @@ impl<'a> Reader<'a> {
         self.lines.get(self.next).copied()
     }
 
-    /// The error for the next line.
+    /// Returns an error at the next line.
     fn error(&self, kind: OutboxErrorKind) -> OutboxError {
         OutboxError { kind, line_number: self.next + 1 }
     }
 
-    /// The error for the line that was taken last.
+    /// Returns an error at the line that was taken last.
     fn error_before(&self, kind: OutboxErrorKind) -> OutboxError {
         OutboxError { kind, line_number: self.next }
     }
 
-    /// Takes the next line if it is this one.
+    /// Takes the next line if it equals `line`.
     fn take(&mut self, line: &str) -> bool {
         let is_it = self.peek() == Some(line);
         self.next += usize::from(is_it);
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the further lines of a text whose first line stands behind a label. Blank lines at the end are left out.
+    /// Takes the further lines of a text whose first line follows a label. Blank lines at the end are left out.
     fn further_lines(&mut self, first: &str) -> String {
         let mut lines = vec![first.strip_prefix(' ').unwrap_or(first)];
         while let Some(line) = self.peek() {
@@ -212,6 +212,7 @@ impl<'a> Reader<'a> {
         let opened = opened.filter(|_| dashes.len() >= SHORTEST_FENCE);
         let (path, shown_lines) = opened.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
         let end = format!("{dashes} end {path} {dashes}");
+        // No line of the file equals its closing fence, so the first match is the fence.
         let length = self.lines[self.next..].iter().position(|line| line.starts_with(&end));
         let length = length.ok_or(self.error_before(OutboxErrorKind::UnclosedFile))?;
         let lines = &self.lines[self.next..self.next + length];
@@ -248,9 +249,9 @@ fn listed_entry(line: &str) -> Option<ListedEntry> {
     Some(ListedEntry { path, size_bytes, kind: None })
 }
 
-/// Reads what stands behind the dashes of an opening fence: the path, and which of its lines are shown.
+/// Parses the text behind the dashes of an opening fence: the path, and the range of lines.
 ///
-/// A whole file's fence ends with dashes and that of some lines does not, so that no path can pass for a range.
+/// The fence of a whole file ends with dashes and that of some lines does not, so that no path can pass for a range.
 fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<(&'a str, Option<ShownLines>)> {
     if let Some(path) = rest.strip_suffix(dashes) {
         return Some((path.strip_suffix(' ')?, None));
@@ -263,7 +264,7 @@ fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<(&'a str, Option<Shown
     Some((path, Some(lines)))
 }
 
-/// Returns the path if the line stands for a file that could not be read.
+/// Returns the path in a line that stands for an unreadable file; `None` for another line.
 fn unreadable_file(line: &str) -> Option<&str> {
     let dashes = "-".repeat(SHORTEST_FENCE);
     let line = line.strip_suffix(UNREADABLE)?.strip_suffix(' ')?;

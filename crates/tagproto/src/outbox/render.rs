@@ -1,4 +1,4 @@
-//! Writing an outbox.
+//! Rendering an outbox.
 
 use rel_path::Shortlist;
 use wap_core::{EntryKind, ShownVersions};
@@ -17,16 +17,16 @@ use crate::{Session, protocol_text};
 pub struct Outbox {
     /// The text, ending with LF.
     pub text: String,
-    /// What the model knows once it has read the text: the session's versions and those of the files shown here.
-    /// The caller stores it with the session together with the text.
+    /// The versions that the model knows once it has read the text: the session's and those of the files shown here.
+    /// The caller stores them with the session, together with the text.
     pub shown_versions: ShownVersions,
 }
 
-/// Writes the pending outbox of a session.
+/// Renders the pending outbox of a session.
 ///
-/// `sandbox` is the report of what confines commands, as in `WorkspaceInfo.sandbox`; without one the header has no
+/// `sandbox` is the report of the confinement of commands, as in `WorkspaceInfo.sandbox`; without one the header has no
 /// such line. With a token budget, first the listing, then the outputs of commands, then the files and then the results
-/// are cut, each with a line that says so. A budget that is too small even for what is left is passed over.
+/// are cut, each with a line that says so. A budget that is too small even for the remaining text is exceeded.
 ///
 /// The text depends on the arguments alone.
 ///
@@ -77,7 +77,7 @@ fn write_header(out: &mut String, session: &Session, sandbox: &str) {
     ));
     out.push_str(&format!("Task: {}\n", fold(&session.task)));
     let sandbox = fold(sandbox);
-    // The report carries its name where it is printed alone; here the field does.
+    // The report begins with its name, for places where it is printed alone; here the field is named already.
     let sandbox = sandbox.strip_prefix("sandbox: ").unwrap_or(&sandbox);
     if !sandbox.is_empty() {
         out.push_str(&format!("Sandbox: {sandbox}\n"));
@@ -102,12 +102,12 @@ fn write_listing(out: &mut String, context: &Context, limit: usize) {
     }
 }
 
-/// Most lines about what could not be looked at, and the most characters of one.
+/// The most lines about unlisted folders, and the most characters of one.
 const LISTING_NOTES: usize = 5;
 const LISTING_NOTE_CHARACTERS: usize = 300;
 
-/// Says what a listing leaves out, `cut` being how many of its entries are left out to keep to the budget, and how to
-/// see it; empty if there is nothing to say.
+/// Returns the note about entries that a listing leaves out, and the way to see them; empty if there are none. `cut` is
+/// the number of entries that are left out to keep to the budget.
 fn listing_note(context: &Context, cut: u64) -> String {
     let mut notes = Vec::new();
     let left_out = context.unlisted.saturating_add(cut);
@@ -126,7 +126,7 @@ fn listing_note(context: &Context, cut: u64) -> String {
     notes.join("; ")
 }
 
-/// Names what is no regular file.
+/// Returns the name of a kind of entry.
 pub(super) const fn kind_name(kind: EntryKind) -> &'static str {
     match kind {
         EntryKind::Symlink => "symbolic link",

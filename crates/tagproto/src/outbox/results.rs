@@ -7,42 +7,42 @@ use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{FAILED, FURTHER, NOTE, OUTPUT, REFUSED, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
 
-/// Most results that an outbox shows, failed ones first.
+/// The most results that an outbox shows, failed ones first.
 pub(super) const MOST_RESULTS: usize = 200;
 
 /// Writes the results, or some of them and a line that counts the others.
 pub(super) fn write_results(out: &mut String, results: &[CommandResult], allowance: &Allowance) {
-    let shown = shown_results(results, allowance.results.min(MOST_RESULTS));
-    for index in &shown {
+    let selected = select_results(results, allowance.results.min(MOST_RESULTS));
+    for index in &selected {
         write_result(out, &results[*index], allowance.output_characters);
     }
-    let left_out = results.len() - shown.len();
+    let left_out = results.len() - selected.len();
     if left_out > 0 {
         let failures = |results: &mut dyn Iterator<Item = &CommandResult>| {
             results.filter(|result| !result.success).count()
         };
         let failed =
-            failures(&mut results.iter()) - failures(&mut shown.iter().map(|index| &results[*index]));
+            failures(&mut results.iter()) - failures(&mut selected.iter().map(|index| &results[*index]));
         let (succeeded, are) = (left_out - failed, if left_out == 1 { "result is" } else { "results are" });
         write_note(out, &format!("{left_out} more {are} not shown: {succeeded} succeeded, {failed} failed"));
     }
 }
 
-/// Picks at most so many results, as indexes in their order: what failed first, and of what is too much the start and
-/// the end.
-fn shown_results(results: &[CommandResult], most: usize) -> Vec<usize> {
+/// Selects at most so many results, as indexes in their order: failures before successes, and of too many of either the
+/// start and the end.
+fn select_results(results: &[CommandResult], most: usize) -> Vec<usize> {
     if results.len() <= most {
         return (0..results.len()).collect();
     }
     let (failed, succeeded): (Vec<usize>, Vec<usize>) =
         (0..results.len()).partition(|index| !results[*index].success);
-    let mut shown = both_ends(&failed, most);
-    shown.extend(both_ends(&succeeded, most - shown.len()));
-    shown.sort_unstable();
-    shown
+    let mut selected = both_ends(&failed, most);
+    selected.extend(both_ends(&succeeded, most - selected.len()));
+    selected.sort_unstable();
+    selected
 }
 
-/// The first and the last of some indexes, `most` altogether.
+/// Returns the first and the last of some indexes, `most` altogether.
 fn both_ends(indexes: &[usize], most: usize) -> Vec<usize> {
     if indexes.len() <= most {
         return indexes.to_vec();
@@ -51,7 +51,7 @@ fn both_ends(indexes: &[usize], most: usize) -> Vec<usize> {
     [&indexes[..head], &indexes[indexes.len() - tail..]].concat()
 }
 
-/// Writes a line among the results that is none.
+/// Writes a note among the results.
 pub(super) fn write_note(out: &mut String, note: &str) {
     out.push_str(NOTE);
     out.push_str(&shortened_line(&fold(note)));
@@ -68,7 +68,7 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     let output = output.trim_matches('\n');
     if !output.is_empty() {
         out.push_str(OUTPUT);
-        // What explains a failed edit is what the next edit refers to: it is never cut.
+        // The next edit refers to the text that explains a failed one, so that text is never cut.
         let may_cut = result.command_type == CommandType::Block(BlockKind::RunCommand);
         match cut_note(output, limit_characters) {
             Some(cut) if may_cut => write_lines(out, &cut),
@@ -80,11 +80,11 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     }
 }
 
-/// Most lines of a summary. A summary that quotes a longer command or message is shortened: the model wrote it.
+/// The most lines of a summary. A summary that quotes a longer command or message is shortened: the model wrote it.
 const SUMMARY_LINES: usize = 20;
-/// How many lines are kept of the start of a longer one; of its end the last, which says how a command ended.
+/// The lines that are kept of the start of a longer one. Of its end only the last is kept, with the exit of a command.
 const SUMMARY_HEAD_LINES: usize = 10;
-/// Most characters of a line of a summary or of a note, and how many of them are kept of its end.
+/// The most characters of a line of a summary or of a note, and the number that is kept of its end.
 const SUMMARY_LINE_CHARACTERS: usize = 400;
 const SUMMARY_LINE_TAIL_CHARACTERS: usize = 100;
 
@@ -110,8 +110,8 @@ fn shortened_line(line: &str) -> Cow<'_, str> {
     format!("{head} [... {} characters left out ...] {tail}", characters - SUMMARY_LINE_CHARACTERS).into()
 }
 
-/// Writes the first line behind what stands there already and the others on lines of their own. A blank line stays
-/// blank, so that no line ends in a blank that was not there.
+/// Appends the first line to the present text, and the others on lines of their own. A blank line stays without
+/// indentation, so that no line gets trailing blanks.
 fn write_lines(out: &mut String, text: &str) {
     for (index, line) in seen_lines_trimmed(text).into_iter().enumerate() {
         match (index, line.is_empty()) {
@@ -127,7 +127,7 @@ fn write_lines(out: &mut String, text: &str) {
     }
 }
 
-/// Returns the end of an output with a line that says what was left out, if the output is longer than the limit.
+/// Returns the end of an output with a line about the omission; `None` if the output is within the limit.
 fn cut_note(output: &str, limit_characters: usize) -> Option<String> {
     let characters = output.chars().count();
     if characters <= limit_characters {

@@ -1,4 +1,4 @@
-//! The marks that make the structure of an outbox, and what could be taken for one.
+//! The marks that make the structure of an outbox, and the check for lines that resemble one.
 
 /// The markers of the four sections, in their order.
 pub(super) const HEADER: &str = "=== HEADER ===";
@@ -6,7 +6,7 @@ pub(super) const PROTOCOL: &str = "=== PROTOCOL ===";
 pub(super) const CONTEXT: &str = "=== CONTEXT ===";
 pub(super) const PROMPT: &str = "=== PROMPT ===";
 
-/// The line of the header that a model repeats in its reply; any other one like it would mislead it.
+/// The line of the header that a model repeats in its reply; a second one like it would mislead it.
 const REPLY_TO: &str = "Reply-To:";
 
 /// The headings within the section CONTEXT, in their order.
@@ -17,29 +17,29 @@ pub(super) const FILES: &str = "## Requested File Contents";
 pub(super) const EMPTY_WORKSPACE: &str = "(empty workspace)";
 pub(super) const SUCCEEDED: &str = "[OK] ";
 pub(super) const FAILED: &str = "[FAILED] ";
-/// What begins a line among the results that is none.
+/// The start of a note among the results.
 pub(super) const NOTE: &str = "[NOTE] ";
-/// What begins a note about the result above it: something that its command was refused.
+/// The start of a note about a refusal to the command of the result above it.
 pub(super) const REFUSED: &str = "refused: ";
-/// What begins the output of a result.
+/// The start of the output of a result.
 pub(super) const OUTPUT: &str = "  Output:";
-/// What stands before further lines of a summary or of an output.
+/// The indentation of further lines of a summary or of an output.
 pub(super) const FURTHER: &str = "    ";
-/// What stands before a line of the listing, and before a line of the task that reads as structure.
+/// The indentation of a line of the listing, and of a line of the task that reads as structure.
 pub(super) const INDENT: &str = "  ";
 pub(super) const UNREADABLE: &str = "(file not found or access denied)";
-/// What stands behind the opening fence of some lines of a file, before their numbers.
+/// The text between the opening fence of some lines of a file and their numbers.
 pub(super) const SHOWN_LINES: &str = "(lines ";
 pub(super) const NO_FINAL_NEWLINE: &str = "no newline at end of file";
 
-/// Says what the outbox of every sequence but the first asks for.
+/// The prompt of every outbox but the first.
 pub(super) const CONTINUATION: &str = "Continue working on the task based on the results above. \
     If the task is complete, send [DONE] with a summary.";
 
-/// Fewest dashes of a fence.
+/// The fewest dashes of a fence.
 pub(super) const SHORTEST_FENCE: usize = 3;
 
-/// Tells whether a reader might take a line for a part of the outbox's structure.
+/// Checks whether a reader might take a line for a part of the outbox's structure.
 ///
 /// Blanks around the line make no difference, nor does the case of its letters: the reader to be protected is a
 /// model, not a parser. So indenting a line does not change the answer, which is what makes indentation reversible.
@@ -52,8 +52,7 @@ pub(super) fn reads_as_structure(line: &str) -> bool {
         || is_section_marker(line)
 }
 
-/// Returns how many dashes a line begins with if it could be the begin or end of a file, else 0; blanks before it
-/// make no difference.
+/// Returns the number of dashes at the start of a line that could be a fence, else 0; blanks before it make no difference.
 pub(super) fn fence_dashes(line: &str) -> usize {
     let line = line.trim_start_matches(is_blank);
     let dashes = line.bytes().take_while(|byte| *byte == b'-').count();
@@ -71,7 +70,7 @@ fn starts_with_folded(line: &str, mark: &str) -> bool {
     line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
-/// White space, and characters that look like none at all.
+/// Checks for white space, and for invisible characters.
 fn is_blank(character: char) -> bool {
     character.is_whitespace()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')

@@ -1,4 +1,4 @@
-//! An opening tag and the lines behind it become a block, or the reason why they do not.
+//! Assembling an opening tag and its body into a block, or an error.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use crate::{
     parse::tag::{Attribute, OpeningTag},
 };
 
-/// Makes the block of a tag that was closed, or that needs no closing.
+/// Returns the block of a tag that was closed, or that needs no closing.
 ///
-/// `body` is what stands between the tags; it is not looked at for blocks without a body.
+/// `body` is the text between the tags; it is ignored for blocks without a body.
 pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>, ParseErrorKind> {
     Ok(match tag.kind {
         BlockKind::CreateFile => Block::CreateFile { path: path(tag.path)?, body },
@@ -42,7 +42,7 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
     })
 }
 
-/// Makes a body of the bytes between two tags, which end with the LF before the closing tag unless there are no lines.
+/// Returns the body of the text between two tags, which ends with the LF before the closing tag unless there are no lines.
 pub(crate) fn body(raw: &str) -> Body<'_> {
     let Some(text) = raw.strip_suffix('\n') else {
         debug_assert!(raw.is_empty(), "a body's last line ends with LF");
@@ -106,7 +106,7 @@ fn read_range(start_line: &Attribute<'_>, end_line: &Attribute<'_>) -> ReadRange
     }
 }
 
-/// A 32-bit integer, with blanks around it and a sign allowed.
+/// Parses a 32-bit integer, with blanks around it and a sign allowed.
 fn integer(value: &str) -> Result<i32, ParseErrorKind> {
     value.trim().parse().map_err(|_| ParseErrorKind::LineNumberNotInteger)
 }

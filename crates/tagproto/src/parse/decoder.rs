@@ -1,11 +1,11 @@
-//! Strict reading of a reply that arrives in pieces.
+//! Strict parsing of a reply that arrives in pieces.
 
 use crate::{Item, parse::scan::Scanner};
 
-/// Reads a reply piece by piece, with the same result as [`parse`](crate::parse) for any cut.
+/// Parses a reply piece by piece, with the same result as [`parse`](crate::parse) for any cut.
 ///
-/// It holds no more than the line or block that has not ended yet, and remembers how far it has looked: the time taken is linear in what was
-/// pushed.
+/// It holds no more than the line or block that has not ended yet, and remembers how far it has scanned: the time taken is linear in the pushed
+/// text.
 ///
 /// # Example
 ///
@@ -19,7 +19,7 @@ use crate::{Item, parse::scan::Scanner};
 #[derive(Clone, Debug)]
 pub struct Decoder {
     scanner: Scanner,
-    /// What is needed of the reply so far, from offset `base` on.
+    /// The part of the reply that is still needed, from offset `base` on.
     pending: String,
     base: usize,
 }
@@ -33,11 +33,12 @@ impl Decoder {
 
     /// Takes the next piece and returns the blocks that ended in it; spans and lines count from the beginning of the reply.
     ///
-    /// An unclosed block is reported by [`Decoder::finish`], as nothing before the end shows that it is one.
+    /// An unclosed block is reported by [`Decoder::finish`], since only the end of the text shows that it is unclosed.
     #[must_use]
     pub fn push(&mut self, piece: &str) -> Vec<Item<'static>> {
         self.pending.push_str(piece);
         let mut items = Vec::new();
+        // Only a line end can complete anything: scanning each piece of a long line would be quadratic.
         if memchr::memchr(b'\n', piece.as_bytes()).is_none() {
             return items;
         }
@@ -48,7 +49,7 @@ impl Decoder {
         items
     }
 
-    /// Ends the reply and returns what its last line gave.
+    /// Ends the reply and returns the items of its last line.
     #[must_use]
     pub fn finish(mut self) -> Vec<Item<'static>> {
         let mut items = Vec::new();

@@ -1,18 +1,18 @@
-//! What can be wrong with a single block.
+//! The errors of a single block.
 
 use crate::{BlockKind, LineRange, Span};
 
 /// A malformed block.
 ///
-/// Its text begins with the name of the block and the original's wording where the original has one, and goes on with what the model
-/// should do next.
+/// Its text begins with the name of the block and the original's wording, if the original has one, and continues with advice for the
+/// model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{command} {kind}{}", .kind.advice(*.command))]
 #[non_exhaustive]
 pub struct ParseError {
     /// The block that it was meant to be.
     pub command: BlockKind,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: ParseErrorKind,
     /// From the `[` of the opening tag to the `]` of the closing one; to the end of the text for an unclosed block.
     pub span: Span,
@@ -20,16 +20,16 @@ pub struct ParseError {
     pub lines: LineRange,
 }
 
-/// What is wrong with a block.
+/// The kinds of error in a block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The closing tag is missing. The parse ends here: what follows might be text of the block.
+    /// The closing tag is missing. The parse ends here, since the rest might be text of the block.
     #[error("{}missing closing tag{}", for_path(.path.as_deref()), later(*.later_tags))]
     Unclosed {
         /// The path, for a file block that has one.
         path: Option<String>,
-        /// How many lines behind the opening tag read as an opening tag themselves and were not run.
+        /// The number of lines behind the opening tag that read as opening tags themselves and were not run.
         later_tags: usize,
     },
     /// CREATE_FILE, DELETE_FILE or READ_FILE without a path, or with an empty one.
@@ -38,7 +38,7 @@ pub enum ParseErrorKind {
     /// EDIT_FILE without one of its three attributes, or with an empty path.
     #[error("missing required attributes (path, start_line, end_line)")]
     MissingEditAttributes,
-    /// A line number of EDIT_FILE that is no 32-bit integer.
+    /// A line number of EDIT_FILE that is not a 32-bit integer.
     #[error("start_line/end_line must be integers")]
     LineNumberNotInteger,
     /// An attribute of this block given twice.
@@ -66,12 +66,12 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
-    /// A line that was meant as the block's tag and is not one. Found by [`read_in`](crate::read_in) only.
+    /// A line that was meant as the block's tag and is not a tag. Found by [`read_in`](crate::read_in) only.
     #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
     NearMiss {
-        /// The line, without what is too long of it.
+        /// The line, cut if it is too long.
         written: String,
-        /// How many blocks between it and its closing tag were not run.
+        /// The number of blocks between it and its closing tag, which were not run.
         not_run: usize,
     },
     /// The block behind the last one that a reply may have. Found by [`read`](crate::read) only.
@@ -79,13 +79,13 @@ pub enum ParseErrorKind {
     TooManyBlocks {
         /// The most blocks of a reply.
         most: usize,
-        /// How many blocks behind this one were not run either.
+        /// The number of blocks behind this one, which were not run either.
         later_blocks: usize,
     },
 }
 
 impl ParseErrorKind {
-    /// What the model should do about it, to be put behind the text of the error.
+    /// Returns the advice for the model, which follows the text of the error.
     fn advice(&self, command: BlockKind) -> String {
         match self {
             Self::Unclosed { .. } => {

@@ -1,7 +1,7 @@
-//! The walk over a reply that finds its blocks, in one pass and in pieces.
+//! The scanner that finds the blocks of a reply, in one pass and in pieces.
 //!
-//! Nothing goes over a byte more than a fixed number of times: outside of blocks the search is for the next `[`, inside of one for the next text of
-//! its closing tag, and a line that turns out to be something else is left as a whole.
+//! It visits each byte at most a fixed number of times: outside of blocks it searches for the next `[`, inside of one for the text of its closing
+//! tag, and it skips a line that turns out to be something else as a whole.
 
 use std::sync::LazyLock;
 
@@ -12,17 +12,17 @@ use crate::{
     parse::{assemble, tag::OpeningTag},
 };
 
-/// Where the walk stands. Offsets are those of the reply as a whole, lines are counted from 1.
+/// The state of a scan. Offsets are those of the reply as a whole, lines are counted from 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Scanner {
-    /// Start of the first line not yet looked at.
+    /// Start of the first line that is not scanned yet.
     position: usize,
     /// Number of that line.
     line_number: usize,
     open: Option<OpenBlock>,
 }
 
-/// A block whose closing tag has not been seen yet.
+/// A block whose closing tag has not been reached yet.
 #[derive(Clone, Debug)]
 struct OpenBlock {
     kind: BlockKind,
@@ -31,7 +31,7 @@ struct OpenBlock {
     body_start: usize,
 }
 
-/// A line, without its LF, by offsets into the piece that is looked at.
+/// A line, without its LF, as offsets into the scanned piece.
 pub(crate) struct Line {
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -42,39 +42,39 @@ impl Scanner {
         Self { position: 0, line_number: 1, open: None }
     }
 
-    /// Offset of the first byte that is needed again.
+    /// Returns the offset of the first byte that is needed again.
     pub(crate) fn needed_from(&self) -> usize {
         self.open.as_ref().map_or(self.position, |open| open.tag.start)
     }
 
-    /// Reads the whole lines of `text`, which starts at offset `base` of the reply; the piece behind the last LF is left for the next call.
-    pub(crate) fn scan<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+    /// Scans the whole lines of `text`, which starts at offset `base` of the reply; the text behind the last LF is left for the next call.
+    pub(crate) fn scan<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
         let end = memrchr(b'\n', text.as_bytes()).map_or(0, |lf| lf + 1);
-        self.scan_until(&text[..end], base, found);
+        self.scan_until(&text[..end], base, emit);
     }
 
-    /// Reads `text` to its end, be the last line ended or not, and gives up on a block that is still open.
-    pub(crate) fn scan_to_end<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
-        self.scan_until(text, base, found);
+    /// Scans `text` to its end, whether its last line has ended or not, and reports a block that is still open as unclosed.
+    pub(crate) fn scan_to_end<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
+        self.scan_until(text, base, emit);
         if let Some(open) = self.open.take() {
-            found(Item::Error(open.unclosed(text, base)));
+            emit(Item::Error(open.unclosed(text, base)));
         }
     }
 
-    fn scan_until<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+    fn scan_until<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
         if self.position == 0 && text.starts_with('\u{feff}') {
             self.position = '\u{feff}'.len_utf8();
         }
         while self.position - base < text.len() {
             match self.open.take() {
-                Some(open) => self.close(open, text, base, found),
-                None => self.open_next(text, base, found),
+                Some(open) => self.close(open, text, base, emit),
+                None => self.open_next(text, base, emit),
             }
         }
     }
 
-    /// Goes on to the next opening tag; reports it at once if it needs no closing tag.
-    fn open_next<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+    /// Advances to the next opening tag; emits its block at once if it needs no closing tag.
+    fn open_next<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
         let from = self.position - base;
         let Some((line, tag_at, tag)) = next_opening(text, from) else {
             self.pass(text, from, text.len());
@@ -87,12 +87,12 @@ impl Scanner {
         if tag.kind.has_body() {
             self.open = Some(OpenBlock { kind: tag.kind, tag: span, line_number, body_start: self.position });
         } else {
-            found(item(tag, Body::no_lines(), span, LineRange::of(line_number, line_number)));
+            emit(item(tag, Body::no_lines(), span, LineRange::of(line_number, line_number)));
         }
     }
 
-    /// Goes on to the closing tag of `open` and reports the block, or keeps it open.
-    fn close<'t>(&mut self, open: OpenBlock, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+    /// Advances to the closing tag of `open` and emits the block, or keeps it open.
+    fn close<'t>(&mut self, open: OpenBlock, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
         let from = self.position - base;
         let Some((line, closing)) = closing_line(text, from, open.kind) else {
             self.pass(text, from, text.len());
@@ -106,10 +106,10 @@ impl Scanner {
         let span = Span { start: open.tag.start, end: base + closing.end };
         let tag = OpeningTag::read(&text[open.tag.start - base..open.tag.end - base])
             .expect("the tag was read when the block was opened");
-        found(item(tag, body, span, lines));
+        emit(item(tag, body, span, lines));
     }
 
-    /// Moves over a piece of the text, counting its lines.
+    /// Advances over a piece of the text, counting its lines.
     fn pass(&mut self, text: &str, from: usize, to: usize) {
         self.line_number += count_lines(&text[from..to]);
         self.position += to - from;
@@ -126,7 +126,7 @@ impl OpenBlock {
     }
 }
 
-/// The error for a block that runs to the end of the text; `behind` is everything behind its opening line.
+/// Returns the error for a block that runs to the end of the text; `behind` is the text behind its opening line.
 pub(crate) fn unclosed(
     tag: &OpeningTag<'_>,
     span: Span,
@@ -143,7 +143,7 @@ pub(crate) fn unclosed(
     ParseError { command: tag.kind, kind: ParseErrorKind::Unclosed { path, later_tags }, span, lines }
 }
 
-/// The number of lines that are opening tags, wherever they stand.
+/// Returns the number of lines that are opening tags, inside of blocks too.
 pub(crate) fn opening_lines(text: &str) -> usize {
     let mut count = 0;
     let mut from = 0;
@@ -154,7 +154,7 @@ pub(crate) fn opening_lines(text: &str) -> usize {
     count
 }
 
-/// Makes the item of a block that was found, well-formed or not.
+/// Returns the item of a block, well-formed or not.
 pub(crate) fn item<'a>(tag: OpeningTag<'a>, body: Body<'a>, span: Span, lines: LineRange) -> Item<'a> {
     let command = tag.kind;
     match assemble::block(tag, body) {
@@ -163,17 +163,17 @@ pub(crate) fn item<'a>(tag: OpeningTag<'a>, body: Body<'a>, span: Span, lines: L
     }
 }
 
-/// The number of LF in a text.
+/// Returns the number of LF in a text.
 pub(crate) fn count_lines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
-/// Offset behind a line and its LF.
+/// Returns the offset behind a line and its LF.
 pub(crate) fn after(text: &str, line: &Line) -> usize {
     (line.end + 1).min(text.len())
 }
 
-/// The first line from `from` on, a line start, that is an opening tag, and where on it the tag stands.
+/// Returns the first line from `from` on, a line start, that is an opening tag, with the position of the tag.
 fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'_>)> {
     let bytes = text.as_bytes();
     while let Some(bracket) = memchr(b'[', &bytes[from..]).map(|at| from + at) {
@@ -190,10 +190,11 @@ fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'
     None
 }
 
-/// The first line from `from` on, a line start, that trims to the closing tag of `kind`, and where on it the tag stands.
+/// Returns the first line from `from` on, a line start, that trims to the closing tag of `kind`, with the position of the tag.
 ///
-/// The first occurrence on a line decides: if that one has something beside it, the line holds more than the tag.
+/// The first occurrence on a line decides: if it has other text beside it, the line holds more than the tag.
 pub(crate) fn closing_line(text: &str, mut from: usize, kind: BlockKind) -> Option<(Line, Span)> {
+    // Building a finder costs more than a search in a short body, so each is built once.
     static FINDERS: LazyLock<[memmem::Finder<'static>; BlockKind::ALL.len()]> =
         LazyLock::new(|| BlockKind::ALL.map(|kind| memmem::Finder::new(kind.closing_tag())));
     let bytes = text.as_bytes();

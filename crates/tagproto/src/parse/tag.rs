@@ -1,4 +1,4 @@
-//! One line as an opening tag: its name and its attributes. Knows nothing of bodies.
+//! One line as an opening tag: its name and its attributes, without regard to bodies.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use nom::{
 
 use crate::BlockKind;
 
-/// An opening tag with the attributes that any block looks at.
+/// An opening tag with the attributes of all kinds of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningTag<'a> {
     pub(crate) kind: BlockKind,
@@ -21,11 +21,11 @@ pub(crate) struct OpeningTag<'a> {
     pub(crate) start_line: Attribute<'a>,
     pub(crate) end_line: Attribute<'a>,
     pub(crate) was: Attribute<'a>,
-    /// A quote stands somewhere that is not around an attribute's value.
+    /// True if there is a quote that does not enclose an attribute's value.
     pub(crate) stray_quote: bool,
 }
 
-/// How often an attribute was given.
+/// The value of an attribute, by the number of times that it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Attribute<'a> {
     #[default]
@@ -52,7 +52,7 @@ impl Attribute<'_> {
 }
 
 impl<'a> OpeningTag<'a> {
-    /// Reads a trimmed line as an opening tag; `None` for prose.
+    /// Parses a trimmed line as an opening tag; `None` for prose.
     ///
     /// The bracket that closes the tag must end the line. A bracket inside double quotes does not close it; a quote that never closes is an
     /// ordinary character.
@@ -81,7 +81,7 @@ impl<'a> OpeningTag<'a> {
         }
     }
 
-    /// The path, unless it is absent, empty or given twice.
+    /// Returns the path; `None` if it is absent, empty or given twice.
     pub(crate) fn usable_path(&self) -> Option<&str> {
         self.path.value().filter(|path| !path.is_empty())
     }
@@ -116,7 +116,7 @@ impl<'a> OpeningTag<'a> {
     }
 }
 
-/// What the inside of a tag is made of, from left to right.
+/// The parts of a tag, from left to right.
 enum Part<'a> {
     Attribute { name: &'a str, value: &'a str },
     StrayQuote,
@@ -124,7 +124,7 @@ enum Part<'a> {
     Close,
 }
 
-/// `[NAME`, followed by what may follow a name.
+/// Parses `[NAME`, followed by a character that may follow a name.
 fn name(input: &str) -> IResult<&str, BlockKind> {
     let word = take_while1(|c: char| c.is_ascii_uppercase() || c == '_');
     let kind = map_opt(word, |word: &str| word.parse().ok());
@@ -145,7 +145,7 @@ fn part(input: &str) -> IResult<&str, Part<'_>> {
     .parse(input)
 }
 
-/// A whole word of the tag: `data-path` is one, so that `path` is not found in it.
+/// Parses a whole word of the tag: `data-path` is one word, so that no `path` is found in it.
 fn token(input: &str) -> IResult<&str, &str> {
     take_till1(|c| is_separator(c) || c == '"' || c == ']').parse(input)
 }
@@ -154,7 +154,7 @@ fn equals(input: &str) -> IResult<&str, char> {
     delimited(take_while(char::is_whitespace), char('='), take_while(char::is_whitespace)).parse(input)
 }
 
-/// A value in double quotes. There are no escapes: it ends at the next double quote.
+/// Parses a value in double quotes. There are no escapes: it ends at the next double quote.
 fn quoted(input: &str) -> IResult<&str, &str> {
     delimited(char('"'), take_till(|c| c == '"'), char('"')).parse(input)
 }

@@ -1,6 +1,6 @@
 //! Citation marks that chat windows put into text.
 
-/// No mark has more characters behind its dagger.
+/// The most characters of a mark behind its dagger.
 const LONGEST: usize = 80;
 
 /// Returns the index of the first line with a citation mark.
@@ -8,7 +8,7 @@ pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
     lines.iter().position(|line| holds_bracketed(line) || holds_private_use(line) || holds_bare(line))
 }
 
-/// `【4†source】` and its like.
+/// Checks for marks such as `【4†source】`.
 fn holds_bracketed(line: &str) -> bool {
     line.match_indices('【').any(|(at, bracket)| {
         let inner = &line[at + bracket.len()..];
@@ -19,7 +19,7 @@ fn holds_bracketed(line: &str) -> bool {
     })
 }
 
-/// A word between U+E200 and U+E202; icon fonts use these characters too, but not around words.
+/// Checks for a word between U+E200 and U+E202; icon fonts use these characters too, but not around words.
 fn holds_private_use(line: &str) -> bool {
     line.match_indices('\u{e200}').any(|(at, mark)| {
         let inner = &line[at + mark.len()..];
@@ -28,7 +28,7 @@ fn holds_private_use(line: &str) -> bool {
     })
 }
 
-/// The same with its invisible characters lost, and the form that names its origin.
+/// Checks for the same mark without its invisible characters, and for the form that names its origin.
 fn holds_bare(line: &str) -> bool {
     let numbered = line.match_indices("citeturn").any(|(at, word)| {
         let inner = &line[at + word.len()..];

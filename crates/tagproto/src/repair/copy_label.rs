@@ -1,8 +1,8 @@
-//! Lines of the chat window's own that were copied with a code block: its language, "Copy code".
+//! Label lines of the chat window that were copied with a code block: its language, "Copy code".
 
 use crate::repair::file_kind::FileKind;
 
-/// Languages as chat windows write them above a block.
+/// Names of languages as chat windows write them above a block.
 const LANGUAGES: &[&str] = &[
     "bash",
     "sh",
@@ -63,7 +63,7 @@ const LANGUAGES: &[&str] = &[
 
 const LABELS: [&str; 3] = ["copy code", "copy", "copy to clipboard"];
 
-/// Whether a body begins with such lines: a language and the label, or a label that nothing else could be.
+/// Checks whether a body begins with such lines: a language and a label, or a label that is unambiguous alone.
 pub(crate) fn begins(lines: &[&str], file: Option<FileKind>) -> bool {
     let line =
         |index: usize| lines.get(index).map(|line| line.trim().to_ascii_lowercase()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Bodies that may have suffered what the tag lines suffered, and that show neither that they did nor that they did not.
+//! Bodies that may have the same damage as the tag lines, without evidence for or against it.
 
 use crate::{
     RefusalKind, RepairKind, RepairSet,
@@ -8,9 +8,9 @@ use crate::{
     },
 };
 
-/// Asks of the lines of a body the questions that the damage of its tag, or of the paste, raises.
+/// Checks the lines of a body for the damage that its tag, or the rest of the paste, has suffered.
 ///
-/// A body is in doubt if it holds the damaged form and nothing of the raw form that the damage would have changed.
+/// A body is in doubt if it holds the damaged form and no raw form that the damage would have changed.
 pub(crate) fn about(lines: &[&str], suspected: RepairSet) -> Option<RefusalKind> {
     if suspected.contains(RepairKind::Entity) && hold_entities_only(lines) {
         Some(RefusalKind::EntitiesInBody)

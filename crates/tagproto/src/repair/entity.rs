@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The named entities that an escaper makes of characters a tag line may hold.
+/// The named entities for characters that a tag line may hold.
 const NAMED: &[(&str, char)] = &[
     ("quot", '"'),
     ("amp", '&'),
@@ -28,10 +28,10 @@ const NAMED: &[(&str, char)] = &[
     ("num", '#'),
 ];
 
-/// No entity of interest is longer: `&` and `;` included.
+/// The most bytes of an entity of interest, `&` and `;` included.
 const LONGEST: usize = 12;
 
-/// Decodes each entity once, from left to right; control characters stay as they were written.
+/// Decodes each entity once, from left to right; entities of control characters stay.
 pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let mut decoded = String::new();
     let mut from = 0;
@@ -47,7 +47,7 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
-/// Iterates over the entities of a text: offset, length in bytes, and the character that they stand for.
+/// Iterates over the entities of a text: offset, length in bytes, and decoded character.
 pub(crate) fn entities(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
     memchr::memchr_iter(b'&', text.as_bytes()).filter_map(|at| {
         let rest = &text[at + 1..];

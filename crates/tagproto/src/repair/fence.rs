@@ -9,7 +9,7 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Reads a line of at least three back-ticks or tildes, indented by three blanks at most.
+    /// Parses a line of at least three back-ticks or tildes, indented by three blanks at most.
     pub(crate) fn read(line: &str) -> Option<Self> {
         let indented = line.trim_start_matches(' ');
         let mark = *indented.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
@@ -22,13 +22,13 @@ impl Fence {
         Some(Self { mark, length, has_language: !language.is_empty() })
     }
 
-    /// Whether this line ends what `opening` began.
+    /// Checks whether this line closes the fence of `opening`.
     pub(crate) fn closes(self, opening: Self) -> bool {
         self.mark == opening.mark && self.length >= opening.length && !self.has_language
     }
 }
 
-/// Takes the fence off lines that one fence encloses, all of them; `None` where it is not so.
+/// Returns the lines inside of a fence that encloses all of them; `None` if none does.
 pub(crate) fn unwrapped<'l, 'a>(lines: &'l [&'a str]) -> Option<&'l [&'a str]> {
     let (first, rest) = lines.split_first()?;
     let (last, inner) = rest.split_last()?;

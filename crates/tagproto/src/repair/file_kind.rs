@@ -1,6 +1,6 @@
-//! What a file is by its name, as far as repairs depend on it.
+//! The kind of a file by its name, as far as repairs depend on it.
 
-/// What a path's last component says about a text.
+/// The kind of text that a path's last component indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// Markdown: fences, citation marks and elisions are content.

@@ -2,14 +2,14 @@
 
 use crate::repair::file_kind::FileKind;
 
-/// What stands in front of the lines.
+/// The result of looking for line numbers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Gutter<'a> {
-    /// Content, be it numbered.
+    /// No line numbers; numbers at the start of lines are content.
     None,
-    /// Numbers on every line; here are the lines without them.
+    /// Numbers on every line, with the lines without them.
     All(Vec<&'a str>),
-    /// Numbers, but the text behind them cannot be had: the index of the line that stands in the way.
+    /// Numbers whose text cannot be determined, with the index of the line that prevents it.
     Incomplete { line_index: usize },
 }
 
@@ -21,12 +21,12 @@ struct Numbered<'a> {
     rest: &'a str,
 }
 
-/// Fewer numbered lines than this are content.
+/// The fewest numbered lines that make a gutter; fewer are content.
 const FEWEST: usize = 3;
 
 /// Looks for consecutive numbers from `first` on.
 ///
-/// A gutter is told from numbered content by what is behind it: code has an indented or an empty line.
+/// The text behind the numbers distinguishes a gutter from numbered content: code has an indented or an empty line.
 pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> Gutter<'a> {
     let Some(start) = lines.first().and_then(|line| numbered(line)).filter(|start| start.number == first)
     else {
@@ -77,7 +77,7 @@ fn numbered(line: &str) -> Option<Numbered<'_>> {
     Some(Numbered { number, separator, blank_before_separator: at_separator.len() < behind.len(), rest })
 }
 
-/// Takes the gutter off, with the one blank that belongs to it, where there is one.
+/// Removes the gutter, with the one blank that may belong to it.
 fn unnumbered<'a>(lines: &[Numbered<'a>]) -> Gutter<'a> {
     let leading = |line: &Numbered<'_>| line.rest.len() - line.rest.trim_start_matches(' ').len();
     let with_text = lines.iter().enumerate().filter(|(_, line)| !line.rest.trim().is_empty());

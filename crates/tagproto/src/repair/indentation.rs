@@ -1,4 +1,4 @@
-//! White space that has meaning and was lost: Python's indentation, a Makefile's tabs.
+//! Lost white space that has meaning: Python's indentation, a Makefile's tabs.
 
 /// Words that open a block in Python when a colon ends their line.
 const OPENERS: [&str; 12] =
@@ -27,7 +27,7 @@ pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
     None
 }
 
-/// Where the code of a Python line ends and its comment begins; keeps track of the triple quotes that are open behind it.
+/// Returns the offset at which the code of a Python line ends and its comment begins; updates the triple quotes that stay open behind it.
 fn code_end(line: &str, string: &mut Option<&'static str>) -> usize {
     let mut at = 0;
     while at < line.len() {
@@ -50,7 +50,7 @@ fn code_end(line: &str, string: &mut Option<&'static str>) -> usize {
     line.len()
 }
 
-/// The length of a string in single or double quotes at the start of a text; escapes are skipped.
+/// Returns the length of a string in single or double quotes at the start of a text; escapes are skipped.
 fn plain_string_length(text: &str) -> usize {
     let quote = text.as_bytes()[0];
     let mut escaped = true;
@@ -73,6 +73,7 @@ const DIRECTIVES: [&str; 15] = [
 
 /// Returns the index of a recipe line that starts with spaces, directly behind its rule.
 pub(crate) fn makefile_tabs_lost_at(lines: &[&str]) -> Option<usize> {
+    // With another prefix, recipes need no tabs.
     if lines.iter().any(|line| line.trim_start().starts_with(".RECIPEPREFIX")) {
         return None;
     }
@@ -104,7 +105,7 @@ fn is_assignment(trimmed: &str) -> bool {
     !name.is_empty() && !name.contains(char::is_whitespace)
 }
 
-/// A target, a colon, and no assignment.
+/// Checks for a target and a colon without an assignment.
 fn is_rule_line(trimmed: &str) -> bool {
     let Some((targets, rest)) = trimmed.split_once(':') else { return false };
     !targets.trim().is_empty()

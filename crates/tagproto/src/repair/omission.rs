@@ -1,4 +1,4 @@
-//! Comments that stand for code left out: `// ... rest of the code unchanged ...`.
+//! Comments that stand for omitted code: `// ... rest of the code unchanged ...`.
 
 /// Beginnings of comment lines, longest first where one is the beginning of another.
 const MARKERS: [&str; 11] = ["<!--", "{/*", "///", "//", "/*", "(*", "##", "#", "--", ";", "%"];
@@ -6,7 +6,7 @@ const MARKERS: [&str; 11] = ["<!--", "{/*", "///", "//", "/*", "(*", "##", "#", 
 /// Ends of comments that end on their line.
 const ENDS: [&str; 4] = ["-->", "*/}", "*/", "*)"];
 
-/// What is said to be left out.
+/// Words for the omitted code.
 const LEFT_OUT: &[&str] = &[
     "existing",
     "unchanged",
@@ -21,7 +21,7 @@ const LEFT_OUT: &[&str] = &[
     "here",
 ];
 
-/// What a comment that only ends with dots must begin with.
+/// The beginnings by which a comment that only ends with dots counts.
 const BEGINNINGS: &[&str] = &[
     "rest of",
     "the rest of",
@@ -47,29 +47,29 @@ const BEGINNINGS: &[&str] = &[
     "keep the rest",
 ];
 
-/// Returns the index of the first line that is such a comment and nothing else.
+/// Returns the index of the first line that consists of such a comment.
 pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
     let is_comment = |index: Option<usize>| {
         index.and_then(|index| lines.get(index)).is_some_and(|line| comment(line).is_some())
     };
     lines.iter().enumerate().position(|(index, line)| {
         let Some(dotted) = comment(line).and_then(Dotted::read) else { return false };
-        let goes_on = is_comment(index.checked_sub(1));
+        let continues = is_comment(index.checked_sub(1));
         if dotted.words.is_empty() {
-            // Dots alone inside of a longer comment are its own business.
-            return !goes_on && !is_comment(index.checked_add(1)) && is_plain_comment(line);
+            // Dots alone inside of a longer comment are part of its text.
+            return !continues && !is_comment(index.checked_add(1)) && is_plain_comment(line);
         }
-        dotted.stands_for_code(goes_on)
+        dotted.stands_for_code(continues)
     })
 }
 
-/// Whether the comment is one for people, not for a documentation tool, and of a common language.
+/// Checks for a comment of a common language that is not for a documentation tool.
 fn is_plain_comment(line: &str) -> bool {
     let marker = MARKERS.into_iter().find(|marker| line.trim_start().starts_with(marker));
     matches!(marker, Some("//" | "#" | "/*" | "{/*" | "<!--" | "--"))
 }
 
-/// The text of a line that is a comment from its first character on.
+/// Returns the text of a line that is a comment from its first character on.
 fn comment(line: &str) -> Option<&str> {
     let trimmed = line.trim();
     let text = MARKERS.into_iter().find_map(|marker| trimmed.strip_prefix(marker))?;
@@ -100,10 +100,11 @@ impl<'a> Dotted<'a> {
         })
     }
 
-    /// `goes_on`: the line before is a comment too, so that dots in front may go on with its sentence.
-    fn stands_for_code(&self, goes_on: bool) -> bool {
+    /// Checks whether the comment stands for omitted code. With `continues`, the line before is a comment too, so that
+    /// leading dots may continue its sentence.
+    fn stands_for_code(&self, continues: bool) -> bool {
         let words = self.words.to_ascii_lowercase();
-        if self.begins && (self.ends || (self.blank_behind_dots && !goes_on)) {
+        if self.begins && (self.ends || (self.blank_behind_dots && !continues)) {
             let mut each = words.split(|c: char| !c.is_alphanumeric());
             return words.split_whitespace().count() <= 10 && each.any(|word| LEFT_OUT.contains(&word));
         }

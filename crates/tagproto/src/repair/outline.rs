@@ -1,4 +1,4 @@
-//! Where the blocks of a pasted reply are, with their tags damaged or not. What the bodies hold is not looked at here.
+//! The positions of the blocks in a pasted reply, with damaged tags or intact ones. The content of bodies is not checked here.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::{
     span::line_number,
 };
 
-/// The blocks of a paste, in order, and what stands between them.
+/// The blocks of a paste, in order, and the marks between them.
 #[derive(Debug, Default)]
 pub(crate) struct Outline<'a> {
     pub(crate) blocks: Vec<FoundBlock<'a>>,
-    /// What was undone at the tag lines.
+    /// The damage of the tag lines.
     pub(crate) damage: RepairSet,
-    /// The first reason found at a tag line to refuse the paste.
+    /// The first reason at a tag line to refuse the paste.
     pub(crate) refusal: Option<Refusal>,
     /// Section markers of an outbox outside of bodies, with their line numbers.
     pub(crate) markers: Vec<(&'static str, usize)>,
@@ -33,19 +33,19 @@ pub(crate) struct FoundBlock<'a> {
     pub(crate) opening: Opening<'a>,
     pub(crate) span: Span,
     pub(crate) lines: LineRange,
-    /// The blanks in front of the opening tag and of what stands around it.
+    /// The blanks in front of the opening tag and its decoration.
     pub(crate) indent: &'a str,
     pub(crate) end: End<'a>,
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
-    /// It has no body.
+    /// The opening tag itself: the block has no body.
     AtOnce,
-    /// With a closing tag: the bytes between the tags, the number of their first line, the blanks in front of the closing tag.
+    /// A closing tag, with the text between the tags, the number of its first line, and the blanks in front of the closing tag.
     Closed { body: &'a str, first_line: usize, indent: &'a str },
-    /// Never.
+    /// None: the closing tag is missing.
     Unclosed(ParseError),
 }
 
@@ -104,7 +104,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Whether the first and the last line with something on them are one fence, and nothing between the blocks is one.
+    /// Checks whether the first and the last non-blank line are one fence, and no line between the blocks is one.
     fn has_fence_around_everything(&self, text: &str) -> bool {
         let [(first, opening), (last, closing)] = self.fences.as_slice() else { return false };
         let blank = |text: &str| text.trim_start_matches('\u{feff}').trim().is_empty();
@@ -115,7 +115,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A place in a paste that only moves forward.
+/// A position in a paste that only moves forward.
 struct Walk<'a> {
     text: &'a str,
     at: usize,
@@ -140,11 +140,12 @@ impl<'a> Walk<'a> {
         self.at = to;
     }
 
-    /// Finds the end of the block that `opening` opens and goes behind it; `None`, without moving, if the line is prose after all.
+    /// Finds the end of the block that `opening` opens and moves behind it; `None`, without moving, if the line is prose after all.
     fn block(&mut self, line: &Line, opening: Opening<'a>) -> Option<FoundBlock<'a>> {
         let content = &self.text[line.start..line.end];
         let kind = opening.tag.kind;
         let body_start = after(self.text, line);
+        // `[done]` and `[Message]` occur in prose: a block that is not in upper case needs more evidence than its tag.
         if !opening.is_upper_case() {
             let stands = if kind.has_body() {
                 self.closers.has_one_behind(self.text, body_start, &opening)
@@ -199,7 +200,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The lines of a text from a line start on.
+/// Iterates over the lines of a text from a line start on.
 pub(crate) fn lines_from(text: &str, from: usize) -> impl Iterator<Item = Line> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -220,7 +221,7 @@ fn holds_a_tag(text: &str) -> bool {
     text.split('\n').any(|line| tag_line::opening(line).is_some_and(|opening| opening.is_upper_case()))
 }
 
-/// How many lines behind an unclosed block read as opening tags, read as that block's own tag was.
+/// Returns the number of lines behind an unclosed block that read as opening tags, by the rule for that block's own tag.
 fn later_tags(behind: &str, opening: &Opening<'_>) -> usize {
     if opening.damage.is_empty() {
         return scan::opening_lines(behind);
@@ -231,13 +232,13 @@ fn later_tags(behind: &str, opening: &Opening<'_>) -> usize {
         .count()
 }
 
-/// Which section marker of an outbox a line is, quoted or not.
+/// Returns the section marker of an outbox that a line is, quoted or not.
 fn marker(trimmed: &str) -> Option<&'static str> {
     let line = trimmed.trim_start_matches('>').trim_start();
     MARKERS.into_iter().find(|marker| *marker == line)
 }
 
-/// Whether a line begins a tag that has a value which goes on in the next line or the one behind that.
+/// Checks whether a line begins a tag with a value that continues in one of the next two lines.
 fn is_split_tag(trimmed: &str, behind: &str) -> bool {
     let name_end = trimmed[1..].find(char::is_whitespace).map_or(trimmed.len(), |end| end + 1);
     let is_odd = |quotes: &[char]| trimmed.matches(quotes).count() % 2 == 1;

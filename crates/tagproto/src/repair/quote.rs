@@ -1,17 +1,17 @@
 //! The `>` in front of each line of a quoted block.
 
-/// What was found in front of the lines.
+/// The quote marks in front of the lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Quoted<'a> {
     /// No line is quoted.
     None,
-    /// Every line is; here they are without it.
+    /// Every line is quoted; the lines without the mark.
     All(Vec<&'a str>),
-    /// Some are; the index of the first line that is not like the first.
+    /// Some lines are quoted; the index of the first one that is not.
     Some { line_index: usize },
 }
 
-/// Takes one `>` and one blank off each line; `indent` may stand in front, as in front of the tag.
+/// Removes one `>` and one blank from each line, behind the same indentation as the tag's.
 pub(crate) fn unquoted<'a>(lines: &[&'a str], indent: &str) -> Quoted<'a> {
     let mut bare = Vec::with_capacity(lines.len());
     let mut first_unquoted = None;

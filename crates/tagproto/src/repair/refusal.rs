@@ -1,11 +1,11 @@
-//! Why a paste is refused as a whole, with advice for the person who pasted it.
+//! The reasons to refuse a paste as a whole, with advice for the person who pasted it.
 
-/// A paste that is damaged beyond what can be undone. Nothing of it is run.
+/// A paste with damage that cannot be repaired. Nothing of it is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line_number}: {kind}")]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What is wrong.
+    /// The kind of damage.
     pub kind: RefusalKind,
     /// The line of the paste where it shows, 1-based.
     pub line_number: u32,
@@ -42,11 +42,11 @@ pub enum RefusalKind {
     #[error("spaces were turned into no-break spaces, perhaps in a body as well: copy with the copy button")]
     NbspInBody,
     /// A damaged tag whose path holds the same doubtful character.
-    #[error("it cannot be told which characters of the path were changed by copying: write the path again")]
+    #[error("copying may have changed characters of the path: write the path again")]
     AmbiguousPath,
     /// A numbered body in which some lines have no number.
     #[error(
-        "some lines of a numbered body have no number, or it cannot be told where the text begins: copy without line numbers"
+        "some lines of a numbered body have no number, or the start of the text behind the numbers is uncertain: copy without line numbers"
     )]
     GutterIncomplete,
     /// A quoted block in which some lines are not quoted.
@@ -63,7 +63,7 @@ pub enum RefusalKind {
     /// The same text twice.
     #[error("the same text twice: paste it once")]
     DuplicatePaste,
-    /// Our own outbox.
+    /// The outbox itself.
     #[error("the outbox is part of the paste: paste the model's reply alone")]
     OutboxInPaste,
     /// A tag broken over two lines inside a value.

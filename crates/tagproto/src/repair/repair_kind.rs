@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A kind of damage that paste repair undid.
+/// A kind of damage that paste repair has undone.
 ///
 /// Source: `repair_kinds` of fixtures/vectors/paste.json.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -10,7 +10,7 @@ use std::fmt;
 pub enum RepairKind {
     /// Back-ticks around a tag line.
     Backtick,
-    /// A whole file or command body in a code fence of its own; the fence lines are taken off.
+    /// A whole file or command body in a code fence of its own; the fence lines are removed.
     BodyFence,
     /// `** **` or `__ __` around a tag line.
     Bold,
@@ -94,16 +94,16 @@ impl fmt::Display for RepairKind {
 pub struct RepairSet(u16);
 
 impl RepairSet {
-    /// The set of nothing.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// Tells whether nothing was repaired.
+    /// Checks whether nothing was repaired.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Tells whether this kind was repaired.
+    /// Checks whether this kind was repaired.
     #[must_use]
     pub const fn contains(self, kind: RepairKind) -> bool {
         self.0 & Self::bit(kind) != 0

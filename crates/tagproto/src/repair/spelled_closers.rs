@@ -1,4 +1,4 @@
-//! Closing tags that are not in upper case: whether one is still to come. `[done]` in prose is told from a block by this.
+//! Look-up of closing tags that are not in upper case: they distinguish a block from `[done]` in prose.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use crate::repair::{
     tag_line::{self, Closing, Opening},
 };
 
-/// The last place of each closing tag by its spelling and damage, collected once and only when the first such opening tag is met: a search for
-/// each of them would be quadratic.
+/// The last position of each closing tag by its spelling and damage, collected once, at the first such opening tag: a search for each of them would
+/// be quadratic.
 #[derive(Debug, Default)]
 pub(crate) struct SpelledClosers {
     last: Option<HashMap<String, Vec<(Closing, usize)>>>,
 }
 
 impl SpelledClosers {
-    /// Whether a line from `from` on closes `opening`.
+    /// Checks whether a line from `from` on closes `opening`.
     pub(crate) fn has_one_behind(&mut self, text: &str, from: usize, opening: &Opening<'_>) -> bool {
         let last = self.last.get_or_insert_with(|| collect(text));
         let spelled = last.get(&*opening.name).map(Vec::as_slice).unwrap_or_default();
@@ -31,7 +31,7 @@ fn collect(text: &str) -> HashMap<String, Vec<(Closing, usize)>> {
             continue;
         }
         let spelled = last.entry(closing.name.clone()).or_default();
-        match spelled.iter_mut().find(|(known, _)| known.damage == closing.damage) {
+        match spelled.iter_mut().find(|(earlier, _)| earlier.damage == closing.damage) {
             Some((_, at)) => *at = line.start,
             None => spelled.push((closing, line.start)),
         }

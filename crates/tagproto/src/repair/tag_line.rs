@@ -1,4 +1,4 @@
-//! One line as a tag, damaged or not: what chat windows put around tags and into them is taken away, and named.
+//! One line as a tag, damaged or not: additions of chat windows around and inside of tags are removed and reported.
 
 use std::borrow::Cow;
 
@@ -7,29 +7,29 @@ use crate::{BlockKind, RefusalKind, RepairKind, RepairSet, parse::tag::OpeningTa
 /// Characters without width that survive copying.
 pub(crate) const ZERO_WIDTH: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
 
-/// Spaces that rendered pages put where plain ones were.
+/// Spaces with which rendered pages replace plain ones.
 pub(crate) const NO_BREAK: [char; 2] = ['\u{a0}', '\u{202f}'];
 
 /// Curly double quotes, which smart punctuation puts around values.
 pub(crate) const CURLY_DOUBLE: [char; 4] = ['“', '”', '„', '‟'];
 
-/// What smart punctuation makes of plain characters.
+/// The characters with which smart punctuation replaces plain ones.
 pub(crate) const SMART_PUNCTUATION: [char; 11] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛', '–', '—', '…'];
 
-/// An opening tag, and what had to be undone to read it.
+/// An opening tag with the repaired damage.
 #[derive(Clone, Debug)]
 pub(crate) struct Opening<'a> {
     pub(crate) tag: OpeningTag<'a>,
     /// The name as it was spelled.
     pub(crate) name: Cow<'a, str>,
     pub(crate) damage: RepairSet,
-    /// Kinds of damage that this tag would show if its text had suffered them, and does not.
+    /// Kinds of damage that this tag would show if the paste had them, and does not show.
     pub(crate) unharmed: RepairSet,
-    /// Why the tag cannot be trusted although it can be read.
+    /// The reason why the tag cannot be trusted although it can be parsed; `None` if it can be trusted.
     pub(crate) doubt: Option<RefusalKind>,
 }
 
-/// A closing tag, and what had to be undone to read it.
+/// A closing tag with the repaired damage.
 #[derive(Clone, Debug)]
 pub(crate) struct Closing {
     pub(crate) kind: BlockKind,
@@ -42,13 +42,13 @@ impl Opening<'_> {
         !self.damage.contains(RepairKind::Case)
     }
 
-    /// Whether a closing tag closes this block: it has the same letters, and no damage that the opening tag does not have.
+    /// Checks whether a closing tag closes this block: it has the same letters, and no damage that the opening tag does not have.
     pub(crate) fn is_closed_by(&self, closing: &Closing) -> bool {
         closing.kind == self.tag.kind && closing.name == self.name && closing.damage.is_within(self.damage)
     }
 }
 
-/// Reads a line as an opening tag; `None` for prose.
+/// Parses a line as an opening tag; `None` for prose.
 pub(crate) fn opening(line: &str) -> Option<Opening<'_>> {
     let trimmed = line.trim();
     let (core, around) = peeled(trimmed)?;
@@ -68,10 +68,10 @@ pub(crate) fn opening(line: &str) -> Option<Opening<'_>> {
             return Some(opening);
         }
     }
-    mended(core, around).or_else(plain)
+    repaired(core, around).or_else(plain)
 }
 
-/// Reads a line as a closing tag; `None` for anything else.
+/// Parses a line as a closing tag; `None` for anything else.
 pub(crate) fn closing(line: &str) -> Option<Closing> {
     let (core, mut damage) = peeled(line.trim())?;
     let core = without_entities(core, &mut damage);
@@ -81,7 +81,7 @@ pub(crate) fn closing(line: &str) -> Option<Closing> {
     Some(Closing { kind, name: name.to_owned(), damage })
 }
 
-/// Takes away what stands around a tag; `None` if what is left cannot be one.
+/// Removes the decoration around a tag; `None` if the rest cannot be a tag.
 fn peeled(trimmed: &str) -> Option<(&str, RepairSet)> {
     let mut core = trimmed;
     let mut damage = RepairSet::EMPTY;
@@ -94,6 +94,7 @@ fn peeled(trimmed: &str) -> Option<(&str, RepairSet)> {
             }
             _ => {
                 let (inner, kind) = without_decoration(core)?;
+                // No chat window adds the same decoration twice: this is prose.
                 if damage.contains(kind) {
                     return None;
                 }
@@ -135,10 +136,11 @@ fn without_decoration(text: &str) -> Option<(&str, RepairKind)> {
     }
 }
 
-/// Undoes what happened inside of a tag and reads it.
-fn mended(core: &str, around: RepairSet) -> Option<Opening<'static>> {
+/// Repairs the inside of a tag and parses it.
+fn repaired(core: &str, around: RepairSet) -> Option<Opening<'static>> {
     let mut damage = around;
     let written = core;
+    // Entities first: an escape may be written as one (`&bsol;`), never the other way round.
     let core = without_entities(core, &mut damage);
     let mut core = without_escapes(core, &mut damage).into_owned();
     let name_end =
@@ -176,7 +178,7 @@ fn without_entities<'a>(core: &'a str, damage: &mut RepairSet) -> Cow<'a, str> {
     decoded
 }
 
-/// Takes the backslashes away if a bracket or the name has one; a backslash in the path alone belongs to the path.
+/// Removes the backslashes if a bracket or the name has one; a backslash in the path alone belongs to the path.
 fn without_escapes<'a>(core: Cow<'a, str>, damage: &mut RepairSet) -> Cow<'a, str> {
     let head = core.find(|c: char| c.is_whitespace() || c == '"').map_or(&*core, |end| &core[..end]);
     if !(core.starts_with("\\[") || core.ends_with("\\]") || head.contains("\\_")) {
@@ -194,7 +196,7 @@ fn kind_of(name: &str, damage: &mut RepairSet) -> Option<BlockKind> {
     Some(kind)
 }
 
-/// Makes the curly quotes around values straight; tells whether one was left that is not around a value.
+/// Makes the curly quotes around values straight; returns whether one is left that does not enclose a value.
 fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
     if !core.contains(CURLY_DOUBLE) {
         return false;
@@ -231,7 +233,7 @@ fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
     left_over
 }
 
-/// Whether one of these characters stands in the tag outside of double quotes.
+/// Checks whether the tag has one of these characters outside of double quotes.
 fn has_outside_of_values(core: &str, wanted: &[char]) -> bool {
     let mut rest = core;
     loop {
@@ -247,29 +249,29 @@ fn has_outside_of_values(core: &str, wanted: &[char]) -> bool {
     }
 }
 
-/// Whether a value in plain quotes holds an entity that stands for a double quote, so that decoding ends the value early.
+/// Checks whether a value in plain quotes holds an entity for a double quote, so that decoding ends the value early.
 fn quotes_an_entity_for_a_quote(written: &str) -> bool {
     written.split('"').skip(1).step_by(2).any(|value| entity::entities(value).any(|(_, _, c)| c == '"'))
 }
 
-/// The kinds of damage that a tag proves not to have suffered.
+/// Returns the kinds of damage that a tag proves the paste not to have.
 fn unharmed(written: &str, damage: RepairSet) -> RepairSet {
     let plain_quotes = written.contains('"');
     let plain_space = has_outside_of_values(written, &[' ']);
-    let shown = [
+    let evidence = [
         (RepairKind::Entity, plain_quotes),
         (RepairKind::SmartQuotes, plain_quotes),
         (RepairKind::Nbsp, plain_space),
         (RepairKind::MdEscape, true),
     ];
-    shown
+    evidence
         .into_iter()
-        .filter(|(kind, shown)| *shown && !damage.contains(*kind))
+        .filter(|(kind, is_proof)| *is_proof && !damage.contains(*kind))
         .map(|(kind, _)| kind)
         .collect()
 }
 
-/// Whether a path was turned into a Markdown link, as a whole or its file name alone.
+/// Checks whether a path was turned into a Markdown link, as a whole or its file name alone.
 fn is_link(path: &str) -> bool {
     let Some((label, target)) = path.split_once("](") else { return false };
     label.contains('[') && target.ends_with(')') && (target.contains("://") || target.starts_with("mailto:"))

@@ -1,4 +1,4 @@
-//! What only the dialect `agentd` does.
+//! The rules of the dialect `agentd` alone.
 
 mod line_numbers;
 mod near_misses;

@@ -1,4 +1,4 @@
-//! What the blocks of a reply do, and what they answer.
+//! The effects of a reply's blocks, and their results.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use wap_core::{
     Denied, ExecuteCommandResponse, FileChanged, Limits, ModifyFileResponse, OutputStream, Reason, WapError,
 };
 
-use crate::call_frame::Frame;
-use crate::recording::Recording;
-use crate::round_trip::{answer, ended, outbox, run, session};
+use crate::fixture::call_frame::Frame;
+use crate::fixture::recording::Recording;
+use crate::fixture::round_trip::{answer, ended, outbox, run, session};
 
 fn create(path: &str, body: &str) -> String {
     format!("[CREATE_FILE path=\"{path}\"]\n{body}[/CREATE_FILE]\n")
@@ -125,7 +125,7 @@ fn stopped_reply_begins_no_further_block_and_keeps_the_numbering() {
 }
 
 #[test]
-fn what_a_stopped_reply_had_done_is_still_told() {
+fn results_of_an_interrupted_reply_are_still_reported() {
     let workspace = MemoryWorkspace::with_files([("f", "1\n")]);
     workspace.on_command("make", Ok(ended("made\n", "", 0)));
     let killed = WapError::new(Reason::Cancelled, "killed").with("stdout", "half\n");
@@ -205,7 +205,7 @@ fn failures_say_what_to_do_next() {
     CREATE_FILE: REJECTED: Path '.git/config' is protected; leave it as it is, or ask the user with MESSAGE
     CREATE_FILE: Failed to create 'd': 'd' is a folder; use another path
     CREATE_FILE: Failed to create 'd/f/g': 'd/f' is not a folder; use another path
-    DELETE_FILE: File 'd' not found; what is there is a folder, or no regular file
+    DELETE_FILE: File 'd' not found; the path leads to a folder, or to something else that is not a regular file
     DELETE_FILE: File 'no' not found; see Workspace Files for what there is
     READ_FILE: File 'd/f/g' not found; see Workspace Files for what there is
     READ_FILE: Failed to read 'bin': 'bin' is a binary file; use RUN_COMMAND to look at it or to replace it
@@ -274,7 +274,7 @@ fn an_engine_that_answers_another_change_is_no_reason_to_panic() {
     }));
     let result =
         run("[DELETE_FILE path=\"f\"]\n", &session("T", Dialect::Agentd), &workspace).results.remove(0);
-    let expected = "what became of 'f' is not known: the workspace answered another change; look at the file with READ_FILE";
+    let expected = "the outcome for 'f' is unknown: the workspace answered another kind of change; look at the file with READ_FILE";
     assert_eq!((result.success, &*result.summary), (false, expected));
 }
 
@@ -288,7 +288,7 @@ fn output_that_was_cut_before_the_command_timed_out_is_more_than_what_is_counted
 }
 
 #[test]
-fn ends_of_commands_are_told_apart() {
+fn ends_of_commands_are_distinguished() {
     let error = |reason| WapError::new(reason, "text").with("stdout", "out\n").with("stderr", "err\n");
     let killed = ExecuteCommandResponse { signal: Some("SIGKILL".into()), ..ended("", "", 137) };
     let outcomes = [
@@ -384,10 +384,10 @@ fn original_dialect_keeps_the_first_characters() {
 #[test]
 fn warnings_of_the_workspace_follow_the_output() {
     let response = ExecuteCommandResponse {
-        warnings: vec!["'.git/hooks/x' was not taken over".into()],
+        warnings: vec!["'.git/hooks/x' was not adopted".into()],
         ..ended("a", "", 0)
     };
-    assert_eq!(run_one(Ok(response), Dialect::Agentd).output, "a\nnote: '.git/hooks/x' was not taken over\n");
+    assert_eq!(run_one(Ok(response), Dialect::Agentd).output, "a\nnote: '.git/hooks/x' was not adopted\n");
 }
 
 #[test]
@@ -439,11 +439,11 @@ fn file_too_large_to_be_returned_whole_is_shown_from_its_start() {
     assert!(text.contains(&format!("--- big ---\n{}{end}\n", "line\n".repeat(4))), "{text}");
 }
 
-/// Takes down what it sees.
+/// An observer that records every event.
 #[derive(Default)]
-struct Seen(Vec<String>);
+struct Log(Vec<String>);
 
-impl ExecutionObserver for Seen {
+impl ExecutionObserver for Log {
     fn block_started(&mut self, index: usize, item: &Item<'_>) {
         self.0.push(format!("{index} {} starts", item.kind()));
     }
@@ -472,7 +472,7 @@ fn observer_sees_blocks_and_output_in_order() {
     let workspace = MemoryWorkspace::new();
     workspace.on_command("make", Ok(ended("o", "e", 0)));
     let reply = format!("{}[MESSAGE]\nm\n[/MESSAGE]\n{}", create("./a", ""), command("make"));
-    let (frame, mut seen) = (Frame::new(&reply), Seen::default());
+    let (frame, mut log) = (Frame::new(&reply), Log::default());
     let timeout = Duration::from_secs(1);
     execute(
         &parse(&reply),
@@ -481,11 +481,11 @@ fn observer_sees_blocks_and_output_in_order() {
         timeout,
         &workspace,
         &frame.call(),
-        &mut seen,
+        &mut log,
     )
     .unwrap();
     assert_eq!(
-        seen.0,
+        log.0,
         [
             "0 CREATE_FILE starts",
             "1 MESSAGE starts",

@@ -5,7 +5,7 @@ use tagproto::{
     BaseVersions, BlockKind, CommandType, Dialect, Item, ParseErrorKind, Reply, Strictness, read,
 };
 
-use crate::round_trip::{run_items, session};
+use crate::fixture::round_trip::{run_items, session};
 
 fn messages(count: usize) -> String {
     (0..count).map(|number| format!("[MESSAGE]\n{number}\n[/MESSAGE]\n")).collect()

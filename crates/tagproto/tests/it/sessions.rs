@@ -2,7 +2,7 @@
 
 use tagproto::{BlockKind, CommandResult, CommandType, Dialect, Execution, ReplyTo, Session, SessionId};
 
-use crate::round_trip::session;
+use crate::fixture::round_trip::session;
 
 #[test]
 fn session_is_stored_under_the_names_of_the_seed() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::Outcome;
 use crate::conformance::cocode::each;
-use crate::conformance::cocode::ground::CocodeGround;
+use crate::conformance::cocode::fixture::CocodeFixture;
 use crate::conformance::expected::list;
 use crate::conformance::problem::Problem;
 use crate::{Step, root};
@@ -20,30 +20,30 @@ pub(crate) fn run(case: &Value) -> Outcome {
 }
 
 fn cli(case: &Value) -> Result<Outcome, Problem> {
-    let ground = CocodeGround::new()?;
+    let fixture = CocodeFixture::new()?;
     let (input, expect) = (&case["input"], &case["expect"]);
     if input["PATH_without"] != "gh" {
-        ground.stub(
+        fixture.stub(
             "gh",
             "#!/bin/sh\necho '{\"title\":\"T\",\"body\":\"B\",\"url\":\"https://example.org/5\"}'\n",
         )?;
     }
-    ground.stub(
+    fixture.stub(
         "stub-agent",
         "#!/bin/sh\necho '[INFO] at work'\necho x > done\ngit add done\ngit commit -q -m \"$COCODE_READY_MARKER\"\n",
     )?;
-    let settings = ground.root.join("home/.config/agentd");
+    let settings = fixture.root.join("home/.config/agentd");
     fs::create_dir_all(&settings)?;
     fs::write(settings.join("agents.toml"), "[agents.a]\ncommand = 'stub-agent'\n")?;
     let words = input["cmd"].as_str().ok_or_else(|| Problem::new("the case has no command"))?;
     let mut command = Command::new(program()?);
-    command.args(words.split_whitespace()).current_dir(ground.repository());
-    command.env_clear().envs(&ground.host.variables).env("TMPDIR", &ground.root).stdin(Stdio::null());
+    command.args(words.split_whitespace()).current_dir(fixture.repository());
+    command.env_clear().envs(&fixture.host.variables).env("TMPDIR", &fixture.root).stdin(Stdio::null());
     let output = command.output()?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let has = |part: &&Value| part.as_str().is_some_and(|part| stdout.contains(part));
     let parts: Vec<&Value> = list(&expect["stdout_contains"]).iter().filter(has).collect();
-    let branches = ground.git(&ground.repository(), &["branch", "--list", "cocode/*"])?;
+    let branches = fixture.git(&fixture.repository(), &["branch", "--list", "cocode/*"])?;
     let actual = json!({
         "exit": output.status.code(),
         "stdout_contains": parts,
@@ -60,8 +60,8 @@ pub(crate) fn program() -> Result<PathBuf, Problem> {
         Step::cargo("agentd", &arguments).folder(&root()).run().map_err(|error| error.to_string())?;
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let folders = own.ancestors().skip(1).take(2);
-        let found = folders.map(|folder| folder.join("agentd")).find(|path| path.is_file());
-        found.ok_or_else(|| "the built program is not beside this one".to_owned())
+        let program = folders.map(|folder| folder.join("agentd")).find(|path| path.is_file());
+        program.ok_or_else(|| "the built program is not beside this one".to_owned())
     });
     built.clone().map_err(Problem::new)
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::Outcome;
 use crate::conformance::cocode::each;
-use crate::conformance::cocode::ground::{CocodeGround, script};
+use crate::conformance::cocode::fixture::{CocodeFixture, script};
 use crate::conformance::expected::{list, members, text};
 use crate::conformance::problem::Problem;
 
@@ -27,13 +27,13 @@ pub(crate) fn run(case: &Value) -> Outcome {
     result.unwrap_or_else(|problem| Outcome::Failed(problem.to_string()))
 }
 
-/// Keeps the lines that an agent printed, and does something when it has started.
-struct Seen<'a> {
+/// Records the lines that an agent printed, and calls `on_start` when it has started.
+struct LogRecorder<'a> {
     lines: Mutex<Vec<String>>,
     on_start: &'a (dyn Fn() + Sync),
 }
 
-impl RunObserver for Seen<'_> {
+impl RunObserver for LogRecorder<'_> {
     fn event(&self, event: &RunEvent) {
         match event {
             RunEvent::Started { .. } => (self.on_start)(),
@@ -65,22 +65,22 @@ const OFFERED: [&str; 14] = [
 
 fn agent_run(case: &Value) -> Result<Outcome, Problem> {
     let (input, expect) = (&case["input"], &case["expect"]);
-    let mut ground = CocodeGround::new()?;
+    let mut fixture = CocodeFixture::new()?;
     let text = input["agent_bash"].as_str().ok_or_else(|| Problem::new("the case has no agent"))?;
     for name in OFFERED {
-        ground.host.variables.insert(name.into(), "C".into());
+        fixture.host.variables.insert(name.into(), "C".into());
     }
     for (name, value) in
         input["parent_env"].as_object().into_iter().flatten().filter(|(name, _)| *name != "HOME")
     {
-        ground.host.variables.insert(name.into(), value.as_str().unwrap_or_default().into());
+        fixture.host.variables.insert(name.into(), value.as_str().unwrap_or_default().into());
     }
     let is_cancelled = text.contains("cancel from outside");
     let mut agent = script(text.trim_end_matches("(cancel from outside)"))?;
     agent.environment.insert("CUSTOM".to_owned(), "1".to_owned());
     agent.timeout = input["timeout_s"].as_u64().map(Duration::from_secs);
     if is_in_empty_repository(case) {
-        return in_empty_repository(&ground, agent, expect);
+        return in_empty_repository(&fixture, agent, expect);
     }
     let stop = StopFlag::new();
     let on_start = || {
@@ -88,13 +88,13 @@ fn agent_run(case: &Value) -> Result<Outcome, Problem> {
             stop.raise();
         }
     };
-    let seen = Seen { lines: Mutex::default(), on_start: &on_start };
+    let recorder = LogRecorder { lines: Mutex::default(), on_start: &on_start };
     let began = Instant::now();
-    let runner = ground.runner(&ground.repository())?;
-    let record = runner.run(&ground.request(agent, 7)?, &stop, &seen)?.remove(0);
+    let runner = fixture.runner(&fixture.repository())?;
+    let record = runner.run(&fixture.request(agent, 7)?, &stop, &recorder)?.remove(0);
     let wall = began.elapsed();
-    let lines = seen.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(judge(expect, &record, &lines, wall, &ground))
+    let lines = recorder.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(judge(expect, &record, &lines, wall, &fixture))
 }
 
 /// A case without a commit to begin with says so in its input, or in what it is called for.
@@ -107,16 +107,16 @@ fn is_in_empty_repository(case: &Value) -> bool {
 
 /// Without a commit nothing can be started, and so nothing gets ready.
 fn in_empty_repository(
-    ground: &CocodeGround,
+    fixture: &CocodeFixture,
     agent: AgentDefinition,
     expect: &Value,
 ) -> Result<Outcome, Problem> {
-    let empty = ground.root.join("empty");
+    let empty = fixture.root.join("empty");
     fs::create_dir(&empty)?;
-    ground.git(&empty, &["init", "-q"])?;
-    let runner = ground.runner(&empty)?;
-    let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
-    let records = runner.run(&ground.request(agent, 7)?, &StopFlag::new(), &seen);
+    fixture.git(&empty, &["init", "-q"])?;
+    let runner = fixture.runner(&empty)?;
+    let recorder = LogRecorder { lines: Mutex::default(), on_start: &|| {} };
+    let records = runner.run(&fixture.request(agent, 7)?, &StopFlag::new(), &recorder);
     let is_ready = records.iter().flatten().any(|record| record.state == AgentState::Ready);
     Ok(each(expect, &json!({ "ready": is_ready, "error": records.is_err() })))
 }
@@ -126,14 +126,14 @@ fn judge(
     record: &AgentRecord,
     lines: &[String],
     wall: Duration,
-    ground: &CocodeGround,
+    fixture: &CocodeFixture,
 ) -> Outcome {
     let code = record.exit_code.unwrap_or(-1);
     let verdict = record.verdict.as_ref();
     let parts = verdict.into_iter().flat_map(|verdict| &verdict.parts);
     let failed: Vec<&str> = parts.filter(|part| !part.holds).map(|part| part.name.name()).collect();
     let value = |name: &str| lines.iter().find_map(|line| line.strip_prefix(&format!("{name}=")));
-    let user_path = ground.host.search_path().to_string_lossy().into_owned();
+    let user_path = fixture.host.search_path().to_string_lossy().into_owned();
     let mut actual = json!({
         "exit": code,
         "state": record.state.name(),
@@ -150,7 +150,7 @@ fn judge(
         Some(prefix) => lines.iter().any(|line| line.starts_with(prefix)),
         None => value(name).is_some(),
     };
-    // Of lists of names and texts to be found, those that are as they should be are what there is.
+    // Of lists of names and texts to be actual, those that are as they should be are what there is.
     let listed = |key: &str| expect[key].as_array().cloned().unwrap_or_default();
     let name_of = |name: &Value| match name.as_str().unwrap_or_default() {
         "any other" => "ANY_OTHER".to_owned(),
@@ -181,29 +181,31 @@ fn part_or_all(part: &Value, text: &str) -> Value {
     if is_there { part.clone() } else { text.into() }
 }
 
-/// Whether a search path has every folder of the system's that another one has.
+/// Checks whether a search path has every system folder of another one.
 fn has_folders_of(path: &str, other: &str) -> bool {
     let mut folders = other.split(':').filter(|folder| folder.starts_with("/usr"));
     folders.all(|folder| path.split(':').any(|own| own == folder))
 }
 
-fn at_most(what: &str, limit: &Value, found: f64) -> Outcome {
+fn at_most(what: &str, limit: &Value, actual: f64) -> Outcome {
     match limit.as_f64() {
-        Some(limit) if found > limit => Outcome::Failed(format!("{what} is {limit}, and it took {found:.1}")),
+        Some(limit) if actual > limit => {
+            Outcome::Failed(format!("{what} is {limit}, and it took {actual:.1}"))
+        }
         None if !limit.is_null() => Outcome::Failed(format!("{what} is not a number: {limit}")),
         _ => Outcome::Passed,
     }
 }
 
 fn adapter(case: &Value) -> Result<Outcome, Problem> {
-    let ground = CocodeGround::new()?;
+    let fixture = CocodeFixture::new()?;
     let issue = case["input"]["issue"].as_u64().unwrap_or_default();
     let name = agent_of(case)?;
-    ground.stub(name, "#!/bin/sh\nexit 0\n")?;
+    fixture.stub(name, "#!/bin/sh\nexit 0\n")?;
     let agent =
         AgentDefinition::built_in(&name.parse()?).ok_or_else(|| Problem::new("it is not built in"))?;
-    let runner = ground.runner(&ground.repository())?;
-    let request = ground.request(agent, issue)?;
+    let runner = fixture.runner(&fixture.repository())?;
+    let request = fixture.request(agent, issue)?;
     let line = runner.plan(&request)?.lines().remove(0);
     let body_file = format!("{}.issue.txt", line.worktree.display());
     let parts = case["expect"]["argv_contains"].as_array().cloned().unwrap_or_default();
@@ -213,34 +215,34 @@ fn adapter(case: &Value) -> Result<Outcome, Problem> {
         None => false,
     };
     let there: Vec<Value> = parts.into_iter().filter(is_there).collect();
-    let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
-    let record = runner.run(&request, &StopFlag::new(), &seen)?.remove(0);
+    let recorder = LogRecorder { lines: Mutex::default(), on_start: &|| {} };
+    let record = runner.run(&request, &StopFlag::new(), &recorder)?.remove(0);
     let actual = json!({ "argv_contains": there, "starts": record.exit_code == Some(0) });
     Ok(each(&case["expect"], &actual))
 }
 
-/// The built-in agent that a case is about: the input says it, or the name of the case does.
+/// Returns the built-in agent of a case, by its input or its name.
 fn agent_of(case: &Value) -> Result<&'static str, Problem> {
     let said = [text(&case["input"]["agent"]), text(&case["name"])];
-    let known = ["claude", "codex"].into_iter().find(|agent| said.iter().any(|text| text.starts_with(agent)));
-    known.ok_or_else(|| Problem::new(format!("no built-in agent is known for {said:?}")))
+    let agent = ["claude", "codex"].into_iter().find(|agent| said.iter().any(|text| text.starts_with(agent)));
+    agent.ok_or_else(|| Problem::new(format!("there is no built-in agent for {said:?}")))
 }
 
-/// What a case starts from is in its input, whatever the case is called.
+/// Runs a case about worktrees. Its input, and not its name, decides the initial state.
 fn worktree(case: &Value) -> Result<Outcome, Problem> {
-    let (ground, input, expect) = (CocodeGround::new()?, &case["input"], &case["expect"]);
+    let (fixture, input, expect) = (CocodeFixture::new()?, &case["input"], &case["expect"]);
     let keys: Vec<&str> = members(input).map(|(key, _)| key).collect();
     let branch =
         keys.iter().find_map(|key| key.strip_prefix("branch ")?.strip_suffix(" exists with marker at HEAD"));
     let foreign = keys.iter().any(|key| key.ends_with(" exists and is not a worktree"));
     let actual = if let Some(branch) = branch {
-        stale_marker(&ground, branch)?
+        stale_marker(&fixture, branch)?
     } else if foreign {
-        foreign_directory(&ground, text(&input["has"]))?
+        foreign_directory(&fixture, text(&input["has"]))?
     } else if input["repos"].is_array() {
-        two_repositories(&ground, list(&input["repos"]), agent_named(input)?)?
+        two_repositories(&fixture, list(&input["repos"]), agent_named(input)?)?
     } else if input["issue"].is_u64() {
-        plan_of_a_branch(&ground, input)?
+        plan_of_a_branch(&fixture, input)?
     } else {
         return Err(Problem::new(format!("no set-up is known for {keys:?}")));
     };
@@ -256,22 +258,22 @@ fn agent_named(input: &Value) -> Result<AgentDefinition, Problem> {
     Ok(agent)
 }
 
-fn plan_of_a_branch(ground: &CocodeGround, input: &Value) -> Result<Value, Problem> {
-    let repository = ground.repository();
+fn plan_of_a_branch(fixture: &CocodeFixture, input: &Value) -> Result<Value, Problem> {
+    let repository = fixture.repository();
     let issue = input["issue"].as_u64().unwrap_or_default();
     let plan = |runner: &cocode_runner::Runner, agent, issue| -> Result<_, Problem> {
-        Ok(runner.plan(&ground.request(agent, issue)?)?.lines().remove(0))
+        Ok(runner.plan(&fixture.request(agent, issue)?)?.lines().remove(0))
     };
-    let runner = ground.runner(&repository)?;
+    let runner = fixture.runner(&repository)?;
     let line = plan(&runner, agent_named(input)?, issue)?;
     // Each of the three makes another folder.
-    let other = ground.root.join("other");
-    ground.make_repository(&other)?;
+    let other = fixture.root.join("other");
+    fixture.make_repository(&other)?;
     let mut agent = script("true")?;
     agent.name = "another".parse()?;
     let mut folders = vec![
         line.worktree.clone(),
-        plan(&ground.runner(&other)?, agent_named(input)?, issue)?.worktree,
+        plan(&fixture.runner(&other)?, agent_named(input)?, issue)?.worktree,
         plan(&runner, agent_named(input)?, issue + 1)?.worktree,
         plan(&runner, agent, issue)?.worktree,
     ];
@@ -283,7 +285,7 @@ fn plan_of_a_branch(ground: &CocodeGround, input: &Value) -> Result<Value, Probl
     } else {
         format!("{}, and there are {} folders", line.worktree.display(), folders.len())
     };
-    let base = if line.base == ground.git(&repository, &["symbolic-ref", "--short", "HEAD"])? {
+    let base = if line.base == fixture.git(&repository, &["symbolic-ref", "--short", "HEAD"])? {
         "the base branch, local or remote, detected".to_owned()
     } else {
         line.base
@@ -292,29 +294,29 @@ fn plan_of_a_branch(ground: &CocodeGround, input: &Value) -> Result<Value, Probl
 }
 
 /// `branch` is `cocode/ISSUE-AGENT`.
-fn stale_marker(ground: &CocodeGround, branch: &str) -> Result<Value, Problem> {
-    let repository = ground.repository();
-    ground.git(&repository, &["checkout", "-q", "-b", branch])?;
-    ground.git(&repository, &["commit", "-q", "--allow-empty", "-m", "cocode ready for check"])?;
-    ground.git(&repository, &["checkout", "-q", "main"])?;
+fn stale_marker(fixture: &CocodeFixture, branch: &str) -> Result<Value, Problem> {
+    let repository = fixture.repository();
+    fixture.git(&repository, &["checkout", "-q", "-b", branch])?;
+    fixture.git(&repository, &["commit", "-q", "--allow-empty", "-m", "cocode ready for check"])?;
+    fixture.git(&repository, &["checkout", "-q", "main"])?;
     let named = branch.strip_prefix("cocode/").and_then(|rest| rest.split_once('-'));
     let (issue, agent) = named.ok_or_else(|| Problem::new(format!("{branch} names no issue and agent")))?;
     let agent = agent_named(&json!({ "agent": agent }))?;
-    let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
-    let runner = ground.runner(&repository)?;
-    let records = runner.run(&ground.request(agent, issue.parse()?)?, &StopFlag::new(), &seen);
+    let recorder = LogRecorder { lines: Mutex::default(), on_start: &|| {} };
+    let runner = fixture.runner(&repository)?;
+    let records = runner.run(&fixture.request(agent, issue.parse()?)?, &StopFlag::new(), &recorder);
     let is_ready = records.iter().flatten().any(|record| record.state == AgentState::Ready);
     Ok(json!({ "ready_before_agent_commits": is_ready, "error": records.is_err() }))
 }
 
-fn foreign_directory(ground: &CocodeGround, name: &str) -> Result<Value, Problem> {
-    let runner = ground.runner(&ground.repository())?;
-    let request = ground.request(script("true")?, 7)?;
+fn foreign_directory(fixture: &CocodeFixture, name: &str) -> Result<Value, Problem> {
+    let runner = fixture.runner(&fixture.repository())?;
+    let request = fixture.request(script("true")?, 7)?;
     let folder = runner.plan(&request)?.lines().remove(0).worktree;
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(name), "kept")?;
-    let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
-    let is_refused = runner.run(&request, &StopFlag::new(), &seen).is_err();
+    let recorder = LogRecorder { lines: Mutex::default(), on_start: &|| {} };
+    let is_refused = runner.run(&request, &StopFlag::new(), &recorder).is_err();
     runner.clean(true, false)?;
     let is_kept = fs::read(folder.join(name))? == b"kept";
     Ok(json!({ "error": is_refused, format!("{name}_kept"): is_kept }))
@@ -322,7 +324,7 @@ fn foreign_directory(ground: &CocodeGround, name: &str) -> Result<Value, Problem
 
 /// One folder for each repository, of equal names too.
 fn two_repositories(
-    ground: &CocodeGround,
+    fixture: &CocodeFixture,
     names: &[Value],
     agent: AgentDefinition,
 ) -> Result<Value, Problem> {
@@ -330,10 +332,10 @@ fn two_repositories(
     let repositories = names.iter().map(|name| format!("one/{}", text(name))).chain([format!("two/{first}")]);
     let mut folders = Vec::new();
     for name in repositories {
-        let folder = ground.root.join(name);
-        ground.make_repository(&folder)?;
-        let runner = ground.runner(&folder)?;
-        folders.push(runner.plan(&ground.request(agent.clone(), 7)?)?.lines().remove(0).worktree);
+        let folder = fixture.root.join(name);
+        fixture.make_repository(&folder)?;
+        let runner = fixture.runner(&folder)?;
+        folders.push(runner.plan(&fixture.request(agent.clone(), 7)?)?.lines().remove(0).worktree);
     }
     let all = folders.len();
     folders.sort();
@@ -342,16 +344,16 @@ fn two_repositories(
 }
 
 fn state(case: &Value) -> Result<Outcome, Problem> {
-    let ground = CocodeGround::new()?;
+    let fixture = CocodeFixture::new()?;
     let expect = &case["expect"];
-    let runner = ground.runner(&ground.repository())?;
-    let (folder, copy) = (ground.root.join("state-repository"), ground.root.join("copy"));
+    let runner = fixture.runner(&fixture.repository())?;
+    let (folder, copy) = (fixture.root.join("state-repository"), fixture.root.join("copy"));
     // What is on the disk at a moment in the middle is what a crash leaves.
     let on_start = || {
         let _ = copy_folder(&folder.join("records"), &copy.join("records"));
     };
-    let seen = Seen { lines: Mutex::default(), on_start: &on_start };
-    runner.run(&ground.request(script("true")?, 7)?, &StopFlag::new(), &seen)?;
+    let recorder = LogRecorder { lines: Mutex::default(), on_start: &on_start };
+    runner.run(&fixture.request(script("true")?, 7)?, &StopFlag::new(), &recorder)?;
     if expect.get("old_or_new_state_readable").is_some() {
         let records = read_records(&copy)?;
         let is_readable = records.len() == 1;
@@ -361,7 +363,8 @@ fn state(case: &Value) -> Result<Outcome, Problem> {
     let has_field = |name: &&Value| record.get(text(name)).is_some();
     let fields: Vec<&Value> = list(&expect["agent_fields"]).iter().filter(has_field).collect();
     let values: Vec<&str> = AgentState::ALL.iter().map(|state| state.name()).collect();
-    let is_untouched = ground.git(&ground.repository(), &["status", "--porcelain", "--ignored"])?.is_empty();
+    let is_untouched =
+        fixture.git(&fixture.repository(), &["status", "--porcelain", "--ignored"])?.is_empty();
     let is_under = folder.join("records").is_dir();
     Ok(each(
         expect,

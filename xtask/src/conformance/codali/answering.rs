@@ -16,25 +16,25 @@ use wap_core::{
 use super::{ours, repository};
 use crate::conformance::Outcome;
 use crate::conformance::expected::{equal, expectations, holds, list, members, text};
-use crate::conformance::ground::Ground;
+use crate::conformance::fixture::Fixture;
 use crate::conformance::problem::Problem;
 
-/// The place of the workspace in the texts of the cases.
+/// The placeholder of the workspace in the texts of the cases.
 const WORKSPACE: &str = "<ws>";
 
-/// A request of its own, answered as far as the case allows.
+/// Answers a request as far as the case allows.
 pub(super) fn exec(case: &Value) -> Outcome {
-    in_repository(case, |place| {
+    in_repository(case, |repository| {
         let input = &case["input"];
         let needs = input["max_tool_calls"].as_u64().map(usize::try_from).transpose()?;
         let needs = needs.unwrap_or(Budget::default().needs);
-        let request = place.filled(text(&input["request"]));
+        let request = repository.filled(text(&input["request"]));
         let reading = extract_request(&request, &ReadOptions::default())?;
-        let (_, response) = place.answer(&reading, Budget { needs, ..Budget::default() })?;
+        let (_, response) = repository.answer(&reading, Budget { needs, ..Budget::default() })?;
         let warnings = response["meta"].get("warnings").cloned().unwrap_or_else(|| json!([]));
         for (key, expected) in expectations(ours(case))? {
             match key {
-                "results" => holds(key, &place.filled_in(expected), &response[key])?,
+                "results" => holds(key, &repository.filled_in(expected), &response[key])?,
                 "warnings" => equal(key, expected, &warnings)?,
                 "warning_codes" => {
                     let codes =
@@ -48,13 +48,13 @@ pub(super) fn exec(case: &Value) -> Outcome {
     })
 }
 
-/// A model's reply through the whole pipe.
+/// Takes a model's reply through the whole pipe.
 pub(super) fn extract(case: &Value) -> Outcome {
-    in_repository(case, |place| {
+    in_repository(case, |repository| {
         let read = extract_request(text(&case["input"]), &ReadOptions::default());
         let expected = ours(case);
         let (treated_as, answered) = match read {
-            Ok(reading) => ("request", Ok(place.answer(&reading, Budget::default())?)),
+            Ok(reading) => ("request", Ok(repository.answer(&reading, Budget::default())?)),
             Err(error) if error.kind == ReadErrorKind::NoRequest => ("final answer", Err(error)),
             Err(error) => ("refused", Err(error)),
         };
@@ -67,8 +67,8 @@ pub(super) fn extract(case: &Value) -> Outcome {
                     equal(key, expected, &written.lines().next().unwrap_or_default().into())?;
                 }
                 ("response", Ok((_, response))) => {
-                    let mut expected = place.filled_in(expected);
-                    if text(&expected["meta"]["repo_root"]) == place.root {
+                    let mut expected = repository.filled_in(expected);
+                    if text(&expected["meta"]["repo_root"]) == repository.root {
                         expected["meta"]["repo_root"] = "workspace".into();
                     }
                     holds(key, &expected, response)?;
@@ -80,12 +80,12 @@ pub(super) fn extract(case: &Value) -> Outcome {
     })
 }
 
-/// Several listings of one small workspace.
+/// Compares several listings of one small workspace.
 pub(super) fn listings(case: &Value) -> Outcome {
     let list_all = || -> Result<(), Problem> {
-        let place = Place::new()?;
+        let repository = CaseRepository::new()?;
         for (name, content) in members(&case["input"]["workspace"]["files"]) {
-            place.ground.put(name, text(content))?;
+            repository.fixture.put(name, text(content))?;
         }
         let mut listed = Vec::new();
         for need in list(&case["input"]["cases"]) {
@@ -95,7 +95,7 @@ pub(super) fn listings(case: &Value) -> Outcome {
                 &json!({ "request_id": "q1", "needs": [need] }).to_string(),
                 &ReadOptions::default(),
             )?;
-            let (_, response) = place.answer(&reading, Budget::default())?;
+            let (_, response) = repository.answer(&reading, Budget::default())?;
             listed.push(response["results"][0]["files"].clone());
         }
         for (key, expected) in expectations(&case["expect"])? {
@@ -110,29 +110,29 @@ pub(super) fn listings(case: &Value) -> Outcome {
 }
 
 /// Runs a check in the repository of the cases. A diff needs a git that commands can start.
-fn in_repository(case: &Value, check: impl FnOnce(&Place) -> Result<(), Problem>) -> Outcome {
-    let place = match Place::new() {
-        Ok(place) => place,
+fn in_repository(case: &Value, check: impl FnOnce(&CaseRepository) -> Result<(), Problem>) -> Outcome {
+    let repository = match CaseRepository::new() {
+        Ok(repository) => repository,
         Err(problem) => return Outcome::Failed(problem.to_string()),
     };
-    if let Err(problem) = repository::make(&place.ground) {
+    if let Err(problem) = repository::make(&repository.fixture) {
         return Outcome::Unable(format!("the repository cannot be made: {problem}"));
     }
     let needs_git = text(&case["input"]["request"]).contains("file.diff");
-    match place.has_git() {
+    match repository.has_git() {
         Ok(false) if needs_git => Outcome::Unable("confined commands find no git".to_owned()),
         Err(problem) if needs_git => Outcome::Unable(problem.to_string()),
-        _ => check(&place).into(),
+        _ => check(&repository).into(),
     }
 }
 
-/// A workspace of its own.
-struct Place {
-    ground: Ground,
+/// The workspace of one case.
+struct CaseRepository {
+    fixture: Fixture,
     root: String,
 }
 
-/// Time stands still, so that no case depends on it.
+/// A stopwatch that stands still, so that no case depends on time.
 struct Standing;
 
 impl Stopwatch for Standing {
@@ -141,11 +141,11 @@ impl Stopwatch for Standing {
     }
 }
 
-impl Place {
-    fn new() -> Result<Place, Problem> {
-        let ground = Ground::new()?;
-        let root = ground.workspace().to_string_lossy().into_owned();
-        Ok(Place { ground, root })
+impl CaseRepository {
+    fn new() -> Result<CaseRepository, Problem> {
+        let fixture = Fixture::new()?;
+        let root = fixture.workspace().to_string_lossy().into_owned();
+        Ok(CaseRepository { fixture, root })
     }
 
     fn filled(&self, text: &str) -> String {
@@ -164,7 +164,7 @@ impl Place {
     }
 
     fn has_git(&self) -> Result<bool, Problem> {
-        let (engine, _) = self.ground.engine(Limits::default())?;
+        let (engine, _) = self.fixture.engine(Limits::default())?;
         let request = ExecuteCommand { command: "git --version".to_owned(), ..ExecuteCommand::default() };
         let origin = origin();
         let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
@@ -173,7 +173,7 @@ impl Place {
 
     /// Answers a request; returns the response as text and as JSON, with the ids of contents in diffs left open.
     fn answer(&self, reading: &Reading, budget: Budget) -> Result<(String, Value), Problem> {
-        let (engine, _) = self.ground.engine(Limits::default())?;
+        let (engine, _) = self.fixture.engine(Limits::default())?;
         let sources = Sources { workspace: &engine, index: None, web: None };
         let options = AnswerOptions { budget, ..AnswerOptions::default() };
         let origin = origin();

@@ -29,13 +29,13 @@ pub(super) fn history(case: &Value) -> Result<(), Problem> {
         _ if input["lookups"].is_array() => {
             let limits = members(&input["limits"]).map(|(name, tokens)| (name, tokens.as_u64().unwrap_or(0)));
             let limits = ModelLimits::new(limits);
-            let found = list(&input["lookups"]).iter().map(|name| limits.tokens(text(name)));
-            equal("the limits", ours(case), &found.collect())
+            let actual = list(&input["lookups"]).iter().map(|name| limits.tokens(text(name)));
+            equal("the limits", ours(case), &actual.collect())
         }
         Value::Array(_) => {
-            let found = list(input).iter().map(|one| Ok(BytesPerToken.count(&sample(one)?)));
-            let found = found.collect::<Result<Vec<u64>, Problem>>()?;
-            equal("the estimates", &case["expect"]["recommended"], &json!(found))
+            let actual = list(input).iter().map(|one| Ok(BytesPerToken.count(&sample(one)?)));
+            let actual = actual.collect::<Result<Vec<u64>, Problem>>()?;
+            equal("the estimates", &case["expect"]["recommended"], &json!(actual))
         }
         _ => fit(answer(case), input, ours(case)),
     }
@@ -54,7 +54,7 @@ fn sample(size: &Value) -> Result<String, Problem> {
     }
 }
 
-/// What the summariser answers: the input says it, or what the case is named for.
+/// Returns the answer of the summariser, by the input or the name of the case.
 fn answer(case: &Value) -> Result<String, SummaryError> {
     let said = case["input"]["summarizer"].as_str().unwrap_or_else(|| text(&case["name"]));
     if said.contains("fails") {
@@ -66,7 +66,7 @@ fn answer(case: &Value) -> Result<String, SummaryError> {
     }
 }
 
-/// Makes numbered messages fit. They are told by their numbers, and the summary as such.
+/// Fits numbered messages into a window. The result names them by their numbers, and the summary as such.
 fn fit(answer: Result<String, SummaryError>, input: &Value, expected: &Value) -> Result<(), Problem> {
     let number = |key: &str| input[key].as_u64().unwrap_or(0);
     let size = |key: &str| usize::try_from(number(key)).unwrap_or(usize::MAX);
@@ -84,15 +84,15 @@ fn fit(answer: Result<String, SummaryError>, input: &Value, expected: &Value) ->
     let system = "s".repeat(size("system_prompt_chars"));
     let fitted = history.fit(&system, "", &window, &BytesPerToken, &mut summarizer);
     ensure(fitted.fits, || format!("{} tokens do not fit", fitted.tokens))?;
-    let shown = history.messages().iter().map(|message| match message.speaker {
+    let messages = history.messages().iter().map(|message| match message.speaker {
         Speaker::Summary => "SUMMARY",
         _ => message.text.trim(),
     });
-    let shown: Value = shown.collect();
+    let messages: Value = messages.collect();
     for (key, expected) in expectations(expected)? {
         match key {
             "summarizer_batches" => equal(key, expected, &json!(summarizer.batches))?,
-            "history" => equal(key, expected, &shown)?,
+            "history" => equal(key, expected, &messages)?,
             _ => return Err(Problem::unknown_key(key)),
         }
     }

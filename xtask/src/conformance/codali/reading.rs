@@ -51,12 +51,12 @@ pub(super) fn critic(case: &Value) -> Result<(), Problem> {
     let result = critic::check(&paths("touched"), &targets, &paths("allowed"), &paths("read_only"), "done");
     // The case has the time of its making in its place.
     let request_id: RequestId = "critic-<epoch ms>".parse()?;
-    let mut found = json!(result);
-    found["retryable"] = result.is_retryable().into();
-    found["follow_up_request"] = json!(critic::request(&targets, request_id.clone()));
-    found["meta_warnings"] = json!(result.into_response(request_id).meta.warnings);
+    let mut actual = json!(result);
+    actual["retryable"] = result.is_retryable().into();
+    actual["follow_up_request"] = json!(critic::request(&targets, request_id.clone()));
+    actual["meta_warnings"] = json!(result.into_response(request_id).meta.warnings);
     for (key, expected) in expectations(ours(case))? {
-        holds(key, expected, &found[key])?;
+        holds(key, expected, &actual[key])?;
     }
     Ok(())
 }

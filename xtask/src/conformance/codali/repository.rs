@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::Step;
 use crate::conformance::expected::equal;
-use crate::conformance::ground::Ground;
+use crate::conformance::fixture::Fixture;
 use crate::conformance::problem::Problem;
 
-/// What the cases say about it, in their words.
+/// The description of the repository in the words of the cases.
 fn description() -> Value {
     json!({
         "files": {
@@ -34,8 +34,8 @@ pub(super) fn is_as_described(case: &Value) -> Result<(), Problem> {
 }
 
 /// Makes the repository in a workspace.
-pub(super) fn make(ground: &Ground) -> Result<(), Problem> {
-    fs::write(ground.outside().join("secret.txt"), "SECRET\n")?;
+pub(super) fn make(fixture: &Fixture) -> Result<(), Problem> {
+    fs::write(fixture.outside().join("secret.txt"), "SECRET\n")?;
     for (name, content) in [
         ("README.md", &b"# R\n"[..]),
         ("src/a.txt", b"one\ntwo\n"),
@@ -46,22 +46,22 @@ pub(super) fn make(ground: &Ground) -> Result<(), Problem> {
         ("..dots", b"ok"),
         ("bin.dat", b"\xff\0A"),
     ] {
-        ground.put(name, content)?;
+        fixture.put(name, content)?;
     }
-    ground.link("link.txt", "../outside/secret.txt")?;
+    fixture.link("link.txt", "../outside/secret.txt")?;
     // The daemon's folder has a rule of its own that keeps it out of every commit.
-    fs::write(ground.state().join(".gitignore"), "*\n")?;
-    let workspace = ground.workspace();
+    fs::write(fixture.state().join(".gitignore"), "*\n")?;
+    let workspace = fixture.workspace();
     git(&workspace, &["init", "--quiet"])?;
     git(&workspace, &["add", "--all"])?;
     git(
         &workspace,
         &["-c", "user.name=N", "-c", "user.email=n@example.org", "commit", "--quiet", "--message", "all"],
     )?;
-    ground.put("src/a.txt", "one\ntwo\nthree\n")
+    fixture.put("src/a.txt", "one\ntwo\nthree\n")
 }
 
-/// Runs git without anybody's settings.
+/// Runs git without the settings of a user or the machine.
 fn git(folder: &Path, arguments: &[&str]) -> Result<(), Problem> {
     let step = Step::new("git", "git", arguments).folder(folder);
     let step = step.variable("GIT_CONFIG_GLOBAL", "/dev/null").variable("GIT_CONFIG_SYSTEM", "/dev/null");

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
 use crate::conformance::cocode::cli::program;
-use crate::conformance::ground::Ground;
+use crate::conformance::fixture::Fixture;
 use crate::conformance::problem::Problem;
 
-/// How long an answer may take; longer is a case that does not hold.
+/// The time within which an answer has to arrive; else the case fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server on the workspace of a case, killed when it is dropped.
@@ -25,15 +25,15 @@ pub(crate) struct Llm4sServer {
 pub(crate) struct Llm4sClient(WebSocket<TcpStream>);
 
 impl Llm4sServer {
-    pub(crate) fn start(ground: &Ground, options: &[&str]) -> Result<Llm4sServer, Problem> {
+    pub(crate) fn start(fixture: &Fixture, options: &[&str]) -> Result<Llm4sServer, Problem> {
         let mut command = Command::new(program()?);
         command.args(["serve", "--listen", "127.0.0.1:0", "--no-token", "--json", "--workspace"]);
-        command.arg(ground.workspace()).args(options);
+        command.arg(fixture.workspace()).args(options);
         // Not in the folder of the case: what works there is counted.
         command
             .current_dir("/")
-            .env("TMPDIR", ground.path().join("scratch"))
-            .env("HOME", ground.path().join("home"));
+            .env("TMPDIR", fixture.path().join("scratch"))
+            .env("HOME", fixture.path().join("home"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let output = child.stdout.take().ok_or_else(|| Problem::new("the server has no output"))?;
@@ -122,29 +122,29 @@ impl Llm4sClient {
                     return Err(Problem::new(format!("the server has closed: {frame:?}")));
                 }
                 Ok(_) => {}
-                // A socket with a time limit says so after the process was stopped and goes on.
+                // A socket with a timeout reports EINTR after the process was suspended and resumed.
                 Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Every message until so many commands are over, and what arrives before the answer to a heartbeat after that.
+    /// Returns every message until so many commands are over, and those before the answer to a heartbeat after that.
     pub(crate) fn until_completed(&mut self, commands: usize) -> Result<Vec<Value>, Problem> {
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         let mut left = commands;
         while left > 0 {
             let message = self.next()?;
             left -= usize::from(message["$type"] == "CommandCompletedMessage");
-            told.push(message);
+            messages.push(message);
         }
         self.send_text(r#"{"$type": "HeartbeatMessage"}"#)?;
         loop {
             let message = self.next()?;
             if message["$type"] == "HeartbeatResponseMessage" {
-                return Ok(told);
+                return Ok(messages);
             }
-            told.push(message);
+            messages.push(message);
         }
     }
 }

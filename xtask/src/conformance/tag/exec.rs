@@ -10,43 +10,43 @@ use wap_core::{CancelFlag, Workspace};
 
 use crate::conformance::Outcome;
 use crate::conformance::expected::{derived, equal, expectations, list, members, text};
-use crate::conformance::ground::Ground;
+use crate::conformance::fixture::Fixture;
 use crate::conformance::problem::{Problem, ensure};
 use crate::conformance::survivors::survivors;
 
 /// Begins a session with the task `T`, carries the reply out and compares every key of what is expected. The summary of
-/// a failed block is compared as a prefix. A key that nobody here knows fails the case.
+/// a failed block is compared as a prefix. An unknown key fails the case.
 pub(crate) fn run(case: &Value) -> Outcome {
     check(case).into()
 }
 
 fn check(case: &Value) -> Result<(), Problem> {
-    let ground = Ground::new()?;
-    let case = ground.fill_in(case);
+    let fixture = Fixture::new()?;
+    let case = fixture.fill_in(case);
     let (input, expect) = (&case["input"], &case["expect"]);
     for (path, text) in members(&input["files"]) {
-        ground.put(path, bytes(input, text)?)?;
+        fixture.put(path, bytes(input, text)?)?;
     }
     for (link, target) in members(&input["symlinks"]) {
-        ground.link(link, target.as_str().unwrap_or_default())?;
+        fixture.link(link, target.as_str().unwrap_or_default())?;
     }
     let inbox = input["inbox"].as_str().ok_or_else(|| Problem::new("the case has no inbox"))?;
     let timeout = Duration::from_secs(input["timeout_s"].as_u64().unwrap_or(30));
     let dialect: Dialect = case["dialect"].as_str().unwrap_or_default().parse()?;
 
-    let sessions = ground.sessions()?;
+    let sessions = fixture.sessions()?;
     let session = sessions.create("T", dialect, None, &CancelFlag::new())?;
     let start = Instant::now();
     let executed = apply(&sessions, &session, inbox, timeout)?;
-    let seen = Seen {
+    let effects = Effects {
         wall: start.elapsed(),
         results: serde_json::to_value(&executed.results)?,
         outbox: if executed.session.is_complete { None } else { sessions.outbox(&executed.session)? },
         session: executed.session,
-        files: ground.files()?,
-        ground: &ground,
+        files: fixture.files()?,
+        fixture: &fixture,
     };
-    expectations(expect)?.try_for_each(|(key, value)| seen.compare(key, value, input))
+    expectations(expect)?.try_for_each(|(key, value)| effects.compare(key, value, input))
 }
 
 /// Carries out a reply to the pending outbox of a session.
@@ -67,18 +67,18 @@ pub(crate) fn apply<W: Workspace>(
     }
 }
 
-/// What there is after a reply.
-struct Seen<'a> {
-    ground: &'a Ground,
+/// The effects of a reply.
+struct Effects<'a> {
+    fixture: &'a Fixture,
     session: Session,
     results: Value,
-    /// The next outbox, if the session goes on.
+    /// The next outbox; `None` if the session is complete.
     outbox: Option<String>,
     files: BTreeMap<String, Vec<u8>>,
     wall: Duration,
 }
 
-impl Seen<'_> {
+impl Effects<'_> {
     fn compare(&self, key: &str, expected: &Value, input: &Value) -> Result<(), Problem> {
         match key {
             "results" => self.compare_results(expected),
@@ -94,7 +94,11 @@ impl Seen<'_> {
                     .map(|(path, text)| Ok((path.to_owned(), bytes(input, text)?)))
                     .collect::<Result<_, Problem>>()?;
                 ensure(self.files == expected, || {
-                    format!("the files are {}, but should be {}", shown(&self.files), shown(&expected))
+                    format!(
+                        "the files are {}, but should be {}",
+                        render_files(&self.files),
+                        render_files(&expected)
+                    )
                 })
             }
             "summary_starts" => {
@@ -119,8 +123,10 @@ impl Seen<'_> {
                     line.starts_with(start)
                 })
             }
-            "outside_untouched" => equal(key, expected, &self.ground.is_outside_untouched()?.into()),
-            "background_process_killed" => equal(key, expected, &(survivors(self.ground.path()) == 0).into()),
+            "outside_untouched" => equal(key, expected, &self.fixture.is_outside_untouched()?.into()),
+            "background_process_killed" => {
+                equal(key, expected, &(survivors(self.fixture.path()) == 0).into())
+            }
             "wall_s_max" => {
                 let most = Duration::from_secs(expected.as_u64().unwrap_or(0));
                 ensure(self.wall <= most, || format!("it took {:.1} s", self.wall.as_secs_f64()))
@@ -129,7 +135,7 @@ impl Seen<'_> {
                 let paths = if expected.is_array() { list(expected) } else { std::slice::from_ref(expected) };
                 let wrong =
                     paths.iter().find(|path| self.files.contains_key(text(path)) != (key == "exists"));
-                ensure(wrong.is_none(), || format!("{wrong:?} is not {key}: {}", shown(&self.files)))
+                ensure(wrong.is_none(), || format!("{wrong:?} is not {key}: {}", render_files(&self.files)))
             }
             // What the case says to its reader.
             "or" | "original" | "note" => Ok(()),
@@ -151,12 +157,12 @@ impl Seen<'_> {
         equal("the number of results", &expected.len().into(), &actual.len().into())?;
         for (index, (expected, actual)) in expected.iter().zip(actual).enumerate() {
             for (key, expected) in members(expected) {
-                let found = &actual[key];
+                let value = &actual[key];
                 let may_go_on = key == "summary" && actual["success"] == false;
-                if may_go_on && text(found).starts_with(text(expected)) {
+                if may_go_on && text(value).starts_with(text(expected)) {
                     continue;
                 }
-                equal(&format!("{key} of result {index}"), expected, found)?;
+                equal(&format!("{key} of result {index}"), expected, value)?;
             }
         }
         Ok(())
@@ -178,7 +184,7 @@ pub(crate) fn in_order(
     Ok(())
 }
 
-/// The bytes that a case means by a text: in some, each character is one byte.
+/// Returns the bytes that a case means by a text: in some cases, each character is one byte.
 fn bytes(input: &Value, content: &Value) -> Result<Vec<u8>, Problem> {
     let content = text(content);
     if input["files_encoding"].is_null() {
@@ -187,7 +193,7 @@ fn bytes(input: &Value, content: &Value) -> Result<Vec<u8>, Problem> {
     Ok(content.chars().map(u8::try_from).collect::<Result<_, _>>()?)
 }
 
-fn shown(files: &BTreeMap<String, Vec<u8>>) -> String {
+fn render_files(files: &BTreeMap<String, Vec<u8>>) -> String {
     let files: Vec<_> = files
         .iter()
         .map(|(path, content)| format!("{path:?}: {:?}", content.escape_ascii().to_string()))

@@ -1,7 +1,7 @@
-//! Cases of kind flow: what sessions do with folders, files and each other.
+//! Cases of kind flow: sessions with their folders, files and each other.
 //!
-//! The cases are statements rather than transcripts, so each kind has a function of its own that makes the statement come
-//! true in a real folder. What it starts from and what it should find are the case's.
+//! The cases are statements rather than transcripts, so each kind has a function of its own that reproduces the statement
+//! in a real folder. The initial state and the expectation are the case's.
 
 use std::fs;
 use std::path::Path;
@@ -17,12 +17,12 @@ use wap_core::CancelFlag;
 use crate::conformance::Outcome;
 use crate::conformance::crash::runs_of_a_reply_after_a_crash;
 use crate::conformance::expected::{equal, expectations, list, members, text};
-use crate::conformance::ground::Ground;
+use crate::conformance::fixture::Fixture;
 use crate::conformance::problem::{Problem, ensure};
 use crate::conformance::tag::exec::{apply, in_order};
 
 /// Checks one key of what a case expects.
-type Flow = fn(&Ground, &Value, &Value) -> Result<(), Problem>;
+type Flow = fn(&Fixture, &Value, &Value) -> Result<(), Problem>;
 
 /// By what a case expects: the keys, and what is done to check them.
 const FLOWS: [(&[&str], Flow); 10] = [
@@ -38,65 +38,65 @@ const FLOWS: [(&[&str], Flow); 10] = [
     (&["header_task_single_line", "sections_count"], task_folded),
 ];
 
-/// What a case says to its reader.
+/// The keys with remarks for the reader of a case.
 const REMARKS: [&str; 2] = ["original", "note"];
 
-/// Makes what the case states happen in a real folder, and compares every key of what is expected.
+/// Reproduces the statement of a case in a real folder, and compares every key of the expectation.
 pub(crate) fn run(case: &Value) -> Outcome {
     check(case).into()
 }
 
 fn check(case: &Value) -> Result<(), Problem> {
     let (input, expect) = (&case["input"], &case["expect"]);
-    let asked: Vec<&str> =
+    let keys_of_case: Vec<&str> =
         expectations(expect)?.map(|(key, _)| key).filter(|key| !REMARKS.contains(key)).collect();
-    let row = FLOWS.iter().find(|(keys, _)| asked.iter().any(|key| keys.contains(key)));
-    let (keys, flow) = row.ok_or_else(|| Problem::new(format!("no runner is known for {asked:?}")))?;
-    if let Some(key) = asked.iter().find(|key| !keys.contains(key)) {
+    let row = FLOWS.iter().find(|(keys, _)| keys_of_case.iter().any(|key| keys.contains(key)));
+    let (keys, flow) = row.ok_or_else(|| Problem::new(format!("there is no runner for {keys_of_case:?}")))?;
+    if let Some(key) = keys_of_case.iter().find(|key| !keys.contains(key)) {
         return Err(Problem::unknown_key(key));
     }
     for key in *keys {
         ensure(!expect[*key].is_null(), || format!("the case does not say {key}"))?;
     }
-    flow(&Ground::new()?, input, expect)
+    flow(&Fixture::new()?, input, expect)
 }
 
-fn crash_before_save(ground: &Ground, _: &Value, expect: &Value) -> Result<(), Problem> {
-    let runs = runs_of_a_reply_after_a_crash(ground)?;
+fn crash_before_save(fixture: &Fixture, _: &Value, expect: &Value) -> Result<(), Problem> {
+    let runs = runs_of_a_reply_after_a_crash(fixture)?;
     ensure(runs > 0, || "the command never ran".to_owned())?;
     equal("re_executed", &expect["re_executed"], &(runs > 1).into())
 }
 
-fn done_stops(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
-    let sessions = ground.sessions()?;
+fn done_stops(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let sessions = fixture.sessions()?;
     let session = answered(&sessions, &begin(&sessions, "T")?, text(&input["inbox"]))?;
     equal("isComplete", &expect["isComplete"], &session.is_complete.into())?;
-    let outboxes = names(&ground.state().join("outbox"))?.len();
+    let outboxes = names(&fixture.state().join("outbox"))?.len();
     equal("next_outbox_written", &expect["next_outbox_written"], &(outboxes > 1).into())
 }
 
 /// The other files are older, so that each would come before the sentinel if it counted as a reply.
-fn only_txt(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+fn only_txt(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
     const SENTINEL: &str = "sentinel.txt";
-    let sessions = ground.sessions()?;
+    let sessions = fixture.sessions()?;
     let mut processed: Vec<Value> = Vec::new();
     let names = list(&input["files"]).iter().map(text).chain([SENTINEL]);
     for (age, name) in (0..).zip(names.rev()) {
-        put_reply(ground, name, "[MESSAGE]\nx\n[/MESSAGE]", Duration::from_secs(60 * age))?;
+        put_reply(fixture, name, "[MESSAGE]\nx\n[/MESSAGE]", Duration::from_secs(60 * age))?;
     }
     loop {
-        let found = next_reply(&sessions)?;
-        sessions.move_to_processed(&found.name)?;
-        if found.name.to_string() == SENTINEL {
+        let reply = next_reply(&sessions)?;
+        sessions.move_to_processed(&reply.name)?;
+        if reply.name.to_string() == SENTINEL {
             break;
         }
-        processed.push(found.name.to_string().into());
+        processed.push(reply.name.to_string().into());
     }
     equal("processed", &expect["processed"], &processed.into())
 }
 
-fn no_results_section(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
-    let outbox = outbox_at(ground, input)?;
+fn no_results_section(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let outbox = outbox_at(fixture, input)?;
     for absent in list(&expect["absent"]).iter().map(text) {
         ensure(outbox.lines().all(|line| line != absent), || format!("the outbox has a line {absent}"))?;
     }
@@ -104,7 +104,7 @@ fn no_results_section(ground: &Ground, input: &Value, expect: &Value) -> Result<
 }
 
 /// The outbox with the sequence of a case, after a reply with so many results, of which so many read a file.
-fn outbox_at(ground: &Ground, input: &Value) -> Result<String, Problem> {
+fn outbox_at(fixture: &Fixture, input: &Value) -> Result<String, Problem> {
     let number = |key: &str| input[key].as_u64().unwrap_or(0);
     let (sequence, results, reads) = (number("seq"), number("results"), number("reads"));
     ensure(sequence >= 1 && results >= reads && (sequence > 1 || results == 0), || {
@@ -112,11 +112,11 @@ fn outbox_at(ground: &Ground, input: &Value) -> Result<String, Problem> {
     })?;
     let mut reply = "Only prose.\n".to_owned();
     for read in 0..reads {
-        ground.put(&format!("a{read}"), "A\n")?;
+        fixture.put(&format!("a{read}"), "A\n")?;
         reply.push_str(&format!("[READ_FILE path=\"a{read}\"]\n"));
     }
     reply.push_str(&"[MESSAGE]\nm\n[/MESSAGE]\n".repeat(usize::try_from(results - reads)?));
-    let sessions = ground.sessions()?;
+    let sessions = fixture.sessions()?;
     let mut session = begin(&sessions, "T")?;
     for before in 1..sequence {
         let is_last = before + 1 == sequence;
@@ -129,29 +129,29 @@ fn outbox_at(ground: &Ground, input: &Value) -> Result<String, Problem> {
     outbox(&sessions, &session)
 }
 
-fn no_forged_section(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
-    ground.put("printed", text(&input["run_output"]))?;
-    let sessions = ground.sessions()?;
+fn no_forged_section(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
+    fixture.put("printed", text(&input["run_output"]))?;
+    let sessions = fixture.sessions()?;
     let session = answered(&sessions, &begin(&sessions, "T")?, "[RUN_COMMAND]\ncat printed\n[/RUN_COMMAND]")?;
     equal("the output", &input["run_output"], &session.last_results[0].output.as_str().into())?;
     let outbox = outbox(&sessions, &session)?;
     for (marker, count) in members(&expect["line_equal_marker_count"]) {
-        let found = outbox.lines().filter(|line| *line == marker).count();
-        equal(&format!("the number of lines {marker}"), count, &found.into())?;
+        let count_in_outbox = outbox.lines().filter(|line| *line == marker).count();
+        equal(&format!("the number of lines {marker}"), count, &count_in_outbox.into())?;
     }
     Ok(())
 }
 
-fn name_collision(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+fn name_collision(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
     let (earlier, later) = (text(&input["processed_has"]), text(&input["inbox"]));
-    let sessions = ground.sessions()?;
+    let sessions = fixture.sessions()?;
     let session = begin(&sessions, "T")?;
-    let processed = ground.state().join("inbox/processed");
+    let processed = fixture.state().join("inbox/processed");
     fs::write(processed.join(earlier), "earlier")?;
-    put_reply(ground, later, "[MESSAGE]\nlater\n[/MESSAGE]", Duration::ZERO)?;
-    let found = next_reply(&sessions)?;
-    answered(&sessions, &session, &found.text)?;
-    sessions.move_to_processed(&found.name)?;
+    put_reply(fixture, later, "[MESSAGE]\nlater\n[/MESSAGE]", Duration::ZERO)?;
+    let reply = next_reply(&sessions)?;
+    answered(&sessions, &session, &reply.text)?;
+    sessions.move_to_processed(&reply.name)?;
 
     let mut texts = Vec::new();
     for name in names(&processed)? {
@@ -163,11 +163,11 @@ fn name_collision(ground: &Ground, input: &Value, expect: &Value) -> Result<(), 
     equal("both_kept", &expect["both_kept"], &is_kept.into())
 }
 
-fn resume_pending(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
-    ground.put("asked.txt", "what was asked for\n")?;
+fn resume_pending(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
+    fixture.put("asked.txt", "what was asked for\n")?;
     let wanted = input["session_seq"].as_u64().ok_or_else(|| Problem::new("the case has no session_seq"))?;
     let (session, before) = {
-        let sessions = ground.sessions()?;
+        let sessions = fixture.sessions()?;
         let mut session = begin(&sessions, "T")?;
         while u64::from(session.sequence_number) < wanted {
             let reply = format!("Reply {}.\n[READ_FILE path=\"asked.txt\"]", session.sequence_number);
@@ -178,30 +178,30 @@ fn resume_pending(ground: &Ground, input: &Value, expect: &Value) -> Result<(), 
     };
     equal("the pending outbox", &input["outbox_exists"], &session.sequence_number.into())?;
     ensure(before.contains("what was asked for"), || format!("the file is not shown:\n{before}"))?;
-    let files = || names(&ground.state().join("outbox"));
+    let files = || names(&fixture.state().join("outbox"));
     let outboxes = files()?;
 
-    let sessions = ground.sessions()?;
-    let resumed = sessions.newest_unfinished()?.ok_or_else(|| Problem::new("no session goes on"))?;
+    let sessions = fixture.sessions()?;
+    let resumed = sessions.newest_unfinished()?.ok_or_else(|| Problem::new("no session is unfinished"))?;
     equal("after_resume_seq", &expect["after_resume_seq"], &resumed.sequence_number.into())?;
     ensure(resumed == session, || "the session is not what it was".to_owned())?;
     ensure(outbox(&sessions, &resumed)? == before, || "the outbox is not what it was".to_owned())?;
     equal("the outboxes", &json!(outboxes), &json!(files()?))
 }
 
-fn outbox_order(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
-    only_in_order(&outbox_at(ground, input)?, &expect["order"])
+fn outbox_order(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
+    only_in_order(&outbox_at(fixture, input)?, &expect["order"])
 }
 
-fn session_id(ground: &Ground, _: &Value, expect: &Value) -> Result<(), Problem> {
-    let id = begin(&ground.sessions()?, "T")?.session_id.to_string();
+fn session_id(fixture: &Fixture, _: &Value, expect: &Value) -> Result<(), Problem> {
+    let id = begin(&fixture.sessions()?, "T")?.session_id.to_string();
     let pattern = text(&expect["regex"]);
     ensure(Regex::new(pattern)?.is_match(&id), || format!("{id} does not match {pattern}"))
 }
 
-fn task_folded(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+fn task_folded(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Problem> {
     let task = text(&input["task"]);
-    let sessions = ground.sessions()?;
+    let sessions = fixture.sessions()?;
     let session = begin(&sessions, task)?;
     let outbox = outbox(&sessions, &session)?;
     let folded = format!("Task: {}", task.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -229,9 +229,9 @@ fn outbox(sessions: &Sessions<LocalWorkspace>, session: &Session) -> Result<Stri
     Ok(outbox)
 }
 
-/// Saves a reply that is so old already.
-fn put_reply(ground: &Ground, name: &str, reply: &str, age: Duration) -> Result<(), Problem> {
-    let path = ground.state().join("inbox").join(name);
+/// Saves a reply with a modification time in the past.
+fn put_reply(fixture: &Fixture, name: &str, reply: &str, age: Duration) -> Result<(), Problem> {
+    let path = fixture.state().join("inbox").join(name);
     fs::write(&path, reply)?;
     Ok(fs::File::options().write(true).open(&path)?.set_modified(SystemTime::now() - age)?)
 }
@@ -255,6 +255,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Problem> {
 /// Checks that the sections and headings of an outbox are these, in this order, and no others.
 fn only_in_order(outbox: &str, order: &Value) -> Result<(), Problem> {
     in_order(outbox, order, |line, marker| line == marker)?;
-    let found = outbox.lines().filter(|line| line.starts_with("=== ") || line.starts_with("## ")).count();
-    equal("the number of sections and headings", &list(order).len().into(), &found.into())
+    let count_in_outbox =
+        outbox.lines().filter(|line| line.starts_with("=== ") || line.starts_with("## ")).count();
+    equal("the number of sections and headings", &list(order).len().into(), &count_in_outbox.into())
 }

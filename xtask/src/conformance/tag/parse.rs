@@ -1,4 +1,4 @@
-//! Cases of kind parse: strict reading of an inbox.
+//! Cases of kind parse: strict parsing of an inbox.
 
 use serde_json::Value;
 use tagproto::{Strictness, read};
@@ -26,7 +26,7 @@ pub(crate) fn run(case: &Value) -> Outcome {
 
 fn compare_block(index: usize, expected: &Value, actual: &Value) -> Outcome {
     let Some(fields) = expected.as_object() else {
-        return Outcome::Failed(format!("block {index} of the case is no object"));
+        return Outcome::Failed(format!("block {index} of the case is not an object"));
     };
     fields.iter().fold(Outcome::Passed, |outcome, (key, expected)| {
         outcome.and(|| {

@@ -1,12 +1,12 @@
-//! What line numbers of an edit mean, and what is shown when they cannot be followed.
+//! The meaning of an edit's line numbers, and the answers when they cannot be followed.
 
 use std::time::Duration;
 
 use memory_workspace::MemoryWorkspace;
 use tagproto::{BaseVersions, Dialect, ExecutionObserver, Session, base_versions, execute, parse};
 
-use crate::call_frame::Frame;
-use crate::round_trip::{answer, ended, outbox, run, run_with, session};
+use crate::fixture::call_frame::Frame;
+use crate::fixture::round_trip::{answer, ended, outbox, run, run_with, session};
 
 fn numbered(count: usize) -> String {
     (1..=count).map(|number| format!("line {number}\n")).collect()
@@ -16,8 +16,8 @@ fn edit(path: &str, first: i32, last: i32, body: &str) -> String {
     format!("[EDIT_FILE path=\"{path}\" start_line=\"{first}\" end_line=\"{last}\"]\n{body}[/EDIT_FILE]\n")
 }
 
-/// A session that was shown `a.txt` with that many lines.
-fn shown(lines: usize) -> (Session, MemoryWorkspace) {
+/// Returns a session that was shown `a.txt` with that many lines.
+fn session_after_reading(lines: usize) -> (Session, MemoryWorkspace) {
     let workspace = MemoryWorkspace::with_files([("a.txt", numbered(lines))]);
     let mut session = session("T", Dialect::Agentd);
     answer("[READ_FILE path=\"a.txt\"]", &mut session, &workspace);
@@ -27,7 +27,7 @@ fn shown(lines: usize) -> (Session, MemoryWorkspace) {
 
 #[test]
 fn several_edits_of_a_reply_use_the_numbers_that_were_shown() {
-    let (session, workspace) = shown(5);
+    let (session, workspace) = session_after_reading(5);
     let reply = edit("a.txt", 1, 1, "A\nB\nC\n") + &edit("a.txt", 3, 3, "X\n") + &edit("a.txt", 5, 9, "");
     let execution = run(&reply, &session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "A\nB\nC\nline 2\nX\nline 4\n");
@@ -43,8 +43,8 @@ fn several_edits_of_a_reply_use_the_numbers_that_were_shown() {
 }
 
 #[test]
-fn numbers_that_an_edit_of_an_earlier_reply_has_moved_are_refused_unless_the_line_is_named() {
-    let (mut session, workspace) = shown(5);
+fn numbers_that_an_earlier_reply_has_moved_are_refused_unless_the_line_is_named() {
+    let (mut session, workspace) = session_after_reading(5);
     answer(&edit("a.txt", 1, 1, "A\nB\n"), &mut session, &workspace);
     outbox(&mut session, &workspace);
     workspace.set_file("a.txt", format!("top\n{}", workspace.text("a.txt").unwrap()));
@@ -55,7 +55,7 @@ fn numbers_that_an_edit_of_an_earlier_reply_has_moved_are_refused_unless_the_lin
          both stand below; send the edit again with the numbers that it has there"
     );
     let named = edit("a.txt", 4, 4, "X\n").replace("\"4\"]", "\"4\" was=\" line 4\"]");
-    let (mut session, workspace) = shown(5);
+    let (mut session, workspace) = session_after_reading(5);
     answer(&edit("a.txt", 1, 1, "A\nB\n"), &mut session, &workspace);
     outbox(&mut session, &workspace);
     workspace.set_file("a.txt", format!("top\n{}", workspace.text("a.txt").unwrap()));
@@ -66,7 +66,7 @@ fn numbers_that_an_edit_of_an_earlier_reply_has_moved_are_refused_unless_the_lin
 
 #[test]
 fn numbers_keep_their_meaning_over_the_users_changes_since_the_message() {
-    let (mut session, workspace) = shown(5);
+    let (mut session, workspace) = session_after_reading(5);
     workspace.set_file("a.txt", format!("top\n{}", workspace.text("a.txt").unwrap()));
     answer(&edit("a.txt", 4, 4, "X\n"), &mut session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "top\nline 1\nline 2\nline 3\nX\nline 5\n");
@@ -74,7 +74,7 @@ fn numbers_keep_their_meaning_over_the_users_changes_since_the_message() {
 
 #[test]
 fn edit_of_changed_lines_is_refused_with_both_texts() {
-    let (mut session, workspace) = shown(3);
+    let (mut session, workspace) = session_after_reading(3);
     workspace.set_file("a.txt", "line 1\nthe user's\nline 3\n");
     let execution = answer(&edit("a.txt", 2, 2, "X\n"), &mut session, &workspace);
     let result = &execution.results[0];
@@ -97,7 +97,7 @@ fn edit_of_changed_lines_is_refused_with_both_texts() {
 
 #[test]
 fn invalid_range_shows_the_text_as_it_is() {
-    let (session, workspace) = shown(2);
+    let (session, workspace) = session_after_reading(2);
     let execution = run(&edit("a.txt", 3, 3, "X\n"), &session, &workspace);
     let result = &execution.results[0];
     insta::assert_snapshot!(format!("{}\n{}", result.summary, result.output), @r#"
@@ -119,7 +119,7 @@ impl ExecutionObserver for Meddler<'_> {
 }
 
 #[test]
-fn file_that_was_never_shown_is_meant_as_it_was_before_the_reply() {
+fn numbers_in_a_file_that_was_never_shown_refer_to_it_before_the_reply() {
     let workspace = MemoryWorkspace::with_files([("a.txt", numbered(3))]);
     workspace.on_command("meddle", Ok(ended("", "", 0)));
     let session = session("T", Dialect::Agentd);
@@ -133,7 +133,7 @@ fn file_that_was_never_shown_is_meant_as_it_was_before_the_reply() {
 }
 
 #[test]
-fn what_numbers_mean_survives_being_stored_with_the_run() {
+fn the_meaning_of_numbers_survives_being_stored_with_the_run() {
     let workspace = MemoryWorkspace::with_files([("d/a.txt", numbered(3)), ("d/e/x", String::new())]);
     let session = session("T", Dialect::Agentd);
     let reply = edit("d/e/../a.txt", 2, 2, "X\n");
@@ -148,8 +148,8 @@ fn what_numbers_mean_survives_being_stored_with_the_run() {
 }
 
 #[test]
-fn other_spelling_of_a_shown_file_means_the_version_shown() {
-    let (session, workspace) = shown(3);
+fn other_spelling_of_a_shown_file_refers_to_the_shown_version() {
+    let (session, workspace) = session_after_reading(3);
     workspace.set_file("d/x", "");
     workspace.set_file("a.txt", format!("top\n{}", numbered(3)));
     run(&edit("d/../a.txt", 2, 2, "X\n"), &session, &workspace);
@@ -158,7 +158,7 @@ fn other_spelling_of_a_shown_file_means_the_version_shown() {
 
 #[test]
 fn created_file_is_known_to_the_model_that_wrote_it() {
-    let (mut session, workspace) = shown(5);
+    let (mut session, workspace) = session_after_reading(5);
     let create = "[CREATE_FILE path=\"./a.txt\"]\none\ntwo\nthree\n[/CREATE_FILE]\n";
     let reply = format!("{create}{}{}", edit("a.txt", 1, 1, "1\n1.5\n"), edit("a.txt", 2, 2, "2\n"));
     answer(&reply, &mut session, &workspace);

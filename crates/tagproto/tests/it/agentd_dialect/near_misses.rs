@@ -1,4 +1,4 @@
-//! What was meant as a tag and is not one.
+//! Lines that were meant as tags and are not tags.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use tagproto::{
     BlockKind, Dialect, Item, LineRange, ParseErrorKind, Reply, Strictness, read, read_in, render_reply,
 };
 
-use crate::texts;
+use crate::fixture::texts;
 
 fn read_by_agentd(text: &str) -> Reply<'_> {
     read_in(text, Strictness::Repair, Dialect::Agentd)
 }
 
-/// Each item in short: the name of a block, or the text of an error.
-fn told(text: &str) -> Vec<String> {
+/// Returns each item in short: the name of a block, or the text of an error.
+fn outline(text: &str) -> Vec<String> {
     let name = |item: &Item<'_>| match item {
         Item::Block(block) => block.value.kind().to_string(),
         Item::Error(error) => error.to_string(),
@@ -61,7 +61,7 @@ fn no_block_inside_of_a_misspelt_one_is_run() {
     let text = "[CREATEFILE path=\"notes.md\"]\n[RUN_COMMAND]\nrm -r src\n[/RUN_COMMAND]\n[/CREATEFILE]\n[READ_FILE path=\"a\"]\n";
     let control = read(text, Strictness::Repair);
     assert_eq!(control.items.len(), 2, "the strict rules run what is inside");
-    let [error, last] = <[String; 2]>::try_from(told(text)).unwrap();
+    let [error, last] = <[String; 2]>::try_from(outline(text)).unwrap();
     assert!(error.contains("is not a tag, and 1 block inside it was not run; write [CREATE_FILE"), "{error}");
     assert_eq!(last, "READ_FILE");
 }
@@ -69,9 +69,9 @@ fn no_block_inside_of_a_misspelt_one_is_run() {
 #[test]
 fn without_its_closing_tag_only_the_line_is_an_error() {
     let text = "[EDITFILE path=\"a\"]\nx\n[READ_FILE path=\"a\"]\n";
-    let told = told(text);
-    assert!(told[0].starts_with("EDIT_FILE is not recognised"), "{told:?}");
-    assert_eq!(told[1], "READ_FILE");
+    let outline = outline(text);
+    assert!(outline[0].starts_with("EDIT_FILE is not recognised"), "{outline:?}");
+    assert_eq!(outline[1], "READ_FILE");
 }
 
 #[test]
@@ -85,15 +85,15 @@ fn prose_stays_prose() {
         "<think>\n[EDITFILE path=\"a\"]\n</think>\n",
         "<p>\n<https://example.org>\n[1]\n[section.name]\n[profile path=\"x\"]\n",
     ] {
-        assert!(read_by_agentd(text).items.is_empty(), "{text}: {:?}", told(text));
+        assert!(read_by_agentd(text).items.is_empty(), "{text}: {:?}", outline(text));
     }
 }
 
 #[test]
-fn what_stands_in_a_body_is_content() {
+fn text_in_a_body_is_content() {
     let text =
         "[CREATE_FILE path=\"a.html\"]\n<edit_file path=\"x\">\n[EDITFILE path=\"x\"]\n[/CREATE_FILE]\n";
-    assert_eq!(told(text), ["CREATE_FILE"]);
+    assert_eq!(outline(text), ["CREATE_FILE"]);
 }
 
 #[test]

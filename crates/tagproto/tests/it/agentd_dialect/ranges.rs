@@ -4,15 +4,15 @@ use memory_workspace::MemoryWorkspace;
 use tagproto::{Dialect, Execution, Session, ShownLines, read_outbox};
 use wap_core::LineSpan;
 
-use crate::round_trip::{answer, outbox, session};
+use crate::fixture::round_trip::{answer, outbox, session};
 
-/// A file of 900 lines, each with its number.
+/// Returns a workspace with a file of 900 lines, each with its number.
 fn long() -> MemoryWorkspace {
     let text: String = (1..=900).map(|line| format!("line {line}\n")).collect();
     MemoryWorkspace::with_files([("p", text.as_str()), ("empty", "")])
 }
 
-fn asked(reply: &str, session: &mut Session) -> (Execution, String) {
+fn ask_and_render(reply: &str, session: &mut Session) -> (Execution, String) {
     let workspace = long();
     let execution = answer(reply, session, &workspace);
     let text = outbox(session, &workspace);
@@ -26,10 +26,11 @@ fn lines(first: u32, last: u32) -> String {
 #[test]
 fn a_range_is_shown_with_its_numbers_and_read_back() {
     let mut session = session("T", Dialect::Agentd);
-    let (execution, text) = asked("[READ_FILE path=\"p\" start_line=\"400\" end_line=\"520\"]", &mut session);
+    let (execution, text) =
+        ask_and_render("[READ_FILE path=\"p\" start_line=\"400\" end_line=\"520\"]", &mut session);
     assert_eq!(execution.results[0].summary, "Queued 'p' lines 400-520 for next outbox");
-    let shown = format!("--- p --- (lines 400-520 of 900)\n{}--- end p ---\n", lines(400, 520));
-    assert!(text.contains(&shown), "{text}");
+    let expected = format!("--- p --- (lines 400-520 of 900)\n{}--- end p ---\n", lines(400, 520));
+    assert!(text.contains(&expected), "{text}");
     let file = &read_outbox(&text).unwrap().files[0];
     assert_eq!(file.lines, Some(ShownLines { first: 400, last: 520, total: 900 }));
     assert_eq!(file.text.as_deref(), Some(lines(400, 520).as_str()));
@@ -47,17 +48,17 @@ fn either_end_may_be_left_out_and_both_are_clamped() {
         ("start_line=\" +5 \" end_line=\"5\"", 5, 5),
     ] {
         let mut session = session("T", Dialect::Agentd);
-        let (execution, text) = asked(&format!("[READ_FILE path=\"p\" {attributes}]"), &mut session);
+        let (execution, text) = ask_and_render(&format!("[READ_FILE path=\"p\" {attributes}]"), &mut session);
         assert_eq!(execution.results[0].summary, format!("Queued 'p' lines {first}-{last} for next outbox"));
-        let shown = format!("--- p --- (lines {first}-{last} of 900)\n{}--- end p", lines(first, last));
-        assert!(text.contains(&shown), "{attributes}: {text}");
+        let expected = format!("--- p --- (lines {first}-{last} of 900)\n{}--- end p", lines(first, last));
+        assert!(text.contains(&expected), "{attributes}: {text}");
     }
 }
 
 #[test]
 fn a_range_that_is_the_whole_file_is_shown_as_the_whole_file() {
     let mut session = session("T", Dialect::Agentd);
-    let (_, text) = asked("[READ_FILE path=\"p\" start_line=\"1\" end_line=\"900\"]", &mut session);
+    let (_, text) = ask_and_render("[READ_FILE path=\"p\" start_line=\"1\" end_line=\"900\"]", &mut session);
     assert!(text.contains("\n--- p ---\nline 1\n"), "{text}");
     assert!(session.shown_versions.version_for("p", 900).is_some());
 }
@@ -71,7 +72,7 @@ fn a_range_beyond_the_end_says_how_many_lines_there_are() {
         ("end_line=\"-1\"", "1-0"),
     ] {
         let mut session = session("T", Dialect::Agentd);
-        let (execution, _) = asked(&format!("[READ_FILE path=\"p\" {attributes}]"), &mut session);
+        let (execution, _) = ask_and_render(&format!("[READ_FILE path=\"p\" {attributes}]"), &mut session);
         let expected = format!("Invalid line range {range} for file with 900 lines; ");
         assert!(execution.results[0].summary.starts_with(&expected), "{:?}", execution.results);
         assert!(!execution.results[0].success && execution.read_file_requests.is_empty());
@@ -82,9 +83,9 @@ fn a_range_beyond_the_end_says_how_many_lines_there_are() {
 fn line_numbers_that_are_none_fail_the_block() {
     for attributes in ["start_line=\"first\"", "start_line=\"1\" start_line=\"2\"", "end_line=\"\""] {
         let reply = format!("[READ_FILE path=\"p\" {attributes}]");
-        let (execution, _) = asked(&reply, &mut session("T", Dialect::Agentd));
+        let (execution, _) = ask_and_render(&reply, &mut session("T", Dialect::Agentd));
         assert!(execution.results[0].summary.contains("must be integers"), "{:?}", execution.results);
-        let (original, _) = asked(&reply, &mut session("T", Dialect::CodingAgent));
+        let (original, _) = ask_and_render(&reply, &mut session("T", Dialect::CodingAgent));
         assert_eq!(original.results[0].summary, "Queued 'p' for next outbox");
     }
 }
@@ -92,7 +93,8 @@ fn line_numbers_that_are_none_fail_the_block() {
 #[test]
 fn the_dialect_of_the_original_shows_the_whole_file() {
     let mut session = session("T", Dialect::CodingAgent);
-    let (_, text) = asked("[READ_FILE path=\"p\" start_line=\"400\" end_line=\"520\"]", &mut session);
+    let (_, text) =
+        ask_and_render("[READ_FILE path=\"p\" start_line=\"400\" end_line=\"520\"]", &mut session);
     assert!(text.contains(&format!("--- p ---\n{}--- end p ---\n", lines(1, 900))), "{text}");
 }
 
@@ -106,14 +108,14 @@ fn ranges_that_touch_are_one_and_a_whole_file_holds_all_of_them() {
     ]
     .concat();
     let mut first = session("T", Dialect::Agentd);
-    let (execution, text) = asked(&apart, &mut first);
+    let (execution, text) = ask_and_render(&apart, &mut first);
     let spans = [LineSpan { first: 10, last: 30 }, LineSpan { first: 50, last: 60 }];
     assert_eq!(execution.read_file_ranges["p"], spans);
     assert!(text.contains("(lines 10-30 of 900)") && text.contains("(lines 50-60 of 900)"), "{text}");
     let stored = serde_json::to_string(&first).unwrap();
     assert_eq!(serde_json::from_str::<Session>(&stored).unwrap(), first);
     for reply in [format!("{apart}{}", read("")), format!("{}{apart}", read(""))] {
-        let (execution, text) = asked(&reply, &mut session("T", Dialect::Agentd));
+        let (execution, text) = ask_and_render(&reply, &mut session("T", Dialect::Agentd));
         assert!(execution.read_file_ranges.is_empty(), "{execution:?}");
         assert_eq!(text.matches("\n--- p ---").count(), 1, "{text}");
     }
@@ -122,7 +124,7 @@ fn ranges_that_touch_are_one_and_a_whole_file_holds_all_of_them() {
 #[test]
 fn all_lines_of_an_empty_file_are_shown_as_none() {
     let mut session = session("T", Dialect::Agentd);
-    let (execution, text) = asked("[READ_FILE path=\"empty\" start_line=\"1\"]", &mut session);
+    let (execution, text) = ask_and_render("[READ_FILE path=\"empty\" start_line=\"1\"]", &mut session);
     assert!(execution.results[0].success && text.contains("--- end empty --- (empty file)"), "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! What holds for paste repair of any text.
+//! Properties of paste repair that hold for any text.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use tagproto::{
@@ -7,19 +7,19 @@ use tagproto::{
 };
 
 use crate::{
-    strict_properties::places_are_sound,
-    texts::{any_text, block_with_plain_path, plain_block},
+    fixture::texts::{any_text, block_with_plain_path, plain_block},
+    strict::properties::positions_are_sound,
 };
 
-/// Whether an item is a block that fails for a fault of the model's own, which strict reading does not look for.
+/// Checks whether an item is a block that fails for a fault of the model's own, which strict parsing does not look for.
 fn is_fault(item: &Item<'_>) -> bool {
     let Item::Error(error) = item else { return false };
     matches!(error.kind, ParseErrorKind::CitationInBody { .. } | ParseErrorKind::OmittedCode { .. })
 }
 
-/// The items are those of strict reading, faults apart.
+/// Checks that the items are those of strict parsing, faults apart.
 fn same_but_for_faults(repaired: &[Item<'_>], strict: &[Item<'_>]) -> bool {
-    let place = |item: &Item<'_>| match item {
+    let position = |item: &Item<'_>| match item {
         Item::Block(block) => (block.span, block.lines),
         Item::Error(error) => (error.span, error.lines),
     };
@@ -27,7 +27,7 @@ fn same_but_for_faults(repaired: &[Item<'_>], strict: &[Item<'_>]) -> bool {
         && repaired.iter().zip(strict).all(|(repaired, strict)| {
             repaired == strict
                 || (is_fault(repaired)
-                    && place(repaired) == place(strict)
+                    && position(repaired) == position(strict)
                     && repaired.kind() == strict.kind())
         })
 }
@@ -36,7 +36,7 @@ fn is_untouched(reply: &Reply<'_>) -> bool {
     reply.repairs.is_empty() && reply.refused.is_none()
 }
 
-/// What repair may find in a reply whose tag lines are clean and that has nothing between its blocks.
+/// The repairs and refusals that a reply with clean tag lines and without prose may have.
 const IN_CLEAN_BLOCKS: [RepairKind; 2] = [RepairKind::BodyFence, RepairKind::Gutter];
 const REFUSED_CLEAN_BLOCKS: [RefusalKind; 6] = [
     RefusalKind::IndentationLost,
@@ -60,7 +60,7 @@ proptest! {
 
     #[test]
     fn every_item_of_a_repaired_reply_says_where_it_stands(text in any_text()) {
-        places_are_sound(&text, &read(&text, Strictness::Repair).items);
+        positions_are_sound(&text, &read(&text, Strictness::Repair).items);
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! The cases of kind `exec` that need neither a shell nor links, over a workspace in memory.
 //!
-//! What the commands print is scripted; that a shell prints it is another crate's to show.
+//! The output of the commands is scripted; other crates show that a shell prints it.
 
 use memory_workspace::MemoryWorkspace;
 use serde_json::Value;
 use tagproto::Dialect;
 
-use crate::round_trip::{answer, ended, outbox, session};
+use crate::fixture::round_trip::{answer, ended, outbox, session};
 
 /// The cases of every kind.
 pub(crate) fn cases() -> Vec<Value> {
-    let text = include_str!("../../../../fixtures/vectors/tagproto.json");
+    let text = include_str!("../../../../../fixtures/vectors/tagproto.json");
     let mut vectors: Value = serde_json::from_str(text).unwrap();
     vectors["cases"].as_array_mut().unwrap().drain(..).collect()
 }

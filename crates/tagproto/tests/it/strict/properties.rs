@@ -1,9 +1,9 @@
-//! What holds for strict reading of any text.
+//! Properties of strict parsing that hold for any text.
 
 use proptest::prelude::*;
 use tagproto::{Block, Decoder, Item, parse, render_block, render_reply};
 
-use crate::texts::{any_block, any_text};
+use crate::fixture::texts::{any_block, any_text};
 
 fn blocks(items: Vec<Item<'_>>) -> Vec<Block<'_>> {
     let block = |item| match item {
@@ -13,8 +13,8 @@ fn blocks(items: Vec<Item<'_>>) -> Vec<Block<'_>> {
     items.into_iter().map(block).collect()
 }
 
-/// Checks what every list of items says about its text.
-pub(crate) fn places_are_sound(text: &str, items: &[Item<'_>]) {
+/// Checks the spans and lines of a list of items.
+pub(crate) fn positions_are_sound(text: &str, items: &[Item<'_>]) {
     let mut last_end = 0;
     for item in items {
         let (span, lines) = match item {
@@ -62,7 +62,7 @@ proptest! {
 
     #[test]
     fn every_item_says_where_it_stands(text in any_text()) {
-        places_are_sound(&text, &parse(&text));
+        positions_are_sound(&text, &parse(&text));
     }
 
     #[test]

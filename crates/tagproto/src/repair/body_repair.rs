@@ -1,4 +1,4 @@
-//! The body of one block: what is undone in it, why the paste may be refused for it, and why the block may fail for it.
+//! The repair of one block's body, with the reasons to refuse the paste or to fail the block.
 
 use std::borrow::Cow;
 
@@ -16,18 +16,18 @@ use crate::{
     span::line_number,
 };
 
-/// A body as it is to be read.
+/// A body after its repair.
 #[derive(Debug)]
-pub(crate) struct Mended<'a> {
+pub(crate) struct RepairedBody<'a> {
     pub(crate) body: Body<'a>,
     pub(crate) repairs: RepairSet,
-    /// A fault of the model's own, for which this block is not run.
+    /// A fault of the model's own, for which this block is not run; `None` if there is none.
     pub(crate) fault: Option<ParseErrorKind>,
 }
 
-/// A closed block and what stands between its tags.
+/// A closed block with the text between its tags.
 #[derive(Debug)]
-pub(crate) struct Closed<'b, 'a> {
+pub(crate) struct ClosedBlock<'b, 'a> {
     pub(crate) block: &'b FoundBlock<'a>,
     /// The bytes between the tags.
     pub(crate) raw: &'a str,
@@ -35,21 +35,21 @@ pub(crate) struct Closed<'b, 'a> {
     pub(crate) first_line: usize,
     /// The blanks in front of the closing tag.
     pub(crate) closing_indent: &'a str,
-    /// What the body may have suffered, as far as tags show it.
+    /// The damage that the body may have, by the evidence of the tags.
     pub(crate) suspected: RepairSet,
 }
 
-impl<'a> Closed<'_, 'a> {
-    /// Undoes what can be undone.
+impl<'a> ClosedBlock<'_, 'a> {
+    /// Repairs the body.
     ///
-    /// Messages and summaries are only shown: they lose their `>`, and nothing is asked of them.
-    pub(crate) fn mend(&self) -> Result<Mended<'a>, Refusal> {
+    /// Messages and summaries are only shown: their `>` is removed, and they are not checked.
+    pub(crate) fn repaired_body(&self) -> Result<RepairedBody<'a>, Refusal> {
         let body = assemble::body(self.raw);
         let tag = &self.block.opening.tag;
         let file = match tag.kind {
             BlockKind::CreateFile | BlockKind::EditFile => match tag.usable_path() {
                 Some(path) => Some(FileKind::of(path)),
-                // The block fails for its path; its body is nobody's.
+                // The block fails for its path, so its body is not used.
                 None => return Ok(untouched(body)),
             },
             _ => None,
@@ -59,15 +59,15 @@ impl<'a> Closed<'_, 'a> {
         let mut text =
             Lines { lines: Cow::Borrowed(&lines), first_line: self.first_line, repairs: RepairSet::EMPTY };
         self.unquote(&mut text, is_shown_only)?;
-        let fault = if is_shown_only { None } else { self.mend_content(&mut text, file)? };
+        let fault = if is_shown_only { None } else { self.repair_content(&mut text, file)? };
         if text.repairs.is_empty() {
-            return Ok(Mended { fault, ..untouched(body) });
+            return Ok(RepairedBody { fault, ..untouched(body) });
         }
-        let mended = match text.lines.len() {
+        let repaired = match text.lines.len() {
             0 => Body::no_lines(),
             count => Body::counted(Cow::Owned(text.lines.join("\n")), count),
         };
-        Ok(Mended { body: mended, repairs: text.repairs, fault })
+        Ok(RepairedBody { body: repaired, repairs: text.repairs, fault })
     }
 
     fn unquote(&self, text: &mut Lines<'_>, is_shown_only: bool) -> Result<(), Refusal> {
@@ -85,12 +85,13 @@ impl<'a> Closed<'_, 'a> {
         Ok(())
     }
 
-    fn mend_content(
+    fn repair_content(
         &self,
         text: &mut Lines<'_>,
         file: Option<FileKind>,
     ) -> Result<Option<ParseErrorKind>, Refusal> {
         let tag = &self.block.opening.tag;
+        // Doubts come before repairs: a repair would remove the evidence.
         if self.is_indented_with_its_list_item(&text.lines) {
             return Err(text.refusal(RefusalKind::ListIndent, 0));
         }
@@ -119,7 +120,7 @@ impl<'a> Closed<'_, 'a> {
         Ok(self.fault(&text.lines, file))
     }
 
-    /// A fault of the model's own. In Markdown, such text is content.
+    /// Returns a fault of the model's own. In Markdown, such text is content.
     fn fault(&self, lines: &[&str], file: Option<FileKind>) -> Option<ParseErrorKind> {
         if file == Some(FileKind::Markdown) {
             return None;
@@ -133,7 +134,7 @@ impl<'a> Closed<'_, 'a> {
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
     }
 
-    /// A block behind a list marker whose lines went to the right with it: how much of their indentation is their own cannot be told.
+    /// Checks for a block behind a list marker whose lines were indented with it: their own indentation cannot be determined.
     fn is_indented_with_its_list_item(&self, lines: &[&str]) -> bool {
         let opening = &self.block.opening;
         if !opening.damage.contains(RepairKind::List) || lines.iter().all(|line| line.trim().is_empty()) {
@@ -145,14 +146,14 @@ impl<'a> Closed<'_, 'a> {
     }
 }
 
-fn untouched(body: Body<'_>) -> Mended<'_> {
-    Mended { body, repairs: RepairSet::EMPTY, fault: None }
+fn untouched(body: Body<'_>) -> RepairedBody<'_> {
+    RepairedBody { body, repairs: RepairSet::EMPTY, fault: None }
 }
 
-/// The lines of a body while repairs are made.
+/// The lines of a body during its repair.
 struct Lines<'l> {
     lines: Cow<'l, [&'l str]>,
-    /// The number in the paste of the first of them.
+    /// The number of the first of them in the paste.
     first_line: usize,
     repairs: RepairSet,
 }
@@ -167,7 +168,7 @@ impl<'l> Lines<'l> {
         Refusal { kind, line_number: line_number(self.first_line + line_index) }
     }
 
-    /// Takes a code fence off that encloses everything, where a fence cannot be content.
+    /// Removes a code fence that encloses everything, unless fences can be content.
     fn unwrap_fence(&mut self, kind: BlockKind, file: Option<FileKind>) {
         if file == Some(FileKind::Markdown) {
             return;

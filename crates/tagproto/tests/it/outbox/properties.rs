@@ -1,4 +1,4 @@
-//! Nothing that comes from the workspace, the model or the user forges the structure of an outbox.
+//! No text from the workspace, the model or the user forges the structure of an outbox.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tagproto::{
@@ -104,7 +104,7 @@ fn entry() -> impl Strategy<Value = ListedEntry> {
     let kinds = [EntryKind::Symlink, EntryKind::Fifo, EntryKind::Socket, EntryKind::Device];
     (hostile(), any::<u64>(), option::weighted(0.1, select(kinds.to_vec()))).prop_map(
         |(path, size_bytes, kind)| {
-            // What is no file is shown without a size.
+            // An entry that is not a regular file is shown without a size.
             ListedEntry { path, size_bytes: if kind.is_some() { 0 } else { size_bytes }, kind }
         },
     )
@@ -176,8 +176,8 @@ fn context() -> impl Strategy<Value = Context> {
 }
 
 fn session() -> impl Strategy<Value = Session> {
-    let told = (vec(result(), 0..4), vec(hostile(), 0..3));
-    (any::<[u8; 4]>(), hostile(), 1_u32..3, told, select(&Dialect::ALL[..])).prop_map(
+    let report = (vec(result(), 0..4), vec(hostile(), 0..3));
+    (any::<[u8; 4]>(), hostile(), 1_u32..3, report, select(&Dialect::ALL[..])).prop_map(
         |(id, task, sequence, (results, notes), dialect)| {
             let session =
                 Session::new(SessionId::from_random(id), task, "2025-01-15T10:30:00Z", dialect, None);
@@ -186,9 +186,8 @@ fn session() -> impl Strategy<Value = Session> {
     )
 }
 
-/// The lines of a text as any reader may see them, without the empty ones at the ends.
-/// What is shown of a text that has lines: nothing that controls a terminal.
-fn seen(text: &str) -> String {
+/// Returns the lines of a text as any reader may see them, without terminal controls and without empty lines at the ends.
+fn visible(text: &str) -> String {
     wap_core::visible_text(&cut(text)).trim_matches('\n').to_owned()
 }
 
@@ -213,12 +212,12 @@ fn on_one_line(name: &str) -> String {
 }
 
 fn folded(text: &str) -> String {
-    let text = seen(text);
+    let text = visible(text);
     let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What an outbox without a budget must say, part by part.
+/// Checks every part of an outbox without a budget.
 fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Result<(), TestCaseError> {
     let parts = read_outbox(text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
     prop_assert_eq!(parts.reply_to, session.reply_to());
@@ -239,36 +238,36 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
     prop_assert_eq!(note.contains("the list is not complete"), !context.listing_notes.is_empty());
     // A reader drops the blank behind the mark, too, where a note has nothing else.
     let notes: Vec<_> = session.notes.iter().map(|note| folded(note)).collect();
-    let shown: Vec<_> = parts.notes.iter().map(|note| note.trim().to_owned()).collect();
-    prop_assert_eq!(shown.len(), notes.len());
-    for (shown, note) in shown.iter().zip(&notes) {
-        let is_cut = shown.contains(" characters left out ...] ");
-        prop_assert!(shown == note || is_cut && note.chars().count() > 400);
+    let parsed: Vec<_> = parts.notes.iter().map(|note| note.trim().to_owned()).collect();
+    prop_assert_eq!(parsed.len(), notes.len());
+    for (parsed, note) in parsed.iter().zip(&notes) {
+        let is_cut = parsed.contains(" characters left out ...] ");
+        prop_assert!(parsed == note || is_cut && note.chars().count() > 400);
     }
 
     let results: Vec<_> = session
         .last_results
         .iter()
         .map(|result| CommandResult {
-            summary: seen(&result.summary),
-            output: seen(&result.output),
+            summary: visible(&result.summary),
+            output: visible(&result.output),
             ..result.clone()
         })
         .collect();
     prop_assert_eq!(parts.results, results);
 
-    let shown = |file: &ShownFile| (file.path.clone(), file.text.clone());
+    let text_of = |file: &ShownFile| (file.path.clone(), file.text.clone());
     let files: Vec<_> = context
         .files
         .iter()
         .map(|file| (on_one_line(&file.path), file.text.as_ref().map(|text| text.text.replace("\r\n", "\n"))))
         .collect();
-    prop_assert_eq!(parts.files.iter().map(shown).collect::<Vec<_>>(), files);
+    prop_assert_eq!(parts.files.iter().map(text_of).collect::<Vec<_>>(), files);
     let lines: Vec<_> = context.files.iter().map(named_lines).collect();
     prop_assert_eq!(parts.files.iter().map(|file| file.lines).collect::<Vec<_>>(), lines);
 
     let prompt = if session.sequence_number == 1 {
-        seen(&session.task)
+        visible(&session.task)
     } else {
         "Continue working on the task based on the results above. If the task is complete, send [DONE] with a summary.".into()
     };
@@ -347,8 +346,8 @@ proptest! {
         } else if estimate(&text) > tokens {
             // Nothing is left to be cut.
             prop_assert!(parts.listing.is_empty());
-            for (shown, file) in parts.files.iter().zip(&context.files) {
-                prop_assert!(shown.text.as_deref().unwrap_or_default().is_empty(), "{:?}", file);
+            for (parsed, file) in parts.files.iter().zip(&context.files) {
+                prop_assert!(parsed.text.as_deref().unwrap_or_default().is_empty(), "{:?}", file);
             }
         }
     }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tagproto::{BlockKind, CommandResult, Context, Dialect, RequestedFile, RequestedText, render_outbox};
 
-use crate::exec_vectors::cases;
-use crate::round_trip::session;
+use super::exec::cases;
+use crate::fixture::round_trip::session;
 
 fn case(name: &str) -> Value {
     cases().into_iter().find(|case| case["name"] == name).unwrap()

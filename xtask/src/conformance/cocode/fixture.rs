@@ -15,14 +15,14 @@ use tempfile::TempDir;
 use crate::conformance::problem::{Problem, ensure};
 
 /// Folders `repository` (with one commit on `main`), `home` and `bin`, removed when it is dropped.
-pub(crate) struct CocodeGround {
+pub(crate) struct CocodeFixture {
     _folder: TempDir,
     pub(crate) root: PathBuf,
     pub(crate) host: Host,
 }
 
-impl CocodeGround {
-    pub(crate) fn new() -> Result<CocodeGround, Problem> {
+impl CocodeFixture {
+    pub(crate) fn new() -> Result<CocodeFixture, Problem> {
         let folder = tempfile::Builder::new().prefix("conformance-").tempdir()?;
         let root = fs::canonicalize(folder.path())?;
         for name in ["repository", "home", "bin"] {
@@ -36,9 +36,9 @@ impl CocodeGround {
             ("LANG".into(), "C.UTF-8".into()),
         ]);
         let host = Host { variables, home: root.join("home") };
-        let ground = CocodeGround { _folder: folder, root, host };
-        ground.make_repository(&ground.repository())?;
-        Ok(ground)
+        let fixture = CocodeFixture { _folder: folder, root, host };
+        fixture.make_repository(&fixture.repository())?;
+        Ok(fixture)
     }
 
     pub(crate) fn repository(&self) -> PathBuf {

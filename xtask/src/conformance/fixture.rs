@@ -21,34 +21,34 @@ use super::problem::Problem;
 /// The state folder, where it lies by default.
 const STATE_FOLDER: &str = ".agentd";
 
-/// What the files outside of the workspace hold.
+/// The content of the files outside of the workspace.
 pub(super) const OUTSIDE_TEXT: &str = "hit outside\n";
 
 /// A folder with `workspace`, `outside`, `home` and `scratch`, removed when it is dropped.
-pub(super) struct Ground {
+pub(super) struct Fixture {
     path: PathBuf,
     _folder: Option<TempDir>,
 }
 
-impl Ground {
+impl Fixture {
     /// Makes an empty workspace; beside it are the files `outside/file` and `outside/secret` and the empty folder
     /// `outside/folder`.
-    pub(super) fn new() -> Result<Ground, Problem> {
+    pub(super) fn new() -> Result<Fixture, Problem> {
         let folder = tempfile::Builder::new().prefix("conformance-").tempdir()?;
-        let ground = Ground { path: fs::canonicalize(folder.path())?, _folder: Some(folder) };
+        let fixture = Fixture { path: fs::canonicalize(folder.path())?, _folder: Some(folder) };
         let state_folder = format!("workspace/{STATE_FOLDER}");
         for name in ["workspace", &state_folder, "outside", "outside/folder", "home", "scratch"] {
-            fs::create_dir(ground.path.join(name))?;
+            fs::create_dir(fixture.path.join(name))?;
         }
         for name in ["file", "secret"] {
-            fs::write(ground.outside().join(name), OUTSIDE_TEXT)?;
+            fs::write(fixture.outside().join(name), OUTSIDE_TEXT)?;
         }
-        Ok(ground)
+        Ok(fixture)
     }
 
-    /// Finds the ground that another process has made and will remove.
-    pub(super) fn at(path: &Path) -> Ground {
-        Ground { path: path.to_owned(), _folder: None }
+    /// Opens the fixture that another process has made and will remove.
+    pub(super) fn at(path: &Path) -> Fixture {
+        Fixture { path: path.to_owned(), _folder: None }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -157,20 +157,20 @@ impl Ground {
 
 /// Everything beneath a folder by its relative path: the bytes of a regular file, `None` for anything else.
 fn tree(folder: &Path) -> io::Result<BTreeMap<String, Option<Vec<u8>>>> {
-    let mut found = BTreeMap::new();
+    let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(inner) = folders.pop() {
         for entry in fs::read_dir(&inner)? {
             let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
             let content = if kind.is_file() { Some(fs::read(&path)?) } else { None };
             let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-            found.insert(name, content);
+            files.insert(name, content);
             if kind.is_dir() {
                 folders.push(path);
             }
         }
     }
-    Ok(found)
+    Ok(files)
 }
 
 /// Changes every text within a value, the keys of objects apart.

@@ -4,7 +4,7 @@ use memory_workspace::MemoryWorkspace;
 use tagproto::Dialect;
 use wap_core::{Reason, WapError};
 
-use crate::round_trip::{answer, ended, outbox, session};
+use crate::fixture::round_trip::{answer, ended, outbox, session};
 
 const REPLY: &str = "\
 Reply-To: a1b2c3d4-1
