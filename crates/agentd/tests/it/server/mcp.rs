@@ -134,7 +134,7 @@ fn tools_that_ask_the_code_index_are_there_when_they_are_asked_for() {
     let answer = text(&mut client, "docdexSearch", json!({ "query": "totalPrice" }));
     assert!(answer.starts_with("cart.py:1-4 (docId cart.py#1-4)\n"), "{answer}");
     let snippet = text(&mut client, "docdexSnippet", json!({ "docId": "cart.py#1-4" }));
-    assert!(snippet.contains("     3  def total_price():\n"), "{shown}");
+    assert!(snippet.contains("     3  def total_price():\n"), "{snippet}");
     let symbols = text(&mut client, "docdexSymbols", json!({ "file": "cart.py" }));
     assert_eq!(symbols, "3-4 function total_price: def total_price()\n");
     let impact = text(&mut client, "docdexImpact", json!({ "file": "money.py" }));
