@@ -268,7 +268,7 @@ fn nothing_but_state_worktrees_and_branches_of_agents_changes() {
 }
 
 #[test]
-fn grounds_that_cannot_be_used_are_refused_with_what_to_do() {
+fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     let desk = Desk::new();
     let run = |folder: &str, more: &[&str]| {
         let folder = desk.project.folder().join(folder);
