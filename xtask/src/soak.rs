@@ -61,7 +61,7 @@ pub fn soak_files(root: &Path, operations: u64) -> Result<(), TaskError> {
 }
 
 /// The test that makes every system call of a reply go wrong.
-const EVERY_CALL: &str = "state::faults::fault_at_every_call_leaves_nothing_lost_torn_or_done_twice";
+const EVERY_CALL: &str = "state::faults::fault_at_every_call_leaves_nothing_lost_partial_or_done_twice";
 
 /// Runs a reply with a fault at every one of its system calls, each in a run of its own, and prints the outcomes.
 ///

@@ -1,15 +1,15 @@
-//! How soon a coding agent is at work, what twenty of them take, and when what they do is seen.
+//! Measures the time until a coding agent works, the memory for twenty of them, and the delay of their events.
 //!
 //! `cargo xtask bench cocode` runs it. It needs git and nothing else: the agents are shell scripts, confined as all are, in a
 //! repository of 5,000 files that is made in the temporary folder.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]
 
-mod ground;
+mod repository;
 mod run;
 
 use std::time::{Duration, Instant};
 
-use crate::ground::Ground;
+use crate::repository::Repository;
 use crate::run::Run;
 
 const FILES: usize = 5_000;
@@ -17,20 +17,20 @@ const TURNS: usize = 9;
 const AGENTS: usize = 20;
 
 /// Each agent of these says when it prints and when it has committed, in nanoseconds since 1970.
-const TELLING: &str = "for n in 1 2 3 4 5 6 7 8 9 10; do echo \"line $n $(date +%s%N)\"; sleep 0.13; \
+const REPORTING: &str = "for n in 1 2 3 4 5 6 7 8 9 10; do echo \"line $n $(date +%s%N)\"; sleep 0.13; \
      git commit -q --allow-empty -m \"commit $n\"; echo \"commit $n $(date +%s%N)\"; sleep 0.17; done";
 
 fn main() {
-    let ground = Ground::make(FILES);
-    start(&ground);
-    let one = [("one".to_owned(), TELLING.to_owned())];
-    let run = Run::of(&ground, 500, &one);
-    println!("\nuntil an event is seen, one agent (goal: under 200 ms)");
+    let repository = Repository::make(FILES);
+    start(&repository);
+    let one = [("one".to_owned(), REPORTING.to_owned())];
+    let run = Run::of(&repository, 500, &one);
+    println!("\nuntil an event is reported, one agent (goal: under 200 ms)");
     show_delays(&run);
-    ground.forget();
+    repository.forget();
     let many: Vec<(String, String)> =
-        (0..AGENTS).map(|number| (format!("a{number}"), TELLING.to_owned())).collect();
-    let run = Run::of(&ground, 501, &many);
+        (0..AGENTS).map(|number| (format!("a{number}"), REPORTING.to_owned())).collect();
+    let run = Run::of(&repository, 501, &many);
     println!("\n{AGENTS} agents at once");
     println!(
         "  {:<44} {:>8.1} MB (goal: under 60)",
@@ -38,21 +38,21 @@ fn main() {
     );
     println!("  {:<44} {:>8.1} MB", "its spawner, at most", run.most_spawner_megabytes);
     show_delays(&run);
-    ground.forget();
+    repository.forget();
 }
 
 /// From `run` to the first line of an agent, beside what git takes for such a worktree; in turns. What git has taken
 /// within a run is taken off by git's own account of it, because files are made now faster and now slower.
-fn start(ground: &Ground) {
+fn start(repository: &Repository) {
     let (mut ours, mut gits, mut over) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..TURNS {
-        gits.push(ground.worktree_add(turn));
-        ground.worktrees_took();
-        let run = Run::of(ground, turn + 1, &[("a".to_owned(), "echo line 0 0".to_owned())]);
+        gits.push(repository.worktree_add(turn));
+        repository.worktrees_took();
+        let run = Run::of(repository, turn + 1, &[("a".to_owned(), "echo line 0 0".to_owned())]);
         let first = run.first_line.expect("the agent prints a line");
         ours.push(first);
-        over.push(first.saturating_sub(ground.worktrees_took()));
-        ground.forget();
+        over.push(first.saturating_sub(repository.worktrees_took()));
+        repository.forget();
     }
     println!("from `run` to an agent's first line, {FILES} files, {TURNS} turns");
     show("git worktree add alone", &mut gits);
@@ -71,7 +71,7 @@ fn show(what: &str, times: &mut [Duration]) {
     println!("  {what:<44} {:>8.1} ms (least {:.1}, most {:.1})", at(50), at(0), at(100));
 }
 
-/// The time that something takes.
+/// Measures the time of some work.
 fn time(work: impl FnOnce()) -> Duration {
     let began = Instant::now();
     work();

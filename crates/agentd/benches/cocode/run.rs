@@ -10,9 +10,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
-use crate::ground::{Ground, most_megabytes};
+use crate::repository::{Repository, most_megabytes};
 
-/// What was seen of a run.
+/// The events of a run.
 #[derive(Default)]
 pub(crate) struct Run {
     /// From the start of the program to the first line of an agent.
@@ -22,15 +22,15 @@ pub(crate) struct Run {
     /// Of the process that starts theirs.
     pub(crate) most_spawner_megabytes: f64,
     lines: Vec<Duration>,
-    /// When the commits of an agent, by its name and their numbers, had been made, as it says.
+    /// The times at which the commits of an agent, by its name and their numbers, were made, as it reports them.
     made: BTreeMap<(String, String), SystemTime>,
-    /// When they were seen.
-    seen: BTreeMap<(String, String), SystemTime>,
+    /// The times at which they were noticed.
+    noticed: BTreeMap<(String, String), SystemTime>,
 }
 
 impl Run {
     /// Runs agents, each a name and a script, all at once.
-    pub(crate) fn of(ground: &Ground, issue: usize, agents: &[(String, String)]) -> Run {
+    pub(crate) fn of(repository: &Repository, issue: usize, agents: &[(String, String)]) -> Run {
         let mut arguments: Vec<String> =
             ["run", "--json", "--issue-body", "x", "--parallel", "20", "--issue"].map(str::to_owned).to_vec();
         arguments.push(issue.to_string());
@@ -38,7 +38,7 @@ impl Run {
             arguments.extend(["--agent-cmd".to_owned(), format!("{name}={script}")]);
         }
         let began = Instant::now();
-        let mut child = ground
+        let mut child = repository
             .cocode(&arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -61,15 +61,15 @@ impl Run {
         Run { most_megabytes: most, most_spawner_megabytes: most_spawner, ..run }
     }
 
-    /// How long after they were printed lines were seen.
+    /// Returns the delays between the printing of lines and their events.
     pub(crate) fn line_delays(&self) -> Vec<Duration> {
         self.lines.clone()
     }
 
-    /// How long after git had ended commits were seen; nothing where they were seen before.
+    /// Returns the delays between the end of git and the events of commits; zero if the event came first.
     pub(crate) fn commit_delays(&self) -> Vec<Duration> {
-        let made = self.made.iter().filter_map(|(commit, made)| Some((made, self.seen.get(commit)?)));
-        made.map(|(made, seen)| seen.duration_since(*made).unwrap_or_default()).collect()
+        let made = self.made.iter().filter_map(|(commit, made)| Some((made, self.noticed.get(commit)?)));
+        made.map(|(made, noticed)| noticed.duration_since(*made).unwrap_or_default()).collect()
     }
 
     fn take(&mut self, line: &str, began: Instant) {
@@ -79,7 +79,7 @@ impl Run {
         match (text("event").as_str(), text("message").split(' ').collect::<Vec<_>>().as_slice()) {
             ("commit", _) => {
                 let number = text("subject").trim_start_matches("commit ").to_owned();
-                self.seen.insert((text("agent"), number), now);
+                self.noticed.insert((text("agent"), number), now);
             }
             ("log", [kind, number, time]) => {
                 self.first_line.get_or_insert(began.elapsed());

@@ -22,12 +22,12 @@ pub(crate) struct LineServer {
     next_id: u64,
 }
 
-/// What came of a call.
+/// The answer to a call.
 pub(crate) struct Answer {
     pub(crate) time: Duration,
     /// The bytes of the answer on the wire.
     pub(crate) bytes: usize,
-    /// What is wrong about it, if it is a failure.
+    /// The beginning of the answer if it is a failure.
     pub(crate) failure: Option<String>,
 }
 
@@ -61,8 +61,8 @@ impl LineServer {
         let time = began.elapsed();
         let answer: Value = serde_json::from_str(&line).expect("it answers JSON");
         let is_failure = answer["result"]["isError"] == true || answer["error"].is_object();
-        let shown = || line.chars().take(160).collect();
-        Answer { time, bytes: line.len(), failure: is_failure.then(shown) }
+        let excerpt = || line.chars().take(160).collect();
+        Answer { time, bytes: line.len(), failure: is_failure.then(excerpt) }
     }
 
     /// The most memory that it has had resident.

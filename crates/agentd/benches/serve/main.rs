@@ -1,10 +1,10 @@
-//! How fast and how small the servers are, beside other servers for files that people use.
+//! Measures speed and memory of the servers, beside widely used servers for files.
 //!
 //! `cargo xtask bench serve` installs these and runs it. All are measured in turns within one run, each through its own tools
 //! over standard input and output, and a ratio is that of the medians. The trees are made in the target folder, once.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]
 
-mod ground;
+mod code_folder;
 mod line_server;
 mod measured;
 mod web;
@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::ground::Ground;
+use crate::code_folder::CodeFolder;
 use crate::line_server::{LineServer, Program};
 use crate::measured::Measured;
 
 const STARTS: usize = 15;
 const TURNS: usize = 15;
 
-/// One thing that each program is asked for, in its own words; `None` where it has no tool for it.
-struct Asked {
+/// One task for each program, as a call of its own tool; `None` if it has no tool for it.
+struct Task {
     title: &'static str,
     goal: &'static str,
     calls: [Option<(&'static str, Value)>; 3],
@@ -30,28 +30,28 @@ struct Asked {
 }
 
 fn main() {
-    let ground = Ground::make(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-serve"));
-    let programs = programs(&ground);
+    let code = CodeFolder::make(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-serve"));
+    let programs = programs(&code);
     for program in programs.iter().filter(|program| program.command.is_none()) {
         println!("{} is not installed: cargo xtask bench serve does that", program.name);
     }
     start(&programs);
     let mut servers: Vec<_> = programs.iter().map(LineServer::start).collect();
-    for asked in asked(&ground) {
-        measure(&mut servers, &asked);
+    for task in tasks(&code) {
+        measure(&mut servers, &task);
     }
     println!("\npeak memory after all that, resident (goal for ours: under 40 MB)");
     for server in servers.iter().flatten() {
         println!("  {:<28} {:>8.1} MB", server.name, server.peak_megabytes());
     }
     drop(servers);
-    web::measure(&ground);
+    web::measure(&code);
 }
 
 /// This program and its peers.
-fn programs(ground: &Ground) -> [Program; 3] {
-    let folder = ground.folder().to_string_lossy().into_owned();
-    let state = ground.state().to_string_lossy().into_owned();
+fn programs(code: &CodeFolder) -> [Program; 3] {
+    let folder = code.folder().to_string_lossy().into_owned();
+    let state = code.state().to_string_lossy().into_owned();
     let peer = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_file());
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let ours = ["mcp", "--page", "0", "--workspace", &folder, "--base", &state].map(str::to_owned);
@@ -65,10 +65,10 @@ fn programs(ground: &Ground) -> [Program; 3] {
     ]
 }
 
-fn asked(ground: &Ground) -> [Asked; 4] {
-    let (tree, big) = (ground.in_folder("tree"), ground.in_folder("big.txt"));
+fn tasks(code: &CodeFolder) -> [Task; 4] {
+    let (tree, big) = (code.in_folder("tree"), code.in_folder("big.txt"));
     [
-        Asked {
+        Task {
             title: "read a file of 1 MiB",
             goal: "as fast as the faster peer, half the bytes of the slower",
             calls: [
@@ -78,7 +78,7 @@ fn asked(ground: &Ground) -> [Asked; 4] {
             ],
             turns: 3 * TURNS,
         },
-        Asked {
+        Task {
             title: "tree of 20,000 files (ours shows 500 of them and the total, the others all)",
             goal: "3 times faster than both",
             calls: [
@@ -88,7 +88,7 @@ fn asked(ground: &Ground) -> [Asked; 4] {
             ],
             turns: TURNS,
         },
-        Asked {
+        Task {
             title: "names in 20,000 files (ours: find, as a confined command)",
             goal: "under 60 ms",
             calls: [
@@ -98,7 +98,7 @@ fn asked(ground: &Ground) -> [Asked; 4] {
             ],
             turns: TURNS,
         },
-        Asked {
+        Task {
             title: "contents of 20,000 files",
             goal: "under 150 ms",
             calls: [
@@ -129,12 +129,12 @@ fn start(programs: &[Program; 3]) {
     measured::show(&measured.collect::<Vec<_>>());
 }
 
-fn measure(servers: &mut [Option<LineServer>], asked: &Asked) {
+fn measure(servers: &mut [Option<LineServer>], task: &Task) {
     let mut measured: Vec<_> =
         servers.iter().flatten().map(|server| Measured::new(server.name, vec![])).collect();
-    for turn in 0..=asked.turns {
+    for turn in 0..=task.turns {
         let running =
-            servers.iter_mut().zip(&asked.calls).filter_map(|(server, call)| Some((server.as_mut()?, call)));
+            servers.iter_mut().zip(&task.calls).filter_map(|(server, call)| Some((server.as_mut()?, call)));
         for ((server, call), measured) in running.zip(&mut measured) {
             let Some((tool, arguments)) = call else { continue };
             let answer = server.call(tool, arguments);
@@ -144,6 +144,6 @@ fn measure(servers: &mut [Option<LineServer>], asked: &Asked) {
             }
         }
     }
-    println!("\n{} (goal: {})", asked.title, asked.goal);
+    println!("\n{} (goal: {})", task.title, task.goal);
     measured::show(&measured);
 }

@@ -7,18 +7,18 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::ground::Ground;
+use crate::code_folder::CodeFolder;
 use crate::line_server::peak_megabytes;
 
 const READERS: usize = 1_000;
 
-pub(crate) fn measure(ground: &Ground) {
-    let file = ground.token_file();
+pub(crate) fn measure(code: &CodeFolder) {
+    let file = code.token_file();
     let mut server = Command::new(env!("CARGO_BIN_EXE_agentd"))
         .args(["serve", "--json", "--listen", "127.0.0.1:0", "--workspace"])
-        .arg(ground.folder())
+        .arg(code.folder())
         .arg("--base")
-        .arg(ground.state())
+        .arg(code.state())
         .arg("--token-file")
         .arg(&file)
         .stdout(Stdio::piped())

@@ -4,9 +4,9 @@
 //!
 //! - `$repeat`, `times`: a text so many times over,
 //! - `$list`, `times`: a list of the same value, so many times,
-//! - `$numbered`, `times`: a list of texts, each with its number in the place of `#`,
+//! - `$numbered`, `times`: a list of texts, each with its number instead of `#`,
 //! - `$nested`, `times`: a value in so many lists,
-//! - `$lines`, `times`: one text, of lines with their number in the place of `#`,
+//! - `$lines`, `times`: one text, of lines with their number instead of `#`,
 //! - `$joined`: one text, of several.
 
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use serde_json::Value;
 pub(crate) struct HostileFile {
     /// Its path.
     pub(crate) path: String,
-    /// What is in it.
+    /// The content.
     pub(crate) content: String,
 }
 
 /// One message.
 pub(crate) struct HostileCase {
-    /// What is hostile about it.
+    /// The hostile property.
     pub(crate) name: String,
     /// The line to send, without its end; the request has the id 1 if it has one.
     pub(crate) line: String,
     /// The tool and its arguments; `None` where the line itself is what is hostile.
     pub(crate) call: Option<(String, Value)>,
-    /// Whether it takes so long that an ordinary test run leaves it out.
+    /// True if it takes so long that an ordinary test run leaves it out.
     pub(crate) is_long: bool,
     /// The reason with which it has to be refused, `ok` if it has to be answered; anything is right if it is `None`.
     pub(crate) expected: Option<String>,

@@ -41,8 +41,8 @@ fn a_run_ends_with_the_truth_about_its_agents() {
     for field in ["agent", "state", "verdict", "branch", "worktree", "commits", "exit_code"] {
         assert!(agents[0].get(field).is_some(), "{field}");
     }
-    let found: Vec<_> = agents.iter().map(|one| one["state"].as_str().unwrap()).collect();
-    assert_eq!(found, ["failed", "ready"]);
+    let states: Vec<_> = agents.iter().map(|one| one["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["failed", "ready"]);
     let strict =
         desk.cocode(&["run", "--issue", "6", "--issue-body", "x", "--all", "--agent-cmd", "c=exit 0"]);
     assert_eq!(strict.code, 1, "{strict:?}");
@@ -130,7 +130,7 @@ fn bad_input_is_refused_with_what_to_do() {
         &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-body", "x", "--parallel", "21"],
         &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-url", "ftp://x", "--issue-body", "x"],
         &["run", "--issue", "5", "--issue-body", "x"],
-        &["logs", "nobody"],
+        &["logs", "stranger"],
     ] {
         assert_eq!(desk.cocode(arguments).code, 2, "{arguments:?}");
     }
@@ -268,7 +268,7 @@ fn nothing_but_state_worktrees_and_branches_of_agents_changes() {
 }
 
 #[test]
-fn grounds_that_cannot_be_used_are_refused_with_what_to_do() {
+fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     let desk = Desk::new();
     let run = |folder: &str, more: &[&str]| {
         let folder = desk.project.folder().join(folder);

@@ -28,7 +28,7 @@ impl Desk {
         self.project.folder().join("home")
     }
 
-    /// Where the configuration is looked for.
+    /// Returns the folder of the configuration.
     fn folder(&self) -> PathBuf {
         self.home().join(".config/agentd")
     }
@@ -53,7 +53,7 @@ impl Desk {
     }
 }
 
-/// Writes a file that nobody else may write, whatever the umask is.
+/// Writes a file that only its owner may write, for any umask.
 fn write(file: &Path, text: impl AsRef<[u8]>) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
@@ -79,12 +79,12 @@ fn every_file_has_its_outcome() {
         let open_token = desk.home().join("open-token");
         fs::write(&open_token, "0123456789abcdef0123456789abcdef\n").unwrap();
         fs::set_permissions(&open_token, fs::Permissions::from_mode(0o644)).unwrap();
-        let places = |text: &str| {
+        let resolve = |text: &str| {
             let text = text.replace("{folder}", desk.folder().to_str().unwrap());
             let text = text.replace("{home}", desk.home().to_str().unwrap());
             text.replace("{net}", fs::read_link("/proc/self/ns/net").unwrap().to_str().unwrap())
         };
-        let arguments: Vec<String> = texts(case, "arguments").into_iter().map(places).collect();
+        let arguments: Vec<String> = texts(case, "arguments").into_iter().map(resolve).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = desk.command(&arguments);
         let input = desk.project.folder().join("input");
@@ -97,12 +97,12 @@ fn every_file_has_its_outcome() {
         }
         let streams = [("says", "not_said", &ran.stderr), ("prints", "not_printed", &ran.stdout)];
         for (there, not_there, stream) in streams {
-            for text in texts(case, there).into_iter().map(places) {
+            for text in texts(case, there).into_iter().map(resolve) {
                 if !stream.contains(&text) {
                     fails(&format!("no '{text}'"));
                 }
             }
-            for text in texts(case, not_there).into_iter().map(places) {
+            for text in texts(case, not_there).into_iter().map(resolve) {
                 if stream.contains(&text) {
                     fails(&format!("'{text}' is there"));
                 }
@@ -173,7 +173,7 @@ fn a_file_that_a_model_could_write_is_refused() {
 #[test]
 fn the_usual_place_is_judged_like_any_other() {
     let desk = Desk::new();
-    // Somebody works on the files of their configuration, which are linked from where they belong.
+    // The user keeps the files elsewhere and links them into the configuration folder.
     write(&desk.project.workspace().join("config.toml"), READ_ONLY);
     symlink(desk.project.workspace().join("config.toml"), desk.folder().join("config.toml")).unwrap();
     desk.run(&["sessions"]).exits(4).says("a model can write").says("--config /dev/null");
@@ -182,7 +182,7 @@ fn the_usual_place_is_judged_like_any_other() {
     let elsewhere = desk.project.folder().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     desk.write(&["--workspace", elsewhere.to_str().unwrap()]).exits(1).prints("READ_ONLY");
-    // A home folder is no workspace, so nothing in it is within reach.
+    // A home folder cannot be a workspace, so nothing in it is within reach.
     let home = desk.home();
     desk.run(&["doctor", "--workspace", home.to_str().unwrap()]).ok().prints("read-only = true (line 1)");
 }
@@ -248,12 +248,12 @@ fn a_file_that_others_could_write_is_refused() {
 #[test]
 fn a_named_file_has_to_be_one() {
     let desk = Desk::new();
-    let place = |name: &str| desk.project.folder().join(name);
-    write(&place("binary"), [0xff, 0xfe, b'\n']);
-    write(&place("long"), vec![b'#'; (1 << 20) + 1]);
-    fs::create_dir(place("folder")).unwrap();
-    symlink(place("loop"), place("loop")).unwrap();
-    let made = Command::new("mkfifo").args(["-m", "600"]).arg(place("pipe")).status();
+    let path = |name: &str| desk.project.folder().join(name);
+    write(&path("binary"), [0xff, 0xfe, b'\n']);
+    write(&path("long"), vec![b'#'; (1 << 20) + 1]);
+    fs::create_dir(path("folder")).unwrap();
+    symlink(path("loop"), path("loop")).unwrap();
+    let made = Command::new("mkfifo").args(["-m", "600"]).arg(path("pipe")).status();
     assert!(made.unwrap().success());
     let cases = [
         ("missing", "there is no such file"),
@@ -264,7 +264,7 @@ fn a_named_file_has_to_be_one() {
         ("loop", "too many links"),
     ];
     for (name, why) in cases {
-        desk.run(&["sessions", "--config", place(name).to_str().unwrap()]).exits(2).says(why);
+        desk.run(&["sessions", "--config", path(name).to_str().unwrap()]).exits(2).says(why);
     }
 }
 
@@ -302,7 +302,7 @@ fn a_reply_is_tried_out_under_the_same_settings() {
     let ran = ran.ok();
     assert!(!ran.stderr.contains("confined less"), "{ran}");
     assert_eq!(desk.project.read("a.txt"), "tried\n");
-    // Without an option it would have asked, and there is nobody to answer.
+    // Without an option it would have asked, and there is no terminal to answer at.
     let reply = desk.project.reply_file("[RUN_COMMAND]\necho asked > b.txt\n[/RUN_COMMAND]\n");
     let ran = desk.run(&["apply", reply.to_str().unwrap()]).exits(4);
     ran.says("there is no terminal to answer at").says("network = 'on' by");

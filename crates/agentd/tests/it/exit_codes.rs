@@ -27,7 +27,7 @@ fn manual_pages_and_the_guide_have_the_same_codes() {
     assert_eq!(numbers_of(&project.run(&["man", "call"]).ok().stdout), BTreeSet::from([0, 1, 2]));
 }
 
-/// What happens, the agents with their scripts, further arguments, and the exit code.
+/// The situation, the agents with their scripts, further arguments, and the exit code.
 type RunCase = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str], i32);
 
 #[test]
@@ -39,7 +39,7 @@ fn a_run_ends_with_0_if_enough_agents_are_ready_and_with_1_otherwise() {
         ("one was too slow, one is ready", &[("a", SLOW), ("b", MARKED)], &[], 0),
         ("all were wanted, and the others were too slow", &[("a", SLOW), ("b", MARKED)], &["--all"], 1),
         ("all were wanted, and one has failed", &[("a", "exit 1"), ("b", MARKED)], &["--all"], 1),
-        ("nobody was too slow", &[("a", "exit 0")], &[], 1),
+        ("none was too slow", &[("a", "exit 0")], &[], 1),
         ("it gave up by itself", &[("a", "exit 124")], &[], 1),
     ];
     at_once(&cases, |(what, agents, more, code)| {

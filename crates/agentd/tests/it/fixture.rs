@@ -1,4 +1,4 @@
-//! What the tests start from: projects, daemons, and clients of every transport.
+//! The fixtures of the tests: projects, daemons, and clients of every transport.
 
 pub(crate) mod at_once;
 pub(crate) mod daemon;

@@ -10,7 +10,7 @@ mod garbage;
 mod holders;
 mod linked_worktrees;
 mod owners;
-mod places;
 mod starting_points;
 mod state_folders;
 mod thin_clients;
+mod workspace_paths;

@@ -19,9 +19,9 @@ const LAST_MOMENT: u64 = 2_500;
 
 const AGENTS: [&str; 3] = ["busy", "quick", "stubborn"];
 
-/// How a run was when `agentd` died.
+/// The events of a run before `agentd` was killed.
 #[derive(Default)]
-struct Seen {
+struct Events {
     commits: Vec<(String, String)>,
     ended: BTreeMap<String, String>,
 }
@@ -34,7 +34,7 @@ fn some_number(last: u64) -> u64 {
 }
 
 /// Starts three agents and kills `agentd` after so many milliseconds.
-fn run_and_kill(desk: &Desk, after: u64) -> Seen {
+fn run_and_kill(desk: &Desk, after: u64) -> Events {
     let work =
         "n=0; while [ $n -lt 60 ]; do n=$((n+1)); echo $n > f; git add f; git commit -qm \"step $n\"; done";
     let scripts = [
@@ -49,18 +49,18 @@ fn run_and_kill(desk: &Desk, after: u64) -> Seen {
     let mut child = desk.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());
     let reader = thread::spawn(move || {
-        let mut seen = Seen::default();
+        let mut events = Events::default();
         for line in output.lines().map_while(Result::ok) {
             // The last line may be half a line.
             let Ok(event) = serde_json::from_str::<Value>(&line) else { continue };
             let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
             match text("event").as_str() {
-                "commit" => seen.commits.push((text("agent"), text("commit"))),
-                "ended" => drop(seen.ended.insert(text("agent"), text("state"))),
+                "commit" => events.commits.push((text("agent"), text("commit"))),
+                "ended" => drop(events.ended.insert(text("agent"), text("state"))),
                 _ => {}
             }
         }
-        seen
+        events
     });
     thread::sleep(Duration::from_millis(after));
     child.kill().unwrap();
@@ -70,50 +70,53 @@ fn run_and_kill(desk: &Desk, after: u64) -> Seen {
 
 /// The processes that work in this folder or for an agent whose worktree is in it.
 fn survivors(folder: &Path) -> Vec<String> {
-    let place = folder.display().to_string();
+    let location = folder.display().to_string();
     let is_ours = |process: &Path| {
         let works_here = fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
         let environment = fs::read(process.join("environ")).unwrap_or_default();
-        works_here || String::from_utf8_lossy(&environment).contains(&format!("COCODE_REPO_PATH={place}"))
+        works_here || String::from_utf8_lossy(&environment).contains(&format!("COCODE_REPO_PATH={location}"))
     };
     let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let processes = processes.filter(|path| path.join("exe").read_link().is_ok() && is_ours(path));
-    let told = |path: PathBuf| {
+    let command_line = |path: PathBuf| {
         let line = fs::read(path.join("cmdline")).unwrap_or_default();
         format!("{} {}", path.display(), String::from_utf8_lossy(&line).replace('\0', " "))
     };
-    processes.map(told).collect()
+    processes.map(command_line).collect()
 }
 
-/// Asserts that records, branches and worktrees tell the same, and all that was seen before the crash.
-fn assert_the_truth(desk: &Desk, seen: &Seen, moment: &str) {
+/// Asserts that records, branches and worktrees agree with each other and with the events before the crash.
+fn assert_the_truth(desk: &Desk, events: &Events, moment: &str) {
     let status = desk.status();
     let agents = status["agents"].as_array().unwrap();
     let listed = desk.git(&["worktree", "list", "--porcelain"]);
     assert!(!listed.contains("prunable"), "{moment}: {listed}");
     let branches = desk.git(&["branch", "--list", "--format=%(refname:short)", "cocode/*"]);
     for branch in branches.lines() {
-        assert!(agents.iter().any(|agent| agent["branch"] == branch), "{moment}: {branch} is nobody's");
+        assert!(
+            agents.iter().any(|agent| agent["branch"] == branch),
+            "{moment}: {branch} belongs to no agent"
+        );
     }
     for agent in agents {
         let text = |name: &str| agent[name].as_str().unwrap_or_default();
         let (name, state, branch) = (text("agent"), text("state"), text("branch"));
-        let told = format!("{moment}: {agent:#}");
-        assert!(!["pending", "running"].contains(&state), "{told}");
-        if let Some(ended) = seen.ended.get(name) {
-            assert_eq!(state, ended, "{told}");
+        let context = format!("{moment}: {agent:#}");
+        assert!(!["pending", "running"].contains(&state), "{context}");
+        if let Some(ended) = events.ended.get(name) {
+            assert_eq!(state, ended, "{context}");
         }
-        assert!(!Path::new(&format!("{}.issue.txt", text("worktree"))).exists(), "{told}");
-        assert_eq!(Path::new(text("worktree")).exists(), listed.contains(text("worktree")), "{told}");
+        assert!(!Path::new(&format!("{}.issue.txt", text("worktree"))).exists(), "{context}");
+        assert_eq!(Path::new(text("worktree")).exists(), listed.contains(text("worktree")), "{context}");
         let is_launched = agent["launched_at_ms"].is_u64();
-        assert!(is_launched || state == "failed", "{told}");
+        assert!(is_launched || state == "failed", "{context}");
         if is_launched {
-            assert!(branches.lines().any(|one| one == branch), "{told}");
-            assert_eq!(desk.git(&["rev-parse", branch]), text("head"), "{told}");
+            assert!(branches.lines().any(|one| one == branch), "{context}");
+            assert_eq!(desk.git(&["rev-parse", branch]), text("head"), "{context}");
             let count = desk.git(&["rev-list", "--count", &format!("{}..{branch}", text("start_commit"))]);
-            assert_eq!(agent["commits"].to_string(), count, "{told}");
+            assert_eq!(agent["commits"].to_string(), count, "{context}");
         }
-        for (_, commit) in seen.commits.iter().filter(|(agent, _)| agent == name) {
+        for (_, commit) in events.commits.iter().filter(|(agent, _)| agent == name) {
             let head = text("head");
             assert_eq!(desk.git(&["merge-base", commit, head]), *commit, "{moment}: a commit is lost");
         }
@@ -129,7 +132,7 @@ fn a_kill_at_any_moment_leaves_no_orphan_no_lost_work_and_the_right_states() {
         let before = desk.digests();
         let after = some_number(LAST_MOMENT);
         let moment = format!("run {run}, killed after {after} ms");
-        let seen = run_and_kill(&desk, after);
+        let events = run_and_kill(&desk, after);
         let began = Instant::now();
         loop {
             let survivors = survivors(desk.project.folder());
@@ -139,12 +142,12 @@ fn a_kill_at_any_moment_leaves_no_orphan_no_lost_work_and_the_right_states() {
             assert!(began.elapsed() < Duration::from_secs(30), "{moment}: {survivors:#?}");
             thread::sleep(Duration::from_millis(20));
         }
-        assert_the_truth(&desk, &seen, &moment);
+        assert_the_truth(&desk, &events, &moment);
         desk.assert_untouched(&before);
         for agent in desk.status()["agents"].as_array().unwrap() {
             *states.entry(agent["state"].as_str().unwrap().to_owned()).or_default() += 1;
         }
-        // Whoever comes next is not in anybody's way, and only what holds work is kept.
+        // The next agents are not disturbed, and only worktrees with work are kept.
         let next =
             desk.cocode(&["run", "--issue", "6", "--issue-body", "x", "--agent-cmd", &format!("n={MARKED}")]);
         assert_eq!(next.code, 0, "{moment}: {next}");
@@ -157,10 +160,10 @@ fn a_kill_at_any_moment_leaves_no_orphan_no_lost_work_and_the_right_states() {
         }
         desk.assert_untouched(&before);
     }
-    tell(&format!("{runs} runs of {} agents killed: {states:?}, nothing left over or lost", AGENTS.len()));
+    report(&format!("{runs} runs of {} agents killed: {states:?}, nothing left over or lost", AGENTS.len()));
 }
 
-#[expect(clippy::print_stderr, reason = "whoever asked for a long run wants its figures")]
-fn tell(text: &str) {
+#[expect(clippy::print_stderr, reason = "figures of a long run that was requested")]
+fn report(text: &str) {
     eprintln!("{text}");
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fixture::project::{Project, Ran};
 
-/// A project that is a repository with one commit, used by somebody with a home folder.
+/// A project that is a repository with one commit, and its user's home folder.
 pub(crate) struct Desk {
     pub(crate) project: Project,
 }
@@ -98,8 +98,8 @@ impl Desk {
             let is_fan_out = path.starts_with(&objects) && path.is_dir();
             !is_fan_out && !ours.iter().any(|folder| path.starts_with(folder))
         };
-        let places = [self.project.workspace(), self.home()];
-        let paths: Vec<PathBuf> = places.iter().flat_map(|place| listing(place)).collect();
+        let folders = [self.project.workspace(), self.home()];
+        let paths: Vec<PathBuf> = folders.iter().flat_map(|folder| listing(folder)).collect();
         paths.iter().filter(is_seen).map(|path| (path.clone(), digest(path))).collect()
     }
 

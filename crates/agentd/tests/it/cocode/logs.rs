@@ -11,10 +11,10 @@ use crate::cocode::desk::{Desk, MARKED};
 use crate::session::choices::on_a_terminal;
 use test_support::skip;
 
-/// What the files of a log may have altogether, in bytes.
+/// The most bytes of all files of a log together.
 const MOST_KEPT: u64 = 12 << 20;
 
-/// What the process that runs the agent may have, in KiB, whatever the agent prints.
+/// The most memory of the process that runs the agent, in KiB, for any amount of output.
 const MOST_RESIDENT_KIB: u64 = 100 << 10;
 
 fn resident_kib(process: u32) -> Option<u64> {
@@ -28,7 +28,7 @@ fn a_log_without_end_is_kept_small_and_its_agent_is_judged() {
     let megabytes: u64 = std::env::var("LOG_MEGABYTES").ok().and_then(|text| text.parse().ok()).unwrap_or(32);
     let desk = Desk::new();
     let script = format!(
-        "a=yes 'a line of a log that goes on and on, and says the same each time' | head -c {megabytes}M; echo; \
+        "a=yes 'a line of a long log, with the same text each time, to be repeated' | head -c {megabytes}M; echo; \
          echo the end; {MARKED}"
     );
     let mut command = desk.command(&["run", "--issue", "5", "--issue-body", "x", "--agent-cmd", &script]);
@@ -57,17 +57,17 @@ fn what_an_agent_prints_and_commits_does_not_control_the_terminal() {
         git commit -q -m 'cocode ready for check'";
     assert_eq!(desk.agent(script).code, 0);
     for (command, word) in [("logs", "said"), ("diff", "wrote")] {
-        let Some(shown) = on_a_terminal(&desk.command(&[command, "a"]), true) else {
+        let Some(printed) = on_a_terminal(&desk.command(&[command, "a"]), true) else {
             skip(
                 "what_an_agent_prints_and_commits_does_not_control_the_terminal",
                 "there is no program `script`",
             );
             return;
         };
-        assert!(shown.contains(word), "{shown:?}");
+        assert!(printed.contains(word), "{printed:?}");
         let controls = |text: &str| text.contains(['\u{1b}', '\u{7}', '\u{9b}']);
-        assert!(!controls(&shown), "{shown:?}");
-        // The control: whoever reads it with a program gets what there is.
+        assert!(!controls(&printed), "{printed:?}");
+        // The control: a program that reads it gets the exact bytes.
         let piped = desk.cocode(&[command, "a"]);
         assert!(controls(&piped.stdout), "{piped}");
     }

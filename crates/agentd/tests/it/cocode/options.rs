@@ -34,7 +34,7 @@ const REFUSED: [(&[&str], &[&str]); 10] = [
     (&["paste"], &["--json", "--sandbox", "--network", "--layer", "--cache", "--timeout"]),
 ];
 
-/// The keys of agents.toml that are named in the place of an option.
+/// The keys of agents.toml that are named instead of an option.
 const KEYS: [(&str, &str); 4] = [
     ("--sandbox", "sandbox = "),
     ("--network", "network = "),
@@ -97,7 +97,7 @@ fn read_only_refuses_whatever_changes_something() {
 fn an_agent_has_the_network_that_the_command_line_gives_it() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    // Connections are made by the kernel; nobody needs to take them.
+    // Connections are made by the kernel, without an accept.
     let script = format!("bash -c 'echo x > /dev/tcp/127.0.0.1/{port}' && {MARKED}");
     let command = format!("a={script}");
     for (defined, given, code) in

@@ -13,7 +13,7 @@ use crate::cocode::desk::{Desk, listing};
 struct Chat {
     child: Child,
     events: std::io::Lines<BufReader<ChildStdout>>,
-    seen: Vec<Value>,
+    received: Vec<Value>,
     inbox: PathBuf,
     replies: u32,
 }
@@ -26,7 +26,7 @@ impl Chat {
         let mut child =
             desk.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let events = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut chat = Chat { child, events, seen: Vec::new(), inbox: PathBuf::new(), replies: 0 };
+        let mut chat = Chat { child, events, received: Vec::new(), inbox: PathBuf::new(), replies: 0 };
         let first = chat.message();
         (chat, first)
     }
@@ -36,12 +36,12 @@ impl Chat {
     fn event(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         for line in self.events.by_ref() {
             let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
-            self.seen.push(event.clone());
+            self.received.push(event.clone());
             if is_wanted(&event) {
                 return event;
             }
         }
-        panic!("the run ended before: {:#?}", self.seen);
+        panic!("the run ended before: {:#?}", self.received);
     }
 
     /// Waits for the next message and returns its text.

@@ -23,12 +23,13 @@ fn mcp(project: &Project, options: &[&str]) -> LineClient {
     client
 }
 
-/// What a search by a client finds.
+/// Returns the text of a client's search.
 #[track_caller]
 fn search(client: &mut LineClient, query: &str) -> String {
-    let found = client.does("tools/call", json!({ "name": "docdexSearch", "arguments": { "query": query } }));
-    assert_ne!(found["isError"], true, "{found}");
-    found["content"][0]["text"].as_str().unwrap().to_owned()
+    let answer =
+        client.does("tools/call", json!({ "name": "docdexSearch", "arguments": { "query": query } }));
+    assert_ne!(answer["isError"], true, "{answer}");
+    answer["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn an_index_that_is_kept_is_kept_up_while_a_server_runs() {
     project.write("d.py", "def damson():\n    pass\n");
     assert_eq!(files(&project), 2);
     let _server = WebServer::start(&project, &[]);
-    eventually("another server goes on", || files(&project) == 3);
+    eventually("another server continues", || files(&project) == 3);
     project.write("e.py", "def elder():\n    pass\n");
     eventually("and keeps it up", || files(&project) == 4);
 }
@@ -63,7 +64,7 @@ fn a_server_without_an_index_makes_none_unless_it_can_be_asked() {
     client.end().ok();
     assert!(!project.base().join("index").exists());
     let client = mcp(&project, &["--tools", "docdexSearch"]);
-    eventually("it is built before anybody asks", || {
+    eventually("it is built before the first question", || {
         project.base().join("index/index.db").exists() && files(&project) == 1
     });
     client.end().ok();
@@ -81,12 +82,12 @@ fn two_servers_on_one_folder_both_know_what_was_saved() {
         let word = ["apricot", "blueberry", "cherry", "damson", "elder"][round];
         project.write("fruit.py", &format!("def {word}():\n    pass\n"));
         for client in [&mut first, &mut second] {
-            let found = search(client, word);
-            assert!(found.starts_with("fruit.py:1-2"), "{word}: {found}");
-            assert!(!found.contains("[changed since") && !found.contains("being built"), "{found}");
+            let answer = search(client, word);
+            assert!(answer.starts_with("fruit.py:1-2"), "{word}: {answer}");
+            assert!(!answer.contains("[changed since") && !answer.contains("being built"), "{answer}");
         }
     }
-    // The first one owns the folder; when it goes the other one goes on.
+    // The first one owns the folder; when it ends, the other one continues.
     first.end().ok();
     project.write("fruit.py", "def fig():\n    pass\n");
     assert!(search(&mut second, "fig").starts_with("fruit.py:1-2"));
@@ -120,7 +121,7 @@ fn an_architect_is_answered_about_this_repository() {
     assert_eq!(answered["results"][1]["content"], *lib);
     assert_eq!(answered["meta"].get("warnings").unwrap_or(&json!([])), &json!([]), "{answered}");
 
-    // As models write it: prose, a bold header, a number in words, a need that nobody knows, a colon in a text.
+    // As models write it: prose, a bold header, a number in words, an unknown need, a colon in a text.
     let malformed = "Sure, let me look first.\n\n**AGENT_REQUEST v1**\nrole: architect\nrequest_id: 123\nneeds:\n  - type: docdex.search\n    query: error: links refused\n    limit: five\n  - type: docdex.telepathy\n  - type: file.read\n    path: crates/rel-path/src/lib.rs\ncontext: Need it\n\nThanks!\n";
     let answered = on(&["codali", "--json"], malformed).json();
     let results = answered["results"].as_array().unwrap();

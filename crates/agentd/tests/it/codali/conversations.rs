@@ -69,7 +69,7 @@ fn the_documented_loop_ends_when_the_agent_asks_for_nothing_more() {
         .map(|message| message["speaker"].as_str().unwrap())
         .collect();
     assert_eq!(speakers, ["user", "agent", "codali", "agent", "codali", "agent"]);
-    // The agent was told each time how to ask, and what was said before.
+    // Each prompt explained how to ask, and had the messages before.
     let log = fs::read_to_string(talk.join("agent.log")).unwrap();
     let prompts: Vec<_> = log.split("----\n").filter(|prompt| !prompt.is_empty()).collect();
     assert_eq!(prompts.len(), 3);
@@ -82,7 +82,7 @@ fn the_documented_loop_ends_when_the_agent_asks_for_nothing_more() {
     assert!(!project.base().exists());
 }
 
-/// Goes on with a conversation.
+/// Continues a conversation.
 fn go_on(project: &Project, options: &[&str], reply: &str) -> Ran {
     let file = project.folder().join("talk.json");
     let mut arguments = vec!["codali", "--history", file.to_str().unwrap()];
@@ -112,8 +112,8 @@ fn what_is_sent_stays_within_the_window() {
         let messages = sent["messages"].as_array().unwrap();
         summarised |= messages[0]["speaker"] == "summary";
         // The newest request stays with its response.
-        let [.., asked, answered] = messages.as_slice() else { panic!("{sent}") };
-        assert_eq!(asked["text"], format!("Round {round}.\n{READ}"));
+        let [.., request, answered] = messages.as_slice() else { panic!("{sent}") };
+        assert_eq!(request["text"], format!("Round {round}.\n{READ}"));
         assert!(answered["text"].as_str().unwrap().starts_with("CODALI_RESPONSE v1\n"), "{sent}");
         assert!(messages[1..].iter().all(|message| message["speaker"] != "summary"), "{sent}");
     }
@@ -201,7 +201,7 @@ fn a_damaged_history_is_said_and_left_as_it_is() {
 }
 
 #[test]
-fn the_end_of_a_conversation_and_mistakes_in_it_are_told_apart() {
+fn the_end_of_a_conversation_and_mistakes_in_it_are_distinguished() {
     let project = project();
     let window = ["--context-tokens", "1000"];
     let ran = go_on(&project, &window, "All is done.\n").exits(2).says("asks for nothing");

@@ -18,7 +18,7 @@ fn project() -> Project {
 #[test]
 fn parse_prints_what_the_reader_sees() {
     let project = project();
-    let seen = project.run_with_input(&["parse", "codali"], ARCHITECT).ok().json();
+    let parsed = project.run_with_input(&["parse", "codali"], ARCHITECT).ok().json();
     let needs = json!([
         { "type": "docdex.search", "query": "landing page HTML", "limit": 5 },
         { "type": "file.read", "path": "src/public/index.html" }
@@ -30,15 +30,15 @@ fn parse_prints_what_the_reader_sees() {
         "needs": needs,
         "context": { "summary": "Need root page HTML to finish plan" }
     });
-    assert_eq!(seen, json!({ "request": request, "warnings": [] }));
+    assert_eq!(parsed, json!({ "request": request, "warnings": [] }));
 
     let file = project.reply_file(
         "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: file.list\n    pattern: *.rs\n    limit: x\n",
     );
     let file = file.to_str().unwrap();
-    let seen = project.run(&["parse", "codali", file]).ok().json();
-    assert_eq!(seen["request"]["needs"][0]["pattern"], "*.rs");
-    assert_eq!(seen["request"]["context"], Value::Null);
+    let parsed = project.run(&["parse", "codali", file]).ok().json();
+    assert_eq!(parsed["request"]["needs"][0]["pattern"], "*.rs");
+    assert_eq!(parsed["request"]["context"], Value::Null);
     let refused = project.run(&["parse", "codali", file, "--strict"]).exits(2).says("\"    pattern: *.rs\"");
     assert_eq!(refused.json(), json!({ "error": "invalid_yaml", "line": 5, "column": 14 }));
     // The reader takes a bare envelope; finding one in a reply is another matter.
@@ -138,8 +138,8 @@ fn an_index_is_built_looked_at_and_searched() {
     assert_eq!(project.run(&["index", "build", "--fresh", "--json"]).ok().json()["read"], 2);
     let status = project.run(&["index", "status", "--json"]).ok().json();
     assert_eq!((&status["state"], &status["texts"]), (&json!("ready"), &json!(2)));
-    let found = project.run(&["index", "search", "landing", "page", "--json"]).ok().json();
-    assert_eq!(found["hits"][0]["path"], "src/public/index.html");
+    let answer = project.run(&["index", "search", "landing", "page", "--json"]).ok().json();
+    assert_eq!(answer["hits"][0]["path"], "src/public/index.html");
     project.run(&["index", "search", "landing"]).ok();
     fs::write(project.base().join("index/index.db"), "no database").unwrap();
     let anew = project.run(&["index", "build"]).ok();
@@ -273,10 +273,10 @@ fn parse_tag_takes_both_dialects_and_names_them() {
     let plain = project.run_with_input(&["parse", "tag"], reply).ok().json();
     assert_eq!(plain.get("dialect"), None);
     for dialect in ["agentd", "codingagent"] {
-        let mut seen = project.run_with_input(&["parse", "tag", "--dialect", dialect], reply).ok().json();
-        assert_eq!(seen["dialect"], dialect);
-        seen.as_object_mut().unwrap().remove("dialect");
-        assert_eq!(seen, plain);
+        let mut parsed = project.run_with_input(&["parse", "tag", "--dialect", dialect], reply).ok().json();
+        assert_eq!(parsed["dialect"], dialect);
+        parsed.as_object_mut().unwrap().remove("dialect");
+        assert_eq!(parsed, plain);
     }
     project.run_with_input(&["parse", "tag", "--dialect", "other"], reply).exits(2);
 }

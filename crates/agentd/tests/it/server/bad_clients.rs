@@ -1,4 +1,4 @@
-//! Clients that are slow, idle, many or wrong: each is answered or hung up on, and nobody else notices.
+//! Clients that are slow, idle, many or wrong: each is answered or disconnected, and no other client is affected.
 
 use std::io::{BufReader, Write};
 
@@ -25,12 +25,12 @@ fn project() -> Project {
 }
 
 #[test]
-fn slow_clients_hold_nobody_up() {
+fn slow_clients_delay_no_other() {
     let project = project();
     let server = WebServer::start(&project, &[]);
     let mut slow = Vec::new();
     for _ in 0..20 {
-        // Half a head, half a body, and an answer that nobody reads.
+        // Half a head, half a body, and an answer that is not read.
         let mut head = server.connect();
         head.write_all(b"POST /v1/tools/readFile HTTP/1.1\r\nHost: loc").unwrap();
         let lines = server.head("POST", "/v1/tools/readFile", &[JSON]);
@@ -52,7 +52,7 @@ fn slow_clients_hold_nobody_up() {
 }
 
 #[test]
-fn thousands_of_idle_connections_stop_nobody() {
+fn thousands_of_idle_connections_delay_no_other() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let files = maximum.map_or(8_192, |maximum| maximum.min(8_192));

@@ -1,4 +1,4 @@
-//! What clients can make the server hold is bounded: bodies that do not end, sessions, and what waits.
+//! The server's memory for clients is bounded: bodies that do not end, sessions, and waiting calls.
 
 use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};

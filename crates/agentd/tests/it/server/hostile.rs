@@ -17,7 +17,7 @@ use crate::fixture::socket_client::SocketClient;
 use crate::fixture::web_server::WebServer;
 use crate::hostile_table::{HostileCase, hostile_cases, hostile_texts};
 
-/// What the process may take for data, in KiB: 256 MB.
+/// The most memory of the process for data, in KiB: 256 MB.
 const MEMORY_KIB: u64 = 256 * 1024;
 
 /// The longest answer: 100 matches with 20 lines around them on both sides, of 1,000 characters that each take six bytes.
@@ -83,7 +83,7 @@ fn ask(client: &mut LineClient, case: &HostileCase) -> Option<String> {
     client.send_bytes(b"\n");
     let answer = client.wait_for(&case.name, |message| message["id"] == 1 || message["id"].is_null());
     let length = answer.to_string().len();
-    let shown: String = answer.to_string().chars().take(600).collect();
+    let excerpt: String = answer.to_string().chars().take(600).collect();
     let error = answer.get("error");
     let reason = error.and_then(|error| error["data"]["details"]["reason"].as_str());
     let is_expected = match case.expected.as_deref() {
@@ -94,7 +94,7 @@ fn ask(client: &mut LineClient, case: &HostileCase) -> Option<String> {
     };
     let most = if error.is_some() { MOST_REFUSAL_BYTES } else { MOST_ANSWER_BYTES };
     let is_right = is_expected && length <= most;
-    (!is_right).then(|| format!("{}: wanted {:?}, {length} bytes: {shown}", case.name, case.expected))
+    (!is_right).then(|| format!("{}: wanted {:?}, {length} bytes: {excerpt}", case.name, case.expected))
 }
 
 #[test]
@@ -231,8 +231,8 @@ fn no_text_takes_its_reader_much_memory_or_for_ever() {
         for (name, text) in &texts {
             for reader in readers {
                 let ran = read_by(&project, reader, name, text);
-                let shown: String = ran.stderr.chars().take(600).collect();
-                assert!((0..=5).contains(&ran.code), "{reader:?} on {name}: {} {shown}", ran.code);
+                let excerpt: String = ran.stderr.chars().take(600).collect();
+                assert!((0..=5).contains(&ran.code), "{reader:?} on {name}: {} {excerpt}", ran.code);
                 let printed = ran.stdout.len() + ran.stderr.len();
                 assert!(printed <= MOST_PRINTED_BYTES, "{reader:?} on {name}: {printed} bytes");
             }

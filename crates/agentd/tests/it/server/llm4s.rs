@@ -17,7 +17,7 @@ use crate::fixture::web_server::{MOMENT, WebServer};
 const STORY: [&str; 4] =
     ["CommandStartedMessage", "StreamingOutputMessage", "ResponseMessage", "CommandCompletedMessage"];
 
-/// Whether a process whose arguments hold this text runs.
+/// Checks whether a process runs whose arguments hold this text.
 fn runs(text: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -25,7 +25,7 @@ fn runs(text: &str) -> bool {
     })
 }
 
-/// A command that does not end by itself, and what it can be told from all others by.
+/// A command that does not end by itself, and the text in its arguments that identifies it.
 fn endless() -> (String, String) {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mark = format!("86400.{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -72,8 +72,8 @@ fn a_scripted_flow_works_from_the_first_look_to_the_last_command() {
         (&again["$type"], &again["code"]),
         (&json!("WorkspaceAgentErrorResponse"), &json!("FILE_EXISTS"))
     );
-    let found = client.does("SearchFiles", json!({ "paths": ["."], "query": "ONE", "type": "literal" }));
-    assert_eq!((&found["totalMatches"], &found["matches"][0]["line"]), (&json!(1), &json!(2)), "{found}");
+    let answer = client.does("SearchFiles", json!({ "paths": ["."], "query": "ONE", "type": "literal" }));
+    assert_eq!((&answer["totalMatches"], &answer["matches"][0]["line"]), (&json!(1), &json!(2)), "{answer}");
     client.execute("run", "cat src/a.txt; echo oops >&2; exit 3");
     let story = client.until_completed("run");
     assert_eq!(outline(&story), STORY);
@@ -97,7 +97,7 @@ fn output_arrives_while_the_command_runs() {
     client.execute("slow", "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second");
     let early = client.until("StreamingOutputMessage");
     assert_eq!(streamed(&early, "stdout"), "first\n");
-    // What is told while a command runs does not have to wait for it.
+    // Other answers do not wait for a running command.
     heartbeat(&mut client);
     client.cancel("slow");
     let rest = client.until_completed("slow");
@@ -105,19 +105,19 @@ fn output_arrives_while_the_command_runs() {
 }
 
 #[test]
-fn cancelling_ends_the_process_and_is_told_once() {
+fn cancelling_ends_the_process_and_is_reported_once() {
     let project = Project::new();
     let server = WebServer::start(&project, &[]);
     let mut client = SocketClient::connect(&server);
     let (command, mark) = endless();
     client.execute("c", &command);
-    let mut told = client.until("StreamingOutputMessage");
+    let mut messages = client.until("StreamingOutputMessage");
     assert!(runs(&mark), "the command runs");
     client.cancel("c");
-    told.extend(client.until_completed("c"));
-    assert_eq!(outline(&told), STORY);
-    assert_eq!(told[told.len() - 2]["response"]["exitCode"], 143);
-    assert_eq!(told.last().unwrap()["exitCode"], 143);
+    messages.extend(client.until_completed("c"));
+    assert_eq!(outline(&messages), STORY);
+    assert_eq!(messages[messages.len() - 2]["response"]["exitCode"], 143);
+    assert_eq!(messages.last().unwrap()["exitCode"], 143);
     eventually("the process has ended", || !runs(&mark));
     // It is over: cancelling it again is cancelling nothing, and says so.
     client.cancel("c");
@@ -212,7 +212,7 @@ fn two_clients_may_use_one_command_id() {
     assert_eq!(other.next()["code"], "UNKNOWN_COMMAND_ID");
     other.command("ReadFile", "same", json!({ "path": "missing" }));
     assert_eq!(other.next()["response"]["code"], "FILE_NOT_FOUND");
-    assert!(runs(&mark), "the command of the first client goes on");
+    assert!(runs(&mark), "the command of the first client continues");
     // Within one connection an id names one command at a time.
     one.execute("same", "echo twice");
     let refused = one.next();
@@ -227,7 +227,7 @@ fn two_clients_may_use_one_command_id() {
 }
 
 #[test]
-fn commands_overlap_and_are_told_apart_by_their_ids() {
+fn commands_overlap_and_are_distinguished_by_their_ids() {
     let project = Project::new();
     let server = WebServer::start(&project, &[]);
     let mut client = SocketClient::connect(&server);
@@ -257,9 +257,12 @@ fn a_read_only_workspace_refuses_before_it_starts_anything() {
     let server = WebServer::start(&project, &["--read-only"]);
     let mut client = SocketClient::connect(&server);
     client.execute("c", "rm -rf a");
-    let told = client.until_completed("c");
-    assert_eq!(outline(&told), ["ResponseMessage", "CommandCompletedMessage"]);
-    assert_eq!((&told[0]["response"]["code"], &told[1]["exitCode"]), (&json!("READ_ONLY"), &json!(1)));
+    let messages = client.until_completed("c");
+    assert_eq!(outline(&messages), ["ResponseMessage", "CommandCompletedMessage"]);
+    assert_eq!(
+        (&messages[0]["response"]["code"], &messages[1]["exitCode"]),
+        (&json!("READ_ONLY"), &json!(1))
+    );
     assert!(project.has("a"));
 }
 
@@ -400,13 +403,13 @@ fn output_that_is_not_read_in_time_is_left_out_and_counted() {
     client.until("CommandStartedMessage");
     eventually("the command does not wait for its reader", || project.written("done").is_some());
     let story = client.until_completed("c");
-    let shown = streamed(&story, "stdout");
-    assert!(shown.len() < 40_000_000, "{}", shown.len());
+    let output = streamed(&story, "stdout");
+    assert!(output.len() < 40_000_000, "{}", output.len());
     let left_out: usize =
-        shown.split('…').filter_map(|part| part.trim().split(' ').next()?.parse::<usize>().ok()).sum();
-    let kept = shown.bytes().filter(|byte| *byte == b'x').count();
+        output.split('…').filter_map(|part| part.trim().split(' ').next()?.parse::<usize>().ok()).sum();
+    let kept = output.bytes().filter(|byte| *byte == b'x').count();
     // "the end" may be among what was left out.
-    let end = if shown.ends_with("the end\n") { 9 } else { 0 };
+    let end = if output.ends_with("the end\n") { 9 } else { 0 };
     assert!(
         left_out > 0 && (60_000_000..=60_000_009).contains(&(left_out + kept + end)),
         "{left_out} and {kept}"

@@ -15,10 +15,10 @@ use crate::fixture::web_server::WebServer;
 use crate::server::load::figures::Figures;
 use crate::server::load::worker::{SHARING, Worker};
 
-/// What the server may grow by in the second half of the time, in KiB.
+/// The most growth of the server in the second half of the time, in KiB.
 const MOST_GROWTH_KIB: u64 = 16 * 1024;
 
-/// What the server may have at most, in KiB, whatever the number of connections in these tests.
+/// The most memory of the server, in KiB, for any number of connections in these tests.
 const MOST_RESIDENT_KIB: u64 = 192 * 1024;
 
 fn number(variable: &str, otherwise: u64) -> u64 {

@@ -109,12 +109,12 @@ fn a_task_from_end_to_end() {
     let ran = text(&mut client, "executeCommand", json!({ "command": "cat a.txt; echo oh >&2; exit 3" }));
     assert!(ran.starts_with("exit code 3 after "), "{ran}");
     assert!(ran.ends_with("\none\nTWO\nthree\n[standard error]\noh\n"), "{ran}");
-    let found = text(
+    let answer = text(
         &mut client,
         "searchFiles",
         json!({ "paths": ["."], "query": "(?i)two", "type": "regex", "contextLines": 1 }),
     );
-    assert_eq!(found, "2 matches\na.txt\n1- one\n2: TWO\n3- three\nsrc/b.txt\n1: two again\n");
+    assert_eq!(answer, "2 matches\na.txt\n1- one\n2: TWO\n3- three\nsrc/b.txt\n1: two again\n");
     assert_eq!(text(&mut client, "undo", json!({})), "restored      a.txt\nundoing change 2 takes this back");
     assert_eq!(project.read("a.txt"), "one\ntwo\nthree\n");
     assert!(text(&mut client, "log", json!({})).contains("a.txt"));
@@ -131,10 +131,10 @@ fn tools_that_ask_the_code_index_are_there_when_they_are_asked_for() {
     project.write("money.py", "class Money:\n    pass\n").write(".env", "def hidden(): pass\n");
     let tools = "docdexSearch,docdexSnippet,docdexSymbols,docdexAst,docdexImpact,docdexImpactDiagnostics";
     let mut client = start(&project, &["--tools", tools]);
-    let found = text(&mut client, "docdexSearch", json!({ "query": "totalPrice" }));
-    assert!(found.starts_with("cart.py:1-4 (docId cart.py#1-4)\n"), "{found}");
-    let shown = text(&mut client, "docdexSnippet", json!({ "docId": "cart.py#1-4" }));
-    assert!(shown.contains("     3  def total_price():\n"), "{shown}");
+    let answer = text(&mut client, "docdexSearch", json!({ "query": "totalPrice" }));
+    assert!(answer.starts_with("cart.py:1-4 (docId cart.py#1-4)\n"), "{answer}");
+    let snippet = text(&mut client, "docdexSnippet", json!({ "docId": "cart.py#1-4" }));
+    assert!(snippet.contains("     3  def total_price():\n"), "{snippet}");
     let symbols = text(&mut client, "docdexSymbols", json!({ "file": "cart.py" }));
     assert_eq!(symbols, "3-4 function total_price: def total_price()\n");
     let impact = text(&mut client, "docdexImpact", json!({ "file": "money.py" }));
@@ -145,8 +145,8 @@ fn tools_that_ask_the_code_index_are_there_when_they_are_asked_for() {
     assert_eq!(nowhere, "[0 of 0 are shown]\n");
     // What was written meanwhile is found.
     text(&mut client, "writeFile", json!({ "path": "new.py", "content": "def brand_new(): pass\n" }));
-    let found = text(&mut client, "docdexSearch", json!({ "query": "brand_new" }));
-    assert!(found.starts_with("new.py:1-1"), "{found}");
+    let answer = text(&mut client, "docdexSearch", json!({ "query": "brand_new" }));
+    assert!(answer.starts_with("new.py:1-1"), "{answer}");
     for (tool, arguments) in [("docdexSymbols", json!({ "file": ".env" })), ("docdexSearch", json!({}))] {
         assert_eq!(call(&mut client, tool, arguments)["isError"], true, "{tool}");
     }
@@ -201,9 +201,9 @@ fn the_stateless_era_needs_no_handshake() {
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {}
     });
-    let found = client.does("server/discover", json!({ "_meta": meta }));
-    let versions = found["supportedVersions"].as_array().unwrap();
-    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{found}");
+    let answer = client.does("server/discover", json!({ "_meta": meta }));
+    let versions = answer["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{answer}");
     let list = client.does("tools/list", json!({ "_meta": meta }));
     assert_eq!(list["tools"].as_array().unwrap().len(), 7);
     let read = client
@@ -339,15 +339,15 @@ fn many_matches_come_in_pages_too() {
         project.write(&format!("f{file:02}.txt"), &format!("match {}\n", "x".repeat(950)));
     }
     let mut client = start(&project, &[]);
-    let found =
+    let answer =
         text(&mut client, "searchFiles", json!({ "paths": ["."], "query": "match", "type": "literal" }));
     assert!(
-        found.starts_with("the first 62 of 80 matches\n")
-            || found.starts_with("the first 61 of 80 matches\n"),
+        answer.starts_with("the first 62 of 80 matches\n")
+            || answer.starts_with("the first 61 of 80 matches\n"),
         "{}",
-        &found[..40]
+        &answer[..40]
     );
-    let next = text(&mut client, "searchFiles", follow_up(&found, "searchFiles"));
+    let next = text(&mut client, "searchFiles", follow_up(&answer, "searchFiles"));
     assert!(next.contains("f79.txt\n1: match"), "{next}");
 }
 
@@ -421,13 +421,13 @@ fn an_undo_of_many_files_says_what_it_leaves_out() {
     let mut client = start(&project, &["--tools", "log,undo", "--page", "1000"]);
     let command = "for i in $(seq 100 199); do echo $i > a-file-with-a-name-$i; done";
     text(&mut client, "executeCommand", json!({ "command": command }));
-    let told = text(&mut client, "undo", json!({}));
-    assert!(told.chars().count() < 1_300, "{told}");
-    let shown = told.matches("a-file-with").count();
-    assert!(told.contains(&format!("[{} lines are left out; log", 100 - shown)), "{told}");
-    assert!(told.contains("takes this back"), "{told}");
+    let report = text(&mut client, "undo", json!({}));
+    assert!(report.chars().count() < 1_300, "{report}");
+    let count = report.matches("a-file-with").count();
+    assert!(report.contains(&format!("[{} lines are left out; log", 100 - count)), "{report}");
+    assert!(report.contains("takes this back"), "{report}");
     assert!(!project.has("a-file-with-a-name-150"));
-    let listed = text(&mut client, "log", follow_up(&told, "log"));
+    let listed = text(&mut client, "log", follow_up(&report, "log"));
     assert!(listed.contains("a-file-with-a-name-1"), "{listed}");
     // A refusal, too: what is in the way is more than fits.
     text(&mut client, "executeCommand", json!({ "command": command }));
@@ -452,11 +452,11 @@ fn cancelling_kills_the_command_and_progress_tells_of_it() {
             "_meta": { "progressToken": "p1" }
         }),
     );
-    let told = client.wait_for("progress", |message| {
+    let report = client.wait_for("progress", |message| {
         message["params"]["message"].as_str().is_some_and(|text| text.contains("working"))
     });
     assert_eq!(
-        (&told["method"], &told["params"]["progressToken"]),
+        (&report["method"], &report["params"]["progressToken"]),
         (&json!("notifications/progress"), &json!("p1"))
     );
     eventually("the command runs", || project.written("begun").is_some());
@@ -507,19 +507,19 @@ fn long_answers_and_refusals_are_whole_lines_each() {
         (0..20_000).map(|line| format!("\tlet line_{line} = \"\\u{{1b}}\u{1b} \u{20ac}\";\r\n")).collect();
     project.write("long.txt", &content);
     let mut client = start(&project, &["--page", "0"]);
-    let mut asked = Vec::new();
+    let mut ids = Vec::new();
     for _ in 0..10 {
-        asked.push(
+        ids.push(
             client.request("tools/call", json!({ "name": "readFile", "arguments": { "path": "long.txt" } })),
         );
         client.send_bytes(b"{}\n");
     }
-    for id in asked {
+    for id in ids {
         let answer = client.answer(id);
-        let (header, shown) =
+        let (header, body) =
             answer["result"]["content"][0]["text"].as_str().unwrap().split_once('\n').unwrap();
         assert!(header.starts_with("long.txt: lines 1-20000 of 20000"), "{header}");
-        assert!(shown == content);
+        assert!(body == content);
     }
     for _ in 0..10 {
         let refusal = client.wait_for("a refusal", |message| message.get("error").is_some());

@@ -8,7 +8,7 @@ mod schemathesis;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the clients are.
+/// Returns the folder of the clients.
 fn clients() -> Option<PathBuf> {
     Some(Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?.join("clients"))
 }
@@ -31,8 +31,8 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/clients").join(name)
 }
 
-/// Shows figures to whoever asked to see what tests print.
-#[expect(clippy::print_stdout, reason = "the figures are for whoever runs these tests alone")]
+/// Prints figures for runs that show the output of tests.
+#[expect(clippy::print_stdout, reason = "the figures are for a developer who runs these tests alone")]
 fn show(text: &str) {
     println!("{text}");
 }

@@ -55,13 +55,13 @@ fn a_second_time_changes_nothing() {
     let project = Project::new();
     for client in CLIENTS {
         setup(&project, &[client, "--write"]).ok();
-        let place = file(&project, client);
-        let before = (fs::read(&place).unwrap(), fs::metadata(&place).unwrap().modified().unwrap());
+        let path = file(&project, client);
+        let before = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
         setup(&project, &[client, "--write"]).ok().prints("already");
         let report = setup(&project, &[client, "--write", "--json"]).ok().json();
         assert_eq!((&report["written"], &report["changed"]), (&json!(true), &json!(false)));
         assert_eq!(
-            (fs::read(&place).unwrap(), fs::metadata(&place).unwrap().modified().unwrap()),
+            (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap()),
             before,
             "{client}"
         );
@@ -91,12 +91,12 @@ fn what_else_is_in_the_file_stays() {
         ),
     ];
     for (client, before, kept) in cases {
-        let place = file(&project, client);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(&place, before).unwrap();
-        fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).unwrap();
+        let path = file(&project, client);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, before).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         setup(&project, &[client, "--write"]).ok().prints("changed ");
-        let after = fs::read_to_string(&place).unwrap();
+        let after = fs::read_to_string(&path).unwrap();
         assert!(after.contains(kept), "{client}:\n{after}");
         for line in before
             .lines()
@@ -106,9 +106,9 @@ fn what_else_is_in_the_file_stays() {
             assert!(after.contains(line), "{client} has lost {line}:\n{after}");
         }
         assert!(after.contains("agentd") && after.contains("--workspace"), "{after}");
-        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         setup(&project, &[client, "--write"]).ok().prints("already");
-        assert_eq!(fs::read_to_string(&place).unwrap(), after, "{client}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), after, "{client}");
     }
 }
 
@@ -116,12 +116,12 @@ fn what_else_is_in_the_file_stays() {
 fn the_same_in_another_layout_is_left_as_it_is() {
     let project = Project::new();
     setup(&project, &["claude-code", "--write"]).ok();
-    let place = file(&project, "claude-code");
-    let value: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
+    let path = file(&project, "claude-code");
+    let value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let compact = value.to_string();
-    fs::write(&place, &compact).unwrap();
+    fs::write(&path, &compact).unwrap();
     setup(&project, &["claude-code", "--write"]).ok().prints("already");
-    assert_eq!(fs::read_to_string(&place).unwrap(), compact);
+    assert_eq!(fs::read_to_string(&path).unwrap(), compact);
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("codex", "= = =\n"),
     ];
     for (client, text) in cases {
-        let place = file(&project, client);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(&place, text).unwrap();
+        let path = file(&project, client);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
         setup(&project, &[client, "--write"]).exits(1).says("nothing was written");
-        assert_eq!(fs::read_to_string(&place).unwrap(), text, "{client}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{client}");
         // It can still be printed.
         setup(&project, &[client]).ok().prints("--workspace");
     }
@@ -178,13 +178,13 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
 #[test]
 fn a_link_stays_a_link() {
     let project = Project::new();
-    let place = file(&project, "codex");
-    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    let path = file(&project, "codex");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     let real = project.folder().join("dotfiles.toml");
     fs::write(&real, "model = 'x'\n").unwrap();
-    symlink(&real, &place).unwrap();
+    symlink(&real, &path).unwrap();
     setup(&project, &["codex", "--write"]).ok();
-    assert!(fs::symlink_metadata(&place).unwrap().is_symlink());
+    assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().starts_with("model = 'x'\n"));
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::fixture::line_client::LineClient;
 use crate::fixture::project::Project;
 
-/// Keeps everybody else from writing to the journal until it is dropped. Others wait for some seconds.
+/// Keeps all other connections from writing to the journal until it is dropped. They wait for some seconds.
 fn hold_journal(base: &Path) -> Connection {
     let journal = Connection::open(base.join("journal/journal.db")).unwrap();
     journal.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -29,8 +29,8 @@ fn a_client_reads_edits_runs_and_searches() {
     client.does("modifyFile", json!({ "path": "src/a.txt", "operations": [operation] }));
     let ran = client.does("executeCommand", json!({ "command": "cat src/a.txt; exit 3" }));
     assert_eq!((&ran["stdout"], &ran["exitCode"]), (&json!("one\nTWO\nthree\n"), &json!(3)));
-    let found = client.does("searchFiles", json!({ "paths": ["."], "query": "TWO", "type": "literal" }));
-    assert_eq!(found["matches"][0]["line"], 2);
+    let answer = client.does("searchFiles", json!({ "paths": ["."], "query": "TWO", "type": "literal" }));
+    assert_eq!(answer["matches"][0]["line"], 2);
     assert_eq!(client.does("exploreFiles", json!({ "path": "" }))["files"][0]["path"], "src");
     client.does("deleteFile", json!({ "path": "src/a.txt" }));
     assert!(client.does("getWorkspaceInfo", Value::Null)["limits"].is_object());
@@ -99,8 +99,8 @@ fn what_is_no_message_is_refused_and_the_next_one_answered() {
         client.send_bytes(line);
         client.send_bytes(b"\n");
         let answer = client.next();
-        let shown = String::from_utf8_lossy(line);
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{shown}: {answer}");
+        let excerpt = String::from_utf8_lossy(line);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{excerpt}: {answer}");
     }
     // Empty lines are nothing at all.
     client.send_bytes(b"\n  \n\r\n");
@@ -142,7 +142,7 @@ fn quick_calls_are_answered_while_a_command_runs() {
     let answer = client.answer(slow);
     assert_eq!(answer["error"]["code"], -32_800, "{answer}");
     assert_eq!(answer["error"]["data"]["details"]["reason"], "CANCELLED", "{answer}");
-    // Cancelling what is not running is no fault.
+    // Cancelling a call that does not run is not an error.
     client.notify("$/cancelRequest", json!({ "id": slow }));
     client.notify("$/cancelRequest", json!({}));
     assert!(client.is_silent());
@@ -220,7 +220,7 @@ fn a_client_that_is_gone_leaves_nothing_running() {
     eventually("it is gone", || !runs("61.25"));
 }
 
-/// Whether a process was started with this among its arguments.
+/// Checks whether a process runs with this among its arguments.
 fn runs(argument: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     processes

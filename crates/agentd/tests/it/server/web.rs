@@ -25,8 +25,8 @@ fn a_client_reads_edits_runs_and_searches() {
     server.does("writeFile", &json!({ "path": "b.txt", "content": "b\n" }));
     let ran = server.does("executeCommand", &json!({ "command": "cat b.txt; exit 3" }));
     assert_eq!((&ran["stdout"], &ran["exitCode"]), (&json!("b\n"), &json!(3)));
-    let found = server.does("searchFiles", &json!({ "paths": ["."], "query": "two", "type": "literal" }));
-    assert_eq!(found["totalMatches"], 1);
+    let answer = server.does("searchFiles", &json!({ "paths": ["."], "query": "two", "type": "literal" }));
+    assert_eq!(answer["totalMatches"], 1);
     let info = server.get("/v1/info").has_status(200).json();
     assert_eq!(info["limits"]["maxSearchResults"], 100);
     assert_eq!(server.does("getWorkspaceInfo", &json!({})), info);
@@ -75,8 +75,8 @@ fn failures_have_a_status_and_the_error_object() {
     ];
     for (tool, arguments, status, code, reason) in cases {
         let error = server.call(tool, &arguments).fails(status, code, reason);
-        let shown = error.to_string();
-        assert!(!shown.contains(project.folder().to_str().unwrap()), "{shown}");
+        let message = error.to_string();
+        assert!(!message.contains(project.folder().to_str().unwrap()), "{message}");
     }
     server.get("/v2").fails(404, "FILE_NOT_FOUND", "PATH_NOT_FOUND");
     server.get("/v1/tools/readFile").fails(405, "INVALID_ARGUMENT", "INVALID_FIELD");
@@ -287,7 +287,7 @@ fn stopping_it_ends_commands_and_answers_what_was_begun() {
 }
 
 #[test]
-fn a_thousand_idle_connections_stop_nobody() {
+fn a_thousand_idle_connections_delay_no_other() {
     let project = Project::new();
     project.write("a.txt", "one\n");
     let server = WebServer::start(&project, &[]);
@@ -326,7 +326,7 @@ fn requests_of_one_conversation_share_what_was_shown() {
     let edit = json!({ "path": "a.txt", "operations": [{ "type": "replace", "startLine": 2, "endLine": 2, "newContent": "TWO" }] });
     for (header, expected) in [
         ("Agentd-Conversation: c1", "zero\none\nTWO\nthree\n"),
-        // Nobody in particular: the number means the file as it is.
+        // Without a conversation, the number means the current file.
         ("Agentd-Conversation: none", "zero\nTWO\ntwo\nthree\n"),
     ] {
         let project = Project::new();

@@ -1,4 +1,4 @@
-//! What commands do to files that git ignores, or that git keeps for itself.
+//! Changes of commands to files that git ignores, or that git keeps for itself.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What a person chooses on the command line for a session.
+//! The user's choices on the command line of a session.
 
 use std::fs;
 use std::process::Command;
@@ -91,7 +91,7 @@ fn a_budget_bounds_every_message_and_says_what_is_left_out() {
 }
 
 #[test]
-fn a_command_past_its_timeout_is_killed_and_told() {
+fn a_command_past_its_timeout_is_killed_and_reported() {
     let project = Project::new();
     let id = project.begin("hurry");
     let reply = "[RUN_COMMAND]\necho begun; sleep 40; echo ended\n[/RUN_COMMAND]\n[RUN_COMMAND]\necho next\n[/RUN_COMMAND]\n";
@@ -117,7 +117,7 @@ fn review_without_a_terminal_executes_nothing() {
     daemon.wait_for("inbox/set-aside/reply.txt");
     daemon.interrupt().exits(130);
     assert!(!project.has("ran.log"));
-    // Declining is no execution: the same text may be applied later.
+    // A declined reply was not executed: the same text may be applied later.
     project.apply(reply, &[]).ok();
     assert_eq!(project.read("ran.log"), "ran\n");
 }
@@ -138,7 +138,7 @@ pub(crate) fn on_a_terminal(command: &Command, no_color: bool) -> Option<String>
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a text holds a sequence that colours.
+/// Checks whether a text holds a sequence that colours.
 fn is_coloured(text: &str) -> bool {
     text.split("\x1b[").skip(1).any(|rest| {
         let end = rest.find(|character: char| !character.is_ascii_digit() && character != ';');
@@ -188,7 +188,7 @@ fn what_a_model_writes_cannot_control_the_terminal() {
     assert!(!listed.stdout.contains('\x1b'), "{listed:?}");
 }
 
-/// Whether a text that appeared on a terminal holds anything that controls it, apart from the ends of lines and the colours and
+/// Checks whether a text that appeared on a terminal holds anything that controls it, apart from the ends of lines and the colours and
 /// cursor movements of our own.
 fn controls_it(text: &str) -> bool {
     let own = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\r\n"];
@@ -230,11 +230,11 @@ fn names_of_folders_and_files_cannot_control_the_terminal() {
     for arguments in
         [&["sessions"][..], &["log"], &["diff"], &["outbox"], &["doctor"], &["show", "nonsense"], &["gc"]]
     {
-        let Some(shown) = on_a_terminal(&on_it(arguments), false) else {
+        let Some(screen) = on_a_terminal(&on_it(arguments), false) else {
             skip("names_of_folders_and_files_cannot_control_the_terminal", "there is no program `script`");
             return;
         };
-        assert!(!shown.is_empty() && !controls_it(&shown), "{arguments:?}: {shown:?}");
+        assert!(!screen.is_empty() && !controls_it(&screen), "{arguments:?}: {screen:?}");
     }
 }
 
@@ -247,7 +247,7 @@ fn a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal() {
     project.apply("[READ_FILE path=\"raw.txt\"]\n", &[]).ok();
     assert!(project.outbox(&id, 2).contains(content));
     assert!(project.run(&["outbox"]).ok().stdout.contains(content), "a pipe gets it as it is");
-    let Some(shown) = on_a_terminal(&project.command(&["outbox"]), false) else {
+    let Some(screen) = on_a_terminal(&project.command(&["outbox"]), false) else {
         skip(
             "a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal",
             "there is no program `script`",
@@ -255,8 +255,8 @@ fn a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal() {
         return;
     };
     assert!(
-        shown.contains("one red") && shown.contains("bell \u{fffd}") && !controls_it(&shown),
-        "{shown:?}"
+        screen.contains("one red") && screen.contains("bell \u{fffd}") && !controls_it(&screen),
+        "{screen:?}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a person may put into the inbox by mistake, and replies that take their time.
+//! Files that a user may put into the inbox by mistake, and replies that are written slowly.
 
 use std::fs;
 use std::io::Write;
@@ -35,7 +35,7 @@ fn goes_on(project: &Project, mut daemon: Daemon, id: &str) -> String {
 }
 
 #[test]
-fn an_empty_file_stays_is_told_once_and_works_when_it_is_filled() {
+fn an_empty_file_stays_is_reported_once_and_works_when_it_is_filled() {
     let project = Project::new();
     let (mut daemon, _) = waiting(&project);
     fs::write(project.inbox().join("reply.txt"), "").unwrap();
@@ -102,7 +102,7 @@ fn text_with_a_byte_order_mark_is_read() {
 }
 
 #[test]
-fn links_pipes_and_folders_are_told_and_never_waited_for() {
+fn links_pipes_and_folders_are_reported_and_never_waited_for() {
     let project = Project::new();
     let (mut daemon, id) = waiting(&project);
     let inbox = project.inbox();
@@ -133,7 +133,7 @@ fn only_names_that_end_in_txt_are_replies() {
 }
 
 #[test]
-fn an_unreadable_file_is_told_and_read_once_it_may_be() {
+fn an_unreadable_file_is_reported_and_read_once_it_may_be() {
     let project = Project::new().of_an_ordinary_user();
     let (mut daemon, _) = waiting(&project);
     let file = project.inbox().join("reply.txt");
@@ -176,7 +176,7 @@ fn a_file_that_is_being_written_is_executed_once_and_as_a_whole() {
         file.write_all(logging(word).as_bytes()).unwrap();
         file.sync_all().unwrap();
     }
-    // Complete as far as anybody can see, and still open.
+    // Complete by its content, and still open.
     sleep(Duration::from_millis(1_500));
     assert!(!project.has("ran.log"));
     file.write_all(logging("four").as_bytes()).unwrap();
@@ -220,7 +220,7 @@ fn two_replies_at_once_are_taken_one_after_the_other_oldest_first() {
     daemon.wait_for("message 3 to copy");
     assert_eq!(project.read("ran.log"), "older\nnewer\n");
     assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
-    eventually("both are put away", || project.names("inbox/processed") == ["a.txt", "b.txt"]);
+    eventually("both are in processed", || project.names("inbox/processed") == ["a.txt", "b.txt"]);
 }
 
 #[test]
@@ -302,9 +302,9 @@ fn misspelt_tags_fail_with_the_right_form() {
     let project = Project::new();
     let id = project.begin("try things");
     let reply = "[EDITFILE path=\"a\"]\nx\n[/EDITFILE]\n<read_file path=\"a\"/>\n";
-    let shown = project.apply(reply, &[]).ok();
-    let shown = shown.prints("[FAILED] PARSE_ERROR: EDIT_FILE is not recognised");
-    shown.prints("[FAILED] PARSE_ERROR: READ_FILE is not recognised");
+    let report = project.apply(reply, &[]).ok();
+    let report = report.prints("[FAILED] PARSE_ERROR: EDIT_FILE is not recognised");
+    report.prints("[FAILED] PARSE_ERROR: READ_FILE is not recognised");
     let outbox = project.outbox(&id, 2);
     assert!(outbox.contains("write [READ_FILE path=\"relative/path\"], alone on its line"), "{outbox}");
     let file = project.reply_file(reply);
@@ -325,8 +325,8 @@ fn done_beside_a_failed_block_keeps_the_session_going_and_says_so() {
     assert!(outbox.contains("[FAILED] READ_FILE: File 'missing' not found"), "{outbox}");
     project.put_reply("done.txt", "[DONE]\nall is well now\n[/DONE]\n");
     let ran = daemon.wait().ok().says("done: all is well now");
-    let shown = project.run(&["show", &id]).ok().prints("[FAILED] READ_FILE: File 'missing' not found");
-    shown.prints("done: all is well now");
+    let report = project.run(&["show", &id]).ok().prints("[FAILED] READ_FILE: File 'missing' not found");
+    report.prints("done: all is well now");
     assert_eq!(ran.stdout, "");
 }
 

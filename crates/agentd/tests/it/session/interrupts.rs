@@ -21,7 +21,7 @@ fn a_signal_while_waiting_ends_it_and_the_session_goes_on_later() {
     }
 }
 
-/// Whether any process on this machine has this word among its arguments.
+/// Checks whether any process on this machine has this word among its arguments.
 pub(crate) fn runs_anywhere(word: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -68,8 +68,8 @@ fn ctrl_c_kills_the_command_with_all_it_started_and_resuming_does_the_rest() {
     assert!(!runs_anywhere(&duration), "something of the command survived");
     assert_eq!(project.read("made.txt"), "made\n");
     assert_eq!(project.names("inbox"), ["reply.txt"]);
-    let shown = project.run(&["show", &id]).ok();
-    assert!(shown.stdout.contains("not finished"), "{shown}");
+    let report = project.run(&["show", &id]).ok();
+    assert!(report.stdout.contains("not finished"), "{report}");
 
     let mut daemon = Daemon::start(project.command(&["resume"]));
     daemon.wait_for("message 2 to copy");

@@ -1,4 +1,4 @@
-//! What line numbers mean after lines have moved, for every client: never another line than the client saw.
+//! The meaning of line numbers after lines have moved, for every client: never another line than the client saw.
 
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ fn numbers_of_grep_after_an_edit_never_hit_another_line_over_llm4s() {
 }
 
 #[test]
-fn what_a_user_saves_before_an_answer_and_after_it_is_told_apart() {
+fn saves_before_and_after_an_answer_are_distinguished() {
     let project = project();
     let mut client = Native(LineClient::start(project.command(&["wap"])));
     client.call("readFile", json!({ "path": "a.txt" })).unwrap();

@@ -261,12 +261,12 @@ fn sessions_show_and_log_tell_what_was_done() {
     let listed = project.run(&["sessions"]).ok().prints("the first of two").prints("the second");
     assert_eq!(listed.stdout.lines().count(), 2, "{listed}");
 
-    let shown =
+    let report =
         project.run(&["show", &first]).ok().prints("done, message 1").prints("[OK] RUN_COMMAND: Ran 'echo");
-    shown.prints("[OK] DELETE_FILE: Deleted 'a.txt'").prints("done: first done");
-    let shown = project.run(&["show", &first, "--json"]).ok().json();
-    assert_eq!(shown["sessionId"], first.as_str());
-    assert_eq!(shown["steps"][0]["results"].as_array().unwrap().len(), 3);
+    report.prints("[OK] DELETE_FILE: Deleted 'a.txt'").prints("done: first done");
+    let report = project.run(&["show", &first, "--json"]).ok().json();
+    assert_eq!(report["sessionId"], first.as_str());
+    assert_eq!(report["steps"][0]["results"].as_array().unwrap().len(), 3);
 
     let log =
         project.run(&["log"]).ok().prints(&first).prints("echo ran >> ran.log").prints("deleted  a.txt");

@@ -1,4 +1,4 @@
-//! What a person sees before a reply is carried out.
+//! The review before a reply is carried out.
 
 use crate::fixture::project::Project;
 use crate::session::choices::on_a_terminal;
@@ -24,18 +24,18 @@ fn hunk_lines(text: &str) -> Vec<&str> {
 #[test]
 fn review_shows_the_differences_that_the_reply_then_makes() {
     let project = shown_and_moved();
-    let asked = project.apply(EDIT, &["--review"]).exits(4);
+    let reviewed = project.apply(EDIT, &["--review"]).exits(4);
     assert_eq!(project.read("a"), "0\n1\n2\n3\n", "nothing is done before it is accepted");
-    let asked = asked.says("@@ -1,4 +1,4 @@").says("-2").says("+TWO").says("+new");
-    let asked = asked.says("would fail: DELETE_FILE: File 'missing' not found");
-    assert!(!asked.stderr.contains('\u{1b}'), "{asked:?}");
+    let reviewed = reviewed.says("@@ -1,4 +1,4 @@").says("-2").says("+TWO").says("+new");
+    let reviewed = reviewed.says("would fail: DELETE_FILE: File 'missing' not found");
+    assert!(!reviewed.stderr.contains('\u{1b}'), "{reviewed:?}");
     // The same lines are in the differences of what is then done.
     project.apply(EDIT, &[]).ok();
     let done = project.run(&["diff"]).ok();
-    let shown = hunk_lines(&asked.stderr);
+    let displayed = hunk_lines(&reviewed.stderr);
     for line in hunk_lines(&done.stdout).iter().filter(|line| line.contains("TWO") || line.starts_with("@@"))
     {
-        assert!(shown.contains(line), "'{line}' was not shown:\n{asked}");
+        assert!(displayed.contains(line), "'{line}' was not shown:\n{reviewed}");
     }
 }
 
@@ -45,9 +45,10 @@ fn a_long_difference_is_cut_and_says_where_all_of_it_is() {
     project.begin("a task");
     let body: String = (1..=1_000).map(|line| format!("line {line}\n")).collect();
     let reply = format!("[CREATE_FILE path=\"long\"]\n{body}[/CREATE_FILE]\n");
-    let asked = project.apply(&reply, &["--review"]).exits(4);
-    let asked = asked.says("more lines of this difference; `agentd apply --dry-run FILE` prints all of it");
-    assert!(asked.stderr.lines().count() < 450 && asked.stderr.contains("+line 1\n"), "{asked}");
+    let reviewed = project.apply(&reply, &["--review"]).exits(4);
+    let reviewed =
+        reviewed.says("more lines of this difference; `agentd apply --dry-run FILE` prints all of it");
+    assert!(reviewed.stderr.lines().count() < 450 && reviewed.stderr.contains("+line 1\n"), "{reviewed}");
 }
 
 #[test]
@@ -64,12 +65,12 @@ fn differences_have_colours_on_a_terminal_only() {
     let project = shown_and_moved();
     let file = project.reply_file(EDIT);
     let command = project.command(&["apply", "--review", file.to_str().unwrap()]);
-    let Some(shown) = on_a_terminal(&command, false) else {
+    let Some(displayed) = on_a_terminal(&command, false) else {
         skip("differences_have_colours_on_a_terminal_only", "there is no program `script`");
         return;
     };
-    assert!(shown.contains("\u{1b}[32m+TWO") && shown.contains("\u{1b}[31m-2"), "{shown:?}");
-    assert!(!shown.contains("n\u{1b}[31mew"), "{shown:?}");
+    assert!(displayed.contains("\u{1b}[32m+TWO") && displayed.contains("\u{1b}[31m-2"), "{displayed:?}");
+    assert!(!displayed.contains("n\u{1b}[31mew"), "{displayed:?}");
     let plain = on_a_terminal(&command, true).unwrap();
     assert!(plain.contains("+TWO") && !plain.contains("\u{1b}[32m+TWO"), "{plain:?}");
 }

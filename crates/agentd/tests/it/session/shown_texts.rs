@@ -1,4 +1,4 @@
-//! What the model says to the user is shown whole.
+//! Texts of the model to the user are shown whole.
 
 use std::fs;
 
@@ -22,10 +22,10 @@ fn words(text: &str) -> Vec<&str> {
 
 /// Fails unless every word of a text stands in another one, in order.
 #[track_caller]
-fn assert_holds_all_of(shown: &str, text: &str) {
-    let mut rest = shown;
+fn assert_holds_all_of(report: &str, text: &str) {
+    let mut rest = report;
     for word in words(text) {
-        let Some(at) = rest.find(word) else { panic!("'{word}' is not shown:\n{shown}") };
+        let Some(at) = rest.find(word) else { panic!("'{word}' is not shown:\n{report}") };
         rest = &rest[at + word.len()..];
     }
 }
@@ -42,13 +42,13 @@ fn messages_and_summaries_are_shown_whole_wherever_they_are_shown() {
     assert_holds_all_of(&planned.stdout, &long_text("m"));
     assert_holds_all_of(&planned.stdout, &long_text("d"));
     let applied = project.apply(&reply(), &[]).ok();
-    let shown = project.run(&["show", &id]).ok();
-    for text in [&applied.stdout, &applied.stderr, &shown.stdout] {
+    let report = project.run(&["show", &id]).ok();
+    for text in [&applied.stdout, &applied.stderr, &report.stdout] {
         assert_holds_all_of(text, &long_text("m"));
         assert_holds_all_of(text, &long_text("d"));
     }
     // Twice would be as hard to read as not at all.
-    assert_eq!(shown.stdout.matches("d5.29").count(), 1, "{shown}");
+    assert_eq!(report.stdout.matches("d5.29").count(), 1, "{report}");
     let json = project.run(&["show", &id, "--json"]).ok().json();
     assert_eq!(json["steps"][0]["results"][0]["summary"], long_text("m"));
     assert_eq!(json["done"], long_text("d"));
@@ -78,14 +78,14 @@ fn on_a_terminal_messages_are_wrapped_to_its_width() {
         .arg(show.get_program())
         .args(show.get_args());
     command.current_dir(project.workspace());
-    let Some(shown) = on_a_terminal(&command, false) else {
+    let Some(report) = on_a_terminal(&command, false) else {
         skip("on_a_terminal_messages_are_wrapped_to_its_width", "there is no program `script`");
         return;
     };
-    assert_holds_all_of(&shown, &long_text("m"));
-    let of_texts = shown.lines().filter(|line| line.contains("m1.") || line.contains("d3."));
+    assert_holds_all_of(&report, &long_text("m"));
+    let of_texts = report.lines().filter(|line| line.contains("m1.") || line.contains("d3."));
     let widest = of_texts.map(|line| line.trim_end().chars().count()).max().unwrap();
-    assert!((40..=64).contains(&widest), "{widest}:\n{shown}");
+    assert!((40..=64).contains(&widest), "{widest}:\n{report}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ const FIRST: &str = "[EDIT_FILE path=\"f1\" start_line=\"1\" end_line=\"1\"]\nne
     [CREATE_FILE path=\"later\"]\n[/CREATE_FILE]\n";
 
 #[test]
-fn edits_commands_and_failures_of_a_stopped_reply_are_told() {
+fn edits_commands_and_failures_of_a_stopped_reply_are_reported() {
     let project = Project::new();
     project.write("f1", "one\ntwo\nthree\n").write("f2", "one\n");
     let id = project.begin("be stopped");
@@ -45,8 +45,8 @@ fn edits_commands_and_failures_of_a_stopped_reply_are_told() {
     assert_eq!(project.read("f1"), "new one\ntwo\nnew three\n");
     assert_eq!((project.read("ran"), project.has("later")), ("ran\n".to_owned(), false));
     // Its run is over: no unfinished reply stays behind, and the transcript has the reply that was gone on with.
-    let shown = project.run(&["show", &id]).ok();
-    assert!(!shown.stdout.contains("not finished"), "{shown}");
+    let report = project.run(&["show", &id]).ok();
+    assert!(!report.stdout.contains("not finished"), "{report}");
     let transcript = project.folder().join("transcript.json");
     project.run(&["show".as_ref(), id.as_ref(), "--export".as_ref(), transcript.as_os_str()]).ok();
     let transcript: serde_json::Value = serde_json::from_slice(&std::fs::read(transcript).unwrap()).unwrap();
@@ -79,7 +79,7 @@ fn a_reply_after_a_killed_process_tells_what_was_done_by_then() {
         outbox.contains("[FAILED] RUN_COMMAND: UNKNOWN: the daemon stopped while this command ran"),
         "{outbox}"
     );
-    assert_eq!(project.written("ran"), None, "it was run again, or taken over");
+    assert_eq!(project.written("ran"), None, "it was run again, or adopted");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Transcript {
     }
 }
 
-/// How a replayed session went.
+/// The course of a replayed session.
 struct Played {
     id: String,
     ran: Ran,
@@ -155,7 +155,7 @@ fn newcomer() -> Project {
     project
 }
 
-/// What a first session with a model that does not know the protocol comes to.
+/// Checks a first session with a model that does not know the protocol.
 fn check_newcomer(project: &Project, played: &Played) {
     assert_has(
         played.after(1),
@@ -185,9 +185,9 @@ fn check_newcomer(project: &Project, played: &Played) {
     let session = project.session_file(&played.id);
     assert_eq!(session["isComplete"], true, "{}", played.ran);
     assert_eq!(project.read("greet.sh"), "echo \"Hello, $1\"\n");
-    let shown = project.run(&["show", &played.id]).ok();
+    let report = project.run(&["show", &played.id]).ok();
     assert_has(
-        &shown.stdout,
+        &report.stdout,
         &["The notes say that a greeting", "and the exit code 2, as the other scripts"],
     );
 }
@@ -320,7 +320,7 @@ fn this_repository() -> Project {
     project
 }
 
-/// Whether `cargo` works where commands of this project run; if not, a test that needs it has nothing to say, and CI
+/// Checks whether `cargo` works where commands of this project run; if not, a test that needs it proves nothing, and CI
 /// has to know.
 fn cargo_runs(project: &Project, test: &str) -> bool {
     let probe = r#"{"command":"cargo tree --offline -p rel-path"}"#;

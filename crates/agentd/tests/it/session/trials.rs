@@ -1,4 +1,4 @@
-//! `agentd apply --try`: all of it or nothing, and nobody else sees anything before.
+//! `agentd apply --try`: all of it or nothing, and no other process sees anything before.
 
 use std::fs;
 
@@ -98,9 +98,10 @@ fn no_trick_leaves_a_mode_a_device_or_an_owner_when_a_trial_is_kept() {
         trick.bites(outside.path());
         trick.set_up(&project.workspace());
         // In the build folder there is nothing of the user's.
-        let places = if trick.is_own { &["."][..] } else { &[".", "target"] };
-        for place in places {
-            reply.push_str(&format!("[RUN_COMMAND]\n( {} ); true\n[/RUN_COMMAND]\n", trick.in_folder(place)));
+        let folders = if trick.is_own { &["."][..] } else { &[".", "target"] };
+        for folder in folders {
+            reply
+                .push_str(&format!("[RUN_COMMAND]\n( {} ); true\n[/RUN_COMMAND]\n", trick.in_folder(folder)));
         }
     }
     project.apply(&reply, &["--try", "--keep"]).ok().says("kept");
@@ -137,7 +138,7 @@ fn a_reply_that_fails_is_not_kept_unasked() {
 }
 
 #[test]
-fn what_somebody_saves_meanwhile_stops_the_keeping_and_stays() {
+fn a_file_saved_meanwhile_stops_the_keeping_and_stays() {
     let (project, id) = project();
     let session = project.session_file(&id);
     let word = format!("32{}", std::process::id());

@@ -198,7 +198,7 @@ fn the_message_after_an_undo_tells_the_model_of_it_once() {
     assert_eq!(notes(&project), [undone]);
     project.apply(&format!("{ASK}[READ_FILE path=\"gone\"]\n"), &[]).ok();
     assert!(notes(&project).is_empty());
-    // What is undone and brought back between two messages is as it was; one that is brought back alone is told.
+    // A change that is undone and redone between two messages is as it was; a redo alone is reported.
     let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
     let again =
         project.run(&["undo", &number.to_string(), "--json"]).ok().json()["takenBackBy"].as_u64().unwrap();
@@ -207,7 +207,7 @@ fn the_message_after_an_undo_tells_the_model_of_it_once() {
     assert!(notes(&project).is_empty());
     let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
     project.run(&["undo", &number.to_string()]).ok();
-    // Another session is not told: they were no changes of its own.
+    // Another session gets no note: the changes were not its own.
     let other = project.begin("another task");
     project.apply("[READ_FILE path=\"c\"]\n", &["--session", &other]).ok();
     assert!(notes(&project).is_empty());

@@ -1,4 +1,4 @@
-//! What durability costs: how often a reply waits for the disk.
+//! The cost of durability: the number of times that a reply waits for the disk.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,31 +12,31 @@ use tagproto::{Dialect, SessionId, UnobservedExecution};
 use wap_core::{CancelFlag, Limits};
 
 /// A session on a folder of ten files, in this process.
-struct Ground {
+struct Fixture {
     sessions: Sessions<LocalWorkspace>,
     journal: Journal,
     id: SessionId,
     _folder: tempfile::TempDir,
 }
 
-impl Ground {
-    fn new() -> Ground {
+impl Fixture {
+    fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let (code, state) = (folder.path().join("code"), folder.path().join("state"));
-        for place in [&code, &state, &folder.path().join("scratch")] {
-            std::fs::create_dir(place).unwrap();
+        for path in [&code, &state, &folder.path().join("scratch")] {
+            std::fs::create_dir(path).unwrap();
         }
         for file in 0..10 {
             std::fs::write(code.join(format!("f{file}")), "one\ntwo\nthree\n").unwrap();
         }
-        // The notes that nobody waits for come with a commit that somebody waits for, however slow the machine is.
+        // Lazy notes ride with a commit that has a waiting caller, on a machine of any speed.
         let limits = JournalLimits { lazy_delay: Duration::from_secs(600), ..JournalLimits::default() };
         let journal = Journal::open(&state.join("journal"), limits).unwrap().0;
         let workspace = open_workspace(folder.path(), &code, &state, journal.clone());
         let folders = StateFolders::open(&state).unwrap();
         let sessions = Sessions::open(workspace, journal.clone(), folders).unwrap().0;
         let session = sessions.create("task", Dialect::Agentd, None, &CancelFlag::new()).unwrap();
-        Ground { sessions, journal, id: session.session_id, _folder: folder }
+        Fixture { sessions, journal, id: session.session_id, _folder: folder }
     }
 
     /// Applies a reply; answers with it and with how often the journal was waited for.
@@ -91,25 +91,25 @@ fn edits(files: std::ops::Range<u32>, word: &str) -> String {
 
 #[test]
 fn ten_file_blocks_wait_for_at_most_three_syncs() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // None of the files was shown, so what the line numbers mean is a commit of its own.
-    let (executed, counts) = ground.apply(&edits(0..10, "changed"));
+    let (executed, counts) = fixture.apply(&edits(0..10, "changed"));
     assert_eq!(executed.results.len(), 10);
     assert_eq!((counts.commits, counts.file_syncs), (3, 0));
     // Files that the reply makes have no numbers to remember.
     let created: String =
         (0..10).map(|file| format!("[CREATE_FILE path=\"new/g{file}\"]\ntext\n[/CREATE_FILE]\n")).collect();
-    let (executed, counts) = ground.apply(&created);
+    let (executed, counts) = fixture.apply(&created);
     assert_eq!(executed.results.len(), 10);
     assert_eq!((counts.commits, counts.file_syncs), (2, 0));
 }
 
 #[test]
 fn each_group_of_file_blocks_is_one_commit_and_reading_is_none() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let read = "[READ_FILE path=\"f9\"]\n";
     let reply = [edits(0..4, "a"), read.into(), edits(4..5, "b"), read.into(), edits(5..8, "c")].concat();
-    let (executed, counts) = ground.apply(&reply);
+    let (executed, counts) = fixture.apply(&reply);
     assert_eq!(executed.results.len(), 10);
     let groups = 3;
     // And the meaning of the line numbers, and the end.

@@ -47,7 +47,7 @@ echo three >> ran.log; sleep 0.1; ls
 const BLOCKS: usize = 10;
 const COMMANDS: [&str; 3] = ["one", "two", "three"];
 
-/// How many times more rounds than usual are played.
+/// The factor by which the number of rounds is raised.
 fn soak_factor() -> u32 {
     std::env::var("SOAK_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
 }
@@ -85,7 +85,7 @@ impl Left {
         Left { tree: project.tree(), session, outbox: project.outbox(id, 3) }
     }
 
-    /// Which commands ran, in order.
+    /// Returns the commands that ran, in order.
     fn ran(&self) -> Vec<&str> {
         let log = self.tree.iter().find(|(path, _)| path == "ran.log").unwrap();
         log.1.lines().collect()
@@ -96,13 +96,13 @@ impl Left {
         results.iter().map(|result| result["summary"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Which blocks are answered as unknown.
+    /// Returns the blocks that are answered as unknown.
     fn unknown(&self) -> Vec<usize> {
         let summaries = self.summaries();
         (0..summaries.len()).filter(|index| summaries[*index].starts_with("UNKNOWN: ")).collect()
     }
 
-    /// The same without what a command leaves of which nobody knows how far it came: its result, and the log.
+    /// The same without the effects of commands whose outcome is unknown: their results, and the log.
     fn without(&self, blocks: &[usize]) -> Left {
         let mut session = self.session.clone();
         let results = session["lastResults"].as_array_mut().unwrap();
@@ -148,7 +148,7 @@ fn check(left: &Left, undisturbed: &Left, killed: &str) {
     assert_eq!(ran.next(), None, "a command ran twice; killed {killed}");
 }
 
-/// Goes on with the session until the next outbox is there and the reply is put away.
+/// Continues the session until the next outbox is there and the reply is in processed.
 #[track_caller]
 fn resume_to_the_end(project: &Project, id: &str) {
     let mut daemon = Daemon::start(project.command(&["resume", id]));

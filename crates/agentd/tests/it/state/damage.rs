@@ -74,7 +74,7 @@ fn deleted_session_and_outbox_files_are_written_again() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_session_file_is_never_followed_and_told() {
+fn a_link_instead_of_a_session_file_is_reported_and_never_followed() {
     let (project, id) = begun();
     let file = project.base().join("sessions").join(format!("{id}.json"));
     fs::remove_file(&file).unwrap();
@@ -129,7 +129,7 @@ fn a_damaged_journal_is_kept_and_its_sessions_are_taken_over() {
 }
 
 #[test]
-fn after_the_journal_was_lost_commands_wait_until_somebody_has_looked() {
+fn after_the_journal_was_lost_commands_wait_for_the_user() {
     let (project, id) = begun();
     let commands = format!("Reply-To: {id}-2\n[RUN_COMMAND]\necho two >> ran.log\n[/RUN_COMMAND]\n");
     fs::remove_dir_all(project.base().join("journal")).unwrap();

@@ -33,7 +33,7 @@ const WRITING: [&str; 10] = [
     "mkdirat",
 ];
 
-/// What a trace gave, unless this machine lets no process trace another. Where everything has to be tested, that is a
+/// Returns the result of a trace, unless this machine lets no process trace another. If everything has to be tested, that is a
 /// failure.
 fn traced<T>(result: io::Result<T>) -> Option<T> {
     match result {
@@ -51,7 +51,7 @@ fn cycle() -> Option<Cycle> {
 }
 
 #[test]
-fn whoever_answers_waits_for_no_file() {
+fn an_answer_waits_for_no_file() {
     let project = Project::new();
     for file in 0..10 {
         project.write(&format!("f{file}"), "one\ntwo\n");
@@ -116,11 +116,11 @@ fn killed_before_some_of_the_calls_that_write_it_goes_on() {
     let table = Table::fill(&cycle, injections, 4, false);
     assert!(table.injected() > 10, "{table}");
     assert!(table.differences.is_empty(), "{table}");
-    assert!(table.found(Finding::ChangeRefused) == 0, "{table}");
+    assert!(table.count_of(Finding::ChangeRefused) == 0, "{table}");
 }
 
 #[test]
-fn failure_of_some_of_the_calls_that_write_is_told_or_overcome() {
+fn failure_of_some_of_the_calls_that_write_is_reported_or_overcome() {
     let Some(cycle) = cycle() else { return };
     let all: Vec<_> = WRITING.into_iter().flat_map(|name| calls(&cycle, name)).collect();
     let faults = [Fault::NoSpace, Fault::Io, Fault::Interrupted, Fault::ShortWrite];
@@ -137,7 +137,7 @@ fn failure_of_some_of_the_calls_that_write_is_told_or_overcome() {
 
 #[test]
 #[ignore = "takes long: `cargo xtask soak journal` runs it"]
-fn fault_at_every_call_leaves_nothing_lost_torn_or_done_twice() {
+fn fault_at_every_call_leaves_nothing_lost_partial_or_done_twice() {
     let Some(cycle) = cycle() else { return };
     // For a look at some names or faults only.
     let (names, faults) = (std::env::var("FAULT_CALLS").ok(), std::env::var("FAULT_KINDS").ok());

@@ -1,4 +1,4 @@
-//! A disk that is full: a clear message, nothing half-written, and the same reply goes on when there is space again.
+//! A disk that is full: a clear message, nothing half-written, and the same reply resumes when there is space again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -65,7 +65,7 @@ fn an_owner_keeps_what_is_held_below_its_limit_while_it_serves() {
     for (options, is_limited) in [(&["--history-limit", "100000"][..], true), (&[], false)] {
         let project = Project::new();
         project.write("a", "one\n");
-        // A session that goes on, and what it has changed.
+        // An unfinished session, and its changes.
         project.begin("go on");
         edit(&project, "two");
         let mut arguments = vec!["wap"];
@@ -116,7 +116,7 @@ fn an_owner_that_is_killed_while_it_collects_loses_nothing_that_is_needed() {
         std::thread::sleep(std::time::Duration::from_millis(wait));
         collecting.kill();
         assert!(held_bytes(&project) <= held);
-        // What is left is whole, and the next one goes on to the end.
+        // The remaining contents are whole, and the next one completes the rest.
         let mut again = LineClient::start(project.command(&["wap", "--history-limit", "1"]));
         eventually("only what is needed is held", || held_bytes(&project) < 10_000);
         again.does("readFile", json!({ "path": "old-1" }));

@@ -50,7 +50,7 @@ fn a_holder_that_was_killed_holds_nothing() {
 }
 
 #[test]
-fn of_many_that_start_at_once_one_gets_the_reply_and_the_others_are_told() {
+fn of_many_that_start_at_once_one_gets_the_reply_and_the_others_are_notified() {
     let project = Project::new();
     project.begin("run once");
     let file = project.reply_file("[RUN_COMMAND]\necho once >> ran.log; sleep 0.3\n[/RUN_COMMAND]\n");

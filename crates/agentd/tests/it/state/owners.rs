@@ -19,7 +19,7 @@ use crate::fixture::web_server::WebServer;
 
 fn wap(project: &Project) -> LineClient {
     let mut client = LineClient::start(project.command(&["wap"]));
-    // From here on it owns the state folder or is connected to whoever does.
+    // From here on it owns the state folder or is connected to the owner.
     client.does("getWorkspaceInfo", json!({}));
     client
 }
@@ -88,7 +88,7 @@ fn a_session_that_waits_is_an_owner_like_any_other() {
 fn an_owner_that_was_stopped_is_noticed_and_keeps_the_folder() {
     let project = Project::new();
     project.write("a.txt", "one\ntwo\n");
-    // Whoever drops it kills it, stopped or not.
+    // Dropping it kills it, stopped or not.
     let mut owner = wap(&project);
     let mut other = wap(&project);
     let owner_process = Pid::from_raw(owner.process_id().cast_signed());
@@ -106,7 +106,7 @@ fn an_owner_that_was_stopped_is_noticed_and_keeps_the_folder() {
     assert_eq!(error["data"]["details"]["reason"], "BUSY", "{answer}");
     assert!(error["message"].as_str().unwrap().contains("does not answer"), "{answer}");
     assert!(!error.to_string().contains(project.folder().to_str().unwrap()), "{answer}");
-    // Nobody has taken over: when it goes on, it is the owner as before, and the client that asked gets through again.
+    // No other process became the owner: when it continues, it is the owner as before, and the client's calls succeed again.
     kill(owner_process, Signal::SIGCONT).unwrap();
     eventually("the client is answered again", || {
         other.ask("readFile", json!({ "path": "a.txt" }))["error"].is_null()
@@ -137,7 +137,7 @@ fn cancelling_does_not_wait_for_a_stopped_owner() {
     let server = WebServer::start(&project, &["--no-token"]);
     server.does("getWorkspaceInfo", &json!({}));
     kill(Pid::from_raw(owner.process_id().cast_signed()), Signal::SIGSTOP).unwrap();
-    // More than the socket takes, so that whoever sends is kept waiting; and then the client goes.
+    // More than the socket takes, so that the sender blocks; and then the client ends.
     let large = json!({ "path": "large", "content": "x".repeat(8 << 20) }).to_string();
     for _ in 0..3 {
         let mut stream = server.connect();
@@ -222,7 +222,7 @@ fn ask_to_undo(project: &Project, request: &Value, digest: &str) -> Value {
 
 #[test]
 fn an_undo_that_is_asked_for_again_after_its_owner_was_killed_is_done_once() {
-    // The socket of an owner that was killed is no file to be read.
+    // The socket of an owner that was killed cannot be read as a file.
     let files = |project: &Project| ["a", "gone", "new/deep/file"].map(|name| project.written(name));
     let (project, id) = crate::session::undo::edited();
     let last = crate::session::undo::changes(&project).last().unwrap()["change"].as_u64().unwrap();
@@ -261,7 +261,7 @@ fn a_command_whose_owner_was_killed_is_not_run_again() {
     owner.kill();
     let answer = other.answer(id);
     assert_eq!(answer["error"]["data"]["details"]["reason"], "OUTCOME_UNKNOWN", "{answer}");
-    assert_eq!(project.written("ran.txt"), None, "it was run again, or taken over");
+    assert_eq!(project.written("ran.txt"), None, "it was run again, or adopted");
     assert_eq!(other.does("executeCommand", json!({ "command": "echo on" }))["stdout"], "on\n");
 }
 
@@ -401,7 +401,7 @@ fn an_owner_with_other_confinement_runs_nothing_for_others() {
     let refused = other.ask("executeCommand", json!({ "command": "touch ran" }));
     assert_eq!(refused["error"]["data"]["details"]["reason"], "SANDBOX_UNAVAILABLE", "{refused}");
     assert!(!project.has("ran"));
-    other.does("writeFile", append("files are no matter"));
+    other.does("writeFile", append("files are independent"));
 }
 
 #[test]
@@ -435,8 +435,8 @@ fn the_socket_is_closed_to_others_and_goes_with_its_owner() {
 
 #[test]
 fn a_state_folder_with_a_long_path_has_its_socket_too() {
-    let place = tempfile::tempdir().unwrap();
-    let mut long = place.path().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let mut long = folder.path().to_owned();
     for _ in 0..8 {
         long.push("a-folder-with-a-rather-long-name-indeed");
     }
@@ -447,7 +447,7 @@ fn a_state_folder_with_a_long_path_has_its_socket_too() {
     assert_eq!(project.read("log.txt"), "x\n");
 }
 
-/// A client of the owner that says what it is told to, and reads only when it is told to.
+/// A client of the owner that sends given messages, and reads only on request.
 fn raw_client(project: &Project) -> UnixStream {
     let mut stream = UnixStream::connect(project.base().join("agentd.sock")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -463,7 +463,7 @@ fn raw_client(project: &Project) -> UnixStream {
 }
 
 #[test]
-fn a_client_that_reads_no_answers_holds_nobody_up() {
+fn a_client_that_reads_no_answers_delays_no_other() {
     let project = Project::new();
     project.write("big.txt", &"a line of a big file\n".repeat(40_000));
     let mut owner = wap(&project);

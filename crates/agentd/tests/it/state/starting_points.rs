@@ -1,5 +1,5 @@
-//! Where `agentd` is started, with what, and what it says of that: the workspace, `--sandbox off`, `doctor`, and what
-//! commands see of the state folder.
+//! The starting points of `agentd` and its report of them: the workspace, `--sandbox off`, `doctor`, and the state folder
+//! as commands see it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -108,9 +108,9 @@ fn a_sandbox_that_is_off_is_refused_at_once_where_no_command_would_run() {
 
 fn finding(ran: &Ran, what: &str) -> (String, String) {
     let findings = ran.json();
-    let found = findings.as_array().unwrap().iter().find(|finding| finding["what"] == what);
-    let found = found.unwrap_or_else(|| panic!("no {what}: {findings}"));
-    let text = |key: &str| found[key].as_str().unwrap().to_owned();
+    let entry = findings.as_array().unwrap().iter().find(|finding| finding["what"] == what);
+    let entry = entry.unwrap_or_else(|| panic!("no {what}: {findings}"));
+    let text = |key: &str| entry[key].as_str().unwrap().to_owned();
     (text("state"), text("detail"))
 }
 
@@ -203,8 +203,8 @@ fn ordinary_work_ends_well(project: &Project, layer: &str) {
         let ran = run(text);
         assert_eq!((&ran["exitCode"], &ran["stderr"]), (&json!(0), &json!("")), "{layer} {text}: {ran}");
     }
-    let seen = run("grep -ra CANARY-4711 . ; ls -A .agentd; cat .agentd/outbox/*; find .agentd");
-    assert_eq!(seen["stdout"], ".agentd\n", "{layer}: {seen}");
+    let listed = run("grep -ra CANARY-4711 . ; ls -A .agentd; cat .agentd/outbox/*; find .agentd");
+    assert_eq!(listed["stdout"], ".agentd\n", "{layer}: {listed}");
     for change in ["touch .agentd/x", "rmdir .agentd", "mv .agentd other", "echo x > .agentd/outbox/x"] {
         assert_ne!(run(change)["exitCode"], 0, "{layer} {change}");
     }

@@ -34,7 +34,7 @@ fn a_state_folder_of_another_user_is_refused_by_root_too() {
         chown(project.base(), Some(ANOTHER_USER), Some(ANOTHER_USER)).unwrap();
         let said = "it belongs to user 1000, and agentd runs as user 0";
         project.run(arguments).exits(4).says(said).says("run agentd as that user");
-        // Nor does the option help that takes over what was copied.
+        // The option that accepts a copy does not help either.
         let mut trusting = arguments.to_vec();
         trusting.push("--trust-state");
         project.run(&trusting).exits(4).says(said);

@@ -131,10 +131,10 @@ fn each_of_two_sessions_that_wait_gets_its_own_replies() {
     first.wait_for("message 2 to copy");
     assert_eq!(project.read("ran.log"), "ran\nran\n");
     assert!(project.has("for-first") && project.has("for-second"));
-    // Nobody knows which one is meant: a wrong guess would run it for the wrong model.
-    project.put_reply("3.txt", write("for-nobody"));
-    eventually("it is set aside", || project.names("inbox/set-aside") == ["3.txt"]);
-    assert!(!project.has("for-nobody"));
+    // The session is ambiguous: a wrong guess would run it for the wrong model.
+    project.put_reply("3.txt", write("unclaimed"));
+    eventually("it is quarantined", || project.names("inbox/set-aside") == ["3.txt"]);
+    assert!(!project.has("unclaimed"));
     // A session has one process that waits for its replies.
     project.run(&["resume", &first_id]).exits(5).says(&format!("waits for replies to session {first_id}"));
     second.interrupt().exits(130);
@@ -202,7 +202,7 @@ fn a_review_is_asked_for_by_the_process_that_was_started_with_it() {
     let _owner = server(&project, &[]);
     project.begin("review");
     let refused = project.apply(LOG, &["--review"]).exits(4);
-    // Standard input is no terminal here, so nobody could agree.
+    // Standard input is not a terminal here, so the question cannot be answered.
     assert!(
         refused.stderr.contains("echo ran >> ran.log") && refused.stderr.contains("no terminal"),
         "{refused}"

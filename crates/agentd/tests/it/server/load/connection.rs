@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::web_server::{WebServer, read_answer};
 
-/// What a connection speaks.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech {
     /// `POST /v1/tools/{tool}`.

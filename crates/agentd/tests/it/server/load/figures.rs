@@ -1,4 +1,4 @@
-//! What all clients together have done, and a table of it.
+//! The calls of all clients together, and a table of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -20,13 +20,13 @@ impl Figures {
         self.work.len() as u64
     }
 
-    /// Compares what clients were told to be done with what is in the files, and says what is missing or there twice.
+    /// Compares the acknowledged changes with the files, and returns those that are missing or there twice.
     pub(super) fn lost(&self, project: &Project) -> Vec<String> {
         let mut lost = Vec::new();
         let log = if project.has("log.txt") { project.read("log.txt") } else { String::new() };
-        let mut found: HashMap<&str, u64> = HashMap::new();
+        let mut counts: HashMap<&str, u64> = HashMap::new();
         for line in log.lines() {
-            *found.entry(line).or_default() += 1;
+            *counts.entry(line).or_default() += 1;
         }
         let appended: u64 = self.work.iter().map(|work| work.appended).sum();
         if log.lines().count() as u64 != appended {
@@ -35,7 +35,7 @@ impl Figures {
         for work in &self.work {
             for number in 0..work.appended {
                 let line = format!("{} {number}", work.number);
-                if found.get(line.as_str()) != Some(&1) {
+                if counts.get(line.as_str()) != Some(&1) {
                     lost.push(format!("log: {line}"));
                 }
             }
@@ -48,7 +48,7 @@ impl Figures {
         lost
     }
 
-    #[expect(clippy::print_stdout, reason = "the table is for whoever runs this test alone")]
+    #[expect(clippy::print_stdout, reason = "the table is for a developer who runs this test alone")]
     pub(super) fn show(
         &self,
         connections: u64,

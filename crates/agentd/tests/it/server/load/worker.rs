@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::fixture::web_server::WebServer;
 use crate::server::load::connection::{Connection, Speech};
 
-/// How many clients share a file in which each has a line of its own.
+/// The number of clients that share a file in which each has a line of its own.
 pub(super) const SHARING: u64 = 10;
 
 /// Every so many clients one runs commands: these queue, so that more of them would only wait for each other.
@@ -22,13 +22,13 @@ pub(super) struct Worker {
     connection: Connection,
 }
 
-/// What a client has done.
+/// The work of one client.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) number: u64,
-    /// How often it has counted its line of the shared file up, and been told that it was done.
+    /// The number of acknowledged increments of its line in the shared file.
     pub(super) counted: u64,
-    /// How many lines it has appended to the common log.
+    /// The number of lines that it has appended to the common log.
     pub(super) appended: u64,
     /// Each call with the time that it took.
     pub(super) calls: Vec<(&'static str, Duration)>,
@@ -103,7 +103,7 @@ impl Worker {
         let operation = json!({ "type": "replace", "startLine": line, "endLine": line, "newContent": next });
         let mut change = json!({ "path": path, "operations": [operation] });
         if self.connection.speech() == Speech::Mcp {
-            // Without a session nobody remembers what was shown.
+            // Without a session the server keeps no shown versions.
             change["expectedVersion"] = json!(version.unwrap());
         }
         self.timed("modifyFile", &change, work);

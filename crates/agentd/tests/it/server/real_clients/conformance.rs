@@ -23,7 +23,7 @@ struct Check {
     message: String,
 }
 
-/// What does not apply.
+/// The checks and scenarios that do not apply.
 struct Exceptions {
     checks: BTreeSet<String>,
     scenarios: BTreeSet<String>,
@@ -44,7 +44,7 @@ impl Exceptions {
         Exceptions { checks: named("checks"), scenarios: named("scenarios") }
     }
 
-    /// What is said on the wire has to be right whatever it is about.
+    /// Messages on the wire have to be valid in every scenario.
     fn cover(&self, check: &Check) -> bool {
         self.checks.contains(&check.id)
             || (self.scenarios.contains(&check.scenario) && check.id != "wire-schema-valid")
@@ -61,8 +61,8 @@ fn results(folder: &Path) -> Vec<Check> {
         let scenario = name.strip_prefix("server-").unwrap();
         let scenario = scenario[..scenario.len() - time].to_owned();
         let text = fs::read_to_string(entry.path().join("checks.json")).unwrap();
-        let found: Vec<Value> = serde_json::from_str(&text).unwrap();
-        checks.extend(found.iter().map(|check| Check {
+        let results: Vec<Value> = serde_json::from_str(&text).unwrap();
+        checks.extend(results.iter().map(|check| Check {
             scenario: scenario.clone(),
             id: check["id"].as_str().unwrap().to_owned(),
             status: check["status"].as_str().unwrap().to_owned(),
@@ -76,7 +76,7 @@ fn results(folder: &Path) -> Vec<Check> {
 #[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn what_each_revision_requires_is_green_or_does_not_apply() {
     let exceptions = Exceptions::read();
-    let mut seen = BTreeSet::new();
+    let mut used = BTreeSet::new();
     for (revision, least) in [("2025-11-25", 40), ("2026-07-28", 90)] {
         let Some(mut suite) = node_script("conformance/dist/index.js") else {
             return skip(
@@ -103,7 +103,7 @@ fn what_each_revision_requires_is_green_or_does_not_apply() {
                 "FAILURE" | "WARNING" => {
                     let Check { scenario, id, message, .. } = check;
                     assert!(exceptions.cover(check), "{revision} {scenario} {id}: {message}");
-                    seen.extend([id.clone(), scenario.clone()]);
+                    used.extend([id.clone(), scenario.clone()]);
                     excepted += 1;
                 }
                 other => panic!("{}: {other}", check.id),
@@ -113,6 +113,6 @@ fn what_each_revision_requires_is_green_or_does_not_apply() {
         assert!(passed >= least, "only {passed} checks of {revision} have passed");
     }
     let untrue: Vec<_> =
-        exceptions.checks.iter().chain(&exceptions.scenarios).filter(|name| !seen.contains(*name)).collect();
+        exceptions.checks.iter().chain(&exceptions.scenarios).filter(|name| !used.contains(*name)).collect();
     assert!(untrue.is_empty(), "listed as failing, and not failing: {untrue:?}");
 }

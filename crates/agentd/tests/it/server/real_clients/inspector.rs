@@ -58,17 +58,17 @@ fn the_inspector_lists_and_calls_tools() {
     ]
     .map(str::to_owned)
     .to_vec();
-    for place in [over_lines, over_http] {
+    for target in [over_lines, over_http] {
         for era in ["legacy", "modern"] {
             let ask = |method: &[&str]| {
                 let inspector = inspector(&project, "the_inspector_lists_and_calls_tools")?;
-                Some(asks(inspector, &place, &[&["--protocol-era", era], method].concat()))
+                Some(asks(inspector, &target, &[&["--protocol-era", era], method].concat()))
             };
             let call = |tool: &str, arguments: &str| {
                 ask(&["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments])
             };
             project.write("a.txt", "one\ntwo\n");
-            // Told to be strict, it finds no fault with the schemas.
+            // In its strict mode, it finds no fault with the schemas.
             let Some(list) = ask(&["--method", "tools/list", "--strict"]) else { return };
             assert_eq!(list["tools"].as_array().unwrap().len(), 8, "{list}");
             let read = call("readFile", r#"{"path":"a.txt","startLine":2}"#).unwrap();

@@ -7,7 +7,7 @@ use crate::fixture::web_server::WebServer;
 use crate::server::real_clients::{python_program, show};
 use test_support::skip;
 
-/// How many requests there have to be.
+/// The least number of requests.
 const LEAST_CASES: u64 = 1_000;
 
 #[test]

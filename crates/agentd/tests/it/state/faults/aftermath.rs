@@ -1,4 +1,4 @@
-//! What a cycle leaves behind, and whether that is what an undisturbed one leaves.
+//! The state after a cycle, compared with that after an undisturbed one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use crate::fixture::project::Project;
 /// The file that the command of the reply appends a line to.
 pub(crate) const LOG: &str = "ran.log";
 
-/// What else the command of the reply changes, and what is in that.
+/// The other paths that the command of the reply changes.
 const BY_COMMAND: [&str; 5] = [LOG, "made", "goes", "stays", "large.txt"];
 
-/// With this the result of a command says what could not be brought into its place, the paths between backticks.
+/// The result of a command begins its list of changes that could not be adopted with this, the paths between backticks.
 const NOT_WRITTEN: &str = "could not be written: ";
 
 fn is_by_command(name: &str) -> bool {
@@ -35,7 +35,7 @@ pub(crate) struct Aftermath {
     pub(crate) outbox: String,
 }
 
-/// What is final after a fault and one more try.
+/// The final state after a fault and one more try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Finding {
     /// Everything is as without the fault, byte for byte.
@@ -52,7 +52,7 @@ pub(crate) enum Finding {
     CommandNotRun,
     /// The command ran, and its result says that nothing of what it did was kept.
     NothingKept,
-    /// Something that the command did could not be brought into its place: its result says so, and it is as it was.
+    /// A change of the command could not be adopted: the result says so, and the path is as it was.
     EffectRefused,
     /// Changes of files are answered as failed with the cause, and their files are untouched.
     ChangeRefused,
@@ -70,7 +70,7 @@ impl Aftermath {
         Aftermath { tree, state, session, outbox: project.outbox(id, sequence) }
     }
 
-    /// How often the command ran.
+    /// Counts the runs of the command.
     pub(crate) fn times_run(&self) -> usize {
         let log = self.tree.get(LOG).and_then(|(_, bytes)| bytes.as_ref());
         log.map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
@@ -167,13 +167,13 @@ impl Aftermath {
                 undisturbed
             };
             if self.tree.get(name) != expected.tree.get(name) {
-                return Err(format!("'{name}' is {:?}", self.tree.get(name).map(shown)));
+                return Err(format!("'{name}' is {:?}", self.tree.get(name).map(render)));
             }
         }
         Ok(())
     }
 
-    /// The rest of session and outbox: only what tells the failures may differ.
+    /// The rest of session and outbox: only the reports of failures may differ.
     fn compare_texts(&self, undisturbed: &Aftermath) -> Result<Option<Finding>, String> {
         let rest = |session: &Value| {
             let mut session = session.clone();
@@ -186,9 +186,9 @@ impl Aftermath {
             return Err(format!("the session is {}", self.session));
         }
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        let (now, known) = (lines(&self.outbox), lines(&undisturbed.outbox));
+        let (now, expected) = (lines(&self.outbox), lines(&undisturbed.outbox));
         let mut finding = None;
-        for line in now.iter().filter(|line| !known.contains(line)) {
+        for line in now.iter().filter(|line| !expected.contains(line)) {
             if line.starts_with("Sandbox: ") {
                 finding = finding.max(Some(Finding::ConfinementUnknown));
             } else if !line.starts_with("[FAILED] ") && !line.starts_with(' ') {
@@ -197,7 +197,7 @@ impl Aftermath {
             }
         }
         let is_listing = |line: &String| line[1..].starts_with("  ") && line.ends_with(" bytes)");
-        let different = difference(&now, &known);
+        let different = difference(&now, &expected);
         if self.results() == undisturbed.results() && different.iter().any(is_listing) {
             finding = finding.max(Some(Finding::ListingIncomplete));
         }
@@ -205,7 +205,7 @@ impl Aftermath {
     }
 }
 
-fn shown((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {
+fn render((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {
     format!("{mode:o} {:?}", bytes.as_deref().map(String::from_utf8_lossy))
 }
 

@@ -168,17 +168,17 @@ impl CallName {
 
     /// Finds a call by its name.
     pub(crate) fn named(name: &str) -> Option<CallName> {
-        let (number, _) = NAMES.iter().find(|(_, known)| *known == name)?;
+        let (number, _) = NAMES.iter().find(|(_, entry)| *entry == name)?;
         u64::try_from(*number).ok().map(CallName)
     }
 
-    /// Whether a program may wait without end where it does nothing: for a thread to be woken, or for its own end. The
+    /// Checks whether a program may wait without end if this call does nothing: for a thread to be woken, or for its own end. The
     /// kernel has no such fault.
     pub(crate) fn may_wait_for_ever(self) -> bool {
         ["futex", "exit", "exit_group"].into_iter().any(|name| CallName::named(name) == Some(self))
     }
 
-    /// Whether its third argument is how many bytes it writes.
+    /// Checks whether its third argument is the number of bytes to write.
     pub(crate) fn is_write(self) -> bool {
         ["write", "pwrite64", "sendto"].into_iter().any(|name| CallName::named(name) == Some(self))
     }
@@ -186,8 +186,8 @@ impl CallName {
 
 impl fmt::Display for CallName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = NAMES.iter().find(|(number, _)| u64::try_from(*number) == Ok(self.0));
-        match known {
+        let entry = NAMES.iter().find(|(number, _)| u64::try_from(*number) == Ok(self.0));
+        match entry {
             Some((_, name)) => formatter.pad(name),
             None => formatter.pad(&format!("call {}", self.0)),
         }

@@ -41,14 +41,14 @@ pub(crate) struct Cycle {
     pub(crate) counts: BTreeMap<CallName, u32>,
 }
 
-/// What became of one fault.
+/// The result of one fault.
 #[derive(Debug)]
 pub(crate) struct Trial {
     pub(crate) is_reached: bool,
     pub(crate) is_injected: bool,
-    /// How the disturbed run ended.
+    /// The end of the disturbed run.
     pub(crate) ended: Ended,
-    /// What is final, or what is wrong.
+    /// The final state, or a description of the fault in it.
     pub(crate) finding: Result<Finding, String>,
 }
 
@@ -121,22 +121,22 @@ impl Cycle {
         check_acknowledged(traced, &aftermath)?;
         check_ending(traced)?;
         let finding = aftermath.compare(&self.undisturbed, &self.before);
-        finding.map_err(|wrong| format!("{wrong}\n{}", told(traced, &ran)))
+        finding.map_err(|wrong| format!("{wrong}\n{}", report(traced, &ran)))
     }
 }
 
-/// Whatever the disturbed run had told of a block must be true in the end.
+/// Every block that the disturbed run had reported must have that result in the end.
 fn check_acknowledged(traced: &Traced, aftermath: &Aftermath) -> Result<(), String> {
     let lines = traced.stderr.lines();
-    let told = lines.filter_map(|line| match line {
+    let reported = lines.filter_map(|line| match line {
         _ if line.starts_with("  ok      ") => Some(true),
         _ if line.starts_with("  failed  ") => Some(false),
         _ => None,
     });
-    for (index, (told, result)) in told.zip(aftermath.results()).enumerate() {
-        if result["success"] != told {
+    for (index, (reported, result)) in reported.zip(aftermath.results()).enumerate() {
+        if result["success"] != reported {
             return Err(format!(
-                "block {index} was told as {told}, and now it is {result}\n{}",
+                "block {index} was reported as {reported}, and now it is {result}\n{}",
                 traced.stderr
             ));
         }
@@ -152,13 +152,13 @@ fn check_acknowledged(traced: &Traced, aftermath: &Aftermath) -> Result<(), Stri
         };
         // A line that could not be written is missing; the others stand in the order of the blocks.
         if !results.any(is_same) {
-            return Err(format!("'[{mark}] {line}' was printed, and it is no result, or comes too late"));
+            return Err(format!("'[{mark}] {line}' was printed, and it is not a result, or comes too late"));
         }
     }
     Ok(())
 }
 
-/// What the standard library says when it cannot close a folder.
+/// The message of the standard library when it cannot close a folder.
 const CLOSING_A_FOLDER: &str = "unexpected error during closedir";
 
 /// A program that ends by itself and not well says why.
@@ -178,6 +178,6 @@ fn check_ending(traced: &Traced) -> Result<(), String> {
     }
 }
 
-fn told(traced: &Traced, ran: &Ran) -> String {
+fn report(traced: &Traced, ran: &Ran) -> String {
     format!("first: {:?}\n{}{}then: {ran}", traced.ended, traced.stdout, traced.stderr)
 }

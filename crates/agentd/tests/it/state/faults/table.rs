@@ -11,15 +11,15 @@ use super::call_name::CallName;
 use super::cycle::{Cycle, Trial};
 use super::tracer::{Ended, Fault, Injection};
 
-/// How many differences are told in full.
-const TOLD: usize = 60;
+/// The number of differences that are reported in full.
+const MOST_REPORTED: usize = 60;
 
-/// What became of the faults at the calls of one name.
+/// The results of the faults at the calls of one name.
 #[derive(Debug, Default)]
 struct Row {
     injected: BTreeMap<Fault, u32>,
-    found: BTreeMap<Finding, u32>,
-    /// How the disturbed runs ended: killed by the fault, by itself with a message, in a crash of its own, killed because
+    findings: BTreeMap<Finding, u32>,
+    /// The ends of the disturbed runs: killed by the fault, by itself with a message, in a crash of its own, killed because
     /// it would not end, done.
     killed: u32,
     refused: u32,
@@ -29,7 +29,7 @@ struct Row {
     different: u32,
 }
 
-/// What became of all faults.
+/// The results of all faults.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     counts: BTreeMap<CallName, u32>,
@@ -38,7 +38,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Tries each of the injections, `workers` at a time. With `to_the_end`, goes on after the last number of a name and
+    /// Tries each of the injections, `workers` at a time. With `to_the_end`, continues after the last number of a name and
     /// fault as long as a call with the next number is made.
     pub(crate) fn fill(cycle: &Cycle, injections: Vec<Injection>, workers: usize, to_the_end: bool) -> Table {
         let table = Mutex::new(Table { counts: cycle.counts.clone(), ..Table::default() });
@@ -81,25 +81,25 @@ impl Table {
         match trial.finding {
             // A run that the fault did not come to is as good as undisturbed, and must end so.
             Ok(Finding::Same) if !trial.is_injected => {}
-            Ok(finding) => *row.found.entry(finding).or_default() += 1,
+            Ok(finding) => *row.findings.entry(finding).or_default() += 1,
             Err(wrong) => {
                 row.different += 1;
                 let Injection { name, number, fault } = injection;
-                let told = format!("{fault:?} at {name} {number} ({:?}): {wrong}", trial.ended);
+                let report = format!("{fault:?} at {name} {number} ({:?}): {wrong}", trial.ended);
                 // A long run is watched.
-                let _ = writeln!(std::io::stderr(), "different: {}", told.replace('\n', " / "));
-                self.differences.push(told);
+                let _ = writeln!(std::io::stderr(), "different: {}", report.replace('\n', " / "));
+                self.differences.push(report);
             }
         }
     }
 
-    /// How many faults happened.
+    /// Counts the faults that happened.
     pub(crate) fn injected(&self) -> u32 {
         self.rows.values().flat_map(|row| row.injected.values()).sum()
     }
 
-    pub(crate) fn found(&self, finding: Finding) -> u32 {
-        self.rows.values().filter_map(|row| row.found.get(&finding)).sum()
+    pub(crate) fn count_of(&self, finding: Finding) -> u32 {
+        self.rows.values().filter_map(|row| row.findings.get(&finding)).sum()
     }
 }
 
@@ -146,7 +146,7 @@ const FINDINGS: [(Finding, &str, &str); 9] = [
     (
         Finding::EffectRefused,
         "effect",
-        "something that the command did could not be brought into its place: its result says so; all else the same",
+        "a change of the command could not be adopted: its result says so; all else the same",
     ),
     (
         Finding::ChangeRefused,
@@ -174,9 +174,9 @@ impl fmt::Display for Table {
         }
         writeln!(formatter, "{:<18}{:>6}{total}", "total", self.counts.values().sum::<u32>())?;
         for (finding, name, meaning) in FINDINGS {
-            writeln!(formatter, "  {name:<9} {:>6}  {meaning}", self.found(finding))?;
+            writeln!(formatter, "  {name:<9} {:>6}  {meaning}", self.count_of(finding))?;
         }
-        for difference in self.differences.iter().take(TOLD) {
+        for difference in self.differences.iter().take(MOST_REPORTED) {
             writeln!(formatter, "DIFFERENT: {difference}")?;
         }
         Ok(())
@@ -188,8 +188,8 @@ impl Row {
         for (fault, count) in &other.injected {
             *self.injected.entry(*fault).or_default() += count;
         }
-        for (finding, count) in &other.found {
-            *self.found.entry(*finding).or_default() += count;
+        for (finding, count) in &other.findings {
+            *self.findings.entry(*finding).or_default() += count;
         }
         self.killed += other.killed;
         self.refused += other.refused;
@@ -208,7 +208,7 @@ impl fmt::Display for Row {
         let Row { killed, refused, crashed, hung, done, .. } = self;
         write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{hung:>8}{done:>8} | ")?;
         for (finding, _, _) in FINDINGS {
-            write!(formatter, "{:>9}", self.found.get(&finding).copied().unwrap_or_default())?;
+            write!(formatter, "{:>9}", self.findings.get(&finding).copied().unwrap_or_default())?;
         }
         write!(formatter, "{:>11}", self.different)
     }

@@ -21,14 +21,14 @@ use nix::unistd::Pid;
 
 use super::call_name::CallName;
 
-/// How long a program may take before it counts as hanging. A lock of the database that cannot be released is waited for
+/// The time after which a program counts as hanging. A lock of the database that cannot be released is waited for
 /// several times, ten seconds each.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The same where the program may wait without end.
 const PATIENCE_WITHOUT_END: Duration = Duration::from_secs(20);
 
-/// What happens at a call instead of what would have happened.
+/// The fault that replaces a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Fault {
     /// The program is killed before the call.
@@ -47,12 +47,12 @@ pub(crate) enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Injection {
     pub(crate) name: CallName,
-    /// Which call of this name, 1-based.
+    /// The number of the call among those of this name, 1-based.
     pub(crate) number: u32,
     pub(crate) fault: Fault,
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Exit(i32),
@@ -64,13 +64,13 @@ pub(crate) enum Ended {
 /// A program that was run to its end.
 #[derive(Debug)]
 pub(crate) struct Traced {
-    /// How many calls were seen, by name: all of them, or those up to the fault.
+    /// The number of calls by name: all of them, or those up to the fault.
     pub(crate) counts: BTreeMap<CallName, u32>,
     /// The same of the thread that the program began with.
     pub(crate) counts_of_first_thread: BTreeMap<CallName, u32>,
-    /// Whether the call was made at which something was to happen.
+    /// True if the call for the fault was made.
     pub(crate) is_reached: bool,
-    /// Whether it happened: a write of one byte cannot be shortened.
+    /// True if the fault happened: a write of one byte cannot be shortened.
     pub(crate) is_injected: bool,
     pub(crate) ended: Ended,
     pub(crate) stdout: String,
@@ -134,7 +134,7 @@ struct Tracer {
     in_call: BTreeSet<Pid>,
     /// The thread whose call is to fail, and how.
     failing: Option<(Pid, Errno)>,
-    /// Whether the shell has become the program.
+    /// True if the shell has become the program.
     is_program: bool,
     is_reached: bool,
     is_injected: bool,

@@ -205,7 +205,7 @@ fn a_folder_without_write_permission_needs_its_state_folder_elsewhere() {
 }
 
 #[test]
-fn a_session_that_does_not_exist_is_told() {
+fn a_session_that_does_not_exist_is_reported() {
     let project = Project::new();
     let advice = "`agentd sessions` lists the sessions";
     project.begin("be the only one");
@@ -222,7 +222,7 @@ fn a_session_that_does_not_exist_is_told() {
 }
 
 #[test]
-fn without_a_session_the_way_to_one_is_told_and_no_state_folder_is_made() {
+fn without_a_session_the_command_for_one_is_named_and_no_state_folder_is_made() {
     let project = Project::new();
     for arguments in
         [&[][..], &["resume"], &["--resume"], &["outbox"], &["apply", "-"], &["show", "0123abcd"]]

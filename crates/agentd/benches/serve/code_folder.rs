@@ -8,25 +8,24 @@ const FOLDERS: usize = 200;
 const FILES: usize = 100;
 
 /// A tree of 20,000 small files, and a file of 1 MiB.
-pub(crate) struct Ground {
-    place: PathBuf,
+pub(crate) struct CodeFolder {
+    path: PathBuf,
 }
 
-impl Ground {
-    /// Makes it where it is not there yet.
-    pub(crate) fn make(place: &Path) -> Ground {
-        let place =
-            fs::canonicalize(fs::create_dir_all(place).map(|()| place).expect("a folder can be made"))
-                .expect("it is there");
-        let ground = Ground { place };
-        let done = ground.place.join("done");
-        // The state of an earlier run would be opened, and it is not what is measured.
-        let _ = fs::remove_dir_all(ground.state());
+impl CodeFolder {
+    /// Makes it if it does not exist yet.
+    pub(crate) fn make(path: &Path) -> CodeFolder {
+        let path = fs::canonicalize(fs::create_dir_all(path).map(|()| path).expect("a folder can be made"))
+            .expect("it is there");
+        let code = CodeFolder { path };
+        let done = code.path.join("done");
+        // The state of an earlier run would be opened, which is not to be measured.
+        let _ = fs::remove_dir_all(code.state());
         if done.exists() {
-            return ground;
+            return code;
         }
         for folder in 0..FOLDERS {
-            let path = ground.folder().join(format!("tree/folder_{folder}"));
+            let path = code.folder().join(format!("tree/folder_{folder}"));
             fs::create_dir_all(&path).expect("the folder can be written");
             for file in 0..FILES {
                 let mut text = String::new();
@@ -45,25 +44,25 @@ impl Ground {
             let _ = writeln!(big, "    let value_{} = \"a line of code\";", big.len());
         }
         big.truncate(1 << 20);
-        fs::write(ground.folder().join("big.txt"), big).expect("it can be written");
+        fs::write(code.folder().join("big.txt"), big).expect("it can be written");
         fs::write(done, "").expect("it can be written");
-        ground
+        code
     }
 
     pub(crate) fn folder(&self) -> PathBuf {
-        self.place.join("code")
+        self.path.join("code")
     }
 
     pub(crate) fn state(&self) -> PathBuf {
-        self.place.join("state")
+        self.path.join("state")
     }
 
     pub(crate) fn in_folder(&self, name: &str) -> String {
         self.folder().join(name).to_string_lossy().into_owned()
     }
 
-    /// Where a token may be made.
+    /// The path for a token.
     pub(crate) fn token_file(&self) -> PathBuf {
-        self.place.join("token")
+        self.path.join("token")
     }
 }

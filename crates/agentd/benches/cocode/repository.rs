@@ -13,37 +13,37 @@ use crate::time;
 /// Files of one folder.
 const FOLDER_FILES: usize = 50;
 
-pub(crate) struct Ground {
+pub(crate) struct Repository {
     _folder: TempDir,
     root: PathBuf,
 }
 
-impl Ground {
-    pub(crate) fn make(files: usize) -> Ground {
+impl Repository {
+    pub(crate) fn make(files: usize) -> Repository {
         let folder =
             tempfile::Builder::new().prefix("bench-cocode-").tempdir().expect("a folder can be made");
         let root = fs::canonicalize(folder.path()).expect("it is there");
-        let ground = Ground { _folder: folder, root };
+        let repository = Repository { _folder: folder, root };
         for name in ["code", "home", "trees"] {
-            fs::create_dir(ground.root.join(name)).expect("a folder can be made");
+            fs::create_dir(repository.root.join(name)).expect("a folder can be made");
         }
-        let trace = ground.trace().display().to_string();
+        let trace = repository.trace().display().to_string();
         let settings = format!(
-            "[user]\n\tname = Somebody\n\temail = somebody@localhost\n[trace2]\n\teventTarget = {trace}\n"
+            "[user]\n\tname = User\n\temail = user@localhost\n[trace2]\n\teventTarget = {trace}\n"
         );
-        fs::write(ground.home().join(".gitconfig"), settings).expect("it can be written");
+        fs::write(repository.home().join(".gitconfig"), settings).expect("it can be written");
         for number in 0..files {
-            let place = ground.code().join(format!("folder_{}", number / FOLDER_FILES));
-            fs::create_dir_all(&place).expect("a folder can be made");
+            let path = repository.code().join(format!("folder_{}", number / FOLDER_FILES));
+            fs::create_dir_all(&path).expect("a folder can be made");
             let text = format!("a line of code in file {number}, of a usual length\n").repeat(40);
-            fs::write(place.join(format!("file_{number}.txt")), text).expect("it can be written");
+            fs::write(path.join(format!("file_{number}.txt")), text).expect("it can be written");
         }
-        fs::write(ground.code().join(".gitignore"), ".agentd\n").expect("it can be written");
-        ground.git(&["init", "-q", "-b", "main"]);
-        ground.git(&["add", "."]);
-        ground.git(&["commit", "-q", "-m", "start"]);
-        ground.git(&["gc", "-q"]);
-        ground
+        fs::write(repository.code().join(".gitignore"), ".agentd\n").expect("it can be written");
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository.git(&["add", "."]);
+        repository.git(&["commit", "-q", "-m", "start"]);
+        repository.git(&["gc", "-q"]);
+        repository
     }
 
     pub(crate) fn code(&self) -> PathBuf {
@@ -75,12 +75,12 @@ impl Ground {
         }
     }
 
-    /// Where every git that is not an agent's writes when it began and how long it took.
+    /// The file to which every git that is not an agent's writes its start and its duration.
     fn trace(&self) -> PathBuf {
         self.root.join("trace")
     }
 
-    /// How long git has taken for worktrees since the last call, as it says itself.
+    /// Returns the time that git has taken for worktrees since the last call, by its own trace.
     pub(crate) fn worktrees_took(&self) -> Duration {
         let text = fs::read_to_string(self.trace()).unwrap_or_default();
         let _ = fs::remove_file(self.trace());
@@ -93,14 +93,14 @@ impl Ground {
         Duration::from_secs_f64(events.iter().filter(is_worktree).map(|event| of_one(&event["sid"])).sum())
     }
 
-    /// How long git takes for a worktree with a branch.
+    /// Measures the time that git takes for a worktree with a branch.
     pub(crate) fn worktree_add(&self, turn: usize) -> Duration {
-        let place = self.root.join("trees").join(turn.to_string()).display().to_string();
+        let path = self.root.join("trees").join(turn.to_string()).display().to_string();
         let branch = format!("tree-{turn}");
         let took = time(|| {
-            self.git(&["worktree", "add", "-q", "--no-track", "-b", &branch, &place, "main"]);
+            self.git(&["worktree", "add", "-q", "--no-track", "-b", &branch, &path, "main"]);
         });
-        self.git(&["worktree", "remove", "--force", &place]);
+        self.git(&["worktree", "remove", "--force", &path]);
         self.git(&["branch", "-q", "-D", &branch]);
         took
     }
