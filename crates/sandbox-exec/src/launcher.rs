@@ -10,12 +10,15 @@ pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod private_folder;
 pub(crate) mod running;
+mod settings_folder;
 pub(crate) mod spawner_program;
 pub(crate) mod spool;
 mod system_tree;
 mod tool_settings;
 mod toolchains;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
@@ -28,12 +31,13 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::init::step::{Step, StepError};
 use crate::launcher::link::Link;
-use crate::launcher::plan::{Plan, PolicyError};
+use crate::launcher::plan::{Host, Plan, PolicyError};
 use crate::launcher::private_folder::PrivateFolder;
 use crate::launcher::running::{Running, Started};
+use crate::launcher::settings_folder::SettingsFolder;
 use crate::launcher::spawner_program::SpawnerProgram;
 use crate::policy::Policy;
-use crate::policy::environment::User;
+use crate::policy::environment::{User, certificate_variables};
 use crate::policy::isolation::Isolation;
 use crate::policy::shell_command::ShellCommand;
 use crate::probe::self_test::{self, Escape, ProbeError};
@@ -61,12 +65,25 @@ pub struct LauncherConfig {
     pub scratch: PathBuf,
     /// The most confinement to use: [`Level::Full`], unless the user chose less.
     pub highest_level: Level,
+    /// The folder of settings that commands see as `/etc`, without what not every user of the machine may read: `/etc`.
+    pub settings: PathBuf,
+    /// Variables that name files or folders of certificates, such as `SSL_CERT_FILE`: those of this process. Commands with
+    /// the network get the ones whose files they see.
+    pub certificates: BTreeMap<OsString, OsString>,
 }
 
 impl LauncherConfig {
     /// Uses all the confinement that the machine has.
     pub fn new(spawner: SpawnerProgram, user: User, scratch: PathBuf) -> LauncherConfig {
-        LauncherConfig { spawner, user, scratch, highest_level: Level::Full }
+        let certificates = certificate_variables();
+        LauncherConfig {
+            spawner,
+            user,
+            scratch,
+            highest_level: Level::Full,
+            settings: settings_folder::ETC.into(),
+            certificates,
+        }
     }
 }
 
@@ -117,7 +134,7 @@ pub enum SpawnError {
 #[derive(Debug)]
 pub struct Launcher {
     link: Mutex<Link>,
-    user: User,
+    host: Host,
     scratch: PathBuf,
     isolation: Isolation,
     report: SandboxReport,
@@ -137,7 +154,11 @@ impl Launcher {
         let link = Link::start(config.spawner).map_err(StartError::Spawner)?;
         let mut launcher = Launcher {
             link: Mutex::new(link),
-            user: config.user,
+            host: Host {
+                user: config.user,
+                settings: SettingsFolder::new(config.settings),
+                certificates: config.certificates,
+            },
             scratch: config.scratch,
             isolation: Isolation::NOTHING,
             report: SandboxReport::unconfined(),
@@ -202,7 +223,7 @@ impl Launcher {
         let needs_folder = isolation.contains(Isolation::PRIVILEGES) && !isolation.contains(Isolation::ROOT);
         let folder = needs_folder.then(|| PrivateFolder::create(scratch, "command")).transpose();
         let folder = folder.map_err(SpawnError::PrivateFolder)?;
-        let plan = Plan::new(policy, &self.user, isolation, folder.as_ref())?;
+        let plan = Plan::new(policy, &self.host, isolation, folder.as_ref())?;
         let unprotected = plan.unprotected.clone();
         let task = task.unwrap_or_else(|| Task::Shell(command.text().to_owned()));
         let request = plan.into_request(policy, command.working_directory(), command.environment(), task);
@@ -220,7 +241,7 @@ impl Launcher {
     }
 
     pub(crate) fn user(&self) -> &User {
-        &self.user
+        &self.host.user
     }
 
     pub(crate) fn scratch(&self) -> &Path {

@@ -28,9 +28,8 @@ impl Repository {
             fs::create_dir(repository.root.join(name)).expect("a folder can be made");
         }
         let trace = repository.trace().display().to_string();
-        let settings = format!(
-            "[user]\n\tname = User\n\temail = user@localhost\n[trace2]\n\teventTarget = {trace}\n"
-        );
+        let settings =
+            format!("[user]\n\tname = User\n\temail = user@localhost\n[trace2]\n\teventTarget = {trace}\n");
         fs::write(repository.home().join(".gitconfig"), settings).expect("it can be written");
         for number in 0..files {
             let path = repository.code().join(format!("folder_{}", number / FOLDER_FILES));

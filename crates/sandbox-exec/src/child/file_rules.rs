@@ -60,6 +60,7 @@ fn make(access: &FileAccess, without_network: bool) -> Result<RulesetCreated, Ru
     let existing = |paths: &[PathBuf]| paths.to_vec();
     rules
         .create()?
+        .add_rules(path_beneath_rules(existing(&access.listable), AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(existing(&access.readable), AccessFs::from_read(RIGHTS)))?
         .add_rules(path_beneath_rules(existing(&access.writable), AccessFs::from_all(RIGHTS)))
 }

@@ -1,6 +1,6 @@
 //! From a policy to a child: which mounts, which rules, which environment. It reads the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,11 @@ use crate::init::layer_mount::{LayerMount, mounts_beneath};
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::private_folder::PrivateFolder;
+use crate::launcher::settings_folder::{ETC, EtcView, SettingsFolder};
 use crate::launcher::tool_settings::{self, MaskedFile};
 use crate::launcher::{SpawnError, system_tree, toolchains};
 use crate::policy::Policy;
-use crate::policy::environment::{User, base_environment};
+use crate::policy::environment::{User, base_environment, visible_certificates};
 use crate::policy::isolation::Isolation;
 use crate::spawner::preparation::{self, Preparation};
 use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
@@ -53,6 +54,15 @@ pub enum PolicyError {
     ForeignLayer,
 }
 
+/// The machine that commands run on, as far as plans are made from it.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) user: User,
+    pub(crate) settings: SettingsFolder,
+    /// Variables that name files or folders of certificates.
+    pub(crate) certificates: BTreeMap<OsString, OsString>,
+}
+
 /// Everything about a child that follows from the policy, the user and the machine.
 pub(crate) struct Plan {
     /// The workspace's canonical path.
@@ -70,10 +80,11 @@ impl Plan {
     /// Plans a child. `folder` holds its home and temporary files if it has no root of its own; it is furnished.
     pub(crate) fn new(
         policy: &Policy,
-        user: &User,
+        host: &Host,
         isolation: Isolation,
         folder: Option<&PrivateFolder>,
     ) -> Result<Plan, SpawnError> {
+        let Host { user, settings, certificates } = host;
         let workspace = canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
         if !workspace.is_dir() {
             return Err(PolicyError::NotAFolder.into());
@@ -107,7 +118,7 @@ impl Plan {
         writable.push(workspace.clone());
         let replaced = replaced(&policy.replaced)?;
         let toolchains = toolchains::find(&real_home);
-        let mut masked = tool_settings::masked(&real_home);
+        let mut masked = tool_settings::masked(&real_home, settings.path());
         // What the policy shares on purpose is shared as it is.
         masked.retain(|file| {
             !readable.contains(&file.path) && !writable.iter().any(|path| file.path.starts_with(path))
@@ -131,23 +142,31 @@ impl Plan {
             environment: BTreeMap::new(),
             workspace,
         };
+        let etc = settings.view(isolation, policy.network);
         let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
-        plan.environment = base_environment(user, &home, &temporary, |folder| {
-            let Ok(folder) = canonicalize(folder) else { return false };
-            !has_root || system_tree::shows(&folder) || visible.iter().any(|tree| folder.starts_with(tree))
-        });
+        let is_visible = |path: &Path| {
+            let Ok(path) = canonicalize(path) else { return false };
+            !has_root || system_tree::shows(&path) || visible.iter().any(|tree| path.starts_with(tree))
+        };
+        plan.environment = base_environment(user, &home, &temporary, is_visible);
+        if policy.network {
+            let is_visible = |path: &Path| is_visible(path) || etc.shows(path);
+            plan.environment.extend(visible_certificates(certificates, is_visible));
+        }
         plan.environment.extend(policy.environment.clone());
         if has_root {
-            plan.lay_out(policy, &home, &toolchains, &readable, &writable, &replaced);
-            let is_shown = |file: &MaskedFile| {
-                let trees = toolchains.iter().chain(&readable);
-                system_tree::shows(&file.path)
-                    || trees.into_iter().any(|tree| file.path.starts_with(tree))
-                    || tool_settings::is_always_shown(&real_home, file)
+            let trees = [toolchains.as_slice(), &readable].concat();
+            plan.lay_out(policy, &home, &etc, &trees, &writable, &replaced);
+            let is_shown = |path: &Path| {
+                system_tree::shows(path)
+                    || trees.iter().any(|tree| path.starts_with(tree))
+                    || tool_settings::is_always_shown(&real_home, path)
             };
-            let masked = masked.iter().filter(|file| is_shown(file)).cloned();
-            plan.mounts
-                .extend(masked.map(|file| MountEntry::Mask { target: file.path, contents: file.contents }));
+            for MaskedFile { path, contents } in &masked {
+                let target = etc.mask_target(path).or_else(|| is_shown(path).then(|| path.clone()));
+                let contents = contents.clone();
+                plan.mounts.extend(target.map(|target| MountEntry::Mask { target, contents }));
+            }
         } else {
             plan.unprotected =
                 [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
@@ -160,11 +179,13 @@ impl Plan {
             // What lies on a layer is there only when the layer is.
             let lies_on_layer = |path: &PathBuf| policy.layer.is_some() && path.starts_with(&plan.workspace);
             let (late_writable, writable) = writable.into_iter().partition(lies_on_layer);
-            FileAccess { readable: vec!["/".into()], writable, late_writable }
+            let (listable, readable) = plan.readable_beside(&etc, readable);
+            FileAccess { listable, readable, writable, late_writable }
         } else {
             writable.extend(system_tree::devices_to_open());
-            let readable = system_tree::readable().chain(toolchains).chain(readable);
+            let readable = system_tree::readable().chain(etc.rules()).chain(toolchains).chain(readable);
             FileAccess {
+                listable: Vec::new(),
                 readable: readable.flat_map(|path| tool_settings::without(path, &masked)).collect(),
                 writable,
                 late_writable: Vec::new(),
@@ -178,13 +199,13 @@ impl Plan {
         &mut self,
         policy: &Policy,
         home: &Path,
-        toolchains: &[PathBuf],
+        etc: &EtcView,
         readable: &[PathBuf],
         writable: &[PathBuf],
         replaced: &[(PathBuf, PathBuf)],
     ) {
         let limits = &policy.limits;
-        self.mounts = system_tree::entries(policy, home);
+        self.mounts = system_tree::entries(policy, home, etc);
         let tmpfs = |target: &Path, mode| MountEntry::Tmpfs {
             target: target.to_owned(),
             size_bytes: limits.temporary_bytes,
@@ -202,7 +223,7 @@ impl Plan {
         let entries =
             [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
                 .into_iter()
-                .chain(toolchains.iter().chain(readable).map(|path| bind(path, Access::ReadOnly)))
+                .chain(readable.iter().map(|path| bind(path, Access::ReadOnly)))
                 .chain(writable.iter().map(|path| bind(path, Access::Writable)))
                 .chain(replaced.iter().map(replacement));
         for entry in entries {
@@ -237,6 +258,22 @@ impl Plan {
                 None => self.unprotected.push(path.clone()),
             }
         }
+    }
+
+    /// Returns the folders that may be listed and those that may be read, in a root of the command's own.
+    ///
+    /// Only what is to be seen is there, but for the closed entries of `/etc`: one rule for the whole root would open them.
+    fn readable_beside(&self, etc: &EtcView, readable: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let root = Path::new("/");
+        if !etc.is_whole() {
+            return (Vec::new(), vec![root.into()]);
+        }
+        let first = |entry: &MountEntry| Some(root.join(entry.target().iter().nth(1)?));
+        let mut folders: BTreeSet<PathBuf> = self.mounts.iter().filter_map(first).collect();
+        folders.remove(Path::new(ETC));
+        folders.extend(readable.into_iter().filter(|path| path.starts_with(ETC)));
+        folders.extend(etc.rules());
+        (vec![root.into()], folders.into_iter().collect())
     }
 
     /// Returns the layer over the workspace, and what is seen through it.

@@ -104,7 +104,7 @@ impl PrivateFolder {
             }
             symlink(toolchain, link)?;
         }
-        for file in masked.iter().filter(|file| tool_settings::is_always_shown(real_home, file)) {
+        for file in masked.iter().filter(|file| tool_settings::is_always_shown(real_home, &file.path)) {
             let Ok(name) = file.path.strip_prefix(real_home) else { continue };
             let copy = self.home().join(name);
             if let Some(parent) = copy.parent() {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::private_folder::START_UP_FILES;
+use crate::launcher::settings_folder::{ETC, EtcView};
 use crate::policy::Policy;
 
 /// Trees that hold installed programs and nothing of the user's.
-const TREES: [&str; 12] = [
+const TREES: [&str; 11] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -21,11 +22,12 @@ const TREES: [&str; 12] = [
     "/nix/store",
     "/gnu/store",
     "/snap",
-    "/etc/alternatives",
 ];
 
-/// Settings in `/etc` that programs need. Never all of it: it holds keys, and as root the command could read them.
-const SETTINGS: [&str; 20] = [
+/// Settings in `/etc` that programs need most, where rules by path cannot keep the other ones closed: it holds keys, and as
+/// root the command could read them.
+const SETTINGS: [&str; 21] = [
+    "/etc/alternatives",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -92,7 +94,7 @@ pub(crate) fn private_home(real_home: &Path) -> PathBuf {
 }
 
 /// Returns the entries for the system, in order; the user's trees come after them.
-pub(crate) fn entries(policy: &Policy, home: &Path) -> Vec<MountEntry> {
+pub(crate) fn entries(policy: &Policy, home: &Path, etc: &EtcView) -> Vec<MountEntry> {
     let mut entries = Vec::new();
     for tree in TREES.map(Path::new) {
         match fs::read_link(tree) {
@@ -106,11 +108,27 @@ pub(crate) fn entries(policy: &Policy, home: &Path) -> Vec<MountEntry> {
     }
     entries.push(MountEntry::Proc { process_limit: policy.limits.processes });
     entries.extend(devices());
+    let accounts = accounts(home);
+    if etc.is_whole() {
+        let (source, target) = (etc.source().to_owned(), ETC.into());
+        entries.push(MountEntry::Bind { source, target, access: Access::System });
+        entries.extend(
+            accounts.map(|(target, contents)| MountEntry::Mask { target, contents: contents.into() }),
+        );
+        if policy.network {
+            entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind_target(Path::new(path))));
+        }
+        return entries;
+    }
     entries.extend(SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
     if policy.network {
         entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
     }
-    entries.extend(accounts(home));
+    entries.extend(accounts.map(|(target, contents)| MountEntry::File {
+        target,
+        contents: contents.into(),
+        mode: 0o444,
+    }));
     entries
 }
 
@@ -132,7 +150,7 @@ fn devices() -> Vec<MountEntry> {
 }
 
 /// Accounts and host names that give nothing of the host away.
-fn accounts(home: &Path) -> [MountEntry; 3] {
+fn accounts(home: &Path) -> [(PathBuf, String); 3] {
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let home = home.display();
     let name = if uid == 0 { "root" } else { "user" };
@@ -145,13 +163,7 @@ fn accounts(home: &Path) -> [MountEntry; 3] {
     passwd.push_str("nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
     group.push_str("nogroup:x:65534:\n");
     let hosts = "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n";
-    [("/etc/passwd", passwd), ("/etc/group", group), ("/etc/hosts", hosts.into())].map(
-        |(target, contents)| MountEntry::File {
-            target: target.into(),
-            contents: contents.into(),
-            mode: 0o444,
-        },
-    )
+    [("/etc/passwd".into(), passwd), ("/etc/group".into(), group), ("/etc/hosts".into(), hosts.into())]
 }
 
 /// Returns git's settings: who commits are from, and that the workspace may belong to another user.
@@ -185,4 +197,11 @@ pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<
 fn bind(path: &Path, access: Access) -> Option<MountEntry> {
     let source = canonicalize(path).ok()?;
     Some(MountEntry::Bind { source, target: path.into(), access })
+}
+
+/// Shows at its own path what a link of `/etc` leads to, if that lies in no tree that is shown: systemd keeps
+/// `resolv.conf` in `/run`.
+fn bind_target(link: &Path) -> Option<MountEntry> {
+    let source = canonicalize(link).ok().filter(|source| !source.starts_with(ETC) && !shows(source))?;
+    Some(MountEntry::Bind { target: source.clone(), source, access: Access::System })
 }

@@ -79,14 +79,29 @@ const IN_SYSTEM: &[(&str, &str)] = &[
     ("usr/share/gradle/gradle.properties", NOTHING),
 ];
 
+/// The same beneath `/etc`.
+const IN_ETC: &[(&str, &str)] = &[
+    ("environment", NOTHING),
+    ("gemrc", NOTHING),
+    ("gitconfig", NOTHING),
+    ("gradle/gradle.properties", NOTHING),
+    ("maven/settings.xml", NO_XML_SETTINGS),
+    ("npmrc", NOTHING),
+    ("pip.conf", NOTHING),
+    ("xdg/pip/pip.conf", NOTHING),
+    ("yarnrc", NOTHING),
+];
+
 /// Returns what a command is to see instead of files of settings that hold secrets, and of cargo's in any case.
-pub(crate) fn masked(home: &Path) -> Vec<MaskedFile> {
-    masked_beneath(home, Path::new("/"))
+///
+/// `etc` is the folder that commands see as `/etc`.
+pub(crate) fn masked(home: &Path, etc: &Path) -> Vec<MaskedFile> {
+    masked_beneath(home, Path::new("/"), etc)
 }
 
-fn masked_beneath(home: &Path, root: &Path) -> Vec<MaskedFile> {
+fn masked_beneath(home: &Path, root: &Path, etc: &Path) -> Vec<MaskedFile> {
     let mut masked = Vec::new();
-    for (folder, patterns) in [(home, IN_HOME), (root, IN_SYSTEM)] {
+    for (folder, patterns) in [(home, IN_HOME), (root, IN_SYSTEM), (etc, IN_ETC)] {
         for (pattern, instead) in patterns {
             for path in fitting(folder, pattern) {
                 if contents(&path).is_none_or(|contents| holds_secret(&contents)) {
@@ -105,8 +120,8 @@ fn masked_beneath(home: &Path, root: &Path) -> Vec<MaskedFile> {
 }
 
 /// Checks whether the file is shown although nothing of what lies around it is: cargo's settings.
-pub(crate) fn is_always_shown(home: &Path, file: &MaskedFile) -> bool {
-    file.path == home.join(CARGO_SETTINGS)
+pub(crate) fn is_always_shown(home: &Path, path: &Path) -> bool {
+    path == home.join(CARGO_SETTINGS)
 }
 
 /// Returns a folder, or where it holds masked files, all in it but them: rules by path can show nothing in their place.
@@ -245,9 +260,11 @@ mod tests {
         write(&home, ".cargo/git/db/a-1/config", "[remote]\nurl = ssh://git@host.example/a\n");
         write(&home, ".volta/hooks.json", &"x".repeat(2 << 20));
         write(&root, "opt/node/etc/npmrc", token);
+        write(&root, "etc/npmrc", "prefix=/x\n");
+        write(&root, "etc/gitconfig", "[url \"https://me:pw@git.example/\"]\n\tinsteadOf = x:\n");
         fs::create_dir_all(root.join("usr/local/etc")).unwrap();
         std::os::unix::fs::symlink("/opt/node/etc/npmrc", root.join("usr/local/etc/npmrc")).unwrap();
-        let masked = masked_beneath(&home, &root);
+        let masked = masked_beneath(&home, &root, &root.join("etc"));
         let names: Vec<_> =
             masked.iter().map(|file| file.path.strip_prefix(folder.path()).unwrap()).collect();
         let expected = [
@@ -256,6 +273,7 @@ mod tests {
             "home/.sdkman/candidates/maven/4/conf/settings.xml",
             "home/.volta/hooks.json",
             "root/opt/node/etc/npmrc",
+            "root/etc/gitconfig",
         ];
         assert_eq!(names, expected.map(Path::new));
         assert_eq!(masked[2].contents, b"<settings/>\n");
@@ -266,7 +284,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let copy = |text: &str| {
             write(home.path(), ".cargo/config.toml", text);
-            let masked = masked_beneath(home.path(), &home.path().join("none"));
+            let masked = masked_beneath(home.path(), &home.path().join("none"), &home.path().join("none"));
             String::from_utf8(masked.into_iter().next().unwrap().contents).unwrap()
         };
         assert_eq!(

@@ -46,6 +46,43 @@ pub(crate) fn base_environment(
     pairs.into_iter().map(|(name, value)| (OsString::from(name), value)).collect()
 }
 
+/// Variables by which programs find the certificates that they trust. Those with a list separate it by colons.
+const CERTIFICATES: [&str; 15] = [
+    "AWS_CA_BUNDLE",
+    "BUNDLE_SSL_CA_CERT",
+    "CARGO_HTTP_CAINFO",
+    "CURL_CA_BUNDLE",
+    "DENO_CERT",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "HTTPLIB2_CA_CERTS",
+    "NIX_SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "npm_config_cafile",
+];
+
+/// Returns the variables of this process that name certificates.
+pub(crate) fn certificate_variables() -> BTreeMap<OsString, OsString> {
+    CERTIFICATES.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?))).collect()
+}
+
+/// Returns those variables all of whose files a command can see.
+pub(crate) fn visible_certificates(
+    variables: &BTreeMap<OsString, OsString>,
+    is_visible: impl Fn(&Path) -> bool,
+) -> BTreeMap<OsString, OsString> {
+    let are_visible = |value: &OsString| std::env::split_paths(value).all(|path| is_visible(&path));
+    variables
+        .iter()
+        .filter(|(_, value)| are_visible(value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
 fn search_path(user: &User, is_visible: impl Fn(&Path) -> bool) -> OsString {
     let mut folders: Vec<PathBuf> = Vec::new();
     let system = SYSTEM_SEARCH_PATH.iter().map(PathBuf::from);

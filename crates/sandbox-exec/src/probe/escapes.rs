@@ -13,9 +13,12 @@ use crate::spawner::request::Targets;
 use crate::sys::RefusedCall;
 
 /// Files of the machine that a command may not open for reading.
-const FILES_TO_READ: [&str; 19] = [
+const FILES_TO_READ: [&str; 22] = [
     "/etc/shadow",
-    "/etc/ssh",
+    "/etc/gshadow",
+    "/etc/machine-id",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/ssl/private/ssl-cert-snakeoil.key",
     "/proc/cmdline",
     "/proc/config.gz",
     "/proc/interrupts",

@@ -33,6 +33,7 @@ impl Preparation {
         out.number(self.limits.processes.into());
         out.number(self.limits.file_size_bytes);
         out.number(self.limits.open_files.into());
+        out.list(&self.access.listable, |out, path| out.path(path));
         out.list(&self.access.readable, |out, path| out.path(path));
         out.list(&self.access.writable, |out, path| out.path(path));
         out.list(&self.access.late_writable, |out, path| out.path(path));
@@ -52,6 +53,7 @@ impl Preparation {
                 open_files: input.number_u32()?,
             },
             access: FileAccess {
+                listable: input.list(Decoder::path)?,
                 readable: input.list(Decoder::path)?,
                 writable: input.list(Decoder::path)?,
                 late_writable: input.list(Decoder::path)?,

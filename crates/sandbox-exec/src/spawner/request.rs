@@ -59,6 +59,8 @@ pub(crate) struct Targets {
 /// Files and folders that Landlock lets a command reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileAccess {
+    /// Folders whose names, and those of all folders beneath, may be listed.
+    pub(crate) listable: Vec<PathBuf>,
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
     /// Writable files that are there only when all mounts are made.
@@ -169,6 +171,7 @@ mod tests {
                 isolation: Isolation::ALL,
                 limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
                 access: FileAccess {
+                    listable: vec!["/etc".into()],
                     readable: vec!["/usr".into()],
                     writable: vec!["/tmp".into()],
                     late_writable: vec!["/w".into()],

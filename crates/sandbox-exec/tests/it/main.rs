@@ -21,6 +21,8 @@ mod own_ids;
 #[cfg(test)]
 mod reserve;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod spawner;
 #[cfg(test)]
 #[path = "../tricks/mod.rs"]
