@@ -9,7 +9,7 @@ use crate::Tree;
 const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
-const CLEANED: [&str; 13] = [
+const CLEANED: [&str; 14] = [
     "change-journal",
     "cocode-env",
     "cocode-runner",
@@ -22,6 +22,7 @@ const CLEANED: [&str; 13] = [
     "local-workspace",
     "rel-path",
     "sandbox-fs",
+    "text-edit",
     "workspace-host",
 ];
 
