@@ -1,4 +1,4 @@
-//! What edits and comparisons of large texts cost.
+//! The cost of edits and comparisons of large texts.
 
 use divan::Bencher;
 use text_edit::{EditLimits, LineMap, Lines, Numbering, Operation, Source, apply};

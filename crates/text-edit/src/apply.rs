@@ -11,7 +11,7 @@ use crate::{
     Source, TextFormat,
 };
 
-/// What one pass over the text is counted as, apart from the text: compiling an expression for instance.
+/// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.
 const STEPS_OF_A_PASS: u64 = 1 << 14;
 
 /// A text after an edit.
@@ -19,14 +19,14 @@ const STEPS_OF_A_PASS: u64 = 1 << 14;
 pub struct Edited {
     /// The new text.
     pub bytes: Vec<u8>,
-    /// Where the lines of the text before the call are now. A line that an operation put back as it was
+    /// Maps the lines of the text before the call to the new text. A line that an operation put back as it was
     /// counts as kept if it is at an edge of what was replaced.
     pub line_map: LineMap,
-    /// What each operation did, in the order of the call.
+    /// The outcome of each operation, in the order of the call.
     pub outcomes: Vec<Outcome>,
 }
 
-/// What one operation did.
+/// The outcome of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Lines that it took away, counting those that it replaced.
@@ -40,12 +40,12 @@ pub struct Outcome {
 }
 
 impl Edited {
-    /// How the lines that were not edited have moved.
+    /// Returns how the lines that were not edited have moved.
     pub fn shifts(&self) -> Vec<Shift> {
         self.line_map.shifts()
     }
 
-    /// Whether the new text is other than `source`.
+    /// Checks whether the new text differs from `source`.
     pub fn differs_from(&self, source: &[u8]) -> bool {
         self.bytes != source
     }
@@ -131,14 +131,14 @@ struct Draft<'a> {
     pending: Vec<Splice<'a>>,
     outcomes: Vec<Outcome>,
     work: Work<'a>,
-    /// How many stretches of changed lines the steps have together.
+    /// The stretches of changed lines that the steps have together.
     hunk_count: usize,
 }
 
 /// One pass over the text that has been made.
 struct Step {
     map: LineMap,
-    /// Which operation touched which lines of the text before this step.
+    /// The lines of the text before this step that were touched, each with its operation.
     touched: Vec<(Range<usize>, usize)>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Draft<'a> {
             Numbering::Sequential => lines.clone(),
             Numbering::Original => self.carried(operation_index, &lines, content)?,
         };
-        let splice = Splice { operation_index, asked: lines, old, content };
+        let splice = Splice { operation_index, addressed: lines, old, content };
         self.outcomes.push(Outcome {
             removed_lines: splice.old.len(),
             added_lines: splice.added_lines(),
@@ -231,7 +231,7 @@ impl<'a> Draft<'a> {
         Ok(current)
     }
 
-    /// What stands now where lines of the text before a step were.
+    /// Returns the current text at the position of lines of the text before a step.
     fn text_now(&self, step_index: usize, lines: &Range<usize>) -> String {
         let mut map = self.steps[step_index].map.clone();
         for step in &self.steps[step_index + 1..] {
@@ -280,7 +280,7 @@ impl<'a> Draft<'a> {
         let conflict = Conflict {
             first: first.operation_index,
             second: second.operation_index,
-            lines: named_lines(&second.asked, self.original.total_lines()),
+            lines: named_lines(&second.addressed, self.original.total_lines()),
             first_text: self.quote(first.content),
             second_text: self.quote(second.content),
         };

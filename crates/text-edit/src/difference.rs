@@ -1,5 +1,4 @@
-//! What a refusal can say beyond "no": where texts part, whether the edit is there already, where the
-//! lines have gone.
+//! The details of a refusal: where texts part, whether the edit is there already, where the lines have gone.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -44,7 +43,7 @@ where
     }
 }
 
-/// Whether the lines that a replacement or an insertion would put into `source` stand there already.
+/// Checks whether the lines that a replacement or an insertion would put into `source` stand there already.
 ///
 /// Always false for a deletion and a regular expression, and for content without lines.
 pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
@@ -81,7 +80,7 @@ pub fn find_unique(source: &Source<'_>, lines: &Lines) -> Option<RangeInclusive<
     Some(start..=start + lines.count() - 1)
 }
 
-/// Whether the lines with these 0-based indexes have exactly this text.
+/// Checks whether the lines with these 0-based indexes have exactly this text.
 pub(crate) fn has_lines(source: &Source<'_>, line_indexes: Range<usize>, lines: &Lines) -> bool {
     line_indexes.len() == lines.count()
         && line_indexes

@@ -1,4 +1,4 @@
-//! Why an edit is refused.
+//! The errors with which an edit is refused.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use crate::{BinaryError, Encoding, Stale};
 pub struct EditError {
     /// The 0-based index of the operation that is at fault, if it is one.
     pub operation_index: Option<usize>,
-    /// What is wrong.
+    /// The reason.
     pub kind: EditErrorKind,
 }
 
@@ -18,9 +18,9 @@ fn operation_prefix(operation_index: &Option<usize>) -> String {
     operation_index.map(|index| format!("operation {}: ", index + 1)).unwrap_or_default()
 }
 
-/// What is wrong with an edit.
+/// The reason why an edit is refused.
 ///
-/// The list is closed: whoever maps it onto a protocol's codes has to know all of it.
+/// The list is closed: a caller that maps it onto a protocol's codes has to handle all of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditErrorKind {
     /// The list of operations is empty.
@@ -79,9 +79,9 @@ pub enum EditErrorKind {
     /// A regular expression that cannot be parsed.
     #[error("invalid regular expression at byte {offset_bytes}: {reason}")]
     InvalidRegex {
-        /// What the parser says about it.
+        /// The parser's explanation.
         reason: String,
-        /// Where in the pattern, counted from 0.
+        /// The offset in the pattern, counted from 0.
         offset_bytes: usize,
     },
     /// A regular expression that uses what a linear-time engine does not have, or means otherwise.
@@ -89,7 +89,7 @@ pub enum EditErrorKind {
     UnsupportedRegex {
         /// The construct.
         construct: UnsupportedConstruct,
-        /// Where in the pattern, counted from 0.
+        /// The offset in the pattern, counted from 0.
         offset_bytes: usize,
     },
     /// A pattern over the limit.
@@ -127,7 +127,7 @@ pub enum EditErrorKind {
          changes in one call"
     )]
     TooMuchWork {
-        /// How many steps a call may take on this text; a step is about one byte looked at.
+        /// The steps that a call may take on this text; a step is about one byte looked at.
         limit_steps: u64,
     },
     /// Operations that change so many separate lines one after the other that following the lines takes too much memory.
@@ -149,7 +149,7 @@ pub enum EditErrorKind {
     },
 }
 
-/// What a regular expression cannot use here.
+/// A construct that regular expressions cannot use here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum UnsupportedConstruct {
     /// `(?=…)`, `(?!…)`, `(?<=…)`, `(?<!…)`.
@@ -177,9 +177,9 @@ pub struct Conflict {
     /// The lines that the second one addresses, in the text as it was before the call; for an insertion the
     /// lines on both sides of the gap.
     pub lines: RangeInclusive<usize>,
-    /// What the first one puts there, without endings, cut.
+    /// The text that the first one puts there, without endings, cut.
     pub first_text: String,
-    /// What the second one puts there, without endings, cut.
+    /// The text that the second one puts there, without endings, cut.
     pub second_text: String,
 }
 

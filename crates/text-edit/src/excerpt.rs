@@ -27,7 +27,7 @@ impl Default for ExcerptLimits {
 pub struct Excerpt {
     /// The lines, in order and without gaps.
     pub lines: Vec<ExcerptLine>,
-    /// How many more lines were asked for than the limit allows; they would follow the last one.
+    /// The number of lines that the limit leaves out; they would follow the last one.
     pub omitted_lines: usize,
     /// The number of lines of the whole text.
     pub total_lines: usize,
@@ -40,7 +40,7 @@ pub struct ExcerptLine {
     pub line_number: usize,
     /// The line without its ending; with an ellipsis at the end if it was cut.
     pub text: String,
-    /// Whether the line was cut.
+    /// True if the line was cut.
     pub is_cut: bool,
 }
 
@@ -61,15 +61,15 @@ pub fn excerpt(
     let (one, other) = ((*around.start()).clamp(1, total_lines), (*around.end()).clamp(1, total_lines));
     let first = one.min(other).saturating_sub(context).max(1);
     let last = one.max(other).saturating_add(context).min(total_lines);
-    let shown = (last - first + 1).min(limits.line_limit);
-    let lines = (first..first + shown).filter_map(|line_number| {
+    let kept_lines = (last - first + 1).min(limits.line_limit);
+    let lines = (first..first + kept_lines).filter_map(|line_number| {
         let line = source.line_text(line_number)?;
         let mut text = String::new();
         let mut left = limits.line_limit_chars;
         let is_cut = !push_cut(&mut text, &line, &mut left);
         Some(ExcerptLine { line_number, text, is_cut })
     });
-    Excerpt { lines: lines.collect(), omitted_lines: last - first + 1 - shown, total_lines }
+    Excerpt { lines: lines.collect(), omitted_lines: last - first + 1 - kept_lines, total_lines }
 }
 
 impl fmt::Display for Excerpt {

@@ -1,8 +1,8 @@
-//! What a text looks like on disk: encoding, mark, line endings, final newline.
+//! The form of a text on disk: encoding, mark, line endings, final newline.
 
 use std::fmt;
 
-/// How the characters of a text are stored.
+/// The encoding in which the characters of a text are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// UTF-8, or a text that begins with a UTF-8 mark (which may still hold undecodable bytes).
@@ -37,7 +37,7 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// How a line ends.
+/// The ending of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineEnding {
     /// A line feed.
@@ -59,15 +59,15 @@ impl LineEnding {
 /// The format of a text, as found in its bytes. Edits keep it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextFormat {
-    /// How characters are stored.
+    /// The encoding of the characters.
     pub encoding: Encoding,
-    /// Whether the text begins with a byte-order mark. The mark is no part of line 1.
+    /// True if the text begins with a byte-order mark. The mark does not belong to line 1.
     pub byte_order_mark: bool,
     /// The ending that most lines have; on a tie the one that occurs first; a line feed if there is none.
     /// Inserted lines get it.
     pub line_ending: LineEnding,
-    /// Whether both endings occur.
+    /// True if both endings occur.
     pub mixed_line_endings: bool,
-    /// Whether the last line has an ending. True for a text without lines.
+    /// True if the last line has an ending, and for a text without lines.
     pub final_newline: bool,
 }

@@ -13,7 +13,7 @@ pub struct EditLimits {
     /// The most steps of a call, apart from [`work_factor`](Self::work_factor) for each byte of the text. A step is about one
     /// byte looked at.
     pub base_work: u64,
-    /// How many more steps there may be for each byte of the text.
+    /// The further steps that each byte of the text allows.
     pub work_factor: u64,
     /// The most stretches of changed lines that the operations of a call leave together, apart from the last.
     pub hunk_limit: usize,

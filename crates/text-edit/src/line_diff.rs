@@ -16,7 +16,7 @@ impl LineMap {
     ///
     /// A line is the same if it differs in its ending only, or in being UTF-8 here and UTF-16 there. Lines
     /// between two differences that occur several times, all of them, count as changed: which of the equal
-    /// ones is which cannot be told.
+    /// ones is which is unknown.
     ///
     /// Texts that have more than half a million lines together are not compared line by line: then only what they have in
     /// common at the beginning and at the end is kept.
@@ -81,7 +81,7 @@ fn numbered<'a>(source: &Source<'a>, numbers: &mut HashMap<Cow<'a, [u8]>, usize>
         .collect()
 }
 
-/// How often each of `count` numbers occurs.
+/// Counts how often each of `count` numbers occurs.
 fn occurrences(keys: &[usize], count: usize) -> Vec<usize> {
     let mut occurrences = vec![0; count];
     for key in keys {
@@ -90,7 +90,7 @@ fn occurrences(keys: &[usize], count: usize) -> Vec<usize> {
     occurrences
 }
 
-/// What two lines are compared by.
+/// Returns the bytes by which two lines are compared.
 fn key<'a>(source: &Source<'a>, line_index: usize) -> Cow<'a, [u8]> {
     let bytes = source.line_bytes(line_index + 1).expect("hunks lie within the texts they are about");
     if source.format().encoding.unit_bytes() == 1 {

@@ -1,8 +1,8 @@
-//! Where the lines of one version of a text are in another.
+//! The correspondence of lines between two versions of a text.
 
 use std::ops::{Range, RangeInclusive};
 
-/// Where the lines of an old version of a text are in a new one.
+/// Maps the lines of an old version of a text to those of a new one.
 ///
 /// Public line numbers are 1-based. Inside, the map is a sorted list of hunks in 0-based half-open line
 /// indexes; everything between two hunks is kept, one line for one line.
@@ -24,7 +24,7 @@ pub struct Hunk {
     pub new: Range<usize>,
 }
 
-/// What became of one line.
+/// The fate of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapped {
     /// It is still there, under this 1-based number.
@@ -33,7 +33,7 @@ pub enum Mapped {
     Changed,
 }
 
-/// What became of a range of lines. Line numbers are 1-based.
+/// The fate of a range of lines. Line numbers are 1-based.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MappedRange {
     /// All of them are still there, one after the other.
@@ -42,7 +42,7 @@ pub enum MappedRange {
     Interrupted {
         /// From the first to the last of them, inserted lines included.
         lines: RangeInclusive<usize>,
-        /// How many inserted lines that includes.
+        /// The number of inserted lines among them.
         inserted: usize,
     },
     /// At least one of them was changed or removed, or never existed.
@@ -107,12 +107,12 @@ impl LineMap {
         &self.hunks
     }
 
-    /// Whether every line is kept and none was added.
+    /// Checks whether every line is kept and none was added.
     pub fn is_identity(&self) -> bool {
         self.hunks.is_empty()
     }
 
-    /// Where the line with this 1-based number is in the new version.
+    /// Returns the position of the line with this 1-based number in the new version.
     pub fn map(&self, line_number: usize) -> Mapped {
         if line_number == 0 || line_number > self.old_lines {
             return Mapped::Changed;
@@ -125,7 +125,7 @@ impl LineMap {
         }
     }
 
-    /// Where the lines `start..=end` (1-based) are in the new version.
+    /// Returns the position of the lines `start..=end` (1-based) in the new version.
     ///
     /// Insertions directly before or after the range do not touch it.
     pub fn map_range(&self, lines: RangeInclusive<usize>) -> MappedRange {
@@ -150,7 +150,7 @@ impl LineMap {
         }
     }
 
-    /// Where the gap after the line `after_line` (0 is the top) is in the new version, as the lowest and the
+    /// Returns the position of the gap after the line `after_line` (0 is the top) in the new version, as the lowest and the
     /// highest line after which it can be said to be; they differ if lines were inserted just there.
     ///
     /// `None` if the lines on both sides of the gap went together, or if there is no such line.
@@ -203,7 +203,7 @@ impl LineMap {
         Self { old_lines: self.new_lines, new_lines: self.old_lines, hunks }
     }
 
-    /// How lines that were kept have moved, from top to bottom; nothing for lines that kept their number.
+    /// Returns how the lines that were kept have moved, from top to bottom; nothing for lines that kept their number.
     pub fn shifts(&self) -> Vec<Shift> {
         let mut shifts = Vec::new();
         let mut current = 0;

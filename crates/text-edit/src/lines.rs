@@ -27,7 +27,7 @@ impl Lines {
         Self::from_body(content.split('\n'))
     }
 
-    /// Takes lines one by one, as the body of a block: no items are no lines, one empty item is a blank line.
+    /// Takes lines one by one, as the body of a block: without items there are no lines, and one empty item is a blank line.
     ///
     /// One carriage return is dropped from the end of each line. An item that contains line feeds is
     /// several lines.
@@ -50,7 +50,7 @@ impl Lines {
         self.count
     }
 
-    /// Whether there are no lines.
+    /// Checks whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -6,20 +6,20 @@ use crate::Lines;
 /// from outside, and a bad one is quoted in the refusal as it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Puts `content` in the place of the lines `start_line..=end_line`; no lines in `content` delete them.
+    /// Replaces the lines `start_line..=end_line` by `content`; a `content` without lines deletes them.
     Replace {
         /// The first line to go.
         start_line: i64,
         /// The last line to go; past the end of the text means the last line.
         end_line: i64,
-        /// What comes instead.
+        /// The new lines.
         content: Lines,
     },
     /// Puts `content` behind a line.
     Insert {
         /// The line before the insertion; 0 inserts at the top, past the end of the text appends.
         after_line: i64,
-        /// What is inserted.
+        /// The inserted lines.
         content: Lines,
     },
     /// Removes the lines `start_line..=end_line`.
@@ -45,7 +45,7 @@ pub enum Operation {
     },
 }
 
-/// Which text the line numbers of several operations mean.
+/// The text that the line numbers of several operations mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Numbering {
     /// All of them mean the text as it was before the call. Two operations on the same lines conflict.

@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("lines {}-{} {reason} since they were shown", .lines.start(), .lines.end())]
 pub struct Stale {
-    /// Why the operation cannot be carried over.
+    /// The reason why the operation cannot be carried over.
     pub reason: StaleReason,
     /// The addressed lines in the shown version, 1-based; for an insertion the line that it goes after.
     pub lines: RangeInclusive<usize>,
@@ -25,14 +25,14 @@ pub struct Stale {
     /// The first line in which the two differ. `None` if neither is longer than the quotes allow and they are
     /// the same, which happens when a line was removed and put back elsewhere.
     pub first_difference: Option<Difference>,
-    /// Whether what stands there is just what the operation would have put.
+    /// True if the lines that stand there are just those that the operation would have put.
     pub already_applied: bool,
     /// The only other place in the current version where the shown lines stand unchanged, 1-based: the
     /// operation with these numbers would do what was meant.
     pub moved_to: Option<RangeInclusive<usize>>,
 }
 
-/// Why an operation cannot be carried to the current version.
+/// The reason why an operation cannot be carried to the current version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum StaleReason {
     /// At least one of the addressed lines was changed or removed.
@@ -64,25 +64,25 @@ pub enum StaleReason {
 /// If `map` is not a map from a text with as many lines as `shown` to one with as many as `current`.
 pub fn rebase(
     operations: &[Operation],
-    shown: &Source<'_>,
+    earlier: &Source<'_>,
     current: &Source<'_>,
     map: &LineMap,
     limits: &EditLimits,
 ) -> Result<Vec<Operation>, EditError> {
-    let ends = (shown.total_lines(), current.total_lines());
+    let ends = (earlier.total_lines(), current.total_lines());
     assert_eq!(
         (map.old_lines(), map.new_lines()),
         ends,
         "the map leads from the shown text to the current one"
     );
-    let rebase = Rebase { shown, current, map, limits };
+    let rebase = Rebase { earlier, current, map, limits };
     let carried = operations.iter().enumerate().map(|(index, operation)| {
         rebase.operation(operation).map_err(|kind| EditError { operation_index: Some(index), kind })
     });
     carried.collect()
 }
 
-/// Where the lines that an operation addresses in one version are in another.
+/// The position, in another version, of the lines that an operation addresses in one.
 ///
 /// Lines are 0-based and half-open; an insertion addresses the empty range before the line that it comes in front of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,13 +90,13 @@ pub enum Carried {
     /// They stand there unchanged, one after the other.
     Kept {
         /// The lines in the version that the numbers mean.
-        asked: Range<usize>,
+        addressed: Range<usize>,
         /// The same lines in the other version.
         now: Range<usize>,
     },
     /// They have changed, or other lines were put between them.
     Changed {
-        /// What stands in their place.
+        /// The lines that stand there instead.
         now: Range<usize>,
     },
     /// The version has no lines of these numbers, or the operation has no line numbers.
@@ -105,16 +105,16 @@ pub enum Carried {
 
 /// Carries the lines that an operation addresses along `map`, as [`rebase`] does.
 pub fn carry(operation: &Operation, map: &LineMap) -> Carried {
-    let Ok(asked) = operation.addressed_lines(map.old_lines()) else { return Carried::Absent };
+    let Ok(addressed) = operation.addressed_lines(map.old_lines()) else { return Carried::Absent };
     match operation {
         Operation::RegexReplace { .. } => Carried::Absent,
-        Operation::Insert { after_line, .. } => match carried_position(map, *after_line, asked.start) {
-            Ok(now) => Carried::Kept { asked, now: now..now },
+        Operation::Insert { after_line, .. } => match carried_position(map, *after_line, addressed.start) {
+            Ok(now) => Carried::Kept { addressed, now: now..now },
             Err(now) => Carried::Changed { now },
         },
         Operation::Replace { .. } | Operation::Delete { .. } => {
-            match map.map_range(asked.start + 1..=asked.end) {
-                MappedRange::Kept(kept) => Carried::Kept { asked, now: kept.start() - 1..*kept.end() },
+            match map.map_range(addressed.start + 1..=addressed.end) {
+                MappedRange::Kept(kept) => Carried::Kept { addressed, now: kept.start() - 1..*kept.end() },
                 MappedRange::Interrupted { lines, .. } => {
                     Carried::Changed { now: lines.start() - 1..*lines.end() }
                 }
@@ -125,11 +125,11 @@ pub fn carry(operation: &Operation, map: &LineMap) -> Carried {
 }
 
 /// The line after which an insertion goes that was asked for after a line, or what stands in that line's place.
-fn carried_position(map: &LineMap, asked: i64, after: usize) -> Result<usize, Range<usize>> {
-    if after == 0 && asked == 0 {
+fn carried_position(map: &LineMap, addressed: i64, after: usize) -> Result<usize, Range<usize>> {
+    if after == 0 && addressed == 0 {
         return Ok(0);
     }
-    if asked > signed(map.old_lines()) {
+    if addressed > signed(map.old_lines()) {
         return Ok(map.new_lines());
     }
     match map.map(after) {
@@ -144,7 +144,7 @@ fn carried_position(map: &LineMap, asked: i64, after: usize) -> Result<usize, Ra
 }
 
 struct Rebase<'a> {
-    shown: &'a Source<'a>,
+    earlier: &'a Source<'a>,
     current: &'a Source<'a>,
     map: &'a LineMap,
     limits: &'a EditLimits,
@@ -152,7 +152,7 @@ struct Rebase<'a> {
 
 impl Rebase<'_> {
     fn operation(&self, operation: &Operation) -> Result<Operation, EditErrorKind> {
-        let lines = operation.addressed_lines(self.shown.total_lines())?;
+        let lines = operation.addressed_lines(self.earlier.total_lines())?;
         Ok(match operation {
             Operation::Replace { content, .. } => {
                 let (start_line, end_line) = self.range(lines, content)?;
@@ -182,8 +182,8 @@ impl Rebase<'_> {
         Err(self.stale(reason, lines, now, already_applied))
     }
 
-    fn position(&self, asked: i64, after: usize) -> Result<i64, EditErrorKind> {
-        carried_position(self.map, asked, after)
+    fn position(&self, addressed: i64, after: usize) -> Result<i64, EditErrorKind> {
+        carried_position(self.map, addressed, after)
             .map(signed)
             .map_err(|now| self.stale(StaleReason::Changed, after - 1..after, now, false))
     }
@@ -199,13 +199,13 @@ impl Rebase<'_> {
             let text = |index: usize| source.line_text(index + 1).map(|line| line.into_owned());
             indexes.filter_map(text).collect::<Vec<String>>()
         };
-        let expected = texts(self.shown, lines.clone());
+        let expected = texts(self.earlier, lines.clone());
         let difference = first_difference(&expected, texts(self.current, now.clone()));
         let limit_chars = self.limits.quote_limit_chars;
         EditErrorKind::Stale(Box::new(Stale {
             reason,
             lines: lines.start + 1..=lines.end,
-            expected: self.shown.quote(lines, limit_chars),
+            expected: self.earlier.quote(lines, limit_chars),
             present_lines: (!now.is_empty()).then(|| now.start + 1..=now.end),
             present: self.current.quote(now, limit_chars),
             first_difference: difference.map(|difference| cut(difference, limit_chars)),

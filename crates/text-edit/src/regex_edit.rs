@@ -13,21 +13,21 @@ use crate::regex_edit::replacement::Piece;
 use crate::work::Work;
 use crate::{EditErrorKind, EditLimits, Encoding, Hunk, LineMap, Source, TextFormat};
 
-/// What a regular-expression edit has made.
+/// The result of a regular-expression edit.
 #[derive(Debug)]
 pub(crate) struct Replaced {
     pub(crate) bytes: Vec<u8>,
     pub(crate) map: LineMap,
-    /// How many matches were replaced.
+    /// The number of matches that were replaced.
     pub(crate) replacements: usize,
-    /// How many matches there are; a lower bound if counting those that stay takes too long.
+    /// The number of matches; a lower bound if counting those that stay takes too long.
     pub(crate) matches: usize,
 }
 
-/// How many steps the matches that stay are counted for, apart from [`COUNT_STEPS_A_BYTE`] for each byte of the text.
+/// The steps for which the matches that stay are counted, apart from [`COUNT_STEPS_A_BYTE`] for each byte of the text.
 const COUNT_STEPS: u64 = 1 << 22;
 
-/// How many more steps for each byte of the text.
+/// The further steps for each byte of the text.
 const COUNT_STEPS_A_BYTE: u64 = 4;
 
 /// Replaces the first or all matches of `pattern` in `base`.
@@ -39,15 +39,15 @@ pub(crate) fn replace(
     limits: &EditLimits,
     work: &mut Work<'_>,
 ) -> Result<Replaced, EditErrorKind> {
-    let place = (base, format);
+    let scope = (base, format);
     let text = &base.bytes()[base.text_start()..];
     if format.encoding.unit_bytes() == 2 {
         let undecodable = EditErrorKind::Undecodable { encoding: format.encoding };
         let decoded = decode_utf16_exact(text, format.encoding).ok_or(undecodable)?;
-        return replace_in(place, pattern, replacement, limits, (decoded.as_bytes(), true), work);
+        return replace_in(scope, pattern, replacement, limits, (decoded.as_bytes(), true), work);
     }
     let is_text = std::str::from_utf8(text).is_ok();
-    replace_in(place, pattern, replacement, limits, (text, is_text), work)
+    replace_in(scope, pattern, replacement, limits, (text, is_text), work)
 }
 
 /// Replaces matches in the decoded view `text`: characters if the text could be decoded, its bytes if not.
@@ -66,7 +66,7 @@ fn replace_in(
     let mut matches = Matches::new(&engine, text);
     while matches.advance(work)? {
         // Over bytes, an empty match may fall into the middle of a character.
-        let is_split = |found: Range<usize>| found.is_empty() && splits_character(text, found.start);
+        let is_split = |range: Range<usize>| range.is_empty() && splits_character(text, range.start);
         if !is_text && matches.group(0).is_some_and(is_split) {
             continue;
         }
@@ -92,7 +92,7 @@ fn count_rest(
     loop {
         match matches.advance(&mut work) {
             Ok(true) => {
-                let is_split = |found: Range<usize>| found.is_empty() && splits_character(text, found.start);
+                let is_split = |range: Range<usize>| range.is_empty() && splits_character(text, range.start);
                 if is_text || !matches.group(0).is_some_and(is_split) {
                     count += 1;
                 }
@@ -103,7 +103,7 @@ fn count_rest(
     }
 }
 
-/// Whether the byte at `at` goes on with what may be a multi-byte character.
+/// Checks whether the byte at `at` may continue a multi-byte character.
 fn splits_character(text: &[u8], at: usize) -> bool {
     let continues = text.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte));
     let begun = at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|byte| *byte >= 0x80);
@@ -113,7 +113,7 @@ fn splits_character(text: &[u8], at: usize) -> bool {
 /// A replacement whose literal pieces are encoded as the text is.
 struct Template {
     pieces: Vec<EncodedPiece>,
-    /// Why the replacement cannot be written. It is an error only once something matches.
+    /// The reason why the replacement cannot be written. It is an error only once something matches.
     unencodable: Option<EditErrorKind>,
 }
 
@@ -155,13 +155,13 @@ struct Writer<'a> {
     limit_bytes: usize,
     bytes: Vec<u8>,
     cursor: Cursor<'a>,
-    /// Where copying goes on, as an offset into the base.
+    /// The offset into the base from which copying continues.
     copied: usize,
     edits: Vec<ByteEdit>,
     replacements: usize,
 }
 
-/// A range of the base's bytes and the range of the new bytes that took its place.
+/// A range of the base's bytes and the range of the new bytes that replaced it.
 struct ByteEdit {
     old: Range<usize>,
     new: Range<usize>,
@@ -188,11 +188,11 @@ impl<'a> Writer<'a> {
         group: impl Fn(usize) -> Option<Range<usize>>,
         template: &Template,
     ) -> Result<(), EditErrorKind> {
-        let Some(found) = group(0) else { return Ok(()) };
+        let Some(whole) = group(0) else { return Ok(()) };
         if let Some(unencodable) = &template.unencodable {
             return Err(unencodable.clone());
         }
-        let old = self.cursor.advance(found.start)..self.cursor.advance(found.end);
+        let old = self.cursor.advance(whole.start)..self.cursor.advance(whole.end);
         self.bytes.extend_from_slice(&self.base.bytes()[self.copied..old.start]);
         self.copied = old.end;
         let new_start = self.bytes.len();

@@ -8,14 +8,14 @@ use memchr::{memchr, memchr_iter};
 use crate::encode::decode_lossy;
 use crate::{Encoding, LineEnding, TextFormat};
 
-/// How far the search for a NUL byte goes.
+/// The bytes that are searched for a NUL.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// The bytes are not a text: there is a NUL in the first 8 KiB and no UTF-16 mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the file is binary (NUL at byte offset {offset_bytes})")]
 pub struct BinaryError {
-    /// Where the first NUL is, counted from 0.
+    /// The offset of the first NUL, counted from 0.
     pub offset_bytes: usize,
 }
 
@@ -73,7 +73,7 @@ impl Starts {
         }
     }
 
-    /// How many offsets are not above this one.
+    /// Counts the offsets that are not above this one.
     fn count_up_to(&self, offset: usize) -> usize {
         match self {
             Starts::Near(starts) => starts.partition_point(|start| *start as usize <= offset),
@@ -186,7 +186,7 @@ impl<'a> Source<'a> {
 
     /// The characters of the lines `start..=end`, endings kept as they are; undecodable bytes become U+FFFD.
     ///
-    /// `None` unless all of the lines exist. The byte-order mark is no part of line 1.
+    /// `None` unless all of the lines exist. The byte-order mark does not belong to line 1.
     pub fn lines_text(&self, lines: RangeInclusive<usize>) -> Option<Cow<'a, str>> {
         self.lines_span(lines).map(|span| decode_lossy(&self.bytes[span], self.format.encoding))
     }
@@ -196,7 +196,7 @@ impl<'a> Source<'a> {
         decode_lossy(&self.bytes[self.text_start()..], self.format.encoding)
     }
 
-    /// Whether some bytes cannot be decoded, so that [`text`](Self::text) shows U+FFFD in their place.
+    /// Checks whether some bytes cannot be decoded, so that [`text`](Self::text) shows U+FFFD in their place.
     pub fn is_lossy(&self) -> bool {
         let text = &self.bytes[self.text_start()..];
         match self.format.encoding {
@@ -223,7 +223,7 @@ impl<'a> Source<'a> {
         self.starts.count_up_to(offset_bytes).saturating_sub(1)
     }
 
-    /// Where the line with this 0-based index begins; the end of the text for the index past the last.
+    /// Returns the offset at which the line with this 0-based index begins; the end of the text for the index past the last.
     pub(crate) fn offset_of(&self, line_index: usize) -> usize {
         self.starts.get(line_index).unwrap_or(self.bytes.len())
     }
@@ -317,7 +317,7 @@ fn line_feeds(bytes: &[u8], text_start: usize, encoding: Encoding) -> impl Itera
     })
 }
 
-/// Whether the code unit at `at` is this ASCII character.
+/// Checks whether the code unit at `at` is this ASCII character.
 fn is_unit(bytes: &[u8], at: usize, ascii: u8, encoding: Encoding) -> bool {
     match encoding {
         Encoding::Utf8 | Encoding::UnknownEightBit => bytes.get(at) == Some(&ascii),

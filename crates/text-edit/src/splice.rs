@@ -10,7 +10,7 @@ use crate::{EditError, EditErrorKind, Encoding, Hunk, LineMap, Lines, Source, Te
 pub(crate) struct Splice<'a> {
     pub(crate) operation_index: usize,
     /// The lines in the text that the operation's numbers mean.
-    pub(crate) asked: Range<usize>,
+    pub(crate) addressed: Range<usize>,
     /// The same lines in the text at hand.
     pub(crate) old: Range<usize>,
     pub(crate) content: Option<&'a Lines>,
@@ -74,7 +74,7 @@ struct Writer<'a> {
     last: Last,
 }
 
-/// What is known of the last line that was written.
+/// The ending of the last line that was written.
 #[derive(Clone, Copy)]
 struct Last {
     ending_bytes: usize,

@@ -1,8 +1,8 @@
-//! What one call may cost.
+//! The bound on the cost of one call.
 
 use crate::EditErrorKind;
 
-/// How many steps are made between two looks at whether the call is still wanted.
+/// The steps between two looks at whether the call is still wanted.
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 
 /// The steps that a call has left, and whether it is still wanted. A step is about one byte looked at.

@@ -124,7 +124,7 @@ impl Meaning<'_> {
         match chosen {
             Ok(chosen) => {
                 let asked = carried.into_iter().find_map(|carried| match carried {
-                    Carried::Kept { asked, now } if now == chosen => Some(asked),
+                    Carried::Kept { addressed, now } if now == chosen => Some(addressed),
                     _ => None,
                 });
                 Ok((asked.unwrap_or_else(|| chosen.clone()), chosen))

@@ -27,6 +27,7 @@ const CLEANED: &[&str] = &[
     "sandbox-fs",
     "tag-session",
     "tagproto",
+    "text-edit",
     "wap-calls",
     "workspace-host",
     "xtask",

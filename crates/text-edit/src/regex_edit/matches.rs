@@ -1,7 +1,7 @@
 //! Finds the matches of an expression one after the other, in time that is linear in the text.
 //!
-//! A search goes on behind the end of a match as long as a longer one is possible. With an expression such as
-//! `.*[^A-Z]|[A-Z]` it goes on to the end of the text, after every match: linear for one match, and quadratic for all. So
+//! A search continues behind the end of a match as long as a longer one is possible. With an expression such as
+//! `.*[^A-Z]|[A-Z]` it reaches the end of the text, after every match: linear for one match, and quadratic for all. So
 //! the search is made here, state by state, and what has once been found to lead nowhere is remembered.
 
 mod dead_ends;
@@ -19,10 +19,10 @@ use crate::work::Work;
 use dead_ends::DeadEnds;
 use threads::Threads;
 
-/// What a table of states that had to be emptied is counted as, in steps.
+/// The steps that a table of states counts as which had to be emptied.
 const STEPS_OF_A_CLEARING: u64 = 1 << 20;
 
-/// What a match is counted as, in steps, apart from its length.
+/// The steps that a match counts as, apart from its length.
 const STEPS_OF_A_MATCH: u64 = 32;
 
 /// The matches of an expression in a text, from left to right, without overlaps: those that `regex` finds.
@@ -37,7 +37,7 @@ pub(crate) struct Matches<'e, 't> {
     last_end: Option<usize>,
 }
 
-/// Why the fast search did not come to an end.
+/// The reason why the fast search did not come to an end.
 enum Stopped {
     /// It does not know what to do with a byte: word borders beside characters that are not ASCII.
     Undecided,
@@ -66,16 +66,16 @@ impl<'e, 't> Matches<'e, 't> {
 
     /// Goes to the next match; `false` if there is none.
     pub(crate) fn advance(&mut self, work: &mut Work<'_>) -> Result<bool, EditErrorKind> {
-        let mut found = self.find(work)?;
+        let mut next_range = self.find(work)?;
         // An empty match right behind the last one is none of its own.
-        if let Some(range) = &found
+        if let Some(range) = &next_range
             && range.is_empty()
             && self.last_end == Some(range.end)
         {
             self.at = self.after(range.end);
-            found = self.find(work)?;
+            next_range = self.find(work)?;
         }
-        let Some(range) = found else { return Ok(false) };
+        let Some(range) = next_range else { return Ok(false) };
         self.at = range.end;
         self.last_end = Some(range.end);
         Ok(true)
@@ -150,7 +150,7 @@ impl<'e, 't> Matches<'e, 't> {
                     return Err(Stopped::Undecided);
                 }
             }
-            if self.dead_ends.is_known(at + 1, state, self.cache.clear_count()) {
+            if self.dead_ends.is_dead_end(at + 1, state, self.cache.clear_count()) {
                 return self.ended(end, at, spent_to, clearings, work);
             }
         }
@@ -180,7 +180,7 @@ impl<'e, 't> Matches<'e, 't> {
         self.engine.is_text && self.text.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte))
     }
 
-    /// Where the next match may begin if none is wanted at `at`.
+    /// Returns the offset at which the next match may begin if none is wanted at `at`.
     fn after(&self, at: usize) -> usize {
         let mut after = at + 1;
         while self.splits_character(after) {

@@ -8,7 +8,7 @@ use regex_syntax::ast;
 
 use crate::{EditErrorKind, EditLimits, UnsupportedConstruct};
 
-/// How large the table of states of a search may become before it is emptied.
+/// The size of a search's table of states at which it is emptied.
 const TABLE_BYTES: usize = 4 << 20;
 
 /// An expression that was checked, for texts that are UTF-8 and for those that are not.
@@ -47,7 +47,7 @@ impl Pattern {
         Ok(Self { flags, limit_bytes: limits.regex_limit_bytes, source: pattern.to_owned() })
     }
 
-    /// Whether all matches are meant, not only the first.
+    /// True if all matches are meant, not only the first.
     pub(crate) fn is_global(&self) -> bool {
         self.flags.global
     }
@@ -97,7 +97,7 @@ pub(crate) struct Engine {
     pub(crate) regex: meta::Regex,
     /// Finds where matches end.
     pub(crate) ends: dfa::DFA,
-    /// Whether it is for text: a match then never begins or ends within a character.
+    /// True if it is for text: a match then never begins or ends within a character.
     pub(crate) is_text: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::{EditErrorKind, LineEnding};
 
 /// The most references to groups in one replacement.
 const REFERENCES: usize = 10_000;
-/// How much of a reference that means nothing is quoted, in characters.
+/// The characters that are quoted of a reference that means nothing.
 const QUOTED_CHARACTERS: usize = 100;
 
 /// One piece of a replacement.
@@ -12,7 +12,7 @@ const QUOTED_CHARACTERS: usize = 100;
 pub(crate) enum Piece {
     /// Characters to be written as they are.
     Literal(String),
-    /// What a group has matched, nothing if it took no part; group 0 is the whole match.
+    /// The text that a group has matched, empty if it took no part; group 0 is the whole match.
     Group(usize),
 }
 
@@ -128,14 +128,14 @@ fn numbered(reference: &str, group_count: usize) -> Option<(usize, usize)> {
     two.or_else(|| exists(2))
 }
 
-/// Where the (at most two) digits after the dollar sign end.
+/// Returns the end of the (at most two) digits after the dollar sign.
 fn digits_end(reference: &str) -> usize {
     1 + reference[1..].bytes().take(2).take_while(u8::is_ascii_digit).count()
 }
 
 /// The group with this name; a number in braces is a group number.
 fn named(name: &str, group_names: &[Option<&str>]) -> Option<usize> {
-    if let Some(group) = group_names.iter().position(|known| *known == Some(name)) {
+    if let Some(group) = group_names.iter().position(|group_name| *group_name == Some(name)) {
         return Some(group);
     }
     let all_digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());

@@ -110,7 +110,7 @@ fn wild_operation() -> impl Strategy<Value = Operation> {
 }
 
 /// The line operation's place in a text, as 0-based half-open line indexes.
-fn place(operation: &Operation, total_lines: usize) -> (usize, usize) {
+fn position(operation: &Operation, total_lines: usize) -> (usize, usize) {
     let line = |number: i64| usize::try_from(number).unwrap().min(total_lines);
     match *operation {
         Operation::Replace { start_line, end_line, .. } | Operation::Delete { start_line, end_line } => {
@@ -158,7 +158,7 @@ proptest! {
         let total = old.total_lines();
         let Ok(edited) = apply(&source, std::slice::from_ref(&operation), Numbering::Original, &limits())
         else { return Ok(()) };
-        let (start, end) = place(&operation, total);
+        let (start, end) = position(&operation, total);
         let offset = |index: usize| old.line_span(index + 1).map_or(source.len(), |span| span.start);
         let (before, after) = (&source[..offset(start)], &source[offset(end)..]);
         if end < total {
@@ -198,7 +198,7 @@ proptest! {
         let total = Source::parse(&source).unwrap().total_lines();
         let Ok(together) = apply(&source, &operations, Numbering::Original, &limits()) else { return Ok(()) };
         let mut order: Vec<usize> = (0..operations.len()).collect();
-        order.sort_by_key(|index| (place(&operations[*index], total), *index));
+        order.sort_by_key(|index| (position(&operations[*index], total), *index));
         // An emptied text forgets its format between calls, so the sequence runs as one call.
         let from_bottom: Vec<Operation> = order.iter().rev().map(|index| {
             let mut operation = operations[*index].clone();
@@ -279,17 +279,17 @@ proptest! {
 
     #[test]
     fn rebased_operations_do_on_the_current_text_what_they_would_have_done(
-        shown in text(), change in line_operation(), operation in line_operation(),
+        earlier in text(), change in line_operation(), operation in line_operation(),
     ) {
-        let Ok(changed) = apply(&shown, &[change], Numbering::Original, &limits()) else { return Ok(()) };
-        let (old, now) = (Source::parse(&shown).unwrap(), Source::parse(&changed.bytes).unwrap());
+        let Ok(changed) = apply(&earlier, &[change], Numbering::Original, &limits()) else { return Ok(()) };
+        let (old, now) = (Source::parse(&earlier).unwrap(), Source::parse(&changed.bytes).unwrap());
         let Ok(carried) =
             rebase(std::slice::from_ref(&operation), &old, &now, &changed.line_map, &limits())
         else { return Ok(()) };
         let Ok(edited) = apply(&changed.bytes, &carried, Numbering::Original, &limits()) else { return Ok(()) };
         // The lines that went are the lines that were addressed, one for one.
-        let (start, end) = place(&operation, old.total_lines());
-        let (new_start, new_end) = place(&carried[0], now.total_lines());
+        let (start, end) = position(&operation, old.total_lines());
+        let (new_start, new_end) = position(&carried[0], now.total_lines());
         prop_assert_eq!(end - start, new_end - new_start);
         let (old_lines, now_lines) = (texts(&old), texts(&now));
         prop_assert_eq!(&old_lines[start..end], &now_lines[new_start..new_end]);

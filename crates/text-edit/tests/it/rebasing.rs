@@ -1,4 +1,4 @@
-//! Operations on a version that was shown, carried to the current one.
+//! Operations on an earlier version, carried to the current one.
 
 use text_edit::{
     EditErrorKind, EditLimits, LineMap, Numbering, Operation, Source, Stale, StaleReason, rebase,
@@ -6,12 +6,13 @@ use text_edit::{
 
 use crate::{delete, edit, insert, regex, replace};
 
-const SHOWN: &str = "fn a() {\n    one();\n    two();\n}\n\nfn b() {}\n";
+const EARLIER: &str = "fn a() {\n    one();\n    two();\n}\n\nfn b() {}\n";
 
 fn rebased(current: &str, operation: Operation) -> Result<String, EditErrorKind> {
-    let (shown, now) = (Source::parse(SHOWN.as_bytes()).unwrap(), Source::parse(current.as_bytes()).unwrap());
-    let map = LineMap::between(&shown, &now);
-    let operations = rebase(&[operation], &shown, &now, &map, &EditLimits::default()).map_err(|error| {
+    let (earlier, now) =
+        (Source::parse(EARLIER.as_bytes()).unwrap(), Source::parse(current.as_bytes()).unwrap());
+    let map = LineMap::between(&earlier, &now);
+    let operations = rebase(&[operation], &earlier, &now, &map, &EditLimits::default()).map_err(|error| {
         assert_eq!(error.operation_index, Some(0));
         error.kind
     })?;
@@ -122,15 +123,16 @@ fn numbers_are_checked_against_the_shown_text() {
 
 #[test]
 fn a_map_from_edits_serves_as_well() {
-    let shown = Source::parse(SHOWN.as_bytes()).unwrap();
+    let earlier = Source::parse(EARLIER.as_bytes()).unwrap();
     let limits = EditLimits::default();
-    let first = text_edit::apply(SHOWN.as_bytes(), &[insert(1, "    zero();")], Numbering::Original, &limits)
-        .unwrap();
+    let first =
+        text_edit::apply(EARLIER.as_bytes(), &[insert(1, "    zero();")], Numbering::Original, &limits)
+            .unwrap();
     let second = text_edit::apply(&first.bytes, &[delete(6, 6)], Numbering::Original, &limits).unwrap();
     let now = Source::parse(&second.bytes).unwrap();
     let map = first.line_map.compose(&second.line_map);
-    let operations = rebase(&[replace(6, 6, "fn c() {}")], &shown, &now, &map, &limits).unwrap();
+    let operations = rebase(&[replace(6, 6, "fn c() {}")], &earlier, &now, &map, &limits).unwrap();
     assert_eq!(operations, [replace(6, 6, "fn c() {}")]);
-    let operations = rebase(&[replace(3, 4, "x")], &shown, &now, &map, &limits).unwrap();
+    let operations = rebase(&[replace(3, 4, "x")], &earlier, &now, &map, &limits).unwrap();
     assert_eq!(operations, [replace(4, 5, "x")]);
 }

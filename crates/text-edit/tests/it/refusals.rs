@@ -1,4 +1,4 @@
-//! What a refusal says and what helps to go on.
+//! Refusals, and the details in them that help to continue.
 
 use insta::assert_snapshot;
 use text_edit::{
@@ -64,15 +64,15 @@ fn excerpts_are_numbered_and_bounded() {
     let text: String = (1..=12).map(|line| format!("line {line}\n")).collect();
     let source = Source::parse(text.as_bytes()).unwrap();
     let limits = ExcerptLimits { line_limit: 4, line_limit_chars: 6 };
-    let found = excerpt(&source, 9..=10, 1, &limits);
-    assert_eq!((found.omitted_lines, found.total_lines), (0, 12));
-    assert_snapshot!(found, @r"
+    let text = excerpt(&source, 9..=10, 1, &limits);
+    assert_eq!((text.omitted_lines, text.total_lines), (0, 12));
+    assert_snapshot!(text, @r"
      8 | line 8
      9 | line 9
     10 | line 1…
     11 | line 1…
     ");
-    assert!(found.lines[2].is_cut && !found.lines[1].is_cut);
+    assert!(text.lines[2].is_cut && !text.lines[1].is_cut);
     let past_the_end = excerpt(&source, 20..=30, 2, &limits);
     let numbers: Vec<usize> = past_the_end.lines.iter().map(|line| line.line_number).collect();
     assert_eq!(numbers, [10, 11, 12]);
@@ -119,12 +119,12 @@ fn edits_that_stand_there_already_are_recognised() {
 #[test]
 fn lines_are_found_only_where_they_stand_once() {
     let source = Source::parse(b"a\nb\na\nb\nc\r\nab\n").unwrap();
-    let found = |lines: &[&str]| find_unique(&source, &Lines::from_body(lines));
-    assert_eq!(found(&["b", "c"]), Some(4..=5));
-    assert_eq!(found(&["c"]), Some(5..=5));
-    assert_eq!(found(&["a", "b", "a"]), Some(1..=3));
-    assert_eq!(found(&["ab"]), Some(6..=6));
-    assert_eq!(found(&["a", "b"]), None);
-    assert_eq!(found(&["b", "x"]), None);
-    assert_eq!(found(&[]), None);
+    let unique = |lines: &[&str]| find_unique(&source, &Lines::from_body(lines));
+    assert_eq!(unique(&["b", "c"]), Some(4..=5));
+    assert_eq!(unique(&["c"]), Some(5..=5));
+    assert_eq!(unique(&["a", "b", "a"]), Some(1..=3));
+    assert_eq!(unique(&["ab"]), Some(6..=6));
+    assert_eq!(unique(&["a", "b"]), None);
+    assert_eq!(unique(&["b", "x"]), None);
+    assert_eq!(unique(&[]), None);
 }

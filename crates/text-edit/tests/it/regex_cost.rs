@@ -1,4 +1,4 @@
-//! What regular expressions cost, and that the matches are those of the engine that everybody knows.
+//! The cost of regular expressions, and matches that equal those of the `regex` crate.
 
 use std::cell::Cell;
 

@@ -24,10 +24,10 @@ fn formats_are_detected() {
     for (bytes, encoding, mark, ending, mixed, final_newline, lines) in cases {
         let source = Source::parse(bytes).unwrap();
         let format = source.format();
-        let found = (format.encoding, format.byte_order_mark, format.line_ending);
-        assert_eq!(found, (*encoding, *mark, *ending), "{}", bytes.escape_ascii());
-        let found = (format.mixed_line_endings, format.final_newline, source.total_lines());
-        assert_eq!(found, (*mixed, *final_newline, *lines), "{}", bytes.escape_ascii());
+        let form = (format.encoding, format.byte_order_mark, format.line_ending);
+        assert_eq!(form, (*encoding, *mark, *ending), "{}", bytes.escape_ascii());
+        let ends = (format.mixed_line_endings, format.final_newline, source.total_lines());
+        assert_eq!(ends, (*mixed, *final_newline, *lines), "{}", bytes.escape_ascii());
     }
 }
 
@@ -49,8 +49,8 @@ fn lines_are_numbered_from_one_and_have_no_ending() {
 #[test]
 fn offsets_belong_to_lines() {
     let with_newline = Source::parse(b"a\nbc\n").unwrap();
-    let found: Vec<usize> = (0..=5).map(|offset| with_newline.line_at(offset)).collect();
-    assert_eq!(found, [1, 1, 2, 2, 2, 3]);
+    let numbers: Vec<usize> = (0..=5).map(|offset| with_newline.line_at(offset)).collect();
+    assert_eq!(numbers, [1, 1, 2, 2, 2, 3]);
     let without = Source::parse(b"a\nbc").unwrap();
     assert_eq!(without.line_at(4), 2);
 }
@@ -69,9 +69,9 @@ fn content_becomes_lines() {
         ("a\rb", &["a\rb"]),
     ];
     for (content, lines) in cases {
-        let found = Lines::from_content(content);
-        assert_eq!(found.iter().collect::<Vec<_>>(), *lines, "{content:?}");
-        assert_eq!(found.count(), lines.len(), "{content:?}");
+        let content_lines = Lines::from_content(content);
+        assert_eq!(content_lines.iter().collect::<Vec<_>>(), *lines, "{content:?}");
+        assert_eq!(content_lines.count(), lines.len(), "{content:?}");
     }
     assert!(Lines::from_body::<[&str; 0]>([]).is_empty());
     assert_eq!(Lines::from_body([""]).count(), 1);

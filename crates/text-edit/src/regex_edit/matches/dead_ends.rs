@@ -1,30 +1,30 @@
-//! What is known to lead to no further match.
+//! Positions and states of a search that lead to no further match.
 
 use regex_automata::hybrid::LazyStateID;
 
-/// Bytes between two places that are remembered.
+/// Bytes between two positions that are remembered.
 const STRIDE: usize = 64;
-/// States that are remembered for each place. More are rare; the bound on the work of a call holds for those.
+/// States that are remembered for each position. More are rare; the bound on the work of a call holds for those.
 const WAYS: usize = 4;
-/// How far a search goes on behind a match before it is worth remembering.
+/// The bytes that a search reads behind a match before its way is worth remembering.
 const WORTH_BYTES: usize = 1 << 10;
 
-/// States of the search that were found to lead to no match behind the place where the search was in them.
+/// States of the search that were found to lead to no match behind the position where the search was in them.
 ///
 /// Whether one does depends on nothing but the state and the text behind, so that it holds for every later search.
 pub(crate) struct DeadEnds {
     text_bytes: usize,
-    /// Empty until something is worth remembering; then [`WAYS`] states for each place.
-    known: Vec<[LazyStateID; WAYS]>,
+    /// Empty until something is worth remembering; then [`WAYS`] states for each position.
+    dead: Vec<[LazyStateID; WAYS]>,
     /// The states of the search that is made, since its last match.
     passed: Vec<(usize, LazyStateID)>,
-    /// How often the table of states had been emptied when this was filled: what is older means nothing any more.
+    /// The number of times that the table of states had been emptied when this was filled: older entries mean nothing.
     clearings: usize,
 }
 
 impl DeadEnds {
     pub(crate) fn new(text_bytes: usize) -> DeadEnds {
-        DeadEnds { text_bytes, known: Vec::new(), passed: Vec::new(), clearings: 0 }
+        DeadEnds { text_bytes, dead: Vec::new(), passed: Vec::new(), clearings: 0 }
     }
 
     /// Begins a search.
@@ -38,13 +38,13 @@ impl DeadEnds {
         self.passed.clear();
     }
 
-    /// Whether nothing is behind `at`, where the search is in `state`. Takes the place down if that is not known.
-    pub(crate) fn is_known(&mut self, at: usize, state: LazyStateID, clearings: usize) -> bool {
+    /// Checks whether no match is behind `at`, where the search is in `state`. Records the position if that is not settled.
+    pub(crate) fn is_dead_end(&mut self, at: usize, state: LazyStateID, clearings: usize) -> bool {
         if !at.is_multiple_of(STRIDE) {
             return false;
         }
         self.keep_up(clearings);
-        if self.known.get(at / STRIDE).is_some_and(|known| known.contains(&state)) {
+        if self.dead.get(at / STRIDE).is_some_and(|states| states.contains(&state)) {
             return true;
         }
         self.passed.push((at / STRIDE, state));
@@ -54,16 +54,16 @@ impl DeadEnds {
     /// Remembers the way of a search that has ended without a further match.
     pub(crate) fn note(&mut self, clearings: usize) {
         self.keep_up(clearings);
-        if self.known.is_empty() {
+        if self.dead.is_empty() {
             if self.passed.len() < WORTH_BYTES / STRIDE {
                 return;
             }
-            self.known = vec![[LazyStateID::default(); WAYS]; self.text_bytes / STRIDE + 1];
+            self.dead = vec![[LazyStateID::default(); WAYS]; self.text_bytes / STRIDE + 1];
         }
-        for (place, state) in self.passed.drain(..) {
-            let known = &mut self.known[place];
-            known.rotate_right(1);
-            known[0] = state;
+        for (index, state) in self.passed.drain(..) {
+            let states = &mut self.dead[index];
+            states.rotate_right(1);
+            states[0] = state;
         }
     }
 
@@ -71,7 +71,7 @@ impl DeadEnds {
         if self.clearings != clearings {
             self.clearings = clearings;
             self.passed.clear();
-            self.known.fill([LazyStateID::default(); WAYS]);
+            self.dead.fill([LazyStateID::default(); WAYS]);
         }
     }
 }

@@ -6,7 +6,7 @@ use regex_automata::util::primitives::StateID;
 use crate::EditErrorKind;
 use crate::work::Work;
 
-/// What looking at one state is counted as: it takes that much longer than a look into a table.
+/// The steps that a look at one state counts as: it takes that much longer than a look into a table.
 const STEPS_OF_A_STATE: u64 = 16;
 
 /// Follows all ways through an expression at once, the preferred ones first.
