@@ -1,7 +1,5 @@
 //! Tests of `content-hash` through its public API.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use content_hash::ContentHash;
 use proptest::prelude::*;
 
