@@ -8,6 +8,7 @@ mod fs_attacks;
 mod full_disk;
 mod hidden;
 mod late_writes;
+mod line_meaning;
 mod line_numbers;
 mod memory_twin;
 mod obeyed_names;
