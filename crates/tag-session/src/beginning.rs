@@ -67,11 +67,13 @@ impl<'a> Beginning<'a> {
     fn first_changes(&self, session: &Session) -> Result<BTreeMap<String, RecordedChange>, SessionError> {
         let filter = RunFilter { conversation: Some(session.session_id.to_string()), ..RunFilter::default() };
         let mut first = BTreeMap::new();
+        // The oldest run first, so that `or_insert` keeps the first change of each path.
         for run in self.journal.runs(&filter, u32::MAX)?.into_iter().rev() {
             for change in self.journal.changes_of_run(run.number)? {
                 let is_folder =
                     [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
                 if let Ok(path) = RelPath::from_bytes(&change.path)
+                    // A conflicted change never reached the file.
                     && change.state != ChangeState::Conflicted
                     && !is_folder
                 {
@@ -131,6 +133,7 @@ impl<'a> Beginning<'a> {
             return self.leave_out(path, "the transcript would have become too large");
         }
         let length = bytes.len();
+        // Permissions only: a replay must not restore setuid bits.
         match TranscriptFile::of(path, mode.map(|mode| mode & 0o777), kind, bytes) {
             Some(file) => {
                 self.bytes += length;

@@ -153,6 +153,7 @@ fn look_at(
     }
     let age = observation.age();
     let name = OsStr::from_bytes(candidate.name.as_bytes());
+    // Asked only of a settled file: it looks through the open files of every process.
     if !open_for_writing(&[(name, candidate.stamp)]).is_empty() {
         if age < OPEN_FOR || observation.notes.is_open {
             return Settled::Not(OPEN_POLL);
@@ -161,6 +162,7 @@ fn look_at(
         return Settled::Unusable(Unusable::BeingWritten);
     }
     match read(folders, candidate) {
+        // It changed while it was read.
         Ok(None) => Settled::Not(OPEN_POLL),
         Ok(Some(file)) if age < UNCLOSED && ends_unclosed(&file.text) => Settled::Not(UNCLOSED - age),
         Ok(Some(file)) => Settled::Reply(file),

@@ -20,6 +20,7 @@ pub fn needed_contents(journal: &JournalReader) -> Result<HashSet<ContentHash>, 
     for session in sessions(journal)?.into_iter().filter(|session| !session.is_complete) {
         needed.extend(hashes(&encode(&session)));
     }
+    // Also of replies under way: their line numbers refer to versions that no file has any more.
     for head in journal.documents(documents::BASE_VERSIONS)? {
         if let Some(document) = journal.document(&head.name)? {
             needed.extend(hashes(&document.bytes));

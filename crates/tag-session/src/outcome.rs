@@ -68,6 +68,7 @@ fn leave_out(
 
 /// Returns a text without its middle, if it is too long.
 fn shortened(text: String, most_characters: usize) -> String {
+    // A text never has more characters than bytes, so most texts need no counting.
     if text.len() <= most_characters {
         return text;
     }

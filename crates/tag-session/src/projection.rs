@@ -39,6 +39,7 @@ pub(crate) fn read(folder: &FileRoot, name: &str, limit_bytes: u64) -> Result<Op
 
 /// Moves an executed reply to `processed/`, never over another file. A missing one was moved before.
 pub(crate) fn move_to_processed(folders: &StateFolders, name: &RelPath) -> Result<(), FsError> {
+    // A missing file is success: moving is repeated after a crash.
     match move_to_free_name(&folders.inbox, name, &folders.processed) {
         Ok(_) | Err(FsError::NotFound { .. }) => Ok(()),
         Err(error) => Err(error),

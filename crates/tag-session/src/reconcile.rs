@@ -155,6 +155,7 @@ fn is_behind(file: &Session, session: &Session) -> bool {
     file.session_id == session.session_id
         && file.sequence_number <= session.sequence_number
         && (!file.is_complete || session.reopened.contains(&file.sequence_number))
+        // With the same number, only the file of a session that has completed since can be an earlier version.
         && (file.sequence_number < session.sequence_number || session.is_complete)
 }
 

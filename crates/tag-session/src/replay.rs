@@ -112,6 +112,7 @@ fn compare_outboxes(
     let (Ok(expected), Ok(actual)) = (read_outbox(expected), read_outbox(actual)) else {
         return add(sequence, "message".to_owned(), plain(expected), plain(actual), differences);
     };
+    // A replay does not have the files that the transcript leaves out.
     let left_out: BTreeSet<&str> = transcript.left_out.iter().map(|left_out| &*left_out.what).collect();
     // The results of the round were compared already.
     let parts: [(&str, &Part<'_>); 5] = [
@@ -134,6 +135,7 @@ fn add(sequence: u32, what: String, expected: String, actual: String, difference
 
 fn result_text(result: Option<&CommandResult>) -> String {
     let Some(result) = result else { return "(none)\n".to_owned() };
+    // The confinement's refusals are not compared, since they depend on the machine.
     let mark = if result.success { "OK" } else { "FAILED" };
     plain(&format!("[{mark}] {}: {}\n{}", result.command_type, result.summary, result.output))
 }

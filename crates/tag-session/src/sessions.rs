@@ -172,6 +172,7 @@ impl<W: Workspace> Sessions<W> {
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
         let mut session = Session::new(id, task, &now(), dialect, token_budget);
+        // Read before the listing: a change in between is then reported once too often rather than never.
         let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
         let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
         let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
@@ -251,6 +252,7 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// If the inbox cannot be listed, or a file cannot be quarantined.
     pub fn wait(&self, cancel: &CancelFlag) -> Result<Waited, SessionError> {
+        // Held while waiting: the observations belong to one series of looks at the folder.
         let mut inbox = self.inbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Ok(inbox.wait(&self.folders, cancel)?)
     }

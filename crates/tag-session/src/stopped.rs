@@ -102,9 +102,11 @@ impl<W: Workspace> Sessions<W> {
                 .map_err(SessionError::Workspace)?;
         let mut stopped = self.stopped(session)?;
         let done = done(&reply.items, &execution);
+        // Without effects there is nothing to report, and the same reply may still be applied later.
         if done.is_empty() {
             return Ok(());
         }
+        // Added to earlier ones: several replies to one message may have been interrupted.
         stopped.results.extend(done);
         stopped.results = bounded(stopped.results);
         stopped.not_carried_out += execution.not_begun.len();

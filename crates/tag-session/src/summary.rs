@@ -96,6 +96,7 @@ pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionE
     let mut sessions = Vec::new();
     for head in heads {
         if let Some(document) = journal.document(&head.name)?
+            // A damaged session must not hide the others; reading it by its id reports the damage.
             && let Ok(session) = serde_json::from_slice(&document.bytes)
         {
             sessions.push(session);

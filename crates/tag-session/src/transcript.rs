@@ -121,6 +121,7 @@ impl Transcript {
             document(journal, &documents::outbox(id, session.sequence_number))?
         };
         let first = rounds.first().map(|round| &round.outbox).or(pending.as_ref());
+        // A session that was imported after its journal was lost has no first message.
         let is_first = rounds.first().map_or(session.sequence_number, |round| round.sequence) == 1;
         let Some(first) = first.filter(|_| is_first) else {
             return Err(SessionError::Unrecorded { id });
@@ -221,6 +222,7 @@ impl TranscriptFile {
             }
         };
         let mode = self.mode.map_or(FileMode::Keep, FileMode::Exact);
+        // The folder was empty: a file at this path means that the transcript names it twice.
         root.stage(&path, &bytes, mode)?.publish(Expected::Absent)?;
         Ok(())
     }
@@ -265,6 +267,7 @@ fn to_hex(bytes: &[u8]) -> String {
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
+    // ASCII only: the slices below must not cut a character.
     if !digits.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }

@@ -85,6 +85,7 @@ fn undone_change(
     change: &RecordedChange,
 ) -> Result<Option<(ChangeNumber, String, bool)>, JournalError> {
     let is_folder = [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
+    // A conflicted change had no effect, and folders follow from their files.
     if change.state == ChangeState::Conflicted || is_folder {
         return Ok(None);
     }
@@ -96,6 +97,7 @@ fn undone_change(
             let run = journal.run(undone.run)?;
             let is_own = run.is_some_and(|run| run.key.conversation == id.to_string());
             let path = RelPath::from_bytes(&undone.path).unwrap_or_default().to_string();
+            // Each further undo flips the change back.
             return Ok(is_own.then_some((number, path, steps % 2 == 1)));
         }
         at = undone.undoes;

@@ -106,6 +106,7 @@ impl<'a> Command<'a> {
                 command.start_line = *start_line;
                 command.end_line = *end_line;
             }
+            // A malformed range is reported when the block is carried out, and not here.
             Block::DeleteFile { .. } | Block::ReadFile { .. } => {}
             Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
                 command.body = Some(text);

@@ -43,6 +43,7 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
         }
         let closer = if line.tag.is_whole_block { None } else { closers.behind(index, line.tag.kind) };
         let last = closer.map_or(line, |closer| &lines[closer]);
+        // Probably prose, such as a line `[Done]`.
         if closer.is_none() && line.tag.weight == Weight::WithClosingTag {
             continue;
         }
@@ -118,6 +119,7 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
         // Counted from the last such line on, so that every byte is counted once.
         line_number += count_lines(&text[counted_to..line.start]);
         counted_to = line.start;
+        // `content` is a slice of `text`, so the distance of their pointers is its offset.
         let start = content.as_ptr() as usize - text.as_ptr() as usize;
         tag_like.push(TagLikeLine { tag, span: start..start + content.len(), line_number });
     }

@@ -104,6 +104,7 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
         }
         Block::RunCommand { command } if command.is_empty() => return Err(RenderError::EmptyCommand),
         Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
+            // Parsing trims these texts, so the blanks could not be restored.
             if text.trim().len() != text.len() {
                 return Err(RenderError::Untrimmed(kind));
             }
@@ -127,6 +128,7 @@ fn write_lines<'l>(
         if line.ends_with('\r') {
             return Err(RenderError::CarriageReturn(kind));
         }
+        // The parser ignores blanks around a closing tag.
         if line.trim() == kind.closing_tag() {
             return Err(RenderError::ClosingTagInBody(kind));
         }

@@ -85,6 +85,7 @@ fn item(block: FoundBlock<'_>, of_all_tags: RepairSet) -> Result<(Item<'_>, Repa
         End::Unclosed(error) => return Ok((Item::Error(error.clone()), RepairSet::EMPTY)),
     };
     let (span, lines, command) = (block.span, block.lines, block.opening.tag.kind);
+    // A malformed tag is reported before a fault in its body: its advice comes first for the model, too.
     let item = match (scan::item(block.opening.tag, body, span, lines), fault) {
         (Item::Block(_), Some(kind)) => Item::Error(ParseError { command, kind, span, lines }),
         (item, _) => item,
@@ -107,6 +108,7 @@ fn refuse_outbox(outline: &Outline<'_>) -> Result<(), Refusal> {
 /// have repeated itself.
 fn refuse_second_copy(text: &str, outline: &Outline<'_>) -> Result<(), Refusal> {
     let text_without_mark = text.trim_start_matches('\u{feff}').trim();
+    // Equal halves have their cut between two characters, so rounding misses none.
     let middle = text_without_mark.floor_char_boundary(text_without_mark.len() / 2);
     let (first, second) = (text_without_mark[..middle].trim_end(), text_without_mark[middle..].trim_start());
     let is_harmless = |block: &FoundBlock<'_>| {

@@ -28,6 +28,7 @@ impl ReplyTo {
         });
         let mut block = blocks.next();
         for (line_number, line) in (1_u32..).zip(reply.lines()) {
+            // Blocks and lines are in the same order, so both are walked once.
             while block.is_some_and(|lines| lines.last < line_number) {
                 block = blocks.next();
             }

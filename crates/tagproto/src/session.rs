@@ -119,6 +119,7 @@ impl Session {
         call: &Call<'_>,
     ) {
         self.shown_versions = shown_versions;
+        // The original's line numbers refer to the current file, so it needs no earlier versions.
         if self.dialect == Dialect::Agentd {
             let answer = self.last_answer.get_or_insert_default();
             answer.take(workspace, call, &mut self.shown_versions);
@@ -143,6 +144,7 @@ impl Session {
             self.notes.push(NOTHING_RECOGNISED.to_owned());
         }
         match execution.done {
+            // The model wrote DONE before it could read the failure.
             Some(_) if failed > 0 && self.dialect == Dialect::Agentd => {
                 self.sequence_number += 1;
                 self.notes.push(done_is_early(failed));

@@ -74,6 +74,7 @@ pub fn serve_json_lines(
     })?;
     let end = end.recv().unwrap_or(LinesEnd::Input);
     match end {
+        // A client that has closed its input may still read answers, but no command may run on for it.
         LinesEnd::Input => service.client.cancel_commands(),
         LinesEnd::Broken(_) | LinesEnd::Cancelled => service.client.cancel_all(),
     }
@@ -129,6 +130,7 @@ impl<W: Write + Send + 'static> Service<W> {
         };
         let key = id.as_ref().map(Value::to_string);
         let mut running = self.running();
+        // A second call under the same id could be neither cancelled nor matched with its answer.
         if key.as_ref().is_some_and(|key| running.contains_key(key)) {
             drop(running);
             let text = "a call with this id is still running";

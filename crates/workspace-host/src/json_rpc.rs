@@ -61,6 +61,7 @@ impl Message {
             }
             _ => return Err(malformed(INVALID_REQUEST, "the message is not an object".to_owned())),
         };
+        // Read first, so that every later refusal can name the request.
         let id = object.remove("id");
         let refused = |text: &str| Malformed {
             id: id.clone().filter(is_id).unwrap_or_default(),

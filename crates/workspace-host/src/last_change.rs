@@ -93,6 +93,7 @@ fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo
 
 fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool, JournalError> {
     let is_folder = [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
+    // A content that was not kept cannot be restored, so the change is no candidate.
     let is_kept = [change.before, change.after].iter().flatten().all(Entry::was_kept);
     Ok(!is_folder
         && is_kept

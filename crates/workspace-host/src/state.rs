@@ -124,6 +124,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     if let Ok(canonical) = fs::canonicalize(&path) {
         return Ok(canonical);
     }
+    // The folder itself may not exist yet; its parent usually does.
     match (path.parent().map(fs::canonicalize), path.file_name()) {
         (Some(Ok(parent)), Some(name)) => Ok(parent.join(name)),
         _ => Ok(path),
@@ -185,6 +186,7 @@ pub fn open(
 ) -> Result<Opened, Failure> {
     check_unconfined(options, paths)?;
     report_lowered(options, notices);
+    // The root first: a refused workspace must not get a state folder.
     let root = open_root(options, paths)?;
     make_state_folder(paths)?;
     let (journal, report) = Journal::open(&paths.base.join("journal"), JournalLimits::default())
@@ -348,6 +350,7 @@ pub fn open_root(options: &HostOptions, paths: &WorkspacePaths) -> Result<FileRo
 pub fn make_state_folder(paths: &WorkspacePaths) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     let failed = |error: &io::Error| state_failure(&error.to_string(), &paths.base);
+    // The mode is set at creation: between mkdir(2) and chmod(2) another user could open it.
     match fs::DirBuilder::new().mode(0o700).create(&paths.base) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -142,6 +142,7 @@ impl Reach {
                 here.pop();
             } else if name != OsStr::new(".") {
                 let entry = here.join(name);
+                // The folder is checked before the entry: its writers decide what the name leads to.
                 if self.has(&here)? || is_workspace(&here) {
                     return Err(UserFileError::WithinReach(entry));
                 }
@@ -182,10 +183,12 @@ pub fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
         }
         other => other,
     })?;
+    // Without NONBLOCK, opening a pipe would wait for its other end.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(resolved)?;
     check(&file)?;
     let mut bytes = Vec::new();
+    // One byte more than is accepted, by which a longer file shows.
     let length = file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if length as u64 > MOST_BYTES {
         return Err(UserFileError::TooLong);

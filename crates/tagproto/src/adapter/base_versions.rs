@@ -52,6 +52,7 @@ impl BaseVersions {
 
     /// Returns the versions that line numbers from `line` on may refer to; `None` for the current file.
     pub(super) fn meant(&self, canonical_path: &str, line: u64) -> Option<SeenVersions> {
+        // First: a guessed version would let an edit replace the wrong lines.
         if self.unknown.contains(canonical_path) {
             return Some(SeenVersions { unknown: true, ..SeenVersions::default() });
         }
@@ -96,6 +97,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
     let mut looked_up = BTreeSet::new();
     for item in items {
         let Item::Block(block) = item else { continue };
+        // Only edits have line numbers that refer to a version.
         let Block::EditFile { path, .. } = &block.value else { continue };
         let spelled = without_empty_steps(path);
         if base.shown_versions.version_for(&spelled, 1).is_none() && looked_up.insert(spelled) {
@@ -108,6 +110,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
     let since = base.last_answer.as_ref().map(|answer| *answer.moment());
     let states = workspace.file_states(call, &wanted, since.as_ref())?;
     for (path, state) in wanted.iter().zip(states.files) {
+        // An unreadable path needs no version: its block fails.
         let Some(state) = state else { continue };
         base.learn(path, &state.path);
         // The canonical path may be one that was shown, which the spelling in the reply did not reveal.

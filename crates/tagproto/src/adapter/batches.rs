@@ -26,6 +26,7 @@ pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usiz
                 start = index;
                 created.clear();
             }
+            // A batch of its own, even if it is the first: nothing may be changed together with it.
             Block::ReadFile { .. } | Block::RunCommand { .. } => {
                 batches.push(start..index);
                 batches.push(index..index + 1);

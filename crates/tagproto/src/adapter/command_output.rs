@@ -24,6 +24,7 @@ pub(super) fn bounded(output: String, whole_output: Option<&str>, is_cut: bool, 
     match dialect {
         Dialect::CodingAgent => {
             let head: String = output.chars().take(LIMIT_CHARACTERS).collect();
+            // The wording is the original's.
             format!("{head}\n... (output truncated)")
         }
         Dialect::Agentd => {
@@ -45,6 +46,7 @@ pub(super) fn bounded(output: String, whole_output: Option<&str>, is_cut: bool, 
 fn head(output: &str) -> &str {
     let head = &output[..offset_of(output, HEAD_CHARACTERS)];
     match head.rfind('\n') {
+        // A cut within the line loses less than leaving out half of the head.
         Some(end) if end > head.len() / 2 => &head[..=end],
         _ => head,
     }

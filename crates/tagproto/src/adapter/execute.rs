@@ -86,6 +86,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         for index in batch.clone() {
             self.observer.block_started(index, &self.items[index]);
         }
+        // The changes of the batch go first, as one unit; each block then takes its own outcome.
         let mut outcomes = self.change_files(batch.clone())?;
         for index in batch {
             let item = &self.items[index];
@@ -94,6 +95,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 Item::Block(block) => self.block(&block.value, outcomes.as_mut())?,
             };
             self.observer.block_finished(index, item, &result, changed.as_ref());
+            // Compared as a value, since a block of a batch and a single step are cancelled in different places.
             if result == failed(result.command_type, Failure::not_begun()) {
                 self.execution.not_begun.push(index);
             }
@@ -288,6 +290,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     fn run_command(&mut self, command: &str) -> Result<CommandResult, WapError> {
         let command_type = CommandType::Block(crate::BlockKind::RunCommand);
         let origin = self.take_steps(1);
+        // Read before the call: a cancellation during it kills a command that has begun.
         let was_cancelled = self.call.cancel.is_cancelled();
         let call = Call { origin: &origin, ..*self.call };
         let timeout = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
@@ -316,6 +319,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
 
 /// Adds a span to spans that are sorted and disjoint, and keeps them so.
 fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
+    // Adjacent spans count: the outbox would otherwise show one passage in two pieces.
     let touches = |other: &LineSpan| {
         other.first <= span.last.saturating_add(1) && span.first <= other.last.saturating_add(1)
     };
@@ -332,6 +336,7 @@ fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
 
 /// Checks whether an error of a command is about the workspace and not about the command.
 fn stops_everything(reason: Reason) -> bool {
+    // Every later block would fail in the same way, so the run stays unfinished and can be resumed.
     matches!(reason, Reason::NoSpace | Reason::WriteError | Reason::ReadError | Reason::Busy)
 }
 

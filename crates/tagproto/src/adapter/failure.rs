@@ -78,6 +78,7 @@ impl Failure {
                 },
                 "leave it as it is, or ask the user with MESSAGE",
             ),
+            // CREATE_FILE makes missing folders itself: for it, these reasons are not about a file that was not found.
             (Reason::NotAFile, _) if !is_create => with_advice(
                 format!("File '{path}' not found"),
                 "the path leads to a folder, or to something else that is not a regular file",
@@ -123,6 +124,7 @@ impl Failure {
             Reason::Timeout => format!("Command timed out ({}s): {command}", timeout.as_secs_f64()),
             Reason::KilledForMemory => format!("Command killed for using too much memory: {command}"),
             Reason::Cancelled => format!("Command cancelled by the user: {command}"),
+            // The command may have run to its end, so only the model can decide whether it runs again.
             Reason::OutcomeUnknown => match text_detail(error, "cause") {
                 None => format!(
                     "UNKNOWN: the daemon stopped while this command ran; it was not run again; look at what it left \

@@ -71,6 +71,7 @@ impl TagLike {
         }
         let begins_well =
             rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || "/:".contains(c));
+        // A second bracket is a link or prose, unless it may belong to a path.
         if !begins_well || rest.contains(if is_xml { ['<', '>'] } else { ['[', ']'] }) && !has_path(rest) {
             return None;
         }
@@ -128,6 +129,7 @@ fn letters(name: &str) -> String {
 fn differ_by_one(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    // Behind the common start, a single edit has to explain the whole rest.
     let (one, other) = (&one[start..], &other[start..]);
     match (one, other) {
         ([_, one_rest @ ..], [_, other_rest @ ..]) if one_rest == other_rest => true,

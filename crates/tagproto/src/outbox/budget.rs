@@ -52,7 +52,8 @@ impl Allowance {
         ];
         // In the order in which a model can best do without them.
         for (most, part) in parts {
-            // The largest value that fits lies in `low..high`, if there is one.
+            // The rendered length grows with the limit, so the largest value that fits can be searched by halving. It lies
+            // in `low..high`, if there is one.
             let (mut low, mut high) = (0, most);
             *part(&mut allowance) = 0;
             if !fits(&allowance) {

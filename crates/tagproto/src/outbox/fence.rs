@@ -27,6 +27,7 @@ pub(super) fn write_file(
         return None;
     };
     let text = cut_between_lines(&content.text, limit_characters);
+    // A model would lose the carriage returns in its edits or double them; the note reports them instead.
     let shown_text = text.replace("\r\n", "\n");
     let count =
         shown_text.matches('\n').count() + usize::from(!shown_text.is_empty() && !shown_text.ends_with('\n'));
@@ -133,6 +134,7 @@ fn rest_note(
         return part;
     }
     if dialect == Dialect::Agentd && !has_open_end {
+        // A piece of 200 lines fits into any message.
         let last = total.min(next + 199);
         return format!("{part}; for more use READ_FILE with start_line=\"{next}\" end_line=\"{last}\"");
     }
@@ -150,6 +152,7 @@ fn rest_note(
 
 /// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
+    // A path that begins with a dash is quoted to stand out, although the program still reads it as an option.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-');
     let path = escape_name(path);
     if path.bytes().all(is_plain) && !path.starts_with('-') {

@@ -35,6 +35,7 @@ pub fn gather<W: Workspace + ?Sized>(
         respect_gitignore: Some(true),
     };
     let explored = workspace.explore_files(call, &request)?;
+    // Counted before folders are left out: `total_found` includes them.
     let returned = explored.files.len() as u64;
     let mut listing: Vec<ListedEntry> = explored.files.into_iter().filter_map(listed).collect();
     let over_limit = listing.len().saturating_sub(limits.listed_files);

@@ -18,6 +18,7 @@ pub(super) fn seen_lines(text: &str) -> impl Iterator<Item = &str> {
             return Some(text);
         };
         let after = &text[index + character.len_utf8()..];
+        // CRLF is one line end.
         rest = Some(if character == '\r' { after.strip_prefix('\n').unwrap_or(after) } else { after });
         Some(&text[..index])
     })

@@ -114,6 +114,7 @@ impl<'a> Reader<'a> {
     }
 
     fn header_value<T: FromStr>(&mut self, field: &'static str) -> Result<T, OutboxError> {
+        // Made before the line is taken, so that it names this line.
         let error = self.error(OutboxErrorKind::BadHeader { field });
         let value = self.take_prefixed(field).and_then(|rest| rest.strip_prefix(": ")?.parse().ok());
         value.ok_or(error)
@@ -137,6 +138,7 @@ impl<'a> Reader<'a> {
             let entry = listed_entry(line);
             listing.push(entry.ok_or(self.error_before(OutboxErrorKind::Unexpected))?);
         }
+        // The line for an empty workspace has the form of a note.
         let note = self.take_prefixed("(").and_then(|rest| rest.strip_suffix(')'));
         let note = note.filter(|note| format!("({note})") != EMPTY_WORKSPACE).map(str::to_owned);
         self.expect("")?;
@@ -149,6 +151,7 @@ impl<'a> Reader<'a> {
         loop {
             if let Some(note) = self.take_prefixed(NOTE) {
                 let note = self.further_lines(note);
+                // A refusal belongs to the result above it; every other note is one of the session.
                 match (note.strip_prefix(REFUSED), results.last_mut()) {
                     (Some(refused), Some(result)) => result.denied.push(refused.to_owned()),
                     _ => notes.push(note),
@@ -239,6 +242,7 @@ impl<'a> Reader<'a> {
 }
 
 fn listed_entry(line: &str) -> Option<ListedEntry> {
+    // From the right, since a path may hold ` (` too.
     let (path, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
     let path = path.to_owned();
     let kinds = [EntryKind::Symlink, EntryKind::Fifo, EntryKind::Socket, EntryKind::Device];

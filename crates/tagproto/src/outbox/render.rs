@@ -60,6 +60,7 @@ fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowa
         for file in &context.files {
             let lines = fence::write_file(&mut out, file, allowance.file_characters, session.dialect);
             let version = file.text.as_ref().and_then(|text| text.version.clone());
+            // Without a version there is nothing that later line numbers could refer to.
             if let (Some(lines), Some(version)) = (lines, version) {
                 shown_versions.record(&file.path, version, lines);
             }
@@ -141,6 +142,7 @@ fn write_prompt(out: &mut String, session: &Session) {
         out.push_str(&format!("{CONTINUATION}\n"));
         return;
     }
+    // The task may quote an outbox, and its lines must not read as sections of this one.
     for line in seen_lines_trimmed(&visible_lines(&session.task)) {
         if reads_as_structure(line) {
             out.push_str(INDENT);

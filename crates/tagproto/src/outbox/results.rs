@@ -34,6 +34,7 @@ fn select_results(results: &[CommandResult], most: usize) -> Vec<usize> {
     if results.len() <= most {
         return (0..results.len()).collect();
     }
+    // A model can infer successes from the files; a failure that it does not see is repeated.
     let (failed, succeeded): (Vec<usize>, Vec<usize>) =
         (0..results.len()).partition(|index| !results[*index].success);
     let mut selected = both_ends(&failed, most);
@@ -133,9 +134,11 @@ fn cut_note(output: &str, limit_characters: usize) -> Option<String> {
     if characters <= limit_characters {
         return None;
     }
+    // The end is kept, since errors and totals tend to stand there.
     let (tail_start, _) =
         output.char_indices().nth(characters - limit_characters).unwrap_or((output.len(), ' '));
     let tail = &output[tail_start..];
+    // The first line of the tail is cut in the middle.
     let tail = tail.split_once('\n').map_or(tail, |(_, whole_lines)| whole_lines);
     let left_out = characters - tail.chars().count();
     Some(format!("[{left_out} characters left out to keep to the token budget]\n{tail}"))

@@ -44,6 +44,7 @@ pub(super) const SHORTEST_FENCE: usize = 3;
 /// Blanks around the line make no difference, nor does the case of its letters: the reader to be protected is a
 /// model, not a parser. So indenting a line does not change the answer, which is what makes indentation reversible.
 pub(super) fn reads_as_structure(line: &str) -> bool {
+    // Invisible characters count as blanks: they would hide a forged mark from this check but not from a model.
     let line = line.trim_matches(is_blank);
     fence_dashes(line) > 0
         || [SUCCEEDED, FAILED, NOTE].iter().any(|mark| starts_with_folded(line, mark.trim_end()))

@@ -15,6 +15,7 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
         BlockKind::CreateFile => Block::CreateFile { path: path(tag.path)?, body },
         BlockKind::EditFile => {
             let missing = ParseErrorKind::MissingEditAttributes;
+            // A repeated attribute is reported before a missing one: it says more about the model's mistake.
             let path = once(tag.path, "path")?.filter(|path| !path.is_empty());
             let start_line = once(tag.start_line, "start_line")?;
             let end_line = once(tag.end_line, "end_line")?;
@@ -44,6 +45,7 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
 
 /// Returns the body of the text between two tags, which ends with the LF before the closing tag unless there are no lines.
 pub(crate) fn body(raw: &str) -> Body<'_> {
+    // Without LF there are no lines: the closing tag stands directly below the opening one.
     let Some(text) = raw.strip_suffix('\n') else {
         debug_assert!(raw.is_empty(), "a body's last line ends with LF");
         return Body::no_lines();

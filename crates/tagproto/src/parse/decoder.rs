@@ -44,6 +44,7 @@ impl Decoder {
         }
         self.scanner.scan(&self.pending, self.base, &mut |item| items.push(item.into_owned()));
         let done = self.scanner.needed_from() - self.base;
+        // An open block is kept from its tag on, because its body is assembled when it closes.
         self.pending.drain(..done);
         self.base += done;
         items

@@ -62,11 +62,13 @@ impl Scanner {
     }
 
     fn scan_until<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
+        // A byte-order mark at the start of the reply only: elsewhere U+FEFF is content.
         if self.position == 0 && text.starts_with('\u{feff}') {
             self.position = '\u{feff}'.len_utf8();
         }
         while self.position - base < text.len() {
             match self.open.take() {
+                // Taken out here; `close` puts it back as long as its closing tag is missing.
                 Some(open) => self.close(open, text, base, emit),
                 None => self.open_next(text, base, emit),
             }
@@ -104,6 +106,7 @@ impl Scanner {
         let body = assemble::body(&text[open.body_start - base..line.start]);
         self.pass(text, line.start, after(text, &line));
         let span = Span { start: open.tag.start, end: base + closing.end };
+        // Parsed again rather than kept: an open block must not borrow from a piece that is dropped before it closes.
         let tag = OpeningTag::read(&text[open.tag.start - base..open.tag.end - base])
             .expect("the tag was read when the block was opened");
         emit(item(tag, body, span, lines));
@@ -179,6 +182,7 @@ fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'
     while let Some(bracket) = memchr(b'[', &bytes[from..]).map(|at| from + at) {
         let start = memrchr(b'\n', &bytes[from..bracket]).map_or(from, |lf| from + lf + 1);
         let line = Line { start, end: line_end(bytes, bracket) };
+        // Text in front of the first bracket makes the line prose, whatever follows.
         if text[start..bracket].trim_start().is_empty() {
             let trimmed = text[bracket..line.end].trim_end();
             if let Some(tag) = OpeningTag::read(trimmed) {

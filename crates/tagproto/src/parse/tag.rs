@@ -76,6 +76,7 @@ impl<'a> OpeningTag<'a> {
                 Part::Attribute { name, value } => tag.set(name, value),
                 Part::StrayQuote => tag.stray_quote = true,
                 Part::Other => {}
+                // Text behind the closing bracket makes the line prose.
                 Part::Close => return rest.is_empty().then_some(tag),
             }
         }
@@ -128,12 +129,14 @@ enum Part<'a> {
 fn name(input: &str) -> IResult<&str, BlockKind> {
     let word = take_while1(|c: char| c.is_ascii_uppercase() || c == '_');
     let kind = map_opt(word, |word: &str| word.parse().ok());
+    // Keeps `[DONE-ish]` from being a tag.
     let boundary = peek(nom::character::complete::satisfy(|c| c.is_whitespace() || c == '/' || c == ']'));
     terminated(preceded(char('['), kind), boundary).parse(input)
 }
 
 fn part(input: &str) -> IResult<&str, Part<'_>> {
     let attribute = map((terminated(token, equals), quoted), |(name, value)| Part::Attribute { name, value });
+    // The order matters: an attribute begins as a token does, and a lone quote as a quoted text does.
     alt((
         attribute,
         map(quoted, |_| Part::StrayQuote),

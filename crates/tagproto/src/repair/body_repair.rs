@@ -101,9 +101,11 @@ impl<'a> ClosedBlock<'_, 'a> {
         if copy_label::begins(&text.lines, file) {
             return Err(text.refusal(RefusalKind::CopyLabel, 0));
         }
+        // The fence comes off before the gutter, which stands inside of it.
         text.unwrap_fence(tag.kind, file);
         if let Some(file) = file {
             text.take_gutter_off(tag, file)?;
+            // Last, since fence and gutter hide the start of the lines.
             let lost = match file {
                 FileKind::Python => {
                     indentation::python_lost_at(&text.lines).zip(Some(RefusalKind::IndentationLost))
@@ -126,6 +128,7 @@ impl<'a> ClosedBlock<'_, 'a> {
             return None;
         }
         let path = self.block.opening.tag.usable_path().filter(|_| file.is_some()).map(str::to_owned);
+        // Counted within the body: the model does not know the line numbers of the paste.
         if let Some(index) = citation::first_line_with(lines) {
             return Some(ParseErrorKind::CitationInBody { path, line_number: line_number(index + 1) });
         }
@@ -174,6 +177,7 @@ impl<'l> Lines<'l> {
             return;
         }
         let is_blank = |line: &&str| line.trim().is_empty();
+        // A command is trimmed in the end, so blank lines around its fence can be ignored; in a file they are content.
         let blanks = if kind == BlockKind::RunCommand {
             self.lines.iter().take_while(|line| is_blank(line)).count()
         } else {
@@ -194,6 +198,7 @@ impl<'l> Lines<'l> {
     }
 
     fn take_gutter_off(&mut self, tag: &OpeningTag<'_>, file: FileKind) -> Result<(), Refusal> {
+        // The numbers of an edit begin with its first line. Without a valid one there is nothing to compare with.
         let first = match tag.kind {
             BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u32>().ok()),
             _ => Some(1),

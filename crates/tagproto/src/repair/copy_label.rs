@@ -69,6 +69,7 @@ pub(crate) fn begins(lines: &[&str], file: Option<FileKind>) -> bool {
         |index: usize| lines.get(index).map(|line| line.trim().to_ascii_lowercase()).unwrap_or_default();
     let (first, second) = (line(0), line(1));
     if LANGUAGES.contains(&first.as_str()) && LABELS.contains(&second.as_str()) {
+        // A Markdown file may hold both lines as text.
         return file != Some(FileKind::Markdown);
     }
     let is_prose = matches!(file, Some(FileKind::Markdown | FileKind::PlainText));

@@ -32,6 +32,7 @@ fn hold(lines: &[&str], characters: &[char]) -> bool {
 fn hold_entities_only(lines: &[&str]) -> bool {
     let entities: usize = lines.iter().map(|line| entity::entities(line).count()).sum();
     let ampersands: usize = lines.iter().map(|line| line.matches('&').count()).sum();
+    // A raw `&`, `<` or quote would have been escaped with the rest, so one of them clears the body.
     entities > 0 && ampersands == entities && !hold(lines, &['<', '>', '"'])
 }
 

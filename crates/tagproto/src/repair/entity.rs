@@ -52,6 +52,7 @@ pub(crate) fn entities(text: &str) -> impl Iterator<Item = (usize, usize, char)>
     memchr::memchr_iter(b'&', text.as_bytes()).filter_map(|at| {
         let rest = &text[at + 1..];
         let semicolon = rest.bytes().take(LONGEST).position(|byte| byte == b';')?;
+        // The length includes `&` and `;`.
         Some((at, semicolon + 2, character(rest.get(..semicolon)?)?))
     })
 }

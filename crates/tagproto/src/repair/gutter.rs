@@ -42,6 +42,7 @@ pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> Gutt
     }
     let mut in_sequence = Vec::with_capacity(lines.len());
     let mut first_gap = None;
+    // A gap counts once a numbered line follows it: lines behind the last number may be text.
     let mut has_gap_between = false;
     for (index, line) in lines.iter().enumerate() {
         match numbered(line) {
@@ -51,6 +52,7 @@ pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> Gutt
                 has_gap_between |= first_gap.is_some();
                 in_sequence.push(line);
             }
+            // A number out of sequence: a list, a table, or data.
             Some(_) => return Gutter::None,
             None => first_gap = first_gap.or(Some(index)),
         }

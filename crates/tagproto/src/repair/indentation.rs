@@ -6,6 +6,7 @@ const OPENERS: [&str; 12] =
 
 /// Returns the index of the line that should be indented, in Python text that has no leading blank anywhere.
 pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
+    // One indented line proves that indentation has survived.
     if lines.iter().any(|line| line.starts_with([' ', '\t', '\u{a0}']) && !line.trim().is_empty()) {
         return None;
     }
@@ -85,6 +86,7 @@ pub(crate) fn makefile_tabs_lost_at(lines: &[&str]) -> Option<usize> {
         if was_continued || trimmed.is_empty() || trimmed.starts_with('#') {
             continue;
         }
+        // make accepts spaces before assignments and directives, but not before recipes.
         let is_recipe =
             line.starts_with([' ', '\u{a0}']) && !is_assignment(trimmed) && !is_directive(trimmed);
         if is_rule && is_recipe {

@@ -106,6 +106,7 @@ impl<'a> Dotted<'a> {
         let words = self.words.to_ascii_lowercase();
         if self.begins && (self.ends || (self.blank_behind_dots && !continues)) {
             let mut each = words.split(|c: char| !c.is_alphanumeric());
+            // A longer comment explains something, and does not stand for code.
             return words.split_whitespace().count() <= 10 && each.any(|word| LEFT_OUT.contains(&word));
         }
         self.ends && BEGINNINGS.iter().any(|beginning| words.starts_with(beginning))

@@ -58,6 +58,7 @@ impl<'a> Outline<'a> {
         while walk.at < text.len() {
             let line = walk.line();
             let content = &text[line.start..line.end];
+            // Before tags: no tag inside of a thinking block is run.
             if let Some(end) = walk.thinking.end_of_block(text, &line) {
                 if holds_a_tag(&text[line.start..end]) {
                     outline.damage.insert(RepairKind::Thinking);
@@ -189,6 +190,7 @@ impl<'a> Walk<'a> {
     }
 
     fn closing_line(&self, opening: &Opening<'_>) -> Option<Line> {
+        // An undamaged block closes by the strict rule, so that a clean reply is parsed as strictly as ever.
         if opening.damage.is_empty() {
             return scan::closing_line(self.text, self.at, opening.tag.kind).map(|(line, _)| line);
         }
@@ -241,6 +243,7 @@ fn marker(trimmed: &str) -> Option<&'static str> {
 /// Checks whether a line begins a tag with a value that continues in one of the next two lines.
 fn is_split_tag(trimmed: &str, behind: &str) -> bool {
     let name_end = trimmed[1..].find(char::is_whitespace).map_or(trimmed.len(), |end| end + 1);
+    // An odd number of quotes leaves a value open at the end of the line.
     let is_odd = |quotes: &[char]| trimmed.matches(quotes).count() % 2 == 1;
     if trimmed[1..name_end].parse::<BlockKind>().is_err()
         || !(is_odd(&['"']) || is_odd(&tag_line::CURLY_DOUBLE))

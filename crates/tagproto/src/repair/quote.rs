@@ -17,6 +17,7 @@ pub(crate) fn unquoted<'a>(lines: &[&'a str], indent: &str) -> Quoted<'a> {
     let mut first_unquoted = None;
     for (index, line) in lines.iter().enumerate() {
         match line.strip_prefix(indent).unwrap_or(line).strip_prefix('>') {
+            // At most one blank belongs to the mark; further ones are indentation.
             Some(rest) => bare.push(rest.strip_prefix(' ').unwrap_or(rest)),
             None => first_unquoted = first_unquoted.or(Some(index)),
         }

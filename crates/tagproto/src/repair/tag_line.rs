@@ -68,6 +68,7 @@ pub(crate) fn opening(line: &str) -> Option<Opening<'_>> {
             return Some(opening);
         }
     }
+    // If no repair gives a tag, the characters that look like damage may be content of a value.
     repaired(core, around).or_else(plain)
 }
 
@@ -208,6 +209,7 @@ fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
         let quote = rest[at..].chars().next().expect("a character was found there");
         let inner = &rest[at + quote.len_utf8()..];
         straight.push_str(&rest[..at]);
+        // Only a quote behind `=` begins a value; others are apostrophes or prose.
         let is_value = straight.trim_end().ends_with('=');
         let closing = match quote {
             '"' => inner.find('"').map(|end| (end, '"')),
@@ -262,6 +264,7 @@ fn unharmed(written: &str, damage: RepairSet) -> RepairSet {
         (RepairKind::Entity, plain_quotes),
         (RepairKind::SmartQuotes, plain_quotes),
         (RepairKind::Nbsp, plain_space),
+        // Every tag has brackets, which an escaper would have changed.
         (RepairKind::MdEscape, true),
     ];
     evidence

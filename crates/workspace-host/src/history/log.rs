@@ -102,6 +102,7 @@ fn mark_bookkeeping(
     paths: &WorkspacePaths,
     runs: &mut [RunLine],
 ) -> Result<(), JournalError> {
+    // The log of a folder that is gone is still of use.
     let Ok(root) = FileRoot::open(&paths.workspace, &RootRules::default(), FsPolicy::default()) else {
         return Ok(());
     };

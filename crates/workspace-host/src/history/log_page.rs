@@ -40,6 +40,7 @@ fn pages(journal: &JournalReader, part: &LogPart) -> Result<String, JournalError
         let Some(run) = next(before)?.pop() else { return Ok(page.text) };
         before = Some(run.number);
         if let Some(added) = add_run(journal, &run, skip, &mut page)? {
+            // `before` excludes its run, so the next page begins with this one again.
             let arguments = json!({ "before": run.number.0 + 1, "skip": added });
             page.note(&format!(
                 "the rest of this run and earlier ones are left out; go on with log {arguments}"

@@ -66,6 +66,7 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
         // The client is alive: it gets the answers to its running calls, and repeats the others at the next owner.
         return;
     }
+    // Collected first: a cancelled call takes the same lock when it ends.
     let running: Vec<_> = client.running().drain().collect();
     for (_, cancel) in running {
         cancel.cancel();
@@ -227,6 +228,7 @@ impl Client {
 
     fn begin_tool(self: &Arc<Self>, (id, bytes): (u64, usize), tool: Tool, params: Value) {
         let differing = match tool.effect() {
+            // The options do not change what reading returns.
             ToolEffect::Reads => Vec::new(),
             ToolEffect::Changes => self.host.hello.confinement.other_names(&self.confinement),
             ToolEffect::Runs => self.host.hello.confinement.other_commands(&self.confinement, self.level()),
@@ -265,6 +267,7 @@ impl Client {
                 let request = serde_json::from_value(params.request).map_err(|error| unreadable(&error))?;
                 carry_out(&client, request, &call)
             });
+            // Before the answer: a client may use the id again as soon as it has it.
             client.running().remove(&id);
             client.answer(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)), begun);
         };

@@ -121,6 +121,7 @@ impl OwnerConnection {
         greeting.push(b'\n');
         (&stream).write_all(&greeting).map_err(broken)?;
         let mut line = Vec::new();
+        // A greeting is short, and the process at the other end is not known yet.
         let read = read_line(&mut receiving, &mut line, 65_536).map_err(broken)?;
         let answer: Incoming = match read {
             Line::Whole => serde_json::from_slice(&line).map_err(|_| ConnectError::Absent)?,
@@ -161,6 +162,7 @@ impl OwnerConnection {
         notify: &mut dyn FnMut(&str, Value),
     ) -> Result<Result<T, WapError>, Unanswered> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        // Registered before the call is sent: the answer may arrive before this thread continues.
         let (sender, events) = channel();
         let cancelled = sender.clone();
         match &mut *self.shared.waiting() {
@@ -268,6 +270,7 @@ impl Deadline {
     fn started(&mut self) {
         let Some(time) = self.once_started.take() else { return };
         let ends = Instant::now().checked_add(time.saturating_add(MARGIN));
+        // The earlier of the two: the caller's own limit still holds.
         self.at = [self.at, ends].into_iter().flatten().min();
     }
 
@@ -357,6 +360,7 @@ impl Shared {
 
     /// Ends every waiting call without an answer.
     fn close(&self) {
+        // Taken out, so that a call which begins later fails at once.
         for (_, waiting) in self.waiting().take().into_iter().flatten() {
             let _ = waiting.send(Event::Closed);
         }
@@ -373,6 +377,7 @@ struct Heard<'a> {
 impl Read for Heard<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.stream.read(buffer)?;
+        // Relaxed is enough: the time is compared with seconds, and guards no other data.
         self.shared.heard_ms.store(self.shared.now_ms(), Ordering::Relaxed);
         Ok(count)
     }

@@ -96,6 +96,7 @@ impl From<&Origin> for WireOrigin {
 impl From<WireOrigin> for Origin {
     fn from(origin: WireOrigin) -> Origin {
         let WireOrigin { conversation, run, step } = origin;
+        // Durable records are for sessions, which the owner's own calls carry out.
         Origin { conversation, run, step, retention: Retention::Process }
     }
 }

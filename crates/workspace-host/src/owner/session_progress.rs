@@ -28,6 +28,7 @@ impl<'a> Watching<'a> {
     pub fn notify(&mut self, method: &str, params: Value) {
         match method {
             BLOCK_STARTED => {
+                // The index comes from another process: it is looked up and never trusted.
                 if let Ok(BlockStarted { index, .. }) = serde_json::from_value(params)
                     && let Some(item) = self.items.get(index)
                 {

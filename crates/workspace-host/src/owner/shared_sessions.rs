@@ -110,6 +110,7 @@ impl SharedSessions {
         }
         let reader = self.reader()?;
         let summaries = session_summaries(&reader).map_err(explain)?;
+        // The summaries begin with the session that changed last.
         let newest = summaries.into_iter().find(|summary| !summary.complete).ok_or_else(nothing_to_resume)?;
         let id = newest.session.parse().map_err(|_| explain(SessionError::Unknown { id: newest.session }))?;
         read_session(&reader, id).map_err(explain)
@@ -145,6 +146,7 @@ impl SharedSessions {
 fn origin() -> Origin {
     Origin {
         conversation: ConversationId("session".to_owned()),
+        // A fresh key, so that no such call is answered from the record of another.
         run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
         step: 0,
         retention: Retention::Process,

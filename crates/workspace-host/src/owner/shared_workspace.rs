@@ -176,6 +176,7 @@ impl SharedWorkspace {
 
     /// Returns the state of the index; `None` if this process keeps none, or is just opening the workspace. It never blocks.
     pub fn index_report(&self) -> Option<IndexReport> {
+        // Opening the workspace holds the lock for long, and a report must not wait for it.
         match &*self.access.try_lock().ok()? {
             Access::Owner(opened) => opened.workspace().index_report(),
             Access::None | Access::Client(_) | Access::Silent { .. } => None,
@@ -320,6 +321,7 @@ impl SharedWorkspace {
                     return Err(NotAnswered::Silent(Failure { exit, message, advice }));
                 }
             }
+            // A cancelled call is not made again: it would begin anew at the next owner.
             if call.cancel.is_cancelled() {
                 let text = "cancelled while its process was changing";
                 return Err(NotAnswered::Failed(WapError::new(Reason::Cancelled, text)));
@@ -337,6 +339,7 @@ impl SharedWorkspace {
     }
 
     fn may_change(&self) -> Result<(), WapError> {
+        // Checked on this side, since the owner may have been started without `--read-only`.
         if self.options.read_only {
             return Err(WapError::new(Reason::ReadOnly, "the workspace is read-only"));
         }
@@ -398,6 +401,7 @@ impl Workspace for SharedWorkspace {
         let mut info: WorkspaceInfo = self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
             opened.workspace().workspace_info(call)
         })?;
+        // This process sends its own timeout with each command, whatever the owner's is.
         info.limits.max_execution_time = milliseconds(self.options.command_timeout);
         Ok(info)
     }

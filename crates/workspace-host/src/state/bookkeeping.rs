@@ -37,6 +37,7 @@ impl<'a> Bookkeeping<'a> {
 
     /// Checks whether a change is bookkeeping; an undo is bookkeeping if the change that it reverts is.
     pub fn holds(&mut self, change: &RecordedChange) -> Result<bool, JournalError> {
+        // An undo is judged by the change at the end of its chain. Chains have no cycle, but the journal may be damaged.
         let mut at = change.clone();
         for _ in 0..LONGEST_CHAIN {
             let Some(undone) = at.undoes.map(|number| self.journal.change(number)).transpose()?.flatten()

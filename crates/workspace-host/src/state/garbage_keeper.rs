@@ -133,6 +133,7 @@ impl Keeping {
     fn collect(&self, stop: &Stop) -> Result<GarbageReport, SessionError> {
         let reader = self.journal.reader();
         let held = reader.held_bytes().map_err(SessionError::from)?;
+        // Most checks end here, before anything expensive.
         if held <= self.limit_bytes {
             return Ok(nothing(held));
         }

@@ -19,6 +19,7 @@ struct ShortPath {
 
 impl ShortPath {
     fn of(folder: &Path) -> io::Result<ShortPath> {
+        // The path through the descriptor is short, however long that of the folder is.
         let folder = File::open(folder)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         Ok(ShortPath { _folder: folder, path })

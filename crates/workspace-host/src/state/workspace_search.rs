@@ -48,6 +48,7 @@ pub fn search(here: &Path) -> Option<FoundWorkspace> {
     let user = rustix::process::geteuid().as_raw();
     let home = confinement::home().and_then(|home| fs::canonicalize(home).ok());
     let is_own = |folder: &Path| {
+        // Not followed: a symlink could lead into a folder of another user.
         let metadata = fs::symlink_metadata(folder);
         metadata.is_ok_and(|it| it.is_dir() && it.uid() == user && it.mode() & ALL_WRITE == 0)
     };
