@@ -60,7 +60,7 @@ pub enum HistoryFileError {
 }
 
 impl HistoryFileError {
-    /// Returns the advice that goes with the error, if there is any.
+    /// Returns advice for the user about the error; `None` if there is none.
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {
         match self {

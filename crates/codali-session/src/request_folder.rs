@@ -169,6 +169,7 @@ impl RequestFolder {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let folder =
             RequestFolder { root, path: absolute, observations: Observations::default(), _lock: lock };
+        // The lock is held, so an unfinished response belongs to a process that has ended.
         folder.remove_unfinished().map_err(|error| FolderError::ReadOnly { path: path.to_owned(), error })?;
         Ok(folder)
     }
@@ -201,6 +202,7 @@ impl RequestFolder {
         for dropped in files.iter().filter_map(candidate) {
             let Some(observation) = self.observations.get_mut(&dropped.file) else { continue };
             let time = dropped.response.as_ref().and_then(|response| answers.get(response));
+            // A response of an earlier version may have the same time, where the clock of the file system is coarse.
             let is_answered =
                 !observation.has_replaced_another() && time == Some(&dropped.file.stamp.modified_nanoseconds);
             observation.notes.is_done |= is_answered;

@@ -54,6 +54,7 @@ impl SummarizerCommand<'_> {
             let _ = sender.send(read.map(|_| bytes));
         });
         let deadline = Instant::now() + self.timeout;
+        // The channel is polled, since neither a cancellation nor the deadline could end a read of the pipe.
         let bytes = loop {
             match output.recv_timeout(PAUSE) {
                 Ok(read) => break read.map_err(|error| format!("its output cannot be read: {error}"))?,

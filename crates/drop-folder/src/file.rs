@@ -3,12 +3,12 @@
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, WalkEntry};
 
-/// An entry of the folder as a listing shows it, before anything of it is read.
+/// An entry of the folder, as listed, before any of its bytes are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedFile {
     /// Its name within the folder.
     pub name: RelPath,
-    /// A file, a link, or another kind of entry.
+    /// A file, a symlink, or another kind of entry.
     pub kind: FileKind,
     /// The state of the file: two listings with equal stamps show the same content.
     pub stamp: FileStamp,
@@ -24,8 +24,8 @@ impl DroppedFile {
     }
 }
 
-/// Lists the entries of a folder, oldest modification first, then by name. Entries that are gone before they are looked at
-/// are left out.
+/// Lists the entries of a folder, oldest modification first, then by name. Entries that are removed during the listing are
+/// left out.
 ///
 /// # Errors
 ///
@@ -49,6 +49,7 @@ pub fn list(folder: &FileRoot) -> Result<Vec<DroppedFile>, FsError> {
 pub fn read(folder: &FileRoot, file: &DroppedFile, limit_bytes: u64) -> Result<Option<Vec<u8>>, FsError> {
     let open = folder.open_file(&file.name)?;
     let bytes = open.read_to_end(limit_bytes)?;
+    // After the read, and of the open file: a write during the read, or another file of this name, changes the stamp.
     let is_unchanged = open.metadata_now()?.stamp() == file.stamp;
     Ok(is_unchanged.then_some(bytes))
 }

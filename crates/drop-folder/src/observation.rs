@@ -1,4 +1,4 @@
-//! Files from look to look: since when each has been as it is.
+//! Files over several listings: the time since which each one is unchanged.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use sandbox_fs::FileStamp;
 use crate::file::DroppedFile;
 use crate::settling::settling_time;
 
-/// What is known about the files of a folder. `S` is what the owner notes about one version of a file.
+/// The observed files of a folder. `S` holds the owner's notes about one version of a file.
 #[derive(Debug)]
 pub struct Observations<S> {
     by_name: HashMap<RelPath, Observation<S>>,
 }
 
-/// What is known about one version of a file.
+/// The history of one version of a file, from the first listing that had it.
 #[derive(Debug)]
 pub struct Observation<S> {
     stamp: FileStamp,
@@ -33,7 +33,7 @@ impl<S> Default for Observations<S> {
 }
 
 impl<S: Default> Observations<S> {
-    /// Takes note of a listing: files that are gone are forgotten, and a file whose stamp is another one is a new version.
+    /// Records a listing: files that it does not have are forgotten, and a file with another stamp is a new version.
     pub fn observe(&mut self, files: &[DroppedFile]) {
         let mut before = std::mem::take(&mut self.by_name);
         for file in files {
@@ -45,12 +45,12 @@ impl<S: Default> Observations<S> {
         }
     }
 
-    /// Returns what is known about this version of a file; `None` if it was not in the last listing.
+    /// Returns the observation of this version of a file; `None` if it was not in the last listing.
     pub fn get_mut(&mut self, file: &DroppedFile) -> Option<&mut Observation<S>> {
         self.latest_mut(&file.name).filter(|observation| observation.stamp == file.stamp)
     }
 
-    /// Returns what is known about the version of a file that the last listing had.
+    /// Returns the observation of the version of a file that the last listing had; `None` if it had no such file.
     pub fn latest_mut(&mut self, name: &RelPath) -> Option<&mut Observation<S>> {
         self.by_name.get_mut(name)
     }
@@ -64,6 +64,7 @@ impl<S: Default> Observation<S> {
             .is_some_and(|earlier| (earlier.inode, earlier.size_bytes) != (stamp.inode, stamp.size_bytes));
         Observation {
             stamp,
+            // The monotonic clock: a file's own times may lie in the future, or come from another machine's clock.
             since: Instant::now(),
             was_seen_changing,
             has_replaced_another,
@@ -73,19 +74,19 @@ impl<S: Default> Observation<S> {
 }
 
 impl<S> Observation<S> {
-    /// Returns for how long this version has been observed.
+    /// Returns the time for which this version has been observed.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.since.elapsed()
     }
 
-    /// Returns how long this version still has to stay as it is before it counts as complete; zero once it does.
+    /// Returns the time that this version must still stay unchanged to count as complete; zero once it is complete.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         settling_time(&self.stamp, self.was_seen_changing).saturating_sub(self.age())
     }
 
-    /// Reports whether this version took the place of another file, or grew, while the folder was observed.
+    /// Reports whether this version replaced another file, or grew, while the folder was observed.
     #[must_use]
     pub fn has_replaced_another(&self) -> bool {
         self.has_replaced_another

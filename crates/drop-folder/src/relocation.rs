@@ -3,16 +3,16 @@
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
-/// How many names are tried before giving up.
+/// The number of names that are tried before giving up.
 const NAMES_TRIED: u32 = 10_000;
 
-/// Moves a file into another folder under its own name or, if that is in use, with `-2`, `-3`, … before its extension. Returns
-/// the name that it has there.
+/// Moves a file into another folder under its own name or, if that is in use, with `-2`, `-3`, … before its extension.
+/// Returns its new name.
 ///
 /// # Errors
 ///
-/// [`FsError::NotFound`] if the file is gone, [`FsError::AlreadyExists`] if ten thousand names are in use, and what the
-/// operating system says about the renaming.
+/// [`FsError::NotFound`] if the file is gone, [`FsError::AlreadyExists`] if ten thousand names are in use, and those of
+/// renaming.
 pub fn move_to_free_name(from: &FileRoot, name: &RelPath, to: &FileRoot) -> Result<RelPath, FsError> {
     let bytes = name.as_bytes();
     // A leading dot begins a hidden name, not an extension.
@@ -48,6 +48,7 @@ fn first_free<E: Into<FsError>>(
     name: &RelPath,
     mut rename: impl FnMut(&RelPath) -> Result<RelPath, FsError>,
 ) -> Result<RelPath, FsError> {
+    // Trying to rename, rather than looking for a free name first, leaves no moment for another process to take it.
     for target in targets {
         match rename(&target.map_err(Into::into)?) {
             Err(FsError::AlreadyExists { .. }) => {}

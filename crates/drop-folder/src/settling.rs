@@ -1,4 +1,4 @@
-//! When a file is complete, as far as an observer can determine.
+//! Deciding that a file is complete, as far as an observer can determine.
 
 #[cfg(target_os = "linux")]
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use sandbox_fs::FileStamp;
 
-/// The time for which a file that was moved into the folder must stay as it is before it is read.
+/// The time for which a file that was moved into the folder must be unchanged before it is read.
 const MOVED_IN: Duration = Duration::from_millis(150);
 
-/// The same for a file that was written in place, as editors and shells do.
-const WRITTEN_IN_PLACE: Duration = Duration::from_millis(400);
+/// The same for a file that was written under its final name, as editors and shells do.
+const WRITTEN_DIRECTLY: Duration = Duration::from_millis(400);
 
 /// The same for a file that was observed growing: its writer pauses now and then.
 const GROWING: Duration = Duration::from_millis(900);
@@ -23,7 +23,7 @@ const EMPTY: Duration = Duration::from_secs(2);
 /// A file whose status changed later than its content by more than this was moved, in nanoseconds.
 const MOVE_NANOSECONDS: i128 = 1_000_000;
 
-/// Returns how long a file must be unchanged before it counts as complete.
+/// Returns the time for which a file must be unchanged to count as complete.
 #[must_use]
 pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
     if stamp.size_bytes == 0 {
@@ -31,14 +31,15 @@ pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
     } else if was_seen_changing {
         GROWING
     } else if stamp.status_changed_nanoseconds - stamp.modified_nanoseconds > MOVE_NANOSECONDS {
+        // A rename sets the time of the status and keeps the time of the content; a write sets both.
         MOVED_IN
     } else {
-        WRITTEN_IN_PLACE
+        WRITTEN_DIRECTLY
     }
 }
 
-/// Returns the positions in `files` of those that a process of this user has open for writing. Files are known by name and
-/// stamp. One pass over all processes serves all files; processes that cannot be inspected are left out.
+/// Returns the positions in `files` of those that a process of this user has open for writing. Files are matched by name
+/// and stamp. One pass over all processes serves all files; processes that cannot be inspected are left out.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
@@ -62,7 +63,7 @@ pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
         // The descriptors of other users cannot be listed: their files count as closed.
         let Ok(descriptors) = fs::read_dir(folder.join("fd")) else { continue };
         for descriptor in descriptors.flatten() {
-            // The name comes first: looking at every file that every process has open could wait for a dead server.
+            // The name is compared first: a `stat` of every open file could block on a dead network file system.
             let target = fs::read_link(descriptor.path()).unwrap_or_default();
             let Some(position) = target.file_name().and_then(|name| positions.get(name)) else { continue };
             let (_, stamp) = &files[*position];
@@ -71,6 +72,7 @@ pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
             if !is_same_file {
                 continue;
             }
+            // `fdinfo` prints the flags of `open` in octal.
             let flags = fs::read_to_string(folder.join("fdinfo").join(descriptor.file_name()));
             let flags = flags.ok().and_then(|text| {
                 let line = text.lines().find_map(|line| line.strip_prefix("flags:"))?;

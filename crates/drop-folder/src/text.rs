@@ -1,4 +1,4 @@
-//! From the bytes of a file to its text.
+//! Decoding the bytes of a file into text.
 
 use encoding_rs::{Encoding, UTF_8};
 
@@ -20,6 +20,7 @@ pub struct NotText {
 /// [`NotText`]; nothing is replaced or guessed.
 pub fn decode_text(bytes: Vec<u8>) -> Result<String, NotText> {
     match Encoding::for_bom(&bytes) {
+        // UTF-16 is only read behind a mark: without one, any even number of bytes could be UTF-16.
         Some((encoding, mark_bytes)) if encoding != UTF_8 => {
             let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes[mark_bytes..]);
             text.map(|text| text.into_owned()).ok_or(NotText { offset: mark_bytes })

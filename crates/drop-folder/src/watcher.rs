@@ -1,4 +1,4 @@
-//! Waiting for something to happen in a folder.
+//! Waiting for changes in a folder.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -15,7 +15,7 @@ const SAFETY_POLL: Duration = Duration::from_millis(1500);
 #[derive(Debug)]
 pub struct FolderWatcher {
     wakes: Receiver<()>,
-    // Dropping the watcher ends the events.
+    // Kept for its drop, which ends the events. `None` where the folder cannot be watched.
     _watcher: Option<notify::RecommendedWatcher>,
     _cancel: wap_core::CancelGuard,
 }
@@ -30,7 +30,7 @@ impl FolderWatcher {
             let _ = sender.try_send(());
         };
         let guard = cancel.on_cancel(Box::new(move || wake(&on_cancel)));
-        // Apart from that, what an event says does not matter: the folder is listed as a whole.
+        // The name in an event is not used: the folder is listed as a whole.
         let on_event = move |event: notify::Result<Event>| {
             if !event.is_ok_and(|event| is_only_a_look(event.kind)) {
                 wake(&sender);
@@ -53,7 +53,8 @@ impl FolderWatcher {
     }
 }
 
-/// Reports whether nothing has changed: listing the folder is such an event itself, and must not cause the next listing.
+/// Reports whether an event is only a read: listing the folder is such an event itself, and must not cause the next
+/// listing.
 fn is_only_a_look(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }

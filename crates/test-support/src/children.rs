@@ -1,6 +1,6 @@
 //! Tests of a binary that run in a process of their own, which may be killed, limited or confined.
 //!
-//! The children are ignored tests: they do nothing unless a variable says in which folder to work.
+//! The children are ignored tests: they do nothing unless a variable gives the folder in which to work.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ pub fn child(name: &str, folder: &Path) -> Command {
 pub struct SmallFileSystem<'a> {
     /// Options of the mount, such as `size=512k`.
     pub options: &'a str,
-    /// The folder that it covers.
+    /// The folder over which it is mounted.
     pub over: &'a Path,
-    /// Whether it becomes read-only before the last child.
+    /// True if it becomes read-only before the last child.
     pub then_read_only: bool,
 }
 
@@ -37,6 +37,7 @@ impl SmallFileSystem<'_> {
     /// Runs the ignored tests `names` of this binary one after the other with `folder`. Fails the test if one of them
     /// fails or does not run.
     pub fn run(&self, names: &[&str], folder: &Path) {
+        // A mount lasts as long as the namespace, so one shell makes it and runs all children.
         let mut script = "mount -t tmpfs -o \"$OPTIONS\" none \"$OVER\"".to_owned();
         for (name, number) in names.iter().zip(1..) {
             if self.then_read_only && number == names.len() {
@@ -57,6 +58,7 @@ impl SmallFileSystem<'_> {
             .expect("this test needs the program unshare");
         let [out, error] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
         assert!(output.status.success(), "this test needs namespaces; the child printed:\n{out}{error}");
+        // A misspelled name runs no test, and the binary reports success.
         assert_eq!(out.matches("1 passed").count(), names.len(), "not every child ran:\n{out}{error}");
     }
 }

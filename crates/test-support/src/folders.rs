@@ -6,7 +6,7 @@ use std::process::Command;
 
 use walkdir::WalkDir;
 
-/// Copies a folder with its files and folders and their permissions; `to` may exist. Links are not expected.
+/// Copies a folder with its files and folders and their permissions; `to` may exist. Symlinks are not expected.
 pub fn copy_folder(from: &Path, to: &Path) {
     for entry in WalkDir::new(from) {
         let entry = entry.unwrap();
@@ -28,11 +28,10 @@ pub fn names_beneath(folder: &Path) -> Vec<String> {
     names.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
-/// Makes a file that can be run.
-///
-/// Another process writes it: a program that a test starts beside this one in that moment would inherit it open for
-/// writing, and then it could not be run.
+/// Makes an executable file.
 pub fn write_program(path: &Path, text: &str) {
+    // Another process writes it: a child that another test forks in that moment would inherit the open descriptor, and
+    // the system refuses to execute a file that is open for writing (ETXTBSY).
     let script = "printf %s \"$1\" > \"$2\" && chmod 755 \"$2\"";
     let written = Command::new("/bin/sh").args(["-c", script, "sh", text]).arg(path).status();
     assert!(written.unwrap().success(), "{}", path.display());

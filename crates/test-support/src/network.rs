@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 
 /// A loopback address that refuses connections for as long as this value lives: its port is bound and does not listen, so
-/// that no server of another test can have it.
+/// no server of another test gets it.
 #[derive(Debug)]
 pub struct RefusingAddress {
     /// The address, `127.0.0.1` with a port of the system's choice.

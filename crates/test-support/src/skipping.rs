@@ -1,4 +1,4 @@
-//! Tests that this machine cannot run.
+//! Skipping tests that this machine cannot run.
 
 /// Reports by name that a test is skipped and why. Fails it instead where `CI` is set, because every test runs there.
 #[track_caller]

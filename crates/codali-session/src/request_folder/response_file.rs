@@ -26,6 +26,7 @@ impl RequestFolder {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode((file.mode & 0o666) | 0o600);
         let handle = self.root.handle();
+        // The name appears by the rename and not before: a reader of the folder never gets half a response.
         let written = (|| {
             let mut open = File::from(rustix::fs::openat(handle, UNFINISHED, flags, mode)?);
             open.write_all(text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! What the owner of a folder is informed of.
+//! The errors that the owner of a folder receives.
 
 use std::fs;
 use std::os::unix::fs::symlink;

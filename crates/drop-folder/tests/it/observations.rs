@@ -10,7 +10,7 @@ use rel_path::RelPath;
 
 use crate::open;
 
-/// What happens to one of three files between two looks.
+/// An event of one of three files between two listings.
 #[derive(Clone, Debug)]
 enum Event {
     Append(u8),
