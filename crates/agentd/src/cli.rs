@@ -23,7 +23,7 @@ use crate::common_options::CommonOptions;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///
-/// Without a command, the newest unfinished session goes on; `agentd "a task"` starts a new one.
+/// Without a command, the newest unfinished session resumes; `agentd "a task"` starts a new one.
 #[derive(Debug, Parser)]
 #[command(name = "agentd", version, args_conflicts_with_subcommands = false, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -38,11 +38,11 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the whole loop on a throw-away sample project, unattended.
+    /// Show the whole loop on a temporary sample project, unattended.
     Demo,
     /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
     New(NewOptions),
-    /// Go on with the newest unfinished session, or with one by its id.
+    /// Continue the newest unfinished session, or one by its id.
     Resume(ResumeOptions),
     /// Execute one reply and write the next outbox.
     Apply(ApplyOptions),
@@ -58,42 +58,42 @@ pub(crate) enum Command {
     Show {
         /// The session's id.
         id: String,
-        /// Write the session as a transcript, which `replay` lets go again: files, messages, replies, results.
+        /// Write the session as a transcript for `replay`: files, messages, replies, results.
         #[arg(long, value_name = "FILE")]
         export: Option<PathBuf>,
     },
-    /// Let a transcript go again in a throw-away folder, and say what comes out otherwise.
+    /// Repeat a transcript in a temporary folder, and report the differences.
     Replay {
         /// The transcript that `show --export` has written.
         file: PathBuf,
     },
-    /// Remove what is kept for finished sessions beyond the budget.
+    /// Remove contents of finished sessions beyond the limit.
     Gc {
-        /// How many bytes of contents of files may stay.
+        /// The most bytes of contents of files to keep.
         #[arg(long, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
         limit: u64,
     },
-    /// List what was done, newest first.
+    /// List runs with their changes, newest first.
     Log {
         /// At most this many runs.
         #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
         limit: u32,
-        /// Also list what commands did to files that git ignores or that git keeps for itself.
+        /// Also list changes of commands to files that git ignores or that git keeps for itself.
         #[arg(long)]
         all: bool,
     },
-    /// Take back the last reply, or what is named.
+    /// Undo the last reply, or the named changes.
     Undo(UndoOptions),
     /// Print what changes have done to files.
     Diff {
         /// Numbers of changes as `log` shows them, both included [default: all that are kept].
         #[arg(value_name = "N[..M]", value_parser = change_range)]
         range: Option<RangeInclusive<u64>>,
-        /// Also print what commands did to files that git ignores or that git keeps for itself.
+        /// Also print changes of commands to files that git ignores or that git keeps for itself.
         #[arg(long)]
         all: bool,
     },
-    /// Print what the parser sees in a text, as JSON.
+    /// Print what a parser reads in a text, as JSON.
     Parse {
         #[command(subcommand)]
         format: Format,
@@ -105,7 +105,7 @@ pub(crate) enum Command {
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
     },
-    /// Run coding agents in git worktrees, and find out which of them are really done.
+    /// Run coding agents in git worktrees, and determine which of them are really done.
     Cocode {
         #[command(subcommand)]
         command: CocodeCommand,
@@ -120,12 +120,12 @@ pub(crate) enum Command {
     Mcp(McpOptions),
     /// Answer a request of an agent, which is an envelope or a reply with one in it.
     Codali(CodaliOptions),
-    /// Build the index of the code here, look at it, search it.
+    /// Build, show or search the index of the code.
     Index {
         #[command(subcommand)]
         command: IndexCommand,
     },
-    /// Say what this machine can and cannot do.
+    /// Report what this machine can and cannot do.
     Doctor {
         /// Try a long list of ways out of the sandbox of commands, and list them.
         #[arg(long)]

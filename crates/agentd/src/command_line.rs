@@ -1,4 +1,4 @@
-//! Reading the command line, with the user's configuration in the place of the built-in defaults.
+//! Reading the command line, with the user's configuration instead of the built-in defaults.
 //!
 //! Precedence is settled here and nowhere else: what the command line gives, then the configuration file, then what is
 //! built in. No option has an environment variable.
@@ -15,10 +15,10 @@ use crate::common_options::CommonOptions;
 use crate::config::{ConfigFile, definition, obeyed_options};
 use crate::exit::{Exit, Failure};
 
-/// What this process was started to do.
+/// The task of this process.
 #[derive(Debug)]
 pub(crate) struct Invocation {
-    /// The options and the command, which is there and is no task.
+    /// The options and the command, which is always set and never a task.
     pub(crate) cli: Cli,
     /// The configuration file that was read for them.
     pub(crate) config: ConfigFile,
@@ -28,14 +28,14 @@ pub(crate) struct Invocation {
 pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> {
     let definition = definition();
     let (matches, mut cli) = parse(&definition, &arguments);
-    // A task is the same as `new`, and nothing at all the same as `resume`: both then have the settings of it.
+    // A task is the same as `new`, and no arguments at all the same as `resume`: both then have its settings.
     let (count, command) = match &cli.command {
         Some(Command::Task(words)) => {
             as_task(&definition, words)?;
             (words.len(), ["new", "--"].as_slice())
         }
         None => (0, ["resume"].as_slice()),
-        // These say what there is, whatever anybody has set.
+        // These describe the command line itself, independent of the configuration.
         Some(Command::Completions { .. } | Command::Man { .. }) => {
             obeyed_options::check(&command_of(&matches), &long_names(&definition, &given(&matches)))?;
             return Ok(Invocation { cli, config: ConfigFile::default() });
@@ -63,17 +63,17 @@ fn settled(
     let (command, given) = (command_of(matches), given(matches));
     let long_names = long_names(definition, &given);
     obeyed_options::check(&command, &long_names)?;
-    let found =
+    let workspace_above =
         if long_names.contains("workspace") { None } else { workspace_search::search(&cli.common.workspace) };
     let set_workspace = |common: &mut CommonOptions| {
-        if let Some(found) = &found {
-            common.workspace.clone_from(&found.folder);
+        if let Some(workspace_above) = &workspace_above {
+            common.workspace.clone_from(&workspace_above.folder);
         }
     };
     // Before the configuration is read: a file in the workspace must not say what is allowed there.
     set_workspace(&mut cli.common);
     let config = match cli.command {
-        // What is wrong with the file is what it is asked for.
+        // It is there to report what is wrong with the file.
         Some(Command::Doctor { .. }) => ConfigFile::read_or_explain(&cli.common, definition),
         // `call` ends with 0, 1 or 2 only.
         _ => ConfigFile::read(&cli.common, definition)
@@ -82,7 +82,7 @@ fn settled(
     let (settled, lowered) = config.settle(definition.clone(), &command, &given);
     let (_, mut cli) = parse(&settled, arguments);
     set_workspace(&mut cli.common);
-    cli.common.found = found;
+    cli.common.workspace_above = workspace_above;
     cli.common.command = command;
     cli.common.given = long_names;
     cli.common.lowered = lowered;
@@ -118,7 +118,7 @@ fn long_names(definition: &Definition, given: &BTreeSet<Id>) -> BTreeSet<String>
     common.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
-/// How alike two names must be for one to be a slip of the other, from 0 to 1.
+/// The least likeness of two names for one to be a misspelling of the other, from 0 to 1.
 const ALIKE: f64 = 0.7;
 
 /// Returns the command whose name is most like a word, if one is like it.
@@ -130,7 +130,7 @@ pub(crate) fn similar_command(definition: &Definition, word: &str) -> Option<Str
     (likeness(best) > ALIKE).then(|| best.to_owned())
 }
 
-/// Fails if words that are no command do not look like a task either.
+/// Fails if words are not a command and do not look like a task either.
 fn as_task(definition: &Definition, words: &[OsString]) -> Result<(), Failure> {
     let words: Option<Vec<_>> = words.iter().map(|word| OsStr::to_str(word)).collect();
     let words = words.ok_or_else(|| Failure::new(Exit::Usage, "the task is not valid UTF-8"))?;

@@ -32,7 +32,7 @@ use crate::views::console::Console;
 pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
     let Invocation { cli, config } = invocation;
     let common = &cli.common;
-    tell_found(common, console);
+    report_workspace_above(common, console);
     match cli.command {
         None | Some(Command::Task(_)) => unreachable!("a command line is read as one with a command"),
         Some(Command::Resume(resume)) => session::resume(common, console, &resume),
@@ -71,10 +71,10 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
 }
 
 /// Says which folder above the current one is the workspace, to commands that work on it.
-fn tell_found(common: &CommonOptions, console: Console) {
+fn report_workspace_above(common: &CommonOptions, console: Console) {
     let has_other_files =
         ["parse", "demo", "replay"].contains(&common.command.split(' ').next().unwrap_or_default());
-    if let Some(found) = common.found.as_ref().filter(|_| !has_other_files) {
-        console.progress(&found.line());
+    if let Some(workspace_above) = common.workspace_above.as_ref().filter(|_| !has_other_files) {
+        console.progress(&workspace_above.line());
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct CommonOptions {
     /// The file with defaults for options [default: agentd/config.toml in the user's configuration folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Take a state folder over that was not made in this place: a copy, or a backup that was restored.
+    /// Accept a state folder that was made elsewhere: a copy, or a backup that was restored.
     #[arg(long, global = true)]
     pub trust_state: bool,
     /// Print one JSON value on standard output.
@@ -37,13 +37,13 @@ pub(crate) struct CommonOptions {
     /// Print more.
     #[arg(long, short, global = true)]
     pub verbose: bool,
-    /// What confinement commands need: require=LEVEL, allow=LEVEL or off.
+    /// The confinement that commands need: require=LEVEL, allow=LEVEL or off.
     #[arg(long, global = true, value_name = "WHAT")]
     pub sandbox: Option<SandboxChoice>,
-    /// Whether commands may use the network.
+    /// Let commands use the network, or not.
     #[arg(long, global = true, value_name = "on|off", default_value = "off")]
     pub network: Switch,
-    /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
+    /// Run commands on a copy-on-write layer where possible, or not. Without one, `git mv` of a folder works.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
     /// A further folder that commands may change, such as a cache of packages; may be given several times.
@@ -55,31 +55,31 @@ pub(crate) struct CommonOptions {
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
-    /// How many bytes of contents of files are kept for undoing. A process that stays removes the oldest beyond that.
+    /// The most bytes of contents of files that are kept for undoing. A process that stays removes the oldest beyond that.
     #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
     pub history_limit: u64,
-    /// A name in which nothing is ever changed, such as .github or `*.tf`; may be given several times.
+    /// A name beneath which nothing is ever changed, such as .github or `*.tf`; may be given several times.
     #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::name)]
     pub protect: Vec<String>,
-    /// A name of which changes are made and pointed out; may be given several times.
+    /// A name whose changes are made and reported; may be given several times.
     #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::movable_name)]
     pub ask_about: Vec<String>,
     /// A name that is taken off both lists; may be given several times.
     #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::listed_name)]
     pub unprotect: Vec<String>,
-    /// Further folders that commands may read. No option: only this program asks for it, of itself.
+    /// Further folders that commands may read. Not an option: only this program sets it, for itself.
     #[arg(skip)]
     pub readable: Vec<PathBuf>,
-    /// The workspace above the current folder, where that was taken.
+    /// The workspace above the current folder, if that was chosen.
     #[arg(skip)]
-    pub found: Option<FoundWorkspace>,
+    pub workspace_above: Option<FoundWorkspace>,
     /// The words of the command.
     #[arg(skip)]
     pub command: String,
     /// The long names of the options that the command line gives itself.
     #[arg(skip)]
     pub given: BTreeSet<String>,
-    /// What the configuration file sets by which commands are confined less, each as a line to be said.
+    /// The settings of the configuration file that confine commands less, each as a line to be printed.
     #[arg(skip)]
     pub lowered: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! The user's configuration file: defaults for options that would otherwise be repeated.
 //!
 //! The file is data about the command line: its tables and keys are names of commands and options, its values are read by the
-//! options' own parsers, and they are put in the place of the built-in defaults before anything runs. No command knows of it.
+//! options' own parsers, and they replace the built-in defaults before anything runs. No command depends on it.
 
 mod config_file;
 pub(crate) mod confinement_arguments;

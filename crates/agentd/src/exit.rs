@@ -6,7 +6,7 @@ use crate::views::console::Console;
 
 /// The meaning of each code, for people.
 pub(crate) const MEANINGS: [(Exit, &str); 8] = [
-    (Exit::Done, "Done; for apply, the reply was carried out, whatever its blocks gave."),
+    (Exit::Done, "Done; for apply, the reply was carried out, even if blocks failed."),
     (Exit::Failed, "Failed: a tool answered with an error, no agent is ready, a disk is full."),
     (Exit::Usage, "Bad usage or bad input."),
     (Exit::Missing, "Something is missing on this machine; agentd doctor says what."),

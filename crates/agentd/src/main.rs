@@ -5,9 +5,9 @@ mod command_line;
 mod commands;
 mod common_options;
 mod config;
-mod covering;
 mod exit;
 mod interrupt;
+mod overlay_process;
 mod served_history;
 mod setup;
 mod views;
@@ -20,7 +20,7 @@ use crate::views::console::Console;
 fn main() -> ExitCode {
     // Confined commands are started by a process of this same program; it never comes back from here.
     sandbox_exec::spawner_main_if_requested();
-    let arguments = match covering::enter_if_requested() {
+    let arguments = match overlay_process::enter_if_requested() {
         Ok(arguments) => arguments,
         Err(why) => {
             return report(&Failure::new(Exit::Missing, why), Console::new(false, false, false)).into();

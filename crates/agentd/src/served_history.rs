@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 /// The journal of the workspace that a server serves.
 pub(crate) struct ServedHistory {
     pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) places: WorkspacePaths,
+    pub(crate) paths: WorkspacePaths,
 }
 
 impl WorkspaceHistory for ServedHistory {
@@ -29,7 +29,7 @@ impl WorkspaceHistory for ServedHistory {
     fn log(&self, page: &LogPage) -> Result<String, WapError> {
         let LogPage { limit, before, skip, characters } = *page;
         let part = LogPart { limit, before, skip, characters };
-        log_page(&self.places, &part).map_err(|failure| for_model(&failure))
+        log_page(&self.paths, &part).map_err(|failure| for_model(&failure))
     }
 }
 

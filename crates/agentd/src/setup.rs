@@ -1,5 +1,5 @@
-//! The configuration files of MCP clients: where they are, what stands in them for this server, and how that gets in
-//! without touching anything else.
+//! The configuration files of MCP clients: their paths, the entry for this server, and writing it without touching
+//! anything else.
 
 mod json_file;
 mod mcp_client;
@@ -7,4 +7,4 @@ mod placed;
 mod toml_file;
 
 pub(crate) use mcp_client::{McpClient, Server};
-pub(crate) use placed::{Placed, SetupError, alone, place};
+pub(crate) use placed::{Placed, SetupError, alone, put_entry};

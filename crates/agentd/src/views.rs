@@ -1,4 +1,4 @@
-//! What people see: at the terminal, in progress, before a reply is executed.
+//! Views for users: terminal output, progress, the plan of a reply.
 
 pub(crate) mod clipboard;
 pub(crate) mod console;

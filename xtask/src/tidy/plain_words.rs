@@ -12,6 +12,7 @@ const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
 const CLEANED: &[&str] = &[
+    "agentd",
     "change-journal",
     "cocode-env",
     "cocode-runner",

@@ -20,7 +20,7 @@ use crate::commands::apply::dry_run::dry_run;
 use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
-    cancel_flag, execute, found_workspace, parse_id, review, tell_taken_over, tell_unexpected,
+    cancel_flag, execute, found_workspace, parse_id, report_superseded, report_unexpected, review,
 };
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
@@ -72,18 +72,18 @@ pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptio
         return Err(explain(SessionError::Empty));
     }
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host())?;
-    if !places.has_sessions() {
+    let paths = WorkspacePaths::find(&common.host())?;
+    if !paths.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = SharedSessions::open(&common.host(), places, &console.shared(), false)?;
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
     let session = sessions.chosen(apply.session.as_deref().map(parse_id).transpose()?)?;
     if apply.dry_run {
         return dry_run(common, console, &sessions, &session, &text, apply.again, &cancel);
     }
     if apply.on_trial {
         let owner = sessions.owned()?.map_err(|owner| needs_the_folder(&owner))?;
-        let tried = Tried { common, console, places: sessions.paths(), sessions: &owner, session: &session };
+        let tried = Tried { common, console, paths: sessions.paths(), sessions: &owner, session: &session };
         if !tried.execute(&text, apply, &cancel)? {
             return Ok(Exit::Done);
         }
@@ -103,8 +103,8 @@ pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptio
     };
     let applied = applied.map_err(SessionRefusal::into_failure)?;
     if applied.is_executed {
-        tell_taken_over(console, &applied);
-        tell_unexpected(console, &applied);
+        report_superseded(console, &applied);
+        report_unexpected(console, &applied);
     } else {
         console.notice("this reply was executed before; nothing was done");
     }

@@ -32,17 +32,17 @@ pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, argumen
         Err(error) => return Ok(failed(console, &unknown.annotate_error(error))),
     };
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host()).map_err(as_usage)?;
-    let root = places.workspace.display().to_string();
+    let paths = WorkspacePaths::find(&common.host()).map_err(as_usage)?;
+    let root = paths.workspace.display().to_string();
     // What leaves everything as it is needs no journal and works beside any other process.
     let answer = if request.tool().effect() == ToolEffect::Reads {
         answer(
-            &state::open_for_reading(&common.host(), &places, &console.shared()).map_err(as_usage)?.engine,
+            &state::open_for_reading(&common.host(), &paths, &console.shared()).map_err(as_usage)?.engine,
             &request,
             &cancel,
         )
     } else {
-        let workspace = SharedWorkspace::new(&common.host(), &places, &console.shared());
+        let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
         workspace.open().map_err(as_usage)?;
         answer(&workspace, &request, &cancel)
     };

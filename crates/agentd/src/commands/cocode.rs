@@ -16,7 +16,7 @@ mod view;
 use cocode_runner::{Cleaned, PickWay, diff, request_cancel};
 use serde::Serialize;
 
-use crate::commands::cocode::options::{CocodeAgent, CocodeCommand, CocodePlace};
+use crate::commands::cocode::options::{CocodeAgent, CocodeCommand, WorktreesFolder};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
@@ -32,12 +32,12 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
         return Err(failure.advise("`agentd cocode status`, `logs`, `diff` and `doctor` only look"));
     }
     match command {
-        CocodeCommand::Run(asked) => run::run(common, console, asked),
+        CocodeCommand::Run(options) => run::run(common, console, options),
         CocodeCommand::Status => look::status(common, console),
         CocodeCommand::Logs { agent, follow } => look::logs(common, console, agent, *follow),
         CocodeCommand::Diff { agent, stat } => {
             let record = find(records(common)?, agent)?;
-            let config = config(common, &CocodePlace::default())?;
+            let config = config(common, &WorktreesFolder::default())?;
             console.result(&diff(&config, &record, *stat).map_err(explain)?);
             Ok(Exit::Done)
         }
@@ -50,9 +50,9 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
             request_cancel(&state_folder(common)?, &record).map_err(explain)?;
             Ok(Exit::Done)
         }
-        CocodeCommand::Pick { agent, dry_run, place } => {
+        CocodeCommand::Pick { agent, dry_run, folder } => {
             let record = find(records(common)?, agent)?;
-            let picked = open(common, place)?.pick(&record, *dry_run).map_err(explain)?;
+            let picked = open(common, folder)?.pick(&record, *dry_run).map_err(explain)?;
             if console.json {
                 console.json_result(&picked);
                 return Ok(Exit::Done);
@@ -74,14 +74,14 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
             }
             Ok(Exit::Done)
         }
-        CocodeCommand::Clean { all, force: None, dry_run, place, .. } => {
+        CocodeCommand::Clean { all, force: None, dry_run, folder, .. } => {
             let has_records = !records(common)?.is_empty();
-            let clean = || open(common, place)?.clean(*all, *dry_run).map_err(explain);
+            let clean = || open(common, folder)?.clean(*all, *dry_run).map_err(explain);
             show_cleaned(console, *dry_run, if has_records { clean()? } else { Vec::new() })
         }
-        CocodeCommand::Clean { force: Some(name), issue, dry_run, place, .. } => {
+        CocodeCommand::Clean { force: Some(name), issue, dry_run, folder, .. } => {
             let record = find(records(common)?, &CocodeAgent { name: name.clone(), issue: *issue })?;
-            let cleaned = open(common, place)?.clean_by_force(&record, *dry_run).map_err(explain)?;
+            let cleaned = open(common, folder)?.clean_by_force(&record, *dry_run).map_err(explain)?;
             show_cleaned(console, *dry_run, vec![cleaned])
         }
         CocodeCommand::Check { command } => harness::check(common, console, command),
@@ -90,8 +90,8 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
     }
 }
 
-/// Whether a command starts or ends anything, or changes the repository, the worktrees or what is kept of them. Its dry run
-/// settles what an earlier run has left behind, too.
+/// Checks whether a command starts or ends anything, or changes the repository, the worktrees or their records. Its dry run
+/// does so, too: it settles an interrupted earlier run.
 fn changes_something(command: &CocodeCommand) -> bool {
     use CocodeCommand::{Cancel, Check, Clean, Diff, Doctor, Logs, Paste, Pick, Run, Status};
     match command {

@@ -37,7 +37,7 @@ const PROJECT: [(&str, &str); 3] = [
 
 const TASK: &str = "Make the tests of this project pass.";
 
-/// What a model would answer; `{reply-to}` stands for the token of the message.
+/// The answers of a model; `{reply-to}` stands for the token of the message.
 const REPLIES: [&str; 4] = [
     fixture!("demo/reply-1.txt"),
     fixture!("demo/reply-2.txt"),
@@ -113,7 +113,7 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
 /// Takes the last reply back that has changed files, runs the tests, and takes that undo back. Says whether the tests passed
 /// in between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
-    title(console, "agentd undo --reply: the last reply that has changed files is taken back");
+    title(console, "agentd undo --reply: the last reply that has changed files is reverted");
     let last = last_change::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
         .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
@@ -126,7 +126,7 @@ fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag
     let run = take_back(&last)?;
     let (passes, output) = run_tests(sessions, cancel)?;
     say(console, &output);
-    title(console, "and the undo is taken back, too");
+    title(console, "and the undo is reverted, too");
     take_back(&Undo::Run(RunNumber(run)))?;
     Ok(passes)
 }
@@ -199,9 +199,9 @@ fn say(console: Console, text: &str) {
 }
 
 fn failed(error: &std::io::Error) -> Failure {
-    let place: &Path = &std::env::temp_dir();
+    let folder: &Path = &std::env::temp_dir();
     Failure::new(
         Exit::Failed,
-        format!("the sample project cannot be written beneath {}: {error}", place.display()),
+        format!("the sample project cannot be written beneath {}: {error}", folder.display()),
     )
 }

@@ -36,25 +36,25 @@ pub(crate) fn diff(
 ) -> Outcome {
     let range = range.unwrap_or(1..=u64::MAX);
     let numbers = ChangeNumber(*range.start())..=ChangeNumber(*range.end());
-    let places = WorkspacePaths::find(&common.host())?;
+    let paths = WorkspacePaths::find(&common.host())?;
     let unreadable =
         |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
-    let (found, folded) = match places.journal_reader()? {
+    let (differences, folded) = match paths.journal_reader()? {
         Some(journal) => {
             let shows_all = all || console.json;
             let folded =
-                if shows_all { Ok(BTreeSet::new()) } else { bookkeeping_paths(&journal, &places, &numbers) };
+                if shows_all { Ok(BTreeSet::new()) } else { bookkeeping_paths(&journal, &paths, &numbers) };
             (differences(&journal, numbers).map_err(unreadable)?, folded.map_err(unreadable)?)
         }
         None => Default::default(),
     };
     if console.json {
-        console.json_result(&found.into_iter().map(line).collect::<Vec<_>>());
+        console.json_result(&differences.into_iter().map(line).collect::<Vec<_>>());
         return Ok(Exit::Done);
     }
     let mut is_empty = true;
     let mut not_shown = 0;
-    for difference in found.iter().filter(|difference| !difference.diff.is_empty()) {
+    for difference in differences.iter().filter(|difference| !difference.diff.is_empty()) {
         is_empty = false;
         if folded.contains(&difference.path) {
             not_shown += 1;
@@ -93,7 +93,7 @@ fn line(difference: FileDifference) -> DiffLine {
 pub(crate) fn change_range(text: &str) -> Result<RangeInclusive<u64>, String> {
     let number = |text: &str, open: u64| match text {
         "" => Ok(open),
-        _ => text.parse().map_err(|_| format!("'{text}' is no number of a change")),
+        _ => text.parse().map_err(|_| format!("'{text}' is not the number of a change")),
     };
     let (first, last) = match text.split_once("..") {
         Some((first, last)) => (number(first, 1)?, number(last.trim_start_matches('='), u64::MAX)?),

@@ -72,7 +72,7 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let is_full = report.level == Level::Full;
     let state = if is_full { State::Good } else { State::Limited };
     let mut findings = vec![Finding { what, state, detail: report.to_string() }];
-    // What was chosen away is no matter of the machine.
+    // A part that the user has switched off is not a limit of the machine.
     if common.sandbox != Some(SandboxChoice::Off) {
         let what = "to raise it";
         let remedies = sandbox_exec::remedies(&report.missing).into_iter();
@@ -89,12 +89,12 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     findings
 }
 
-/// Whether a model's commands run here, and can write into the workspace.
+/// Reports whether a model's commands run here, and can write into the workspace.
 fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
     let what = "writing";
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
-    let places = match WorkspacePaths::find(&common.host()) {
-        Ok(places) => places,
+    let paths = match WorkspacePaths::find(&common.host()) {
+        Ok(paths) => paths,
         Err(failure) => return limited(format!("commands do not run here: {}", failure.message)),
     };
     if common.read_only {
@@ -109,11 +109,11 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
             "commands need level {needed} and are refused at {level}; --sandbox allow={level} lets them run"
         ));
     }
-    if report.fs != FileConfinement::Root && places.state_folder().is_some() {
+    if report.fs != FileConfinement::Root && paths.state_folder().is_some() {
         let text = "commands are refused: the state folder in the workspace cannot be hidden from them; --base DIR puts it elsewhere";
         return limited(text.to_owned());
     }
-    let policy = confinement::policy(&common.host(), &places.workspace, &places.base);
+    let policy = confinement::policy(&common.host(), &paths.workspace, &paths.base);
     let ran =
         ShellCommand::new("test -w . && test -x .").map_err(|error| error.to_string()).and_then(|command| {
             let running = launcher.spawn(&policy, &command).map_err(|error| error.to_string())?;
@@ -132,12 +132,12 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
     }
 }
 
-/// Which folder the commands of this program work on.
+/// Reports the folder that the commands of this program work on.
 fn workspace(common: &CommonOptions) -> Finding {
     let what = "workspace";
-    match (&common.found, std::path::absolute(&common.workspace)) {
-        (Some(found), _) => {
-            let line = found.line();
+    match (&common.workspace_above, std::path::absolute(&common.workspace)) {
+        (Some(workspace_above), _) => {
+            let line = workspace_above.line();
             let detail = line.strip_prefix("workspace: ").unwrap_or(&line).to_owned();
             Finding { what, state: State::Good, detail }
         }
@@ -146,15 +146,15 @@ fn workspace(common: &CommonOptions) -> Finding {
     }
 }
 
-/// Which process owns the state folder.
+/// Reports the process that owns the state folder.
 fn owner(common: &CommonOptions) -> Finding {
     let what = "owner";
     let good = |detail: String| Finding { what, state: State::Good, detail };
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
-    let Ok(places) = WorkspacePaths::find(&common.host()) else {
+    let Ok(paths) = WorkspacePaths::find(&common.host()) else {
         return limited("unknown, since the state folder is not used".to_owned());
     };
-    match OwnerConnection::connect(&places.base, &state::hello(&common.host(), &places)) {
+    match OwnerConnection::connect(&paths.base, &state::hello(&common.host(), &paths)) {
         Ok(link) => {
             let Welcome { process_id, command, since } = &link.owner;
             let since = i64::try_from(*since).ok().and_then(|since| Timestamp::from_second(since).ok());
@@ -192,7 +192,7 @@ fn escapes(launcher: &Launcher, is_full: bool) -> Vec<Finding> {
     }
 }
 
-/// Which configuration file is read, and what it sets.
+/// Reports the configuration file, and its settings.
 fn configuration(config: &ConfigFile) -> Vec<Finding> {
     let what = "configuration";
     let good = |what, detail| Finding { what, state: State::Good, detail };
@@ -206,7 +206,7 @@ fn configuration(config: &ConfigFile) -> Vec<Finding> {
         None => good(what, file),
     }];
     findings.extend(config.settings.iter().map(|setting| {
-        let detail = format!("{} (line {})", setting.shown(), setting.line_number);
+        let detail = format!("{} (line {})", setting.assignment(), setting.line_number);
         let finding = good("set there", detail);
         if setting.lowers_protection() { Finding { state: State::Limited, ..finding } } else { finding }
     }));
@@ -217,9 +217,11 @@ fn files(common: &CommonOptions) -> Finding {
     let what = "files";
     let rules = RootRules { home: confinement::home(), ..RootRules::default() };
     match FileRoot::open(&common.workspace, &rules, FsPolicy::default()) {
-        Err(error) => {
-            Finding { what, state: State::Limited, detail: format!("this folder is no workspace: {error}") }
-        }
+        Err(error) => Finding {
+            what,
+            state: State::Limited,
+            detail: format!("this folder cannot be a workspace: {error}"),
+        },
         Ok(root) => match root.method() {
             ResolveMethod::Openat2 => Finding {
                 what,
@@ -238,9 +240,9 @@ fn files(common: &CommonOptions) -> Finding {
 fn state_folder(common: &CommonOptions) -> Finding {
     let what = "state folder";
     match WorkspacePaths::find(&common.host())
-        .and_then(|places| Ok((places.journal_reader()?.is_some(), places)))
+        .and_then(|paths| Ok((paths.journal_reader()?.is_some(), paths)))
     {
-        Ok((true, places)) => Finding { what, state: State::Good, detail: places.base.display().to_string() },
+        Ok((true, paths)) => Finding { what, state: State::Good, detail: paths.base.display().to_string() },
         Ok((false, _)) => {
             Finding { what, state: State::Good, detail: "none yet; `agentd new` makes it".to_owned() }
         }

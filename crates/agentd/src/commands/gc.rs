@@ -14,13 +14,13 @@ pub(crate) fn collect(common: &CommonOptions, console: Console, limit_bytes: u64
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));
     }
-    let places = WorkspacePaths::find(&common.host())?;
-    if !places.has_sessions() {
+    let paths = WorkspacePaths::find(&common.host())?;
+    if !paths.has_sessions() {
         console.notice("nothing is kept here");
         return Ok(Exit::Done);
     }
     let cancel = cancel_flag()?;
-    let sessions = SharedSessions::open(&common.host(), places, &console.shared(), false)?;
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
     let report = sessions.call(&CollectGarbage { limit_bytes }, &cancel)?;
     if console.json {
         console.json_result(&report);

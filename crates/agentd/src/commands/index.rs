@@ -16,7 +16,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
 
-/// What is done with the code index.
+/// The tasks of the code index.
 #[derive(Debug, Subcommand)]
 pub(crate) enum IndexCommand {
     /// Read what is new or has changed since the last time.
@@ -39,17 +39,17 @@ pub(crate) enum IndexCommand {
 }
 
 pub(crate) fn run(common: &CommonOptions, console: Console, command: &IndexCommand) -> Outcome {
-    let places = WorkspacePaths::find(&common.host())?;
+    let paths = WorkspacePaths::find(&common.host())?;
     match command {
-        IndexCommand::Build { fresh } => build(common, console, &places, *fresh),
-        IndexCommand::Status => status(common, console, &places),
-        IndexCommand::Search { query, limit } => search(common, console, &places, &query.join(" "), *limit),
+        IndexCommand::Build { fresh } => build(common, console, &paths, *fresh),
+        IndexCommand::Status => status(common, console, &paths),
+        IndexCommand::Search { query, limit } => search(common, console, &paths, &query.join(" "), *limit),
     }
 }
 
-fn build(common: &CommonOptions, console: Console, places: &WorkspacePaths, fresh: bool) -> Outcome {
+fn build(common: &CommonOptions, console: Console, paths: &WorkspacePaths, fresh: bool) -> Outcome {
     let cancel = cancel_flag()?;
-    let opened = OpenIndex::open_kept(&common.host(), places, &console.shared())?;
+    let opened = OpenIndex::open_kept(&common.host(), paths, &console.shared())?;
     if fresh {
         opened.index.clear().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
     }
@@ -77,8 +77,8 @@ fn build(common: &CommonOptions, console: Console, places: &WorkspacePaths, fres
     Ok(Exit::Done)
 }
 
-fn status(common: &CommonOptions, console: Console, places: &WorkspacePaths) -> Outcome {
-    let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
+fn status(common: &CommonOptions, console: Console, paths: &WorkspacePaths) -> Outcome {
+    let opened = OpenIndex::open(&common.host(), paths, &console.shared())?;
     let status = opened.index.status().map_err(failure)?;
     if console.json {
         console.json_result(&status.to_json());
@@ -94,12 +94,12 @@ fn status(common: &CommonOptions, console: Console, places: &WorkspacePaths) -> 
 fn search(
     common: &CommonOptions,
     console: Console,
-    places: &WorkspacePaths,
+    paths: &WorkspacePaths,
     query: &str,
     limit: u32,
 ) -> Outcome {
     let cancel = cancel_flag()?;
-    let opened = OpenIndex::open(&common.host(), places, &console.shared())?;
+    let opened = OpenIndex::open(&common.host(), paths, &console.shared())?;
     fresh_enough(&opened, console, &cancel)?;
     let origin = Origin {
         conversation: ConversationId("index".to_owned()),
@@ -108,19 +108,19 @@ fn search(
         retention: Retention::Process,
     };
     let call = Call { origin: &origin, cancel: &cancel, time_left: None };
-    let found =
+    let answer =
         opened.index.search(&call, &SearchCode { query: query.to_owned(), limit }).map_err(failure)?;
     if console.json {
-        console.json_result(&found);
+        console.json_result(&answer);
         return Ok(Exit::Done);
     }
-    for hit in &found.hits {
+    for hit in &answer.hits {
         console.result(&format!("{}:{}-{}  {:.2}", hit.path, hit.line_start, hit.line_end, hit.score));
         for line in hit.snippet.lines() {
             console.result(&format!("    {line}"));
         }
     }
-    if found.hits.is_empty() {
+    if answer.hits.is_empty() {
         console.styled(Tone::Faint, "nothing is found");
     }
     Ok(Exit::Done)

@@ -22,7 +22,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::served_history::ServedHistory;
 use crate::views::console::Console;
 
-/// How MCP clients are served.
+/// Options of serving MCP clients.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct McpOptions {
     /// Answer exact WAP JSON in place of text.
@@ -61,21 +61,21 @@ const PARTING: Duration = Duration::from_secs(60);
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host())?;
-    check_unconfined(&common.host(), &places)?;
-    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
-    // The client is answered at once; the workspace is ready when the first call needs it, and if it cannot be had,
-    // that call says so.
+    let paths = WorkspacePaths::find(&common.host())?;
+    check_unconfined(&common.host(), &paths)?;
+    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
+    // The client is answered at once, while the workspace is opened in the background; if that fails, the first call
+    // reports it.
     let opening = Arc::clone(&workspace);
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
     let code = Arc::new(ServedIndex::new(
         &common.host(),
-        &places,
+        &paths,
         &console.shared(),
         &workspace,
         options.offers_the_code_index(),
     ));
-    let config = Arc::new(config(options, &places, &workspace, &code));
+    let config = Arc::new(config(options, &paths, &workspace, &code));
     let beginning = Arc::clone(&code);
     thread::Builder::new()
         .name("opening".to_owned())
@@ -88,8 +88,8 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
     let client = Client::new("mcp", &served, &CallPool::new());
     let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
-    let told = Arc::clone(&interrupted);
-    let _guard = cancel.on_cancel(Box::new(move || told.notify_one()));
+    let waker = Arc::clone(&interrupted);
+    let _guard = cancel.on_cancel(Box::new(move || waker.notify_one()));
     serve_stdio(server, &interrupted).map_err(failed)?;
     client.cancel_all();
     client.wait_until_idle(PARTING);
@@ -101,11 +101,11 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
 /// Returns the settings that the command line gives the server.
 pub(crate) fn config(
     options: &McpOptions,
-    places: &WorkspacePaths,
+    paths: &WorkspacePaths,
     workspace: &Arc<SharedWorkspace>,
     code: &Arc<ServedIndex>,
 ) -> McpConfig {
-    let history = ServedHistory { workspace: Arc::clone(workspace), places: places.clone() };
+    let history = ServedHistory { workspace: Arc::clone(workspace), paths: paths.clone() };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),

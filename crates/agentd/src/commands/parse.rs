@@ -45,11 +45,11 @@ pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<D
     let strictness = if strict { Strictness::Strict } else { Strictness::Repair };
     // Without a dialect, what both of them read alike.
     let reply = read_in(&text, strictness, dialect.unwrap_or(Dialect::CodingAgent));
-    let mut seen = json!(reply);
+    let mut output = json!(reply);
     if let Some(dialect) = dialect {
-        seen["dialect"] = json!(dialect);
+        output["dialect"] = json!(dialect);
     }
-    console.json_result(&seen);
+    console.json_result(&output);
     match &reply.refused {
         None => Ok(Exit::Done),
         Some(refusal) => {
@@ -66,7 +66,7 @@ pub(crate) fn codali(console: Console, file: &Path, strict: bool) -> Outcome {
     let strictness = if strict { Strict } else { Tolerant };
     match read_request(&text, &ReadOptions { strictness, ..ReadOptions::default() }) {
         Ok(reading) => {
-            console.json_result(&seen(&reading));
+            console.json_result(&reading_json(&reading));
             Ok(Exit::Done)
         }
         Err(error) => {
@@ -77,7 +77,7 @@ pub(crate) fn codali(console: Console, file: &Path, strict: bool) -> Outcome {
     }
 }
 
-fn seen(reading: &Reading) -> Value {
+fn reading_json(reading: &Reading) -> Value {
     let mut request = json!(reading.request);
     // The key is always there, also if the request says nothing about its context.
     if request["context"].is_null() {

@@ -49,15 +49,15 @@ fn show(console: Console, reply: &Reply<'_>, plan: &[PlanLine]) {
             console.notice_row(&[(Tone::Bad, &reason)]);
         }
         let lines: Vec<&str> = line.diff.trim_end().lines().collect();
-        let shown = lines.len().min(BLOCK_LINES).min(left);
-        left -= shown;
-        for line in &lines[..shown] {
+        let count = lines.len().min(BLOCK_LINES).min(left);
+        left -= count;
+        for line in &lines[..count] {
             console.notice_row(&[(tone(line), &cut(line))]);
         }
-        if shown < lines.len() {
+        if count < lines.len() {
             console.notice(&format!(
                 "… {} more lines of this difference; `agentd apply --dry-run FILE` prints all of it",
-                lines.len() - shown
+                lines.len() - count
             ));
         }
     }
@@ -83,7 +83,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Whether a block that changes a file stands behind a command.
+/// Checks whether a block that changes a file stands behind a command.
 fn changes_behind_a_command(reply: &Reply<'_>) -> bool {
     let blocks = reply.items.iter().filter_map(|item| match item {
         Item::Block(block) => Some(&block.value),

@@ -28,7 +28,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// How HTTP clients are served.
+/// Options of serving HTTP clients.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeOptions {
     /// The address and port to listen on.
@@ -50,7 +50,7 @@ pub(crate) struct ServeOptions {
     pub mcp: McpOptions,
 }
 
-/// How many connections there may be, if the system allows as many open files.
+/// The most connections, if the system allows as many open files.
 const MOST_CONNECTIONS: u64 = 4_096;
 
 /// Files that everything else may need.
@@ -63,11 +63,11 @@ struct Listening {
     token_file: Option<String>,
 }
 
-/// Serves until it is told to stop.
+/// Serves until a signal stops it.
 pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host())?;
-    check_unconfined(&common.host(), &places)?;
+    let paths = WorkspacePaths::find(&common.host())?;
+    check_unconfined(&common.host(), &paths)?;
     let (token, token_file) = if options.no_token {
         if !options.listen.ip().is_loopback() {
             return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
@@ -89,18 +89,18 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
     })?;
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
+    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
     let mcp_runtime = SideRuntime::start("mcp").map_err(failed)?;
     let code = Arc::new(ServedIndex::new(
         &common.host(),
-        &places,
+        &paths,
         &console.shared(),
         &workspace,
         options.mcp.offers_the_code_index(),
     ));
-    let mcp = mcp::config(&options.mcp, &places, &workspace, &code);
+    let mcp = mcp::config(&options.mcp, &paths, &workspace, &code);
     let reported = Arc::clone(&workspace);
     let router = wap_http::router(HttpConfig {
         workspace: Arc::<SharedWorkspace>::clone(&workspace),
@@ -110,16 +110,16 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
         metrics: Arc::clone(&metrics),
         mcp,
         mcp_runtime: mcp_runtime.handle(),
-        root: places.workspace.display().to_string(),
+        root: paths.workspace.display().to_string(),
         stop: cancel.clone(),
         sockets: sockets.clone(),
         llm4s_prefix: options.llm4s_workspace.clone(),
     });
     let shutdown = Shutdown::default();
-    let told = shutdown.clone();
-    let _guard = cancel.on_cancel(Box::new(move || told.stop()));
-    // Opening the workspace can take long, and those who look after the server ask meanwhile whether it is there. Calls wait
-    // for it; if it cannot be had, the server ends.
+    let stopping = shutdown.clone();
+    let _guard = cancel.on_cancel(Box::new(move || stopping.stop()));
+    // Opening the workspace can take long, and health checks must be answered meanwhile. Calls wait for it; if it fails,
+    // the server ends.
     let (sender, failure) = channel();
     let (opening, beginning, stopping) = (Arc::clone(&workspace), Arc::clone(&code), shutdown.clone());
     let open = move || match opening.open() {

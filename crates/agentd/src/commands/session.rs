@@ -57,7 +57,7 @@ struct Loop<'a> {
     announced: Cell<u32>,
 }
 
-/// Starts a session and, unless told otherwise, stays with it until DONE.
+/// Starts a session and follows it until DONE, unless `--no-wait` was given.
 pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) -> Outcome {
     let task = new.task.join(" ");
     if task.trim().is_empty() {
@@ -92,7 +92,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
 
 /// Returns the workspace for JSON, where that is a folder above the current one.
 pub(crate) fn found_workspace(common: &CommonOptions) -> Option<String> {
-    common.found.as_ref().map(|found| found.folder.display().to_string())
+    common.workspace_above.as_ref().map(|workspace_above| workspace_above.folder.display().to_string())
 }
 
 /// Starts a session.
@@ -108,14 +108,14 @@ pub(crate) fn create(
     sessions.call(&CreateSession { id, task, dialect, budget }, cancel)
 }
 
-/// Goes on with a session.
+/// Continues a session.
 pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host())?;
-    if !places.has_sessions() {
+    let paths = WorkspacePaths::find(&common.host())?;
+    if !paths.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = SharedSessions::open(&common.host(), places, &console.shared(), true)?;
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), true)?;
     let id = resume.id.as_deref().map(parse_id).transpose()?;
     let session = match id {
         Some(id) if resume.reopen => sessions.call(&ReopenSession { id }, &cancel)?,
@@ -146,12 +146,12 @@ fn stay_with(
     let outcome = followed.follow();
     sessions.leave(cancel);
     if matches!(outcome, Ok(Exit::Interrupted)) {
-        console.progress("stopped; `agentd resume` goes on");
+        console.progress("stopped; `agentd resume` continues");
     }
     outcome
 }
 
-/// Follows a new session for another command, which says in its own words where messages and replies are.
+/// Follows a new session for another command, which announces messages and replies in its own words.
 pub(crate) fn follow(
     common: &CommonOptions,
     console: Console,
@@ -230,8 +230,8 @@ impl Loop<'_> {
                 Waited::Cancelled => return Ok(Exit::Interrupted),
                 Waited::Event(InboxEvent::Unusable { name, why, set_aside }) => {
                     self.console.notice(&format!("inbox/{name} {why}"));
-                    if let Some(place) = set_aside {
-                        self.console.notice(&format!("  it is now {}", place.0.display()));
+                    if let Some(destination) = set_aside {
+                        self.console.notice(&format!("  it is now {}", destination.0.display()));
                     }
                 }
                 Waited::Event(InboxEvent::Reply(file)) => {
@@ -255,7 +255,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Finds out which session a reply in the inbox is for, if several processes wait there.
+    /// Determines which session a reply in the inbox is for, if several processes wait there.
     fn whose(&self, followed: &FollowedSession, file: &InboxFile) -> Whose {
         match ReplyTo::find(&file.text) {
             Some(quoted) if followed.is_followed(quoted.session) => Whose::Other,
@@ -266,19 +266,19 @@ impl Loop<'_> {
 
     /// Moves a reply that is not executed out of the inbox.
     fn set_aside(&self, file: &InboxFile, why: &str, advice: &str) -> Result<(), Failure> {
-        let place = match self.sessions.folders().set_aside(&file.name) {
-            Ok(place) => place,
-            // Another process has read it, too, and was faster.
+        let destination = match self.sessions.folders().set_aside(&file.name) {
+            Ok(destination) => destination,
+            // Another process has read the file as well, and moved it first.
             Err(FsError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(explain(SessionError::Files(error))),
         };
         self.console.notice(&format!("not executed: {why}"));
         self.console.notice(&format!("  {advice}"));
-        self.console.notice(&format!("  it is now {}", place.0.display()));
+        self.console.notice(&format!("  it is now {}", destination.0.display()));
         Ok(())
     }
 
-    /// Executes one reply. Returns how the session ended, if it did.
+    /// Executes one reply. Returns the exit code if the session ended.
     fn round(&self, inbox: &mut Inbox, file: &InboxFile) -> Result<Option<Exit>, Failure> {
         let Loop { common, console, sessions, cancel, .. } = *self;
         console.styled(Tone::Strong, &format!("received {}", file.name));
@@ -299,11 +299,11 @@ impl Loop<'_> {
         };
         match applied {
             Ok(applied) => {
-                let told = self.tell(&applied)?;
+                let exit = self.report(&applied)?;
                 applied.late.iter().for_each(|line| console.notice(line));
                 match applied.left_undone {
                     Some(refusal) => Err(refusal.into_failure()),
-                    None => Ok(told),
+                    None => Ok(exit),
                 }
             }
             Err(refusal) if refusal.is_taken => {
@@ -317,11 +317,11 @@ impl Loop<'_> {
             }
             Err(refusal) => Err(refusal
                 .into_failure()
-                .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it")),
+                .advise("the reply is still in the inbox: `agentd resume` continues with the rest of it")),
         }
     }
 
-    fn tell(&self, applied: &AppliedReply) -> Result<Option<Exit>, Failure> {
+    fn report(&self, applied: &AppliedReply) -> Result<Option<Exit>, Failure> {
         let console = self.console;
         if !applied.is_executed {
             console.progress("this reply was executed before; nothing was done");
@@ -329,12 +329,12 @@ impl Loop<'_> {
         if applied.was_resumed {
             console.detail("this reply was begun earlier; what was done then was not done again");
         }
-        tell_taken_over(console, applied);
+        report_superseded(console, applied);
         if !applied.repairs.is_empty() {
             let repairs = applied.repairs.join(", ");
             console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
         }
-        tell_unexpected(console, applied);
+        report_unexpected(console, applied);
         let session = &applied.session;
         if !session.is_complete {
             if self.announced.replace(session.sequence_number) != session.sequence_number {
@@ -359,7 +359,7 @@ impl Loop<'_> {
     }
 }
 
-/// Which session a reply in the inbox is for.
+/// The session that a reply in the inbox is for.
 enum Whose {
     This,
     /// One that another process follows.
@@ -374,7 +374,7 @@ fn followed_already(id: SessionId) -> Failure {
     )
 }
 
-/// Has the owner of the state folder execute a reply, and shows how it goes.
+/// Lets the owner of the state folder execute a reply, and shows the progress.
 pub(crate) fn execute(
     console: Console,
     sessions: &SharedSessions,
@@ -387,8 +387,8 @@ pub(crate) fn execute(
     sessions.call_watched(request, cancel, &mut Watching::new(&reply.items, &mut progress))
 }
 
-/// Shows what a reply would do and asks for it, unless it was executed before. What would refuse it is the answer before
-/// anything is asked.
+/// Shows what a reply would do and asks for confirmation, unless it was executed before. A refusal is returned without a
+/// question.
 pub(crate) fn review(
     common: &CommonOptions,
     console: Console,
@@ -423,7 +423,7 @@ pub(crate) fn review(
 }
 
 /// Reports that a reply held nothing to do, or that its DONE did not end the session.
-pub(crate) fn tell_unexpected(console: Console, applied: &AppliedReply) {
+pub(crate) fn report_unexpected(console: Console, applied: &AppliedReply) {
     if applied.is_executed && applied.results.is_empty() {
         console.notice("  no block was found in this reply, so nothing was done; the next message tells the model how blocks are written");
     }
@@ -437,7 +437,7 @@ pub(crate) fn tell_unexpected(console: Console, applied: &AppliedReply) {
             format!("{failed} blocks of the reply failed")
         };
         console.notice(&format!(
-            "  the model said DONE, but {blocks}: the session goes on, and the next message has the results"
+            "  the model said DONE, but {blocks}: the session continues, and the next message has the results"
         ));
     }
 }
@@ -446,12 +446,12 @@ fn failed_blocks(applied: &AppliedReply) -> usize {
     applied.results.iter().filter(|result| !result.success).count()
 }
 
-/// Tells what became of a reply that was stopped before this one.
-pub(crate) fn tell_taken_over(console: Console, executed: &AppliedReply) {
+/// Reports the results of an interrupted reply that this one supersedes.
+pub(crate) fn report_superseded(console: Console, executed: &AppliedReply) {
     if executed.taken_over.is_empty() {
         return;
     }
-    console.notice("  another reply to the same message was stopped earlier: its rest is given up, and the model is told what it had done");
+    console.notice("  another reply to the same message was stopped earlier: its rest is dropped, and the next message reports its results to the model");
     for result in &executed.taken_over {
         let mark = if result.success { "OK" } else { "FAILED" };
         console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));

@@ -44,7 +44,7 @@ pub(crate) fn list(common: &CommonOptions, console: Console) -> Outcome {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct SessionReport {
     #[serde(flatten)]
     session: Session,
     steps: Vec<StepSummary>,
@@ -57,7 +57,7 @@ pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcom
     let session = read_session(&journal, id).map_err(explain)?;
     let steps = session_steps(&journal, id).map_err(explain)?;
     if console.json {
-        console.json_result(&Shown { session, steps });
+        console.json_result(&SessionReport { session, steps });
         return Ok(Exit::Done);
     }
     let state = if session.is_complete { "done" } else { "waiting for a reply" };
@@ -65,7 +65,7 @@ pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcom
     console.result(&format!("{state}, message {}, dialect {}", session.sequence_number, session.dialect));
     console.result(&format!("created {}, changed {}", session.created_at, session.updated_at));
     for step in steps {
-        let unfinished = if step.finished { "" } else { " (not finished; `agentd resume` goes on)" };
+        let unfinished = if step.finished { "" } else { " (not finished; `agentd resume` continues it)" };
         console.result(&format!("\nreply to message {}{unfinished}", step.sequence));
         for result in step.results {
             for line in result_lines("  ", &result) {

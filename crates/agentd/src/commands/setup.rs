@@ -10,10 +10,10 @@ use crate::common_options::CommonOptions;
 use crate::config::confinement_arguments::given_arguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::McpClient;
-use crate::setup::{Placed, Server, SetupError, alone, place};
+use crate::setup::{Placed, Server, SetupError, alone, put_entry};
 use crate::views::console::Console;
 
-/// Which MCP client is configured.
+/// The MCP client to configure.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SetupOptions {
     /// The client.
@@ -35,52 +35,52 @@ struct Report<'a> {
 /// Prints what to put into the client's configuration, or puts it there.
 pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
-    let places = WorkspacePaths::find(&common.host())?;
-    // Its server would refuse to start.
-    check_unconfined(&common.host(), &places)?;
-    let file = client.file(&places.workspace).ok_or_else(|| {
+    let paths = WorkspacePaths::find(&common.host())?;
+    // With these options the configured server would refuse to start.
+    check_unconfined(&common.host(), &paths)?;
+    let file = client.file(&paths.workspace).ok_or_else(|| {
         Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
             .advise("set the variable HOME")
     })?;
-    let name = client.entry_name(&places.workspace);
-    let entry = client.entry(&server(common, &places)?);
-    let shown = file.display().to_string();
+    let name = client.entry_name(&paths.workspace);
+    let entry = client.entry(&server(common, &paths)?);
+    let file_text = file.display().to_string();
     let report =
-        |written, changed| Report { file: shown.clone(), name: &name, entry: &entry, written, changed };
+        |written, changed| Report { file: file_text.clone(), name: &name, entry: &entry, written, changed };
     if !options.write {
         if console.json {
             console.json_result(&report(false, false));
         } else {
-            console.progress(&format!("in {shown}:"));
+            console.progress(&format!("in {file_text}:"));
             console.result(&alone(client, &name, &entry));
             console.progress("--write puts it there and keeps what else is in the file");
         }
         return Ok(Exit::Done);
     }
-    let placed = place(client, &file, &name, &entry).map_err(|error| {
+    let placed = put_entry(client, &file, &name, &entry).map_err(|error| {
         let advice = match error {
             SetupError::Unreadable { .. } => {
                 "nothing was written; without --write it is printed, to be put there by hand"
             }
             SetupError::Io(_) => "nothing was written",
         };
-        Failure::new(Exit::Failed, format!("{shown}: {error}")).advise(advice)
+        Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice)
     })?;
     if console.json {
         console.json_result(&report(true, placed != Placed::Unchanged));
         return Ok(Exit::Done);
     }
     console.result(&match placed {
-        Placed::Created => format!("made {shown}"),
-        Placed::Changed => format!("changed '{name}' in {shown}"),
-        Placed::Unchanged => format!("'{name}' is in {shown} already"),
+        Placed::Created => format!("made {file_text}"),
+        Placed::Changed => format!("changed '{name}' in {file_text}"),
+        Placed::Unchanged => format!("'{name}' is in {file_text} already"),
     });
     console.progress(client.next_step());
     Ok(Exit::Done)
 }
 
 /// The same as this program, on the same folder, with the same options where they are not the usual ones.
-fn server(common: &CommonOptions, places: &WorkspacePaths) -> Result<Server, Failure> {
+fn server(common: &CommonOptions, paths: &WorkspacePaths) -> Result<Server, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(Exit::Failed, format!("this program cannot be found: {error}")))?;
     let text = |path: &std::path::Path| {
@@ -91,9 +91,9 @@ fn server(common: &CommonOptions, places: &WorkspacePaths) -> Result<Server, Fai
             )
         })
     };
-    let mut arguments = vec!["mcp".to_owned(), "--workspace".to_owned(), text(&places.workspace)?];
+    let mut arguments = vec!["mcp".to_owned(), "--workspace".to_owned(), text(&paths.workspace)?];
     if common.base.is_some() {
-        arguments.extend(["--base".to_owned(), text(&places.base)?]);
+        arguments.extend(["--base".to_owned(), text(&paths.base)?]);
     }
     arguments.extend(given_arguments(common));
     Ok(Server { program: text(&program)?, arguments })

@@ -1,4 +1,4 @@
-//! What shells and `man` know of the command line, made from its definition.
+//! Completions for shells and manual pages, made from the definition of the command line.
 
 use std::io::{self, Write};
 
@@ -51,7 +51,7 @@ fn closing_sections(words: &[String]) -> String {
     text
 }
 
-/// Prints bytes; a reader that has seen enough is no failure.
+/// Prints bytes; a reader that closes the pipe early is not a failure.
 fn print(bytes: &[u8]) -> Outcome {
     match io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

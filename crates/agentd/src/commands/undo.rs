@@ -39,7 +39,7 @@ struct Report<'a> {
     kept_folders: &'a [String],
     commands: &'a [String],
     not_undoable: &'a [String],
-    /// The change by whose number this undo is taken back.
+    /// The number of the change that reverts this undo.
     taken_back_by: Option<u64>,
 }
 
@@ -49,26 +49,27 @@ struct Refusal<'a> {
     obstacles: &'a [Obstacle],
 }
 
-/// Takes back what is asked for.
-pub(crate) fn undo(common: &CommonOptions, console: Console, asked: &UndoOptions) -> Outcome {
+/// Undoes the requested changes.
+pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host())?;
-    if !places.has_sessions() {
+    let paths = WorkspacePaths::find(&common.host())?;
+    if !paths.has_sessions() {
         return Err(last_change::nothing());
     }
-    if let Some(session) = &asked.session {
+    if let Some(session) = &options.session {
         parse_id(session)?;
     }
-    let request = UndoRequest { change: asked.change, reply: asked.reply, session: asked.session.clone() };
-    let workspace = SharedWorkspace::new(&common.host(), &places, &console.shared());
+    let request =
+        UndoRequest { change: options.change, reply: options.reply, session: options.session.clone() };
+    let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
     workspace.open()?;
     let origin = origin();
     let answer = workspace.undo(&request, &Call { origin: &origin, cancel: &cancel, time_left: None })?;
     match answer {
         Ok(answer) => {
-            report(console, &answer, asked.all);
+            report(console, &answer, options.all);
             if answer.reply_is_open {
-                console.notice("this reply is not finished: applying it again, or `agentd resume`, goes on with the rest of it");
+                console.notice("this reply is not finished: applying it again, or `agentd resume`, continues with the rest of it");
             }
             Ok(Exit::Done)
         }
@@ -116,15 +117,15 @@ fn report(console: Console, answer: &UndoAnswer, shows_all: bool) {
     }
     let is_folder = |path: &str| bookkeeping.contains(&format!("{path}/"));
     let is_folded = |path: &str| !shows_all && (bookkeeping.contains(path) || is_folder(path));
-    let (folded, shown): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| is_folded(&path.path));
+    let (folded, listed): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| is_folded(&path.path));
     let folded = folded.iter().filter(|path| !is_folder(&path.path)).count();
-    // What is all of it is not a footnote.
-    if shown.is_empty() {
+    // If all paths would be folded, they are listed: a line that counts them would say nothing.
+    if listed.is_empty() {
         undo_lines(undone).iter().for_each(|line| console.result(line));
     } else {
-        let mut shown = undone.clone();
-        shown.paths.retain(|path| !is_folded(&path.path));
-        undo_lines(&shown).iter().for_each(|line| console.result(line));
+        let mut listed = undone.clone();
+        listed.paths.retain(|path| !is_folded(&path.path));
+        undo_lines(&listed).iter().for_each(|line| console.result(line));
         if let Some(line) = folded_line(folded) {
             console.result(&line);
         }

@@ -15,12 +15,12 @@ use crate::views::console::Console;
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn wap(common: &CommonOptions, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = WorkspacePaths::find(&common.host())?;
-    check_unconfined(&common.host(), &places)?;
-    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
+    let paths = WorkspacePaths::find(&common.host())?;
+    check_unconfined(&common.host(), &paths)?;
+    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     workspace.open()?;
     let served: Arc<dyn Workspace> = Arc::<SharedWorkspace>::clone(&workspace);
-    let root = places.workspace.display().to_string();
+    let root = paths.workspace.display().to_string();
     let end = serve_json_lines(&served, root, BufReader::new(io::stdin()), io::stdout(), &cancel)
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot start a thread: {error}")))?;
     workspace.leave(&cancel);

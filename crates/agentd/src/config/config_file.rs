@@ -14,19 +14,19 @@ use super::settable::{SettableTable, change_at, command_at, option_of, stands_as
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
 
-/// What `--config` names to have no file read.
+/// The argument of `--config` for no file at all.
 pub(crate) const NO_FILE: &str = "/dev/null";
 
 /// A configuration file that was read.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigFile {
-    /// Where it is, or would be; `None` if there is no place for it.
+    /// The path, also of a missing file; `None` if there is no configuration folder.
     pub(crate) path: Option<PathBuf>,
-    /// Whether it is there.
+    /// True if the file exists.
     pub(crate) is_there: bool,
-    /// Why it is not used, where that does not stop the command.
+    /// The reason why it is not used, if that does not stop the command.
     pub(crate) unused_because: Option<String>,
-    /// What it sets, in its order.
+    /// The settings, in the order of the file.
     pub(crate) settings: Vec<Setting>,
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct Setting {
 
 impl Setting {
     /// Returns the key with its table, and the value as the file has it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn assignment(&self) -> String {
         let dot = if self.table.name.is_empty() { "" } else { "." };
         format!("{}{dot}{} = {}", self.table.name, self.option, self.text)
     }
 
-    /// Whether a command is confined less by it than by default.
+    /// Checks whether it confines a command less than the default.
     pub(crate) fn lowers_protection(&self) -> bool {
         let first = self.values.first().and_then(|value| value.to_str()).unwrap_or_default();
         match self.option {
@@ -63,12 +63,12 @@ impl Setting {
         }
     }
 
-    /// Whether it says more than that a switch is off.
+    /// Checks whether it does more than switch something off.
     pub(super) fn is_on(&self) -> bool {
         self.values.iter().any(|value| value != "off")
     }
 
-    /// Whether the protection is that of the commands of a model, or for agents of them themselves.
+    /// Checks whether the setting confines what the command starts: a model's commands, or agents.
     fn is_about(&self, command: &str) -> bool {
         self.option == "sandbox" || (!command.starts_with("cocode") && self.option != "no-token")
     }
@@ -89,7 +89,7 @@ impl ConfigFile {
             Err(UserFileError::Missing) if named.is_none() => {
                 return Ok(ConfigFile { path: Some(path), ..ConfigFile::default() });
             }
-            // Without a name it is the file of this user, and one that this user cannot get at is not.
+            // Without `--config` the file belongs to this user; one that this user cannot reach does not.
             Err(error @ UserFileError::Unreachable) if named.is_none() => {
                 let unused_because = Some(error.to_string());
                 return Ok(ConfigFile { path: Some(path), unused_because, ..ConfigFile::default() });
@@ -97,14 +97,14 @@ impl ConfigFile {
             read => read.map_err(refused)?,
         };
         let settings = parse(&text, &path, definition).map_err(|faults| faulty(&path, &faults))?;
-        // What the file lets commands change may hold the file itself.
+        // A folder that the file opens to commands may hold the file itself.
         let caches = settings.iter().filter(|setting| setting.option == "cache");
         caches.flat_map(|setting| &setting.values).for_each(|folder| reach.add(Path::new(folder)));
         reach.resolve(&path).map_err(refused)?;
         Ok(ConfigFile { path: Some(path), is_there: true, unused_because: None, settings })
     }
 
-    /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing, and says why.
+    /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing and has the reason.
     pub(crate) fn read_or_explain(common: &CommonOptions, definition: &Command) -> ConfigFile {
         ConfigFile::read(common, definition).unwrap_or_else(|failure| {
             let unused_because = Some(failure.message);
@@ -134,8 +134,8 @@ impl ConfigFile {
         settings.map(|(setting, arg)| (setting, arg.get_id().clone(), arg.is_global_set())).collect()
     }
 
-    /// Puts what the file sets for a command in the place of its built-in defaults. Answers, too, what of it confines
-    /// commands less.
+    /// Replaces a command's built-in defaults with the settings of the file. Returns also the settings that confine
+    /// commands less, as lines.
     pub(crate) fn settle(
         &self,
         definition: Command,
@@ -145,13 +145,14 @@ impl ConfigFile {
         let settings = self.settings_for(&definition, command, given);
         let lowering = settings.iter().map(|(setting, ..)| *setting);
         let lowering = lowering.filter(|setting| setting.lowers_protection() && setting.is_about(command));
-        let place = self.path.as_deref().unwrap_or(Path::new(NO_FILE)).display();
-        let lowered =
-            lowering.map(|setting| format!("{} by {place}, line {}", setting.shown(), setting.line_number));
+        let file = self.path.as_deref().unwrap_or(Path::new(NO_FILE)).display();
+        let lowered = lowering
+            .map(|setting| format!("{} by {file}, line {}", setting.assignment(), setting.line_number));
         let lowered = lowered.collect();
         let settled = settings.into_iter().fold(definition, |definition, (setting, id, is_global)| {
-            let place = if is_global { "" } else { command };
-            change_at(definition, place, &|command| {
+            // A global option is defined at the top, from where clap hands it down.
+            let defined_at = if is_global { "" } else { command };
+            change_at(definition, defined_at, &|command| {
                 command.mut_arg(id.as_str(), |arg| arg.default_values(setting.values.clone()))
             })
         });
@@ -159,7 +160,7 @@ impl ConfigFile {
     }
 }
 
-/// Whether one of two options excludes the other.
+/// Checks whether one of two options excludes the other.
 pub(super) fn conflict(command: &Command, one: &Arg, other: &Arg) -> bool {
     let is_named = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|named| named.get_id() == other.get_id())

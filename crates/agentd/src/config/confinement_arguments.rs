@@ -23,22 +23,22 @@ pub(crate) fn settled_arguments(common: &CommonOptions) -> Vec<String> {
 /// The options about the confinement of commands, by their long names, as the command line has them.
 fn arguments(common: &CommonOptions) -> Vec<(&'static str, Vec<String>)> {
     let valued = |name: &'static str, value: String| (name, vec![format!("--{name}"), value]);
-    let mut found = Vec::new();
+    let mut arguments = Vec::new();
     if let Some(sandbox) = &common.sandbox {
-        found.push(valued("sandbox", sandbox.to_string()));
+        arguments.push(valued("sandbox", sandbox.to_string()));
     }
-    found.push(valued("network", common.network.to_string()));
-    found.push(valued("layer", common.layer.to_string()));
-    found.extend(common.cache.iter().map(|folder| valued("cache", absolute_text(folder))));
+    arguments.push(valued("network", common.network.to_string()));
+    arguments.push(valued("layer", common.layer.to_string()));
+    arguments.extend(common.cache.iter().map(|folder| valued("cache", absolute_text(folder))));
     for (name, given) in
         [("protect", &common.protect), ("ask-about", &common.ask_about), ("unprotect", &common.unprotect)]
     {
-        found.extend(given.iter().map(|given| (name, vec![format!("--{name}={given}")])));
+        arguments.extend(given.iter().map(|given| (name, vec![format!("--{name}={given}")])));
     }
     if let Some(timeout) = common.timeout {
-        found.push(valued("timeout", timeout.as_secs().to_string()));
+        arguments.push(valued("timeout", timeout.as_secs().to_string()));
     }
     let read_only = if common.read_only { "--read-only" } else { "--read-only=off" };
-    found.push(("read-only", vec![read_only.to_owned()]));
-    found
+    arguments.push(("read-only", vec![read_only.to_owned()]));
+    arguments
 }

@@ -1,4 +1,4 @@
-//! What is wrong in a configuration file.
+//! Faults in a configuration file.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub(super) struct Fault {
     pub(super) kind: FaultKind,
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum FaultKind {
     /// It is not TOML.
@@ -23,7 +23,7 @@ pub(super) enum FaultKind {
     #[error("there is no option '{key}'{}{}", of(.table), did_you_mean(.nearest.as_deref()))]
     UnknownKey { key: String, table: String, nearest: Option<String> },
     /// The key stands in another table.
-    #[error("'{key}' belongs {}", place(.table))]
+    #[error("'{key}' belongs {}", location(.table))]
     ElsewhereKey { key: String, table: &'static str },
     /// The option is one of a single call.
     #[error("'{0}' is for the command line only")]
@@ -50,6 +50,6 @@ fn of(table: &str) -> String {
     if table.is_empty() { String::new() } else { format!(" in [{table}]") }
 }
 
-fn place(table: &str) -> String {
+fn location(table: &str) -> String {
     if table.is_empty() { "in front of the first table".to_owned() } else { format!("in [{table}]") }
 }

@@ -1,8 +1,8 @@
-//! Which of the common options a command obeys.
+//! The common options that each command obeys.
 //!
 //! The common options are read in front of and behind every command. One that a command does not obey is refused, and not shown
 //! in its help: an option that protects must never be taken and forgotten. Options of the configuration file are those of all
-//! commands, and are no matter of this.
+//! commands, and are not affected.
 
 use std::collections::BTreeSet;
 
@@ -28,20 +28,20 @@ const COMMON: [&str; 14] = [
     "history-limit",
 ];
 
-/// What commands obey that run shell commands for a model, or start what does.
+/// The options of commands that run shell commands for a model, or start a process that does.
 const ALL: &[&str] = &COMMON;
 
 /// The same for those that end with their one reply or transcript: nothing is removed while they run.
 const ONCE: &[&str] = COMMON.split_at(13).0;
 
-/// What commands obey that look at a folder and at what is kept of it, and run nothing.
-const PLACES: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
+/// The options of commands that read a folder and its state folder, and run nothing.
+const FOLDERS: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
 
-/// What commands obey that change files and run nothing.
+/// The options of commands that change files and run nothing.
 const CHANGES: &[&str] =
     &["workspace", "base", "trust-state", "json", "read-only", "protect", "ask-about", "unprotect"];
 
-/// What commands obey that print what they print, and run nothing. Such a thing has always been read-only.
+/// The options of commands that print a text and run nothing. They are read-only by nature.
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with what it obeys of the common options.
@@ -54,27 +54,27 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("new", ALL),
     ("resume", ALL),
     ("apply", ONCE),
-    ("outbox", PLACES),
-    ("sessions", PLACES),
-    ("show", PLACES),
+    ("outbox", FOLDERS),
+    ("sessions", FOLDERS),
+    ("show", FOLDERS),
     ("replay", ONCE),
-    ("gc", PLACES),
-    ("log", PLACES),
+    ("gc", FOLDERS),
+    ("log", FOLDERS),
     ("undo", CHANGES),
-    ("diff", PLACES),
-    ("parse tag", PLACES),
-    ("parse codali", PLACES),
+    ("diff", FOLDERS),
+    ("parse tag", FOLDERS),
+    ("parse codali", FOLDERS),
     ("call", ALL),
     (
         "cocode run",
         &["workspace", "base", "trust-state", "json", "sandbox", "network", "cache", "timeout", "read-only"],
     ),
-    ("cocode status", PLACES),
+    ("cocode status", FOLDERS),
     ("cocode logs", TEXT),
     ("cocode diff", TEXT),
     ("cocode cancel", TEXT),
     ("cocode pick", CHANGES),
-    ("cocode clean", PLACES),
+    ("cocode clean", FOLDERS),
     // On a repository of its own.
     ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),
     ("cocode doctor", &["workspace", "base", "json", "read-only"]),
@@ -84,15 +84,15 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("serve", ALL),
     ("mcp", ALL),
     ("codali", ALL),
-    ("index build", PLACES),
-    ("index status", PLACES),
-    ("index search", PLACES),
+    ("index build", FOLDERS),
+    ("index status", FOLDERS),
+    ("index search", FOLDERS),
     ("doctor", &["workspace", "base", "trust-state", "json", "sandbox", "read-only"]),
     ("completions", TEXT),
     ("man", TEXT),
 ];
 
-/// What to do in the place of an option that a command about agents does not obey.
+/// The remedy for each option that a command about agents does not obey.
 const INSTEAD: [(&str, &str); 5] = [
     (
         "sandbox",
@@ -113,8 +113,8 @@ const INSTEAD: [(&str, &str); 5] = [
     ("layer", "agents work in worktrees of their own; agents.toml has no key for layers"),
 ];
 
-/// Whether a command, by its words, obeys a common option, by its long name. One that only has commands of its own obeys what one
-/// of those does.
+/// Checks whether a command, by its words, obeys a common option, by its long name. One that only has subcommands obeys what
+/// one of those does.
 fn obeys(command: &str, option: &str) -> bool {
     let is_of = |words: &str| {
         words == command || words.strip_prefix(command).is_some_and(|rest| rest.starts_with(' '))
@@ -153,7 +153,7 @@ fn hide_in(command: Command, words: &str, common: &[Arg]) -> Command {
         return command;
     }
     let is_hidden = |arg: &&Arg| arg.get_long().is_some_and(|long| !obeys(words, long));
-    // A definition of its own stands in the place of the one that is handed down.
+    // A definition of its own hides the inherited one.
     let hidden: Vec<Arg> = common.iter().filter(is_hidden).map(|arg| arg.clone().hide(true)).collect();
     command.args(hidden)
 }
@@ -179,9 +179,9 @@ mod tests {
 
     #[test]
     fn every_command_says_what_it_obeys() {
-        let found: BTreeSet<String> = leaves(&definition(), "").into_iter().collect();
-        let known: BTreeSet<String> = COMMANDS.iter().map(|(words, _)| (*words).to_owned()).collect();
-        assert_eq!(found, known);
+        let existing: BTreeSet<String> = leaves(&definition(), "").into_iter().collect();
+        let listed: BTreeSet<String> = COMMANDS.iter().map(|(words, _)| (*words).to_owned()).collect();
+        assert_eq!(existing, listed);
         let definition = definition();
         let options = COMMANDS.iter().flat_map(|(_, options)| *options);
         for option in options.chain(&COMMON) {
@@ -198,13 +198,13 @@ mod tests {
         for (words, options) in COMMANDS {
             let help = find(&definition, words).clone().render_long_help().to_string();
             for option in COMMON {
-                let shown = help.lines().any(|line| {
+                let is_shown = help.lines().any(|line| {
                     let line = line.trim_start().trim_start_matches("-q, ").trim_start_matches("-v, ");
                     line.strip_prefix("--").and_then(|rest| rest.strip_prefix(option)).is_some_and(|rest| {
                         !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-')
                     })
                 });
-                assert_eq!(shown, options.contains(&option), "{words} --{option}\n{help}");
+                assert_eq!(is_shown, options.contains(&option), "{words} --{option}\n{help}");
             }
         }
     }

@@ -15,7 +15,7 @@ use super::fault::{Fault, FaultKind};
 use super::settable::{TABLES, is_switch, option_of};
 use crate::views::progress::one_line;
 
-/// How like a name must be to be offered in the place of an unknown one, from 0 to 1.
+/// The least likeness of a name that is suggested for an unknown one, from 0 to 1.
 const LIKENESS: f32 = 0.6;
 
 /// Reads what a file sets, or everything that is wrong with it.
@@ -66,16 +66,16 @@ impl Reading<'_> {
     }
 
     fn setting(&self, name: &str, key: &str, line_number: usize, item: &Item) -> Result<Setting, FaultKind> {
-        let found = TABLES.iter().filter(|table| table.name == name).find_map(|table| {
+        let entry = TABLES.iter().filter(|table| table.name == name).find_map(|table| {
             let option = table.options.iter().find(|option| **option == key)?;
             Some((table, *option, table.find(self.definition, option)?))
         });
-        let Some((table, option, arg)) = found else { return Err(self.unknown_key(name, key)) };
+        let Some((table, option, arg)) = entry else { return Err(self.unknown_key(name, key)) };
         let refuse = |why: String| FaultKind::Value { key: key.to_owned(), why };
         let values = self.values(arg, item).map_err(refuse)?;
         values.iter().try_for_each(|value| accepts(arg, value)).map_err(refuse)?;
-        let shown = item.span().and_then(|span| self.text.get(span)).unwrap_or_default();
-        Ok(Setting { table, option, line_number, values, text: one_line(shown) })
+        let source = item.span().and_then(|span| self.text.get(span)).unwrap_or_default();
+        Ok(Setting { table, option, line_number, values, text: one_line(source) })
     }
 
     /// The values as the command line would have them.
@@ -181,9 +181,9 @@ fn has_option(command: &Command, long: &str) -> bool {
     option_of(command, long).is_some() || command.get_subcommands().any(|command| has_option(command, long))
 }
 
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let known: Vec<&str> = known.filter(|known| !known.is_empty()).collect();
-    similar::get_close_matches(name, &known, 1, LIKENESS).first().map(|nearest| (*nearest).to_owned())
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<&str> = names.filter(|names| !names.is_empty()).collect();
+    similar::get_close_matches(name, &names, 1, LIKENESS).first().map(|nearest| (*nearest).to_owned())
 }
 
 /// Asks an option's own parser about a value.

@@ -1,4 +1,4 @@
-//! What a configuration file may set.
+//! The options that a configuration file may set.
 
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command, CommandFactory, Id};
@@ -15,7 +15,7 @@ pub(super) struct SettableTable {
     commands: &'static [&'static str],
     /// Those of all commands for which the same option means something else.
     but_for: &'static [&'static str],
-    /// Long names of options. Those of a single call, and those about one folder, are no matter of a file.
+    /// Long names of options. Those of a single call, and those about one folder, cannot be set in a file.
     pub(super) options: &'static [&'static str],
 }
 
@@ -26,14 +26,14 @@ pub(super) const TABLES: &[SettableTable] = &[
         but_for: &[],
         options: &["sandbox", "read-only", "history-limit", "quiet", "verbose"],
     },
-    // What an agent may use stands in agents.toml: most cannot work without the network.
+    // The rights of an agent are in agents.toml: most cannot work without the network.
     SettableTable {
         name: "",
         commands: &[""],
         but_for: &["cocode"],
         options: &["network", "layer", "cache", "protect", "ask-about", "unprotect"],
     },
-    // How long agents may run stands in agents.toml, and summaries are an agent's work as well.
+    // The time limits of agents are in agents.toml, and summaries are an agent's work as well.
     SettableTable { name: "", commands: &[""], but_for: &["cocode", "codali"], options: &["timeout"] },
     SettableTable {
         name: "session",
@@ -86,7 +86,7 @@ pub(super) const TABLES: &[SettableTable] = &[
 /// Options of a file that do not count where the command line gives another one to the same end.
 const STAND_ASIDE_FOR: [(&str, &str); 1] = [("agent", "agent-cmd")];
 
-/// Whether an option of a file does not count beside one that the command line gives, though both could.
+/// Checks whether an option of a file yields to one of the command line, though both could be set.
 pub(super) fn stands_aside(option: &Arg, given: &Arg) -> bool {
     STAND_ASIDE_FOR
         .iter()
@@ -94,7 +94,7 @@ pub(super) fn stands_aside(option: &Arg, given: &Arg) -> bool {
 }
 
 impl SettableTable {
-    /// Whether the table speaks of a command.
+    /// Checks whether the table applies to a command.
     pub(super) fn holds_for(&self, command: &str) -> bool {
         let first = command.split(' ').next().unwrap_or_default();
         self.commands.iter().any(|one| one.is_empty() || *one == command) && !self.but_for.contains(&first)
@@ -129,8 +129,8 @@ pub(super) fn option_of<'a>(command: &'a Command, long: &str) -> Option<&'a Arg>
 
 /// The command line. A flag that a file may set can also be unset, `--quiet=off` for instance.
 pub(crate) fn definition() -> Command {
-    let places = TABLES.iter().flat_map(|table| table.commands.iter().map(move |command| (table, *command)));
-    let definition = places.fold(Cli::command(), |definition, (table, words)| {
+    let entries = TABLES.iter().flat_map(|table| table.commands.iter().map(move |command| (table, *command)));
+    let definition = entries.fold(Cli::command(), |definition, (table, words)| {
         change_at(definition, words, &|command| with_switches(command, table.options))
     });
     obeyed_options::hide_others(definition)
@@ -166,7 +166,7 @@ fn switch(flag: Arg) -> Arg {
         .hide_default_value(true)
 }
 
-/// Whether an option is on or off.
+/// Checks whether an option is a switch.
 pub(super) fn is_switch(arg: &Arg) -> bool {
     arg.is_require_equals_set()
 }

@@ -36,8 +36,8 @@ pub(super) fn with_entry(
     };
     match servers.get(name) {
         Some(property) => {
-            let known = property.value().and_then(|value| value.to_serde_value());
-            if known.as_ref() == Some(entry) {
+            let current = property.value().and_then(|value| value.to_serde_value());
+            if current.as_ref() == Some(entry) {
                 return Ok(None);
             }
             property.set_value(input(entry));

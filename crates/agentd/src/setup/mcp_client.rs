@@ -19,7 +19,7 @@ pub(crate) enum McpClient {
     Codex,
 }
 
-/// How a client starts this server.
+/// The command by which a client starts this server.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     /// Absolute path of the program.

@@ -13,7 +13,7 @@ use crate::setup::{json_file, toml_file};
 /// The largest configuration file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What putting an entry into a file has done.
+/// The effect of putting an entry into a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
     /// The file is new.
@@ -24,13 +24,13 @@ pub(crate) enum Placed {
     Unchanged,
 }
 
-/// Why an entry was not put into a file. The file is as it was.
+/// The reason why an entry was not put into a file. The file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetupError {
-    /// It cannot be read as what it should be.
+    /// It is not in the format of the client.
     #[error("it cannot be understood: {why}")]
     Unreadable {
-        /// What the matter is.
+        /// The fault of the text.
         why: String,
     },
     /// It cannot be read or written.
@@ -38,15 +38,20 @@ pub(crate) enum SetupError {
     Io(#[from] io::Error),
 }
 
-/// Renders the file as it would be if nothing else stood in it.
+/// Renders the file with this entry alone.
 pub(crate) fn alone(client: McpClient, name: &str, entry: &Value) -> String {
     let text = with_entry(client, "", name, entry);
     text.ok().flatten().expect("an empty file takes an entry")
 }
 
 /// Puts an entry into a client's file, as a whole or not at all.
-pub(crate) fn place(client: McpClient, file: &Path, name: &str, entry: &Value) -> Result<Placed, SetupError> {
-    // What a link points to is rewritten, not the link.
+pub(crate) fn put_entry(
+    client: McpClient,
+    file: &Path,
+    name: &str,
+    entry: &Value,
+) -> Result<Placed, SetupError> {
+    // The target of a link is rewritten, not the link.
     let (target, text) = match fs::canonicalize(file) {
         Ok(target) => {
             if fs::metadata(&target)?.len() > MOST_BYTES {

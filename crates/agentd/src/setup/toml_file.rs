@@ -29,7 +29,7 @@ pub(super) fn with_entry(
     let mut is_changed = false;
     for (key, wanted) in entry.as_object().into_iter().flatten() {
         let wanted = item(wanted);
-        let is_same = server.get(key).is_some_and(|known| texts(known) == texts(&wanted));
+        let is_same = server.get(key).is_some_and(|current| texts(current) == texts(&wanted));
         if !is_same {
             server.insert(key, wanted);
             is_changed = true;

@@ -1,4 +1,4 @@
-//! Where `agentd` writes: results to standard output, progress and diagnostics to standard error.
+//! The output of `agentd`: results on standard output, progress and diagnostics on standard error.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ pub(crate) struct Console {
     verbose: bool,
     colours: bool,
     live: bool,
-    /// Whether results are read by a person.
+    /// True if results are written to a terminal.
     is_read: bool,
-    /// Whether results may have colours.
+    /// True if results may have colours.
     has_coloured_results: bool,
 }
 
-/// How a piece of progress looks.
+/// The style of a piece of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -68,7 +68,7 @@ impl Console {
         }
     }
 
-    /// Whether nothing but results is to be printed.
+    /// Checks whether only results are printed.
     pub(crate) fn is_quiet(self) -> bool {
         self.quiet
     }

@@ -32,7 +32,7 @@ pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames, width: LineWid
     lines
 }
 
-/// What other programs do with the file that a block changes, if they do anything.
+/// Returns the reason why other programs obey the file that a block changes; `None` if they do not.
 fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
     let (Block::CreateFile { path, .. } | Block::EditFile { path, .. } | Block::DeleteFile { path }) = block
     else {

@@ -8,13 +8,13 @@ use wap_core::{FileChanged, OutputStream, visible_line, visible_text};
 use crate::views::console::{Console, Spinner, Tone};
 use crate::views::terminal_text::{LineWidth, labelled};
 
-/// How many lines of a failed command's output are shown.
+/// The number of shown lines of a failed command's output.
 const OUTPUT_LINES: usize = 12;
 
-/// How much of a command or text fits a line, in characters.
+/// The most characters of a command or text on a line.
 const LINE_CHARACTERS: usize = 70;
 
-/// How much of the reason of a failure is shown, in characters: what to do stands at its end.
+/// The most characters of the reason of a failure: the advice stands at its end.
 const REASON_CHARACTERS: usize = 500;
 
 /// Writes a line for each block when it has ended, and a spinner while a command runs.
@@ -108,11 +108,11 @@ impl Progress {
     /// Shows the end of an output, where the reason of a failure usually stands.
     fn show(&self, output: &str) {
         let lines: Vec<_> = output.lines().filter(|line| !line.trim().is_empty()).collect();
-        let shown = lines.len().min(OUTPUT_LINES);
-        if shown < lines.len() {
-            self.console.styled(Tone::Faint, &format!("          … {} more lines", lines.len() - shown));
+        let count = lines.len().min(OUTPUT_LINES);
+        if count < lines.len() {
+            self.console.styled(Tone::Faint, &format!("          … {} more lines", lines.len() - count));
         }
-        for line in &lines[lines.len() - shown..] {
+        for line in &lines[lines.len() - count..] {
             self.console.styled(Tone::Faint, &format!("          {}", printable(line)));
         }
     }

@@ -9,10 +9,10 @@ use wap_core::visible_text;
 /// The narrowest column that a text is still put into, in cells. A text beside a longer label would be a tower of single words.
 const NARROWEST_COLUMN: usize = 24;
 
-/// How far the further lines of a text are indented where its label leaves too little room.
+/// The indentation of the further lines of a text if its label leaves too little room.
 const SMALL_INDENT: &str = "    ";
 
-/// How many cells a line has.
+/// The width of a line in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineWidth {
     /// It is not a terminal, so lines stay as the text has them.

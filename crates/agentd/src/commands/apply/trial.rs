@@ -1,7 +1,7 @@
 //! `agentd apply --try`: a reply is executed on a copy-on-write layer, shown, and kept or dropped as a whole.
 //!
 //! Another process of this program executes it, with a layer over the workspace and a copy of the journal: it does all
-//! that it would do otherwise, and nobody else sees anything of that.
+//! that it would do otherwise, and no other process sees anything of that.
 
 use std::fs;
 use std::io::{BufRead, IsTerminal, Write};
@@ -23,25 +23,25 @@ use crate::commands::apply::ApplyOptions;
 use crate::common_options::CommonOptions;
 use crate::common_options::Switch;
 use crate::config::confinement_arguments::settled_arguments;
-use crate::covering;
 use crate::exit::{Exit, Failure};
+use crate::overlay_process;
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
 use crate::views::progress::result_lines;
 
-/// What the folders of trials are called in the state folder.
+/// The prefix of the names of trials' folders in the state folder.
 const FOLDER_PREFIX: &str = "trial-";
 
 /// A reply that is tried out.
 pub(crate) struct Tried<'a> {
     pub common: &'a CommonOptions,
     pub console: Console,
-    pub places: &'a WorkspacePaths,
+    pub paths: &'a WorkspacePaths,
     pub sessions: &'a Opened,
     pub session: &'a Session,
 }
 
-/// What the other process prints.
+/// The output of the other process.
 #[derive(Deserialize)]
 struct Answer {
     results: Vec<CommandResult>,
@@ -63,7 +63,7 @@ struct ShownChange<'a> {
 }
 
 impl Tried<'_> {
-    /// Tries the reply out. Answers whether it is kept; what is left to do then is to apply it.
+    /// Tries the reply out. Returns true if it is kept; the caller then applies it.
     pub(crate) fn execute(
         &self,
         text: &str,
@@ -112,24 +112,24 @@ impl Tried<'_> {
         Ok(false)
     }
 
-    /// Makes the folder in which the other process finds the reply, its state, and what it has to cover.
+    /// Makes the folder with the reply, the state and the list of overlays for the other process.
     fn folder(&self, text: &str, trial: &Trial<'_>) -> Result<TempDir, String> {
-        let shown = |error: std::io::Error| error.to_string();
-        remove_stale(&self.places.base);
+        let describe = |error: std::io::Error| error.to_string();
+        remove_stale(&self.paths.base);
         let folder =
-            tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(&self.places.base).map_err(shown)?;
+            tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(&self.paths.base).map_err(describe)?;
         let state = folder.path().join("state");
-        // It takes the place of the state folder, so it is closed to others as that is.
-        fs::DirBuilder::new().mode(0o700).create(&state).map_err(shown)?;
-        birth::mark(&state).map_err(shown)?;
-        fs::write(folder.path().join("reply.txt"), text).map_err(shown)?;
+        // It replaces the state folder, so it must be closed to other users as well.
+        fs::DirBuilder::new().mode(0o700).create(&state).map_err(describe)?;
+        birth::mark(&state).map_err(describe)?;
+        fs::write(folder.path().join("reply.txt"), text).map_err(describe)?;
         self.sessions.copy_journal_to(&state.join("journal")).map_err(|error| error.to_string())?;
-        covering::Request::new(trial.layers(), vec![(state, self.places.base.clone())])
+        overlay_process::Request::new(trial.layers(), vec![(state, self.paths.base.clone())])
             .write(&folder.path().join("layers.json"))?;
         Ok(folder)
     }
 
-    /// Has the other process execute the reply.
+    /// Lets the other process execute the reply.
     fn run(
         &self,
         folder: &Path,
@@ -140,8 +140,8 @@ impl Tried<'_> {
             |why: String| Failure::new(Exit::Failed, format!("the reply could not be tried out: {why}"));
         let reply = fs::File::open(folder.join("reply.txt")).map_err(|error| failed(error.to_string()))?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(covering::ARGUMENT).arg(folder.join("layers.json"));
-        command.arg("--workspace").arg(&self.places.workspace).arg("--base").arg(&self.places.base);
+        command.arg(overlay_process::ARGUMENT).arg(folder.join("layers.json"));
+        command.arg("--workspace").arg(&self.paths.workspace).arg("--base").arg(&self.paths.base);
         let common = CommonOptions { layer: Switch::Off, ..self.common.clone() };
         command.args(settled_arguments(&common)).arg("--json");
         if self.common.sandbox.is_none() && workspace_host::confinement::is_attended() {
@@ -154,12 +154,12 @@ impl Tried<'_> {
         if apply.again {
             command.arg("--again");
         }
-        // A working directory in the workspace would be the one beneath the layer.
+        // A working directory within the workspace would still be the folder beneath the layer.
         command.current_dir("/").stdin(reply).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let pidfd =
             Pid::from_raw(child.id().cast_signed()).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        // A terminal asks all processes to stop, and others only the one that they know.
+        // Ctrl-C on a terminal signals the whole process group, but a supervisor signals this process only.
         let _stopped_with_this_one = cancel.on_cancel(Box::new(move || {
             if let Some(pidfd) = &pidfd {
                 let _ = pidfd_send_signal(pidfd, Signal::TERM);
@@ -220,7 +220,7 @@ impl Tried<'_> {
     }
 }
 
-/// Removes what a killed predecessor has left. Only the owner of the state folder comes here.
+/// Removes the folders of killed predecessors. Only the owner of the state folder calls this.
 fn remove_stale(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes()) {

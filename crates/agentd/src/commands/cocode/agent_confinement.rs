@@ -1,4 +1,4 @@
-//! What the common options say about agents.
+//! The common options, applied to agents.
 //!
 //! An agent is confined as its definition says. What the command line gives counts more; what cannot hold for an agent is refused.
 

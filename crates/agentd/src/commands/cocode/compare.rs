@@ -9,7 +9,7 @@ use super::view::seconds;
 use crate::exit::Failure;
 use crate::views::console::Console;
 
-/// What is to be compared of one agent.
+/// The compared figures of one agent.
 #[derive(Serialize)]
 struct Row<'a> {
     agent: &'a AgentName,
@@ -17,14 +17,14 @@ struct Row<'a> {
     commits: u64,
     #[serde(flatten)]
     size: WorkSize,
-    /// What the agent's check came to; `None` without a check, or where it was not reached.
+    /// The result of the agent's check; `None` without a check, or if it was not reached.
     check_passed: Option<bool>,
     seconds: Option<f64>,
     #[serde(skip)]
     record: &'a AgentRecord,
 }
 
-/// Where an agent stands among others: ready and checked, ready, or anything else.
+/// Returns the rank of an agent: ready and checked first, then ready, then all others.
 pub(crate) fn rank(record: &AgentRecord) -> u8 {
     match (record.state, record.verdict.as_ref().is_some_and(Verdict::is_checked)) {
         (AgentState::Ready, true) => 0,

@@ -19,7 +19,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// How often a log that is followed is looked at.
+/// The interval at which a followed log is read.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Lists the agents, those of the newest run first.
@@ -57,7 +57,7 @@ pub(crate) fn logs(common: &CommonOptions, console: Console, agent: &CocodeAgent
     }
     let mut file = BufReader::new(File::open(&newest).map_err(failed)?);
     loop {
-        // Asked before the log is read, so that nothing is missed that came between.
+        // Determined before the log is read, so that lines that are written in between are not missed.
         let has_ended = !follow || has_ended(&folder, &record)?;
         copy(console, &mut file).map_err(failed)?;
         if is_another(file.get_ref(), &newest) {
@@ -76,7 +76,7 @@ fn has_ended(folder: &Path, record: &AgentRecord) -> Result<bool, Failure> {
     Ok(now.is_none_or(|now| now.state.is_final()))
 }
 
-/// Whether the log was begun anew under its name.
+/// Checks whether the log was replaced by a new file of its name.
 fn is_another(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.metadata()) {
         (Ok(held), Ok(named)) => held.ino() != named.ino(),

@@ -41,7 +41,7 @@ pub(crate) enum CocodeCommand {
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
-        place: CocodePlace,
+        folder: WorktreesFolder,
     },
     /// Remove worktrees and branches of agents where nothing is lost by it, and say why others are kept.
     Clean {
@@ -58,7 +58,7 @@ pub(crate) enum CocodeCommand {
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
-        place: CocodePlace,
+        folder: WorktreesFolder,
     },
     /// Run a command as an agent on a throw-away repository, and report on every part of the contract.
     Check {
@@ -87,7 +87,7 @@ pub(crate) struct CocodeRun {
     /// Defines an agent by a shell command, and runs it.
     #[arg(long = "agent-cmd", value_name = "NAME=COMMAND")]
     pub commands: Vec<String>,
-    /// The issue's address [default: told from the remote].
+    /// The issue's address [default: derived from the remote].
     #[arg(long, value_name = "URL")]
     pub issue_url: Option<IssueUrl>,
     /// The file with the issue's text [default: `gh issue view`].
@@ -99,13 +99,13 @@ pub(crate) struct CocodeRun {
     /// The branch to start from [default: the remote's default branch, main or master].
     #[arg(long, value_name = "BRANCH")]
     pub from: Option<String>,
-    /// What the message of an agent's last commit must say [default: cocode ready for check].
+    /// The marker in the message of an agent's last commit [default: cocode ready for check].
     #[arg(long, value_name = "TEXT")]
     pub marker: Option<ReadyMarker>,
-    /// A shell command that must pass in each agent's worktree, in the place of what agents.toml says.
+    /// A shell command that must pass in each agent's worktree, instead of those in agents.toml.
     #[arg(long, value_name = "COMMAND")]
     pub check: Option<String>,
-    /// How many agents run at once, 1 to 20 [default: 5].
+    /// The number of agents that run at once, 1 to 20 [default: 5].
     #[arg(long, value_name = "N")]
     pub parallel: Option<u64>,
     /// Succeed only if all agents are ready.
@@ -118,7 +118,7 @@ pub(crate) struct CocodeRun {
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
-    pub place: CocodePlace,
+    pub folder: WorktreesFolder,
     #[command(flatten)]
     pub definitions: CocodeDefinitions,
 }
@@ -134,15 +134,15 @@ pub(crate) struct CocodeAgent {
     pub issue: Option<IssueNumber>,
 }
 
-/// Where worktrees are.
+/// The folder of worktrees.
 #[derive(Debug, Default, Args)]
-pub(crate) struct CocodePlace {
+pub(crate) struct WorktreesFolder {
     /// The folder for worktrees, outside of any repository [default: in the user's state folder].
     #[arg(long, value_name = "DIR")]
     pub worktrees: Option<PathBuf>,
 }
 
-/// Where agents are defined.
+/// The file that defines agents.
 #[derive(Debug, Default, Args)]
 pub(crate) struct CocodeDefinitions {
     /// The file that defines agents [default: agentd/agents.toml in the user's configuration folder].

@@ -26,32 +26,32 @@ use crate::config::NO_FILE;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
 
-/// The agent's name, unless somebody has defined another one of that name.
+/// The agent's name, unless the user has defined another one of that name.
 pub(crate) const NAME: &str = "paste";
 
 /// The most that an agent may have: a person has other things to do as well.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How long a command of a reply may take. Nobody can be asked for more in between, and tests take their time.
+/// The most time of a command of a reply. The user cannot extend it during the run, and tests can be slow.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The session's state folder in the worktree's own git folder, where nothing can be committed and `git worktree remove`
 /// takes it away.
 const STATE_FOLDER: &str = "agentd-session";
 
-/// What the model is told beside the issue.
+/// The instructions for the model beside the issue.
 const RULES: &str = "Change what this issue asks for. Do not commit: after DONE, everything is committed with your \
      summary as the message.";
 
 /// Returns the agent's definition: this program, asked to be it.
 pub(crate) fn definition(name: AgentName) -> Result<AgentDefinition, Failure> {
     let program = std::env::current_exe().map_err(|error| {
-        Failure::new(Exit::Missing, format!("the path of this program cannot be told: {error}"))
+        Failure::new(Exit::Missing, format!("cannot determine the path of this program: {error}"))
     })?;
     let program = program.into_os_string().into_string();
     let program =
         program.map_err(|_| Failure::new(Exit::Missing, "the path of this program is not valid UTF-8"))?;
-    // Its settings are its own: what confines it is the runner's matter, and not that of a file.
+    // It reads no configuration file: the runner decides how it is confined.
     let arguments = ["cocode", "paste", "--config", NO_FILE].map(str::to_owned).to_vec();
     let command = AgentCommand::Program { program, arguments };
     Ok(AgentDefinition { command, timeout: Some(TIMEOUT), ..AgentDefinition::new(name) })
@@ -98,7 +98,7 @@ pub(crate) fn run(common: &CommonOptions, console: Console) -> Outcome {
     announce(console, &sessions, &session);
     let followed = converse(&common, console, &sessions, &session, &cancel);
     let session = sessions.session(session.session_id)?;
-    // The worktree is nobody's but ours from here on.
+    // The worktree belongs to this process alone from here on.
     drop(sessions);
     if cancel.is_cancelled() && !session.is_complete {
         commit(console, &repository, &unfinished_message(&context))?;
@@ -140,11 +140,11 @@ fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
         inbox.display()
     );
     let line = Wanted { level: "info", message: &message, attention: true, outbox: &outbox, inbox: &inbox };
-    // A path that is no text cannot be said in JSON.
+    // JSON cannot hold a path that is not text.
     console.result(&serde_json::to_string(&line).unwrap_or(message));
 }
 
-/// What the session is about: the issue, as it is, and how it ends.
+/// Returns the task of the session: the issue as it is, and how to finish.
 fn task(context: &AgentContext) -> Result<String, Failure> {
     let file = context.issue_body_file();
     let body = fs::read_to_string(file).map_err(|error| {

@@ -3,7 +3,7 @@
 use cocode_runner::{AgentRecord, RunnerError, read_records};
 
 use super::failure::explain;
-use super::options::{CocodeAgent, CocodePlace};
+use super::options::{CocodeAgent, WorktreesFolder};
 use super::runner_config::{open, state_folder};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
@@ -19,7 +19,7 @@ pub(crate) fn records(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failur
     if common.read_only || records.iter().all(|record| record.state.is_final()) {
         return Ok(records);
     }
-    match open(common, &CocodePlace::default()) {
+    match open(common, &WorktreesFolder::default()) {
         Ok(runner) => runner.records().map_err(explain),
         Err(failure) if failure.exit == Exit::Held => Ok(records),
         Err(failure) => Err(failure),

@@ -27,11 +27,11 @@ use crate::views::console::Console;
 const BODY_LIMIT_BYTES: u64 = 4 << 20;
 
 /// Runs agents to their ends; succeeds if one of them, or with `--all` every one, is verified ready.
-pub(crate) fn run(common: &CommonOptions, console: Console, asked: &CocodeRun) -> Outcome {
-    let request = request(common, asked)?;
+pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun) -> Outcome {
+    let request = request(common, options)?;
     let cancel = cancel_flag()?;
-    let runner = open(common, &asked.place)?;
-    if asked.dry_run {
+    let runner = open(common, &options.folder)?;
+    if options.dry_run {
         show(console, &runner.plan(&request).map_err(explain)?.lines());
         return Ok(Exit::Done);
     }
@@ -42,29 +42,29 @@ pub(crate) fn run(common: &CommonOptions, console: Console, asked: &CocodeRun) -
     let view = View::new(console, &request);
     let records = runner.run(&request, &stop, &view).map_err(explain)?;
     view.finish(&records);
-    if asked.compare {
+    if options.compare {
         compare(console, &runner, &records)?;
     }
-    Ok(match (is_enough(&records, asked.all), cancel.is_cancelled()) {
+    Ok(match (is_enough(&records, options.all), cancel.is_cancelled()) {
         (true, _) => Exit::Done,
         (false, true) => Exit::Interrupted,
         (false, false) => Exit::Failed,
     })
 }
 
-/// Whether as many agents are ready as are wanted.
+/// Checks whether enough agents are ready.
 fn is_enough(records: &[AgentRecord], all: bool) -> bool {
     let mut ready = records.iter().map(|record| record.state == AgentState::Ready);
     if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
 }
 
-fn request(common: &CommonOptions, asked: &CocodeRun) -> Result<RunRequest, Failure> {
-    let file = agents_file(common, &asked.definitions)?;
+fn request(common: &CommonOptions, options: &CocodeRun) -> Result<RunRequest, Failure> {
+    let file = agents_file(common, &options.definitions)?;
     let mut agents: Vec<AgentDefinition> = Vec::new();
-    for text in &asked.commands {
+    for text in &options.commands {
         agents.push(command_definition(text)?);
     }
-    for name in &asked.agents {
+    for name in &options.agents {
         if !agents.iter().any(|agent| agent.name.as_str() == name) {
             agents.push(definition(&file, name)?);
         }
@@ -73,27 +73,27 @@ fn request(common: &CommonOptions, asked: &CocodeRun) -> Result<RunRequest, Fail
     let mut limits: RunLimits = file.limits;
     if let Some(timeout) = common.timeout {
         limits.timeout = RunLimits::timeout_of(timeout.as_secs()).map_err(usage)?;
-        // What is said now counts more than what a definition says.
+        // The command line takes precedence over a definition.
         agents.iter_mut().for_each(|agent| agent.timeout = None);
     }
-    if let Some(check) = &asked.check {
+    if let Some(check) = &options.check {
         if check.trim().is_empty() {
             return Err(Failure::new(Exit::Usage, "the command of --check is empty"));
         }
         agents.iter_mut().for_each(|agent| agent.check = Some(check.clone()));
     }
     agents.iter_mut().try_for_each(|agent| confine(common, agent))?;
-    if let Some(count) = asked.parallel {
+    if let Some(count) = options.parallel {
         limits.parallel = RunLimits::parallel_of(count).map_err(usage)?;
     }
-    let (body, url) = body(common, asked)?;
+    let (body, url) = body(common, options)?;
     Ok(RunRequest {
-        issue: asked.issue,
-        issue_url: asked.issue_url.clone().or(url),
+        issue: options.issue,
+        issue_url: options.issue_url.clone().or(url),
         body,
         agents,
-        base: asked.from.clone(),
-        marker: asked.marker.clone().unwrap_or_default(),
+        base: options.from.clone(),
+        marker: options.marker.clone().unwrap_or_default(),
         limits,
     })
 }
@@ -112,13 +112,13 @@ fn command_definition(text: &str) -> Result<AgentDefinition, Failure> {
 }
 
 /// The issue's text: from a file, the command line, standard input, or `gh`.
-fn body(common: &CommonOptions, asked: &CocodeRun) -> Result<(String, Option<IssueUrl>), Failure> {
-    let text = match (&asked.issue_body_file, &asked.issue_body) {
+fn body(common: &CommonOptions, options: &CocodeRun) -> Result<(String, Option<IssueUrl>), Failure> {
+    let text = match (&options.issue_body_file, &options.issue_body) {
         (Some(path), _) => read(path)?,
         (None, Some(text)) if text == "-" => read(Path::new("/dev/stdin"))?,
         (None, Some(text)) => text.clone(),
         (None, None) => {
-            let issue = HubIssue::fetch(&host(), &common.workspace, asked.issue).map_err(|error| {
+            let issue = HubIssue::fetch(&host(), &common.workspace, options.issue).map_err(|error| {
                 Failure::new(Exit::Missing, error_chain(&error))
                     .advise("give the issue's text with --issue-body-file FILE or --issue-body -")
             })?;

@@ -9,7 +9,7 @@ use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{WorkspacePaths, state, user_file};
 
 use super::failure::explain;
-use super::options::CocodePlace;
+use super::options::WorktreesFolder;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
 
@@ -25,7 +25,7 @@ fn user_state() -> PathBuf {
     named.unwrap_or_else(|| host().home.join(".local/state")).join("agentd")
 }
 
-/// Where the runner keeps its records; it need not exist.
+/// Returns the folder of the runner's records; it need not exist.
 pub(crate) fn state_folder(common: &CommonOptions) -> Result<PathBuf, Failure> {
     Ok(WorkspacePaths::find(&common.host())?.base.join("cocode"))
 }
@@ -40,27 +40,27 @@ pub(crate) fn least_level(common: &CommonOptions) -> Level {
 }
 
 /// Opens the runner; this process then owns the records.
-pub(crate) fn open(common: &CommonOptions, place: &CocodePlace) -> Result<Runner, Failure> {
+pub(crate) fn open(common: &CommonOptions, folder: &WorktreesFolder) -> Result<Runner, Failure> {
     state::make_state_folder(&WorkspacePaths::find(&common.host())?)?;
-    Runner::open(config(common, place)?).map_err(explain)
+    Runner::open(config(common, folder)?).map_err(explain)
 }
 
-/// Where the runner works and what it works with. Nothing is made.
-pub(crate) fn config(common: &CommonOptions, place: &CocodePlace) -> Result<RunnerConfig, Failure> {
-    let places = WorkspacePaths::find(&common.host())?;
+/// Returns the runner's configuration. Nothing is created.
+pub(crate) fn config(common: &CommonOptions, folder: &WorktreesFolder) -> Result<RunnerConfig, Failure> {
+    let paths = WorkspacePaths::find(&common.host())?;
     let user_state = user_state();
-    let worktrees = match &place.worktrees {
+    let worktrees = match &folder.worktrees {
         Some(folder) => std::path::absolute(folder)
             .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", folder.display())))?,
         None => user_state.join("worktrees"),
     };
     Ok(RunnerConfig {
-        repository: places.workspace.clone(),
+        repository: paths.workspace.clone(),
         names: obeyed_names(&common.host()),
-        state_folder: places.base.join("cocode"),
+        state_folder: paths.base.join("cocode"),
         worktrees,
         // The file that defines agents holds what other agents are given, and says how each is confined.
-        private: [places.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
+        private: [paths.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
         host: host(),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),

@@ -45,7 +45,7 @@ impl View {
         struct Finished {
             event: &'static str,
             ready: usize,
-            /// How many of those have passed a check.
+            /// The number of those that have passed a check.
             checked: usize,
             agents: usize,
         }
@@ -170,7 +170,7 @@ fn json_line<T: Serialize>(console: Console, value: &T) {
     console.result(&serde_json::to_string(value).expect("events have string keys"));
 }
 
-/// What became of an agent, on a line.
+/// Renders the outcome of an agent as one line.
 pub(crate) fn outcome(record: &AgentRecord) -> String {
     let commits = match record.commits {
         1 => "1 commit".to_owned(),
@@ -187,13 +187,13 @@ pub(crate) fn outcome(record: &AgentRecord) -> String {
     line.trim_end().to_owned()
 }
 
-/// How long an agent's process has run, in seconds.
+/// Returns the run time of an agent's process, in seconds.
 pub(crate) fn seconds(record: &AgentRecord) -> Option<f64> {
     let milliseconds = record.ended_at_ms?.saturating_sub(record.launched_at_ms?);
     Some(Duration::from_millis(milliseconds).as_secs_f64())
 }
 
-/// Why an agent is not ready, or that only it says so, and what is odd about it.
+/// Renders why an agent is not ready, or that its claim is unchecked, with the warnings of its record.
 fn reason(record: &AgentRecord) -> String {
     let failure = record.verdict.as_ref().and_then(|verdict| verdict.first_failure());
     let why = failure.map(|part| part.why.clone()).filter(|_| record.state != AgentState::Cancelled);

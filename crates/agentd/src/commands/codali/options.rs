@@ -11,7 +11,7 @@ pub(crate) struct CodaliOptions {
     /// The text, or `-` for standard input.
     #[arg(value_name = "FILE|-", default_value = "-")]
     pub file: PathBuf,
-    /// How the response is written.
+    /// The form of the response.
     #[arg(long, value_name = "yaml|json-body", default_value = "yaml")]
     pub format: codali_envelope::Form,
     /// Keep the response below about this many tokens.
@@ -26,7 +26,7 @@ pub(crate) struct CodaliOptions {
     /// Write results as the readers of another implementation expect them: there is codali.
     #[arg(long, value_name = "codali")]
     pub compat: Option<Peer>,
-    /// Answer every file that is put into a folder, until told to stop.
+    /// Answer every file that is put into a folder, until Ctrl-C.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "history", "guide"])]
     pub watch: Option<PathBuf>,
     /// Print what an agent has to know to ask, and nothing else.
@@ -45,13 +45,13 @@ pub(crate) enum Peer {
     Codali,
 }
 
-/// How a conversation with an agent that keeps nothing is kept.
+/// Options of a conversation with an agent that has no memory.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConversationOptions {
     /// Keep the conversation in a file, and print all that the agent is to be sent next.
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
-    /// How many tokens the agent's window has.
+    /// The size of the agent's window in tokens.
     #[arg(long, value_name = "N", requires = "history", value_parser = clap::value_parser!(u64).range(256..))]
     pub context_tokens: Option<u64>,
     /// A shell command that summarises what it reads on its standard input.
@@ -60,7 +60,7 @@ pub(crate) struct ConversationOptions {
     /// A file with what the agent is to be sent first, each time.
     #[arg(long, value_name = "FILE", requires = "history")]
     pub system: Option<PathBuf>,
-    /// What the user says: this begins a conversation, or goes on with it, and no reply is read.
+    /// A message of the user: it begins or continues a conversation, and no reply is read.
     #[arg(long, value_name = "TEXT", requires = "history", conflicts_with = "file")]
     pub task: Option<String>,
 }

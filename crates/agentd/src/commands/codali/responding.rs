@@ -1,4 +1,4 @@
-//! What requests are answered from: the workspace, its code index, and a docdex daemon.
+//! The sources that requests are answered from: the workspace, its code index, and a docdex daemon.
 
 use std::sync::Arc;
 
@@ -45,9 +45,9 @@ impl<'a> Responding<'a> {
         options: &CodaliOptions,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
-        let places = WorkspacePaths::find(&common.host())?;
-        let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
-        let index = LazyIndex::new(move |call: &Call<'_>| open_index(common, &places, console, cancel, call));
+        let paths = WorkspacePaths::find(&common.host())?;
+        let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;
+        let index = LazyIndex::new(move |call: &Call<'_>| open_index(common, &paths, console, cancel, call));
         Responding::new(workspace, Box::new(index), options, cancel)
     }
 
@@ -59,13 +59,13 @@ impl<'a> Responding<'a> {
         options: &CodaliOptions,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
-        let places = WorkspacePaths::find(&common.host())?;
-        let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
-        // Without a file list there is no feed of changes, and the index finds them by looking.
+        let paths = WorkspacePaths::find(&common.host())?;
+        let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;
+        // Without a file list there is no feed of changes, and the index compares the whole folder.
         let feed = workspace.engine.keep_index(FEED_LIMITS()).ok().map(|feed| feed as Arc<dyn ChangeFeed>);
-        let has_index = is_kept(&places);
+        let has_index = is_kept(&paths);
         let index = LazyIndex::new(move |_: &Call<'_>| {
-            let opened = OpenIndex::open(&common.host(), &places, &console.shared());
+            let opened = OpenIndex::open(&common.host(), &paths, &console.shared());
             let opened =
                 opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
             Some(CurrentIndex::kept_up(opened, feed.clone()))
@@ -113,12 +113,12 @@ impl<'a> Responding<'a> {
 /// fail, and the others are answered.
 fn open_index(
     common: &CommonOptions,
-    places: &WorkspacePaths,
+    paths: &WorkspacePaths,
     console: Console,
     cancel: &CancelFlag,
     call: &Call<'_>,
 ) -> Option<CurrentIndex> {
-    let opened = OpenIndex::open(&common.host(), places, &console.shared());
+    let opened = OpenIndex::open(&common.host(), paths, &console.shared());
     let opened =
         opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
     let time = call.time_left.map_or(INDEXING_TIME, |left| left.min(INDEXING_TIME));

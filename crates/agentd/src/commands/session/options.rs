@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct NewOptions {
-    /// What the model should do; several words are joined.
+    /// The task of the model; several words are joined.
     #[arg(required = true, value_name = "TASK")]
     pub task: Vec<String>,
     /// Write the first outbox and return.
@@ -12,7 +12,7 @@ pub(crate) struct NewOptions {
     pub no_wait: bool,
     #[command(flatten)]
     pub following: Following,
-    /// Which dialect of the protocol to speak.
+    /// The dialect of the protocol.
     #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
     pub dialect: tagproto::Dialect,
     /// Keep every outbox below about this many tokens.
@@ -31,7 +31,7 @@ pub(crate) struct ResumeOptions {
     pub following: Following,
 }
 
-/// How a session is followed.
+/// Options of following a session.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Following {
     /// Ask before a reply is executed.

@@ -318,7 +318,7 @@ fn done_beside_a_failed_block_keeps_the_session_going_and_says_so() {
     let (mut daemon, id) = waiting(&project);
     let early = "[READ_FILE path=\"missing\"]\n[DONE]\nall is well\n[/DONE]\n";
     project.put_reply("early.txt", early);
-    daemon.wait_for("the model said DONE, but 1 block of the reply failed: the session goes on");
+    daemon.wait_for("the model said DONE, but 1 block of the reply failed: the session continues");
     daemon.wait_for("message 2 to copy");
     let outbox = project.outbox(&id, 2);
     assert!(outbox.contains("\n[NOTE] your [DONE] did not end the session, because 1 block"), "{outbox}");

@@ -13,7 +13,7 @@ fn a_signal_while_waiting_ends_it_and_the_session_goes_on_later() {
         let mut daemon = Daemon::start(project.command(&["new", "wait a little"]));
         daemon.wait_until_it_waits();
         daemon.signal(signal);
-        daemon.wait().exits(130).says("stopped; `agentd resume` goes on");
+        daemon.wait().exits(130).says("stopped; `agentd resume` continues");
         let mut daemon = Daemon::start(project.command::<&str>(&[]));
         daemon.wait_for("wait a little");
         daemon.wait_until_it_waits();
@@ -64,7 +64,7 @@ fn ctrl_c_kills_the_command_with_all_it_started_and_resuming_does_the_rest() {
     eventually("the command runs", || project.written("ran.log").as_deref() == Some("one\ntwo\n"));
     eventually("all of it runs", || runs_anywhere(&duration));
     let ran = daemon.interrupt().exits(130).says("stopped in the middle of the reply");
-    ran.says("the reply is still in the inbox: `agentd resume` goes on with the rest of it");
+    ran.says("the reply is still in the inbox: `agentd resume` continues with the rest of it");
     assert!(!runs_anywhere(&duration), "something of the command survived");
     assert_eq!(project.read("made.txt"), "made\n");
     assert_eq!(project.names("inbox"), ["reply.txt"]);

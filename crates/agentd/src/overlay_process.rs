@@ -1,4 +1,4 @@
-//! How this program starts itself on layers, to try something out.
+//! This program, started again as a process with overlays over folders, to try something out.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,10 +8,10 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use sandbox_exec::{LayerMount, ProcessOverlays};
 use serde::{Deserialize, Serialize};
 
-/// The first argument by which a process is asked to cover folders; the file that says which follows.
+/// The first argument of a process that puts overlays over folders; the file that lists them follows.
 pub(crate) const ARGUMENT: &str = "--on-layers";
 
-/// What a process covers for itself before it does anything else.
+/// The overlays that a process enters before it does anything else.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
     layers: Vec<[PathBuf; 3]>,
@@ -19,23 +19,23 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// A layer over each folder, and each folder in `replaced` in the place of the one beside it.
+    /// Requests a layer over each folder; of each pair in `replaced`, the first folder is mounted over the second.
     pub(crate) fn new(layers: Vec<LayerMount>, replaced: Vec<(PathBuf, PathBuf)>) -> Request {
         let layers = layers.into_iter().map(|layer| [layer.lower, layer.upper, layer.work]).collect();
         Request { layers, replaced }
     }
 
-    /// Writes it where the process can read it.
+    /// Writes it to a file for the process.
     pub(crate) fn write(&self, file: &Path) -> Result<(), String> {
         let bytes = serde_json::to_vec(self).map_err(|error| error.to_string())?;
         fs::write(file, bytes).map_err(|error| error.to_string())
     }
 }
 
-/// Covers folders for this process, if it was started to do so, and returns the arguments that are left.
+/// Enters the overlays, if this process was started to do so, and returns the remaining arguments.
 ///
-/// Nothing is gained by asking for it: the process sees a folder of the user's own in the place of another one, and may
-/// change what it could change before.
+/// The argument grants no rights: the process sees one of the user's own folders instead of another one, and may change
+/// only what it could change before.
 pub(crate) fn enter_if_requested() -> Result<Vec<OsString>, String> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if arguments.get(1).is_none_or(|first| first != ARGUMENT) || arguments.len() < 3 {
@@ -50,7 +50,7 @@ pub(crate) fn enter_if_requested() -> Result<Vec<OsString>, String> {
     ProcessOverlays::new(layers, request.replaced)
         .enter()
         .map_err(|error| format!("nothing can be tried out here: {error}"))?;
-    // Nobody would look at what comes of it.
+    // Exit with the parent: the result would be orphaned.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     Ok(arguments)
 }
