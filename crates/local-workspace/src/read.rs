@@ -349,7 +349,7 @@ fn too_large(path: &RelPath, size: u64, limit: u64) -> WapError {
 
 fn read_refused(error: &FsError, requested: &str) -> WapError {
     match error {
-        // For somebody who reads, a missing folder means a missing file.
+        // For a reader, a missing folder means a missing file.
         FsError::ParentMissing { .. } | FsError::NotAFolder { .. } => {
             WapError::new(Reason::FileNotFound, format!("'{requested}' does not exist"))
                 .with("path", requested)

@@ -96,7 +96,7 @@ impl LocalWorkspace {
             let start = self.folder_path(requested)?;
             self.hidden.check(&start)?;
             match self.root.open_file(&start) {
-                // A link to a file is a file for somebody who reads.
+                // A link to a file is a file for a reader.
                 Ok(file) => {
                     self.hidden.check(file.path())?;
                     sources.files.push(file.path().clone());

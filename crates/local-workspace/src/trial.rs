@@ -183,7 +183,7 @@ impl Trial<'_> {
         };
         let Some(layer) = self.layer.take() else { return Err(KeepError::Unfinished) };
         let snapshot = workspace.look_at_layer(&layer);
-        // All of it is kept or nothing, so nobody is let in meanwhile.
+        // All of it is kept or nothing, so no other call may change files meanwhile.
         let (outcome, is_needed) = workspace.take_over(
             Ok(nothing_to_say()),
             &layer,

@@ -112,7 +112,7 @@ pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilte
     let (shell, mounts) = match prepared.and_then(|prepared| start(prepared, preparation, &files, filters)) {
         Ok(started) => started,
         Err(error) => {
-            // The launcher may be gone; there is nobody else to tell.
+            // The launcher may be gone; no other process could report it.
             let _ = channel::send(&files.status, &Status::Failed(error).encode(), &[]);
             sys::exit_now(EXIT_BROKEN)
         }

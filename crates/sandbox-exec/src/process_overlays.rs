@@ -71,7 +71,7 @@ impl ProcessOverlays {
             attach(&tree, &mount_point, Path::new("")).at(Step::Bind)?;
         }
         if is_own_namespace {
-            // Its mounts are made. Whatever else its namespace would allow, nobody else in its place could do.
+            // Its mounts are made. The other rights of its namespace are of no use to another process.
             confine::limit_capabilities().at(Step::Capabilities)?;
             confine::drop_capabilities().at(Step::Capabilities)?;
         }

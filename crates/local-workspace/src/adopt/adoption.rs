@@ -135,7 +135,7 @@ pub(crate) fn adopt(
         let done = if is_left { Err(AdoptError::Changed { path: effect.path.clone() }) } else { put(index) };
         match done {
             Ok(()) => adopted.done.push(index),
-            // Somebody has put something into a folder that the command removed: it stays, for them.
+            // Another process has put something into a folder that the command removed: the folder stays.
             Err(AdoptError::FolderNotEmpty { .. }) if effect.after.is_none() => adopted.done.push(index),
             Err(error) => {
                 broken.extend(repository);
@@ -172,7 +172,7 @@ pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
             let is_known =
                 matches!(&effect.before, Some(EffectSide::Kept(present)) if present.attributes.is_some());
             let is_new = effect.kind_after() != Some(PresentKind::Folder) && !is_known;
-            // Nobody knows the access list of a folder that has to be made again.
+            // The access list of a folder that has to be made again is unknown.
             let wanted = mode(&effect.before).map(|mode| if is_new { without_mask(mode) } else { mode });
             modes.add(&effect.path, mode(&effect.after), wanted);
         }

@@ -101,7 +101,7 @@ pub(crate) fn publish_and_hold(
     };
     if published.is_err() {
         for folder in made.iter().rev() {
-            // A folder that somebody uses by now stays, and so do those above it.
+            // A folder that has entries by now stays, and so do those above it.
             let _ = root.remove_empty_folder(folder);
         }
     }

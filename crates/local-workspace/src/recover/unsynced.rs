@@ -119,7 +119,7 @@ fn write_file_again(
     };
     match root.stage(path, bytes, FileMode::Keep)?.publish_synced(Expected::Content(now.hash)) {
         Ok(published) => Ok(published.replaced.map(|replaced| (replaced, now.hash))),
-        // Somebody has saved it in this moment.
+        // The user has saved it in this moment.
         Err(FsError::Changed { .. } | FsError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }

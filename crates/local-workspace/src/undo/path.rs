@@ -181,7 +181,7 @@ pub(crate) fn plan_path(
     }
     let planned = plan_file(context, path, now, &back);
     Ok(planned.map_err(|refused| match (&refused.why, context.root.write_target(path)) {
-        // It has changed because somebody has put a link on the way.
+        // It has changed because another process has put a symlink on the way.
         (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
             if is_behind_link(context.root, path) =>
         {
@@ -249,7 +249,7 @@ fn way_back(
     for (index, (number, change)) in back.iter().enumerate() {
         let is_last = index + 1 == back.len();
         let to = if is_last { wanted } else { change.before.as_ref().map(Side::from) };
-        // A folder that somebody has removed already needs no step.
+        // A folder that another process has removed already needs no step.
         if from.is_some() || to.is_some() {
             steps.push(StepBack { undoes: Some(*number), from, to });
         }

@@ -131,10 +131,10 @@ fn become_shell(
     let Restricted { late_rules, listener } = confine::restrict(preparation, filters)?;
     let listener_end = listener.as_ref().map(AsFd::as_fd);
     channel::send(orders, CONFINED, listener_end.as_slice()).at(Step::Descriptors)?;
-    // Whoever holds it could answer the calls.
+    // A process that holds it could answer the calls.
     drop(listener);
     let packet = channel::receive(orders).ok().flatten();
-    // Nobody wants it any more.
+    // It is not needed any more.
     let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
         sys::exit_now(EXIT_BROKEN)
     };

@@ -175,7 +175,7 @@ impl NewRoot {
         }
         attach(&layer_mount::mount(&lower, &upper, &work)?, lower.as_fd(), Path::new(""))?;
         if are_beside && self.own_ids.is_some() {
-            // The layer has them now, and nobody else is to.
+            // The layer has them now, and no other process may.
             rustix::process::fchdir(&self.root)?;
             unmount(LAYER, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
         }

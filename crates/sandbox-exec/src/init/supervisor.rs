@@ -46,7 +46,7 @@ impl SupervisorProcess {
         match sys::clone_process(0).at(Step::Fork)? {
             Cloned::Child => {
                 drop(orders);
-                // Among the others are the ends of the command's output, whose end nobody would see.
+                // Among the others are the ends of the command's output, whose end no reader would see.
                 if confine(own_ids).and_then(|()| sys::close_all_but(&[&listener, &its_end])).is_err() {
                     sys::exit_now(EXIT_BROKEN)
                 }
@@ -152,7 +152,7 @@ impl Supervisor {
     }
 
     fn send(&self, call: &Notification, answer: Result<()>) {
-        // It fails only if nobody waits for the answer any more.
+        // It fails only if the caller does not wait for the answer any more.
         let _ = sys::answer_notification(self.listener.as_fd(), call.id, answer);
     }
 

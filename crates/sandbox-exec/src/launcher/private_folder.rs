@@ -42,7 +42,7 @@ impl PrivateFolder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            // Whoever sweeps in this moment takes it for left behind; then it is another one's turn.
+            // A sweep in this moment takes it for left behind; the next name is tried then.
             if let Some(lock) = lock(&path)?
                 && fs::symlink_metadata(&path).is_ok_and(|metadata| is_same(&metadata, &lock))
             {
@@ -90,7 +90,7 @@ impl PrivateFolder {
         fs::create_dir(self.temporary())?;
         fs::create_dir(self.home())?;
         fs::write(self.home().join(".gitconfig"), git_settings)?;
-        // As in a root of its own: nobody's shell would ever read what a command wrote there.
+        // As in a root of its own: no shell of the user would read what a command wrote there.
         for name in START_UP_FILES {
             let path = self.home().join(name);
             fs::write(&path, "")?;

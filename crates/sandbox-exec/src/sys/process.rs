@@ -75,7 +75,7 @@ fn cloned(pid: libc::c_long, pidfd: libc::c_int) -> Result<Cloned> {
         0 => Ok(Cloned::Child),
         pid => {
             let child = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::OVERFLOW)?;
-            // SAFETY: the kernel has just opened this descriptor for us and nobody else knows it.
+            // SAFETY: the kernel has just opened this descriptor for us, and no other code knows it.
             Ok(Cloned::Parent { child, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) } })
         }
     }

@@ -14,8 +14,8 @@ fn utf16(text: &str, encoding: Encoding) -> Vec<u8> {
 
 #[test]
 fn utf16_is_edited_in_its_own_encoding() {
-    // U+0A0D and U+0D0A look like line endings to whoever reads bytes, and in the two pairs of the last line
-    // the halves of neighbours look like a line feed to whoever does not keep to units.
+    // U+0A0D and U+0D0A look like line endings to a reader of bytes, and in the two pairs of the last line
+    // the halves of neighbours look like a line feed to a reader that does not keep to units.
     let text = "a\u{0A0D}\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}";
     let cases: &[(Operation, &str)] = &[
         (replace(1, 1, "ä😀"), "ä😀\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}"),

@@ -149,6 +149,6 @@ fn what_lies_beyond_the_end_of_a_comparison_is_named() {
         assert!(warned.contains(named), "{named}: {warned}");
     }
     assert!(warned.contains("nothing that git or an editor obeys was protected"), "{warned}");
-    // The control: neither what was there before nor what nobody obeys.
+    // The control: neither what was there before nor what no program obeys.
     assert!(!warned.contains("old.xml") && !warned.contains("`zz/config`"), "{warned}");
 }

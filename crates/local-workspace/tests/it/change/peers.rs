@@ -267,6 +267,6 @@ fn failure_of_the_second_of_two_files_is_reported_and_undoes_nothing_unsaid() {
         (bytes(&fixture, "first"), bytes(&fixture, "second")),
         (b"one\n".to_vec(), b"1\n2\n".to_vec())
     );
-    // Whoever asks again is told the same, and nothing is done twice.
+    // The same call again has the same answer, and nothing is done twice.
     assert_eq!(workspace.change_files(&caller.call(), &batch).unwrap(), outcomes);
 }

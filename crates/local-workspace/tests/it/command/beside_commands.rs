@@ -98,7 +98,7 @@ fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
     let fixture = Fixture::new();
     fixture.put("a", "1\n");
     let workspace = fixture.open();
-    // Somebody holds the database: the first edit has the turn and waits for its commit.
+    // Another process holds the database: the first edit has the turn and waits for its commit.
     let database = rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     let waits = Caller::once();

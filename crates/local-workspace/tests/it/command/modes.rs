@@ -221,7 +221,7 @@ fn wider_access_to_what_was_there_is_named() {
         ] {
             assert!(wider.contains(named), "{layered:?}: {named} in {wider}");
         }
-        // The control: nothing is said where nobody gains anything.
+        // The control: nothing is reported where no user gains anything.
         let same = "echo y > shared; chmod 700 shared; chmod 600 secret.env; touch more; chmod 644 more";
         assert_eq!(warned(same), "", "{layered:?}");
     }

@@ -347,7 +347,7 @@ fn what_git_obeys_in_build_folders_is_taken_out_of_its_way() {
             assert!(warned.contains(&format!("`{named}`")), "{script} ({layered:?}): {warned}");
             shell(&fixture.root(), trigger);
             assert!(!canary(&fixture).exists(), "{script} ({layered:?}): {warned}");
-            // What was there before the command is nobody's business here.
+            // The state before the command does not matter here.
             assert!(
                 fixture.root().join("target/theirs/.git/hooks/pre-commit").exists(),
                 "{layered:?}: {warned}"

@@ -224,7 +224,7 @@ fn what_a_user_did_in_between_wins_and_is_reported() {
         assert_eq!(fixture.text(path).unwrap(), "the user's\n", "{path}");
     }
     assert_eq!(fixture.all_names(), before);
-    // Whoever asks for the steps again hears the same.
+    // The same steps again have the same answers.
     let changes: Vec<_> = promised.iter().map(|promised| write(promised.path, "new\n")).collect();
     for outcome in workspace.change_files(&Caller::numbered(1).call(), &changes).unwrap() {
         assert_eq!(outcome.unwrap_err().reason(), Reason::Conflict);
@@ -399,7 +399,7 @@ fn folder_that_could_not_be_made_is_not_said_to_be_there() {
     let fixture = Fixture::new();
     let journal = fixture.open_journal();
     let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
-    // As above: somebody takes the folder's name between the commit and its turn, or comes too late.
+    // As above: another process takes the folder's name between the commit and its turn, or comes too late.
     let met = (0..100).any(|attempt| {
         let folder = format!("d{attempt}");
         let last_change = |path: &str| journal.reader().changes_of_path(path.as_bytes(), 1).unwrap().pop();

@@ -60,7 +60,7 @@ fn lay_out(fixture: &Fixture) {
     fixture.put("d/e/z", "deep\n");
     fixture.put("tool.sh", "#!/bin/sh\necho\n");
     fixture.put("secret", "hush\n");
-    // Nobody gives a new file this name, and one that has it gets it back.
+    // No step gives a new file this name, and one that has it gets it back.
     fixture.put("aux.txt", "old\nname\n");
     fixture.put("empty", "");
     fs::create_dir(fixture.root().join("hollow")).unwrap();

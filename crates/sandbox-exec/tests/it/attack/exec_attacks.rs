@@ -102,7 +102,7 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
         (Attacker::Ordinary, true) => become_ordinary(&format!("attack::exec_attacks::{test}"), STAND_IN),
         _ => {
             if std::env::var_os(STAND_IN).is_some() {
-                // Whatever goes wrong, nobody's processes do not fill the machine; what cases make at a time fits in.
+                // Whatever goes wrong, the case's processes do not fill the machine; what cases make at a time fits in.
                 let limits = Rlimit { current: Some(6000), maximum: Some(6000) };
                 setrlimit(Resource::Nproc, limits).unwrap();
             }
@@ -131,7 +131,7 @@ pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
         .uid(ORDINARY_USER)
         .gid(ORDINARY_USER);
     if let Some(file) = &report {
-        // It is opened anew by nobody.
+        // No process opens it anew.
         file.set_permissions(std::fs::Permissions::from_mode(0o666)).unwrap();
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty()).unwrap();
         command.env(crate::attack::exec_report::VARIABLE, format!("/proc/self/fd/{}", file.as_raw_fd()));

@@ -204,7 +204,7 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
     match fact {
         Fact::Always | Fact::Elsewhere => Ok(()),
         Fact::RawIsKept => {
-            // The same again into a file, which nobody reads on the way.
+            // The same again into a file, which no process reads on the way.
             let again = fixture.run(&format!("{{ {}\n}} > raw.out", scene.command(command)));
             let raw = fs::read(workspace.join("raw.out")).unwrap_or_default();
             require(again.ending.is_success() && !raw.is_empty(), "it prints nothing into a file")?;

@@ -141,7 +141,7 @@ fn flood_both(scene: &Scene, text: &str) -> Result<(), String> {
             matches!(outcome.ending, Ending::TimedOut { .. }),
             format!("it ended with {}", outcome.ending),
         )?;
-        // More than the pipes hold: a stream that nobody reads would have stopped the other one.
+        // More than the pipes hold: a stream without a reader would have stopped the other one.
         if outcome.stdout.total_bytes > 1 << 17 && outcome.stderr.total_bytes > 1 << 17 {
             return Ok(());
         }
