@@ -58,8 +58,8 @@ impl BaseVersions {
         }
         if let Some(version) = self.shown.version_for(canonical_path, line) {
             return Some(match &self.last_answer {
-                Some(answer) => answer.seen(&self.shown, canonical_path, &[line], None),
-                None => SeenVersions { shown: vec![Some(version.clone())], ..SeenVersions::default() },
+                Some(answer) => answer.seen_versions(&self.shown, canonical_path, &[line], None),
+                None => SeenVersions { by_operation: vec![Some(version.clone())], ..SeenVersions::default() },
             });
         }
         let version = self.at_start.get(canonical_path)?.clone();
@@ -114,7 +114,8 @@ pub fn base_versions<W: Workspace + ?Sized>(
             continue;
         }
         let now = state.version.as_ref().map(|version| (version, state.has_changed));
-        let seen = base.last_answer.as_ref().map(|answer| answer.seen(&base.shown, &state.path, &[], now));
+        let seen =
+            base.last_answer.as_ref().map(|answer| answer.seen_versions(&base.shown, &state.path, &[], now));
         if seen.is_some_and(|seen| seen.unknown) {
             base.unknown.insert(state.path);
         } else if let Some(version) = state.version {

@@ -183,7 +183,7 @@ fn doubtful(
     let asked = format!("lines {start_line}-{end_line}");
     let what = match conflict.doubt {
         LineDoubt::WasDiffers => format!("the first of {asked} is not what was=\"...\" says"),
-        doubt => doubt_text(doubt, &asked, &conflict.places),
+        doubt => doubt_text(doubt, &asked, &conflict.candidates),
     };
     let next = match conflict.doubt {
         LineDoubt::TwoPlaces => "both stand below; send the edit again with the numbers that it has there",
