@@ -22,10 +22,10 @@ impl Random {
     }
 }
 
-/// What the client may mean by a number.
+/// The lines that the client may mean by a number.
 #[derive(Default)]
 struct Client {
-    shown: BTreeMap<usize, String>,
+    last_shown: BTreeMap<usize, String>,
     last_answer: Vec<String>,
     written: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -38,13 +38,13 @@ struct Story {
     client: Client,
     next_line: usize,
     next_step: u32,
-    /// Whether numbers go to the workspace as they are, without what the conversation knows.
+    /// True if numbers reach the workspace as they are, without the memory of the conversation.
     is_plain: bool,
     edits: usize,
     refusals: usize,
 }
 
-/// What went wrong: a line was hit that the client cannot have meant, or one of two that it may have meant.
+/// An edit of a line that the client cannot have meant, or of one of two that it may have meant.
 type Violation = String;
 
 impl Story {
@@ -141,14 +141,14 @@ impl Story {
         };
         self.ask(false, "readFile", json!({ "path": "a", "startLine": first, "endLine": last })).unwrap();
         if (first, last) == (1, lines.len()) {
-            (self.client.shown, self.client.written) = Default::default();
+            (self.client.last_shown, self.client.written) = Default::default();
         }
         self.show(first, last, &lines);
     }
 
     fn show(&mut self, first: usize, last: usize, lines: &[String]) {
         for number in first..=last.min(lines.len()) {
-            self.client.shown.insert(number, lines[number - 1].clone());
+            self.client.last_shown.insert(number, lines[number - 1].clone());
             self.client.written.remove(&number);
         }
     }
@@ -171,7 +171,7 @@ impl Story {
             _ => json!({ "type": "replace", "startLine": number, "endLine": number,
                 "newContent": content.join("\n") }),
         };
-        let shown = self.client.shown.get(&number).cloned();
+        let last_shown = self.client.last_shown.get(&number).cloned();
         let last_answer = self.client.last_answer.get(number - 1).cloned();
         let written = self.client.written.get(&number).cloned().unwrap_or_default();
         let answer = self.ask(false, "modifyFile", json!({ "path": "a", "operations": [operation] }));
@@ -181,16 +181,17 @@ impl Story {
                 let after = self.lines();
                 let hit: Vec<&String> = before.iter().filter(|line| !after.contains(line)).collect();
                 let [hit] = hit.as_slice() else { return Err(format!("{} lines are gone", hit.len())) };
-                let meant: BTreeSet<&String> = shown.iter().chain(&last_answer).chain(&written).collect();
+                let meant: BTreeSet<&String> =
+                    last_shown.iter().chain(&last_answer).chain(&written).collect();
                 if !meant.is_empty() && !meant.contains(hit) {
                     return Err(format!("line {number} hit '{hit}', and can mean {meant:?}"));
                 }
-                if let (Some(shown), Some(last)) = (&shown, &last_answer)
-                    && shown != last
-                    && before.contains(shown)
-                    && before.contains(last)
+                if let (Some(one), Some(other)) = (&last_shown, &last_answer)
+                    && one != other
+                    && before.contains(one)
+                    && before.contains(other)
                 {
-                    return Err(format!("line {number} hit '{hit}', and can mean '{shown}' and '{last}'"));
+                    return Err(format!("line {number} hit '{hit}', and can mean '{one}' and '{other}'"));
                 }
                 for (nth, line) in content.into_iter().enumerate() {
                     self.client.written.entry(number + nth).or_default().insert(line);
@@ -204,7 +205,7 @@ impl Story {
                 }
                 let number = |name| error.detail(name).and_then(Value::as_u64);
                 let single = number("currentFirstLine").zip(number("currentLastLine"));
-                let spans = LineConflict::of(&error).map(|conflict| conflict.shown).unwrap_or_default();
+                let spans = LineConflict::of(&error).map(|conflict| conflict.excerpts).unwrap_or_default();
                 let spans = spans.into_iter().map(|span| (span.first, span.last)).chain(single);
                 for (first, last) in spans {
                     self.show(first as usize, last as usize, &lines);
@@ -221,7 +222,7 @@ fn ended() -> ExecuteCommandResponse {
     .unwrap()
 }
 
-/// Runs stories of 40 steps; returns what went wrong, how many edits there were and how many were refused.
+/// Runs stories of 40 steps; returns the violations, and the numbers of edits and of refusals.
 fn run(stories: u64, is_plain: bool) -> (Vec<Violation>, usize, usize) {
     let (mut violations, mut edits, mut refusals) = (Vec::new(), 0, 0);
     for seed in 1..=stories {
