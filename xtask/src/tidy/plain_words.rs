@@ -32,6 +32,7 @@ const CLEANED: &[&str] = &[
     "test-support",
     "wap-calls",
     "wap-core",
+    "wap-http",
     "workspace-host",
 ];
 
