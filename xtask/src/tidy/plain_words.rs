@@ -33,6 +33,7 @@ const CLEANED: &[&str] = &[
     "wap-calls",
     "wap-core",
     "wap-http",
+    "wap-mcp",
     "workspace-host",
 ];
 
