@@ -63,6 +63,7 @@ impl Conversation<'_> {
         if self.cancel.is_cancelled() {
             return Ok(Turn::Cancelled);
         }
+        // Both or none: a request without its response would stay open in every later prompt.
         self.file.history.push(Speaker::Agent, reply);
         self.file.history.push(Speaker::Codali, response);
         self.next(summarizer)

@@ -124,6 +124,7 @@ impl HistoryFile {
     /// Never: a history can be written as JSON.
     pub fn write(&mut self) -> Result<(), HistoryFileError> {
         let failed = |error| HistoryFileError::Write { path: self.path.clone(), error };
+        // Two programs with one history would each drop the messages of the other.
         if stamp(&self.path).map_err(failed)? != self.read_stamp {
             return Err(HistoryFileError::Changed { path: self.path.clone() });
         }

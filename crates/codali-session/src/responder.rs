@@ -33,6 +33,7 @@ impl Responder<'_> {
         let stopwatch = SinceStart(Instant::now());
         let origin = request_origin();
         let call = Call { origin: &origin, cancel: self.cancel, time_left: None };
+        // One for each request, since it collects the failures that the response reports.
         let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
         let sources = Sources { workspace: self.workspace, index: Some(index), web: None };

@@ -60,6 +60,7 @@ pub fn watch(
             }
             watching.take(file);
         }
+        // After work the folder is listed again at once: files may have arrived meanwhile.
         if look.ready.is_empty() {
             watcher.wait(look.again);
         }

@@ -29,6 +29,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     if old.is_none() {
         tree.check_creation(&path, request.create_directories.unwrap_or(false))?;
     }
+    // `old` borrows the tree, which `put` changes below.
     let created = old.is_none();
     let new = match request.write_mode() {
         WriteMode::Append => [old.map_or(&[][..], Vec::as_slice), request.content.as_bytes()].concat(),
@@ -67,6 +68,7 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
 
 fn delete(tree: &mut Tree, request: &DeleteFile) -> Result<DeleteFileResponse, WapError> {
     let path = tree.file_path(&request.path, Access::Write)?;
+    // Removing does not fail for a missing file; reading it first gives the right error.
     tree.content(&path)?;
     tree.remove(&path);
     Ok(DeleteFileResponse { success: true, path, warnings: Vec::new() })

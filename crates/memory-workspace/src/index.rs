@@ -14,7 +14,7 @@ use wap_core::{
 ///
 /// Its searches count words, a line that begins with a word of a few languages is a symbol, a line `import FILE` is a
 /// dependency, and a syntax tree is the lines. Each file is one document, named `doc:` and its path. What it knows about
-/// state, stale files and failures is what the test says.
+/// state, stale files and failures is scripted by the test.
 ///
 /// ```
 /// use memory_workspace::MemoryIndex;
@@ -28,19 +28,19 @@ use wap_core::{
 ///     retention: Retention::Process,
 /// };
 /// let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
-/// let found = index.search(&call, &SearchCode { query: "login".into(), limit: 3 })?;
-/// assert_eq!(found.hits[0].path, "src/login.rs");
+/// let response = index.search(&call, &SearchCode { query: "login".into(), limit: 3 })?;
+/// assert_eq!(response.hits[0].path, "src/login.rs");
 /// # Ok::<(), wap_core::IndexError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
     files: BTreeMap<String, String>,
-    told: Mutex<Told>,
+    scripted: Mutex<Scripted>,
 }
 
-/// What a test says about the index.
+/// The state and failure that a test has scripted.
 #[derive(Debug, Default)]
-struct Told {
+struct Scripted {
     freshness: Freshness,
     failure: Option<IndexError>,
 }
@@ -52,42 +52,43 @@ impl MemoryIndex {
         files: impl IntoIterator<Item = (P, C)>,
     ) -> MemoryIndex {
         let files = files.into_iter().map(|(path, content)| (path.into(), content.into()));
-        MemoryIndex { files: files.collect(), told: Mutex::default() }
+        MemoryIndex { files: files.collect(), scripted: Mutex::default() }
     }
 
     /// Makes every later answer say that the index is in this state.
     pub fn set_state(&self, state: IndexState) {
-        self.told().freshness.state = state;
+        self.scripted().freshness.state = state;
     }
 
     /// Makes every later answer in which the file occurs say that the file has changed.
     pub fn mark_stale(&self, path: &str) {
-        let stale = &mut self.told().freshness.stale_paths;
+        let stale = &mut self.scripted().freshness.stale_paths;
         stale.push(path.to_owned());
         stale.sort();
     }
 
     /// Makes every later call fail, until `None` is set.
     pub fn set_failure(&self, failure: Option<IndexError>) {
-        self.told().failure = failure;
+        self.scripted().failure = failure;
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scripted(&self) -> MutexGuard<'_, Scripted> {
+        self.scripted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn check(&self, call: &Call<'_>) -> Result<(), IndexError> {
         if call.cancel.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
-        self.told().failure.clone().map_or(Ok(()), Err)
+        self.scripted().failure.clone().map_or(Ok(()), Err)
     }
 
-    fn freshness<'a>(&self, shown: impl IntoIterator<Item = &'a str>) -> Freshness {
-        let told = self.told();
-        let shown: Vec<&str> = shown.into_iter().collect();
-        let stale = told.freshness.stale_paths.iter().filter(|path| shown.contains(&path.as_str()));
-        Freshness { state: told.freshness.state, stale_paths: stale.cloned().collect() }
+    fn freshness<'a>(&self, answered: impl IntoIterator<Item = &'a str>) -> Freshness {
+        let scripted = self.scripted();
+        // Only the paths of the answer: a real index does not report stale files that the answer does not use.
+        let answered: Vec<&str> = answered.into_iter().collect();
+        let stale = scripted.freshness.stale_paths.iter().filter(|path| answered.contains(&path.as_str()));
+        Freshness { state: scripted.freshness.state, stale_paths: stale.cloned().collect() }
     }
 
     fn content(&self, file: &str) -> Result<&str, IndexError> {
@@ -104,18 +105,19 @@ impl MemoryIndex {
     }
 
     fn edges(&self, step: impl Fn(&str) -> Vec<String>, file: &str, max_depth: u32) -> Vec<ImpactEdge> {
-        let mut found: BTreeMap<String, u32> = BTreeMap::new();
+        let mut depths: BTreeMap<String, u32> = BTreeMap::new();
         let mut here = vec![file.to_owned()];
         for depth in 1..=max_depth {
             let next: Vec<String> = here.iter().flat_map(|one| step(one)).collect();
-            here = next.into_iter().filter(|one| one != file && !found.contains_key(one)).collect();
+            // Files import each other in circles: each one counts at its smallest depth, and only once.
+            here = next.into_iter().filter(|one| one != file && !depths.contains_key(one)).collect();
             if here.is_empty() {
                 break;
             }
-            found.extend(here.iter().map(|one| (one.clone(), depth)));
+            depths.extend(here.iter().map(|one| (one.clone(), depth)));
         }
         let edge = |(file, depth)| ImpactEdge { file, kind: "import".to_owned(), depth };
-        found.into_iter().map(edge).collect()
+        depths.into_iter().map(edge).collect()
     }
 }
 
@@ -135,16 +137,16 @@ impl CodeIndex for MemoryIndex {
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
         self.check(call)?;
-        let found = self.files.get_key_value(request.doc_id.strip_prefix("doc:").unwrap_or(&request.doc_id));
+        let file = self.files.get_key_value(request.doc_id.strip_prefix("doc:").unwrap_or(&request.doc_id));
         let (path, text) =
-            found.ok_or_else(|| IndexError::UnknownDocument { doc_id: request.doc_id.clone() })?;
+            file.ok_or_else(|| IndexError::UnknownDocument { doc_id: request.doc_id.clone() })?;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let shown = lines.len().min(request.window_lines as usize);
+        let window = lines.len().min(request.window_lines as usize);
         Ok(ReadSnippetResponse {
             path: path.clone(),
-            content: lines[..shown].concat(),
+            content: lines[..window].concat(),
             line_start: Some(1),
-            line_end: Some(shown as u64),
+            line_end: Some(window as u64),
             total_lines: Some(lines.len() as u64),
             is_truncated: false,
             freshness: self.freshness([path.as_str()]),
@@ -222,28 +224,28 @@ impl CodeIndex for MemoryIndex {
     }
 }
 
-/// What a file is worth for a search; `None` if no word occurs in it.
+/// Scores a file for a search; `None` if no word occurs in it.
 fn hit(path: &str, text: &str, words: &[String]) -> Option<CodeHit> {
     let mut score = 0_u32;
     let mut first = None;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.to_lowercase();
-        let found = words.iter().filter(|word| line.contains(word.as_str())).count();
-        if found > 0 {
-            score += u32::try_from(found).unwrap_or(u32::MAX);
+        let hit_words = words.iter().filter(|word| line.contains(word.as_str())).count();
+        if hit_words > 0 {
+            score += u32::try_from(hit_words).unwrap_or(u32::MAX);
             first.get_or_insert(number);
         }
     }
     let line_start: u64 = first?;
     let skipped = usize::try_from(line_start - 1).unwrap_or(usize::MAX);
-    let shown: Vec<&str> = text.split_inclusive('\n').skip(skipped).take(3).collect();
+    let snippet: Vec<&str> = text.split_inclusive('\n').skip(skipped).take(3).collect();
     Some(CodeHit {
         doc_id: format!("doc:{path}"),
         path: path.to_owned(),
         score: f64::from(score),
         line_start,
-        line_end: line_start + shown.len() as u64 - 1,
-        snippet: shown.concat(),
+        line_end: line_start + snippet.len() as u64 - 1,
+        snippet: snippet.concat(),
         token_estimate: text.len().div_ceil(4) as u64,
     })
 }

@@ -9,7 +9,7 @@ use wap_core::{
 
 use crate::tree::Tree;
 
-/// When every file was last modified.
+/// The time of modification of every file.
 const LAST_MODIFIED: &str = "1970-01-01T00:00:00Z";
 
 pub(crate) fn explore(
@@ -25,18 +25,20 @@ pub(crate) fn explore(
         let error = WapError::new(Reason::InvalidField, format!("maxDepth is {depth}, but 1 is the least"));
         return Err(error.with("field", "maxDepth"));
     }
+    // Compiled also for flat listings, so that a bad pattern is refused either way.
     let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
     let walk = Walk {
         tree,
         exclusions: recursive.then(|| exclusions.beneath(&start)),
         deepest: if recursive { usize::try_from(depth).unwrap_or(usize::MAX) } else { 1 },
     };
-    let found = walk.entries(&start);
+    let entries = walk.entries(&start);
     let most = limits.max_directory_entries as usize;
     let with_metadata = request.return_metadata.unwrap_or(false);
     let prefix_bytes = if start.is_empty() { 0 } else { start.len() + 1 };
-    let chosen = Shortlist::of_paths(found.iter().map(|path| &path[prefix_bytes..]), most);
-    let paths: Vec<&str> = found.iter().copied().collect();
+    let chosen = Shortlist::of_paths(entries.iter().map(|path| &path[prefix_bytes..]), most);
+    // The shortlist gives positions among the sorted entries.
+    let paths: Vec<&str> = entries.iter().copied().collect();
     let files = chosen.into_iter().map(|index| paths[index]).map(|path| ExploredFile {
         path: path.to_owned(),
         is_directory: tree.is_folder(path),
@@ -45,8 +47,8 @@ pub(crate) fn explore(
     });
     Ok(ExploreFilesResponse {
         files: files.collect(),
-        is_truncated: found.len() > most,
-        total_found: found.len() as u64,
+        is_truncated: entries.len() > most,
+        total_found: entries.len() as u64,
         warnings: ignore_warning(tree, request.respect_gitignore),
     })
 }
@@ -54,7 +56,7 @@ pub(crate) fn explore(
 /// A listing of what lies beneath a folder.
 pub(crate) struct Walk<'a> {
     pub(crate) tree: &'a Tree,
-    /// What is left out; nothing is for flat listings.
+    /// The patterns of entries to leave out; `None` for flat listings, which are complete.
     pub(crate) exclusions: Option<Exclusions>,
     /// 1 for the folder's own entries.
     pub(crate) deepest: usize,
@@ -67,6 +69,7 @@ impl<'a> Walk<'a> {
         let prefix = if start.is_empty() { String::new() } else { format!("{start}/") };
         let beneath = paths.map(String::as_str).filter(|path| {
             let Some(rest) = path.strip_prefix(&prefix) else { return false };
+            // The number of names in the rest is its depth.
             rest.split('/').count() <= self.deepest && !self.is_excluded(prefix.len(), path)
         });
         beneath.collect()

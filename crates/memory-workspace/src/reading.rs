@@ -26,12 +26,13 @@ pub(crate) fn read(tree: &Tree, limits: &Limits, request: &ReadFile) -> Result<R
     let mut content = String::new();
     let format = source.format();
     if first == 1 && format.byte_order_mark && format.encoding == Encoding::Utf8 {
-        // As on a disk, the mark is a character of what is read, so that a text can be written back byte for byte.
+        // As on a disk, the mark is a character of the content, so that a text can be written back byte for byte.
         content.push('\u{feff}');
     }
     let mut returned = 0;
     for number in first..=last {
         let line = source.lines_text(number..=number).unwrap_or_default();
+        // Whole lines only, so that the answer can name the line at which the rest begins.
         if content.len() + line.len() > most {
             break;
         }

@@ -30,7 +30,7 @@ impl Record {
     }
 }
 
-/// Returns the refusal of a request that comes under the step of another one.
+/// Returns the refusal of a request under a step that another request has taken.
 pub(crate) fn other_request(origin: &Origin) -> WapError {
     let text = format!(
         "step {} of this run was made with another request, so nothing was done: give each reply a run of its own",
@@ -39,7 +39,7 @@ pub(crate) fn other_request(origin: &Origin) -> WapError {
     WapError::new(Reason::Conflict, text)
 }
 
-/// Returns a change without the version that its line numbers mean: a repeated call may name another one.
+/// Returns a change without the version that its line numbers mean, for comparison: a repeated call may name another one.
 pub(crate) fn without_version(change: &FileChange) -> FileChange {
     match change {
         FileChange::Modify(modify) => {

@@ -21,12 +21,14 @@ pub(crate) fn search(
     let search = Search::new(request)?;
     let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
     let recursive = request.recursive.unwrap_or(true);
+    // A set, because the paths of a request may overlap, and a file is searched once.
     let mut files = BTreeSet::new();
     if request.paths.is_empty() {
         let error = WapError::new(Reason::InvalidField, "there are no paths to search in");
         return Err(error.with("field", "paths"));
     }
     for path in &request.paths {
+        // A file that the caller names is searched, whatever the exclusions.
         let start = tree.existing_path(path)?;
         if let Some((file, _)) = tree.files().get_key_value(&start) {
             files.insert(file.as_str());
@@ -43,13 +45,14 @@ pub(crate) fn search(
     let mut skipped = Skipped::default();
     let mut total = 0;
     for path in files {
-        let Some(found) = search.matches(path, &tree.files()[path]) else {
+        let Some(in_file) = search.matches(path, &tree.files()[path]) else {
             skipped.binary += 1;
             continue;
         };
-        total += found.len() as u64;
+        total += in_file.len() as u64;
         let room = (limits.max_search_results as usize).saturating_sub(matches.len());
-        matches.extend(found.into_iter().take(room));
+        // The total keeps counting: the caller learns how many matches were left out.
+        matches.extend(in_file.into_iter().take(room));
     }
     Ok(SearchFilesResponse {
         is_truncated: total > matches.len() as u64,
@@ -90,14 +93,14 @@ impl Search {
         let source = Source::parse(bytes).ok()?;
         let lines: Vec<Cow<'_, str>> =
             (1..=source.total_lines()).filter_map(|number| source.line_text(number)).collect();
-        let shown = |range: std::ops::Range<usize>| lines[range].iter().map(|line| cut(line)).collect();
-        let found = lines.iter().enumerate().filter(|(_, line)| self.regex.is_match(line));
-        let matches = found.map(|(index, line)| SearchMatch {
+        let context = |range: std::ops::Range<usize>| lines[range].iter().map(|line| cut(line)).collect();
+        let hits = lines.iter().enumerate().filter(|(_, line)| self.regex.is_match(line));
+        let matches = hits.map(|(index, line)| SearchMatch {
             path: path.to_owned(),
             line: index as u64 + 1,
             match_text: cut(line),
-            context_before: shown(index.saturating_sub(self.context_lines)..index),
-            context_after: shown(index + 1..(index + 1 + self.context_lines).min(lines.len())),
+            context_before: context(index.saturating_sub(self.context_lines)..index),
+            context_after: context(index + 1..(index + 1 + self.context_lines).min(lines.len())),
         });
         Some(matches.collect())
     }

@@ -18,8 +18,9 @@ pub(crate) struct Tree {
     folders: BTreeSet<String>,
     pasts: BTreeMap<String, Vec<Past>>,
     protected: ProtectedNames,
-    /// How many contents were stored, and the number of the last one by path.
+    /// The number of contents that were stored, at all paths together.
     changes: u64,
+    /// The value of `changes` when the last content of a path was stored.
     changed_at: BTreeMap<String, u64>,
 }
 
@@ -31,7 +32,7 @@ struct Past {
     from_previous: Option<LineMap>,
 }
 
-/// What a caller may do with the path that it names.
+/// The use that a caller makes of the path that it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -60,6 +61,7 @@ impl Tree {
         self.changes += 1;
         self.changed_at.insert(path.to_owned(), self.changes);
         let pasts = self.pasts.entry(path.to_owned()).or_default();
+        // A file that was stored without an edit has no map, so the two texts are compared.
         let from_previous = map.or_else(|| {
             let previous = Source::parse(&pasts.last()?.bytes).ok()?;
             Some(LineMap::between(&previous, &Source::parse(&bytes).ok()?))
@@ -69,12 +71,12 @@ impl Tree {
         version
     }
 
-    /// How many contents were stored.
+    /// Returns the number of contents that were stored.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// The number of the last content that was stored at a path; 0 if none was.
+    /// Returns the number of the last content that was stored at a path; 0 if none was.
     pub(crate) fn changed_at(&self, path: &str) -> u64 {
         self.changed_at.get(path).copied().unwrap_or(0)
     }
@@ -90,9 +92,10 @@ impl Tree {
         self.files.get(path).map(Vec::as_slice).ok_or_else(not_found)
     }
 
-    /// Returns what a file held at a version, and the map from those lines to the ones it has now.
+    /// Returns the content of a file at a version, and the map from those lines to the present ones.
     pub(crate) fn known_version(&self, path: &str, version: &FileVersion) -> Option<KnownVersion> {
         let pasts = self.pasts.get(path)?;
+        // The last one, if the file had the same content twice: its line map is the shorter way to the present.
         let index = pasts.iter().rposition(|past| past.version == *version)?;
         let bytes = &pasts[index].bytes;
         let start = LineMap::identity(Source::parse(bytes).ok()?.total_lines());
@@ -106,13 +109,14 @@ impl Tree {
     pub(crate) fn file_path(&self, text: &str, access: Access) -> Result<String, WapError> {
         let parsed = RelPath::parse_beneath(text, &[ROOT.as_bytes()]).map_err(path_refused)?;
         let path = self.resolve(&parsed)?;
+        // The resolved path is checked, since `..` may lead to a protected name.
         let protected = RelPath::parse_folder(&path).map_err(path_refused)?;
         if access == Access::Write && self.protected.protects(&protected) {
             return Err(WapError::new(Reason::Protected, format!("'{path}' is protected")));
         }
         if parsed.names_folder() || self.is_folder(&path) {
-            let shown = if path.is_empty() { "." } else { &path };
-            return Err(WapError::new(Reason::NotAFile, format!("'{shown}' is a folder")));
+            let name = if path.is_empty() { "." } else { &path };
+            return Err(WapError::new(Reason::NotAFile, format!("'{name}' is a folder")));
         }
         Ok(path)
     }
@@ -151,6 +155,7 @@ impl Tree {
                 resolved = resolved.child(step).map_err(path_refused)?;
                 continue;
             }
+            // As on a disk, `missing/..` and `file/..` lead nowhere, although the text could be shortened.
             let here = key(&resolved);
             if self.files.contains_key(&here) {
                 return Err(not_a_folder(&here));

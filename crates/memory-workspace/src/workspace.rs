@@ -15,15 +15,16 @@ use crate::{changes, listing, reading, search};
 
 /// The absolute path that the workspace claims to have.
 pub(crate) const ROOT: &str = "/workspace";
-/// What confines commands that are only a script.
+/// The sandbox line, for commands that are only a script.
 const SANDBOX: &str = "level=none; commands=scripted";
 
 /// A [`Workspace`] whose files are in memory and whose commands are a script, for tests of adapters and clients.
 ///
 /// It keeps the rules of the protocol: canonical paths, protected names, versions, line numbers that mean the file
-/// before the call or an older version, the limits, and steps that are carried out once. Line edits are those of `text-edit`, as in the engine. It knows no links, no
-/// permissions and no ignore rules (a listing says so when a `.gitignore` would have counted). Folders stay
-/// when their last file goes. Every file was last modified on 1 January 1970.
+/// before the call or an older version, the limits, and steps that are carried out once. Line edits are those of
+/// `text-edit`, as in the engine. It has no symlinks, no permissions and no ignore rules (a listing says so when a
+/// `.gitignore` would have counted). Folders stay when their last file is removed. Every file was last modified on
+/// 1 January 1970.
 ///
 /// ```
 /// use memory_workspace::MemoryWorkspace;
@@ -48,7 +49,7 @@ pub struct MemoryWorkspace {
     before_changes: Mutex<Option<BeforeChanges>>,
 }
 
-/// What a test does just before a batch of changes.
+/// The work of a test just before a batch of changes.
 type BeforeChanges = Box<dyn FnMut(&MemoryWorkspace, &Call<'_>) + Send>;
 
 #[derive(Default)]
@@ -103,7 +104,7 @@ impl MemoryWorkspace {
         self.lock().tree.files().get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// Stores a file behind the callers' backs, as the user's editor does; protected names are allowed.
+    /// Stores a file without a call, as the user's editor does; protected names are allowed.
     ///
     /// # Panics
     ///
@@ -118,7 +119,7 @@ impl MemoryWorkspace {
         state.tree.put(path, content.as_ref().to_vec(), None);
     }
 
-    /// Removes a file behind the callers' backs; returns whether it was there.
+    /// Removes a file without a call; returns whether it existed.
     pub fn remove_file(&self, path: &str) -> bool {
         self.lock().tree.remove(path).is_some()
     }
@@ -197,12 +198,14 @@ impl Workspace for MemoryWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        // Before the state is locked: the test's work stores files, which takes that lock.
         if let Some(work) = &mut *self.before_changes.lock().unwrap_or_else(PoisonError::into_inner) {
             work(self, call);
         }
         let mut state = self.lock();
         let origins = (call.origin.step..).map(|step| call.origin.at_step(step));
         let steps: Vec<_> = origins.zip(changes).collect();
+        // Before anything is changed: a batch with one step that belongs to another request is refused whole.
         for (origin, change) in &steps {
             match state.record.outcome(origin) {
                 Some(Outcome::Change(recorded, _)) if *recorded == without_version(change) => {}
@@ -210,6 +213,7 @@ impl Workspace for MemoryWorkspace {
                 None => {}
             }
         }
+        // A batch that was begun is answered from the record even if the caller has cancelled since.
         if !steps.iter().any(|(origin, _)| state.record.outcome(origin).is_some()) {
             check_cancelled(call)?;
         }
@@ -231,6 +235,7 @@ impl Workspace for MemoryWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
+        // The lock ends with this block: the observer is the caller's, and may make calls of its own.
         let outcome = {
             let mut state = self.lock();
             match state.record.outcome(call.origin) {

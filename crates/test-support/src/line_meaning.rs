@@ -77,10 +77,10 @@ impl Random {
     }
 }
 
-/// What the client may mean by a number.
+/// The lines that the client may mean by a number.
 #[derive(Default)]
 struct Client {
-    shown: BTreeMap<usize, String>,
+    last_shown: BTreeMap<usize, String>,
     last_answer: Vec<String>,
     written: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -93,7 +93,7 @@ struct Story<F> {
     client: Client,
     next_line: usize,
     next_step: u32,
-    /// Whether numbers go to the workspace as they are, without what the conversation knows.
+    /// True if numbers reach the workspace as they are, without the memory of the conversation.
     is_plain: bool,
     edits: usize,
     refusals: usize,
@@ -190,14 +190,14 @@ impl<F: NumberedFile> Story<F> {
         };
         self.ask(false, "readFile", json!({ "path": "a", "startLine": first, "endLine": last })).unwrap();
         if (first, last) == (1, lines.len()) {
-            (self.client.shown, self.client.written) = Default::default();
+            (self.client.last_shown, self.client.written) = Default::default();
         }
         self.show(first, last, &lines);
     }
 
     fn show(&mut self, first: usize, last: usize, lines: &[String]) {
         for number in first..=last.min(lines.len()) {
-            self.client.shown.insert(number, lines[number - 1].clone());
+            self.client.last_shown.insert(number, lines[number - 1].clone());
             self.client.written.remove(&number);
         }
     }
@@ -220,7 +220,7 @@ impl<F: NumberedFile> Story<F> {
             _ => json!({ "type": "replace", "startLine": number, "endLine": number,
                 "newContent": content.join("\n") }),
         };
-        let shown = self.client.shown.get(&number).cloned();
+        let last_shown = self.client.last_shown.get(&number).cloned();
         let last_answer = self.client.last_answer.get(number - 1).cloned();
         let written = self.client.written.get(&number).cloned().unwrap_or_default();
         let answer = self.ask(false, "modifyFile", json!({ "path": "a", "operations": [operation] }));
@@ -230,16 +230,19 @@ impl<F: NumberedFile> Story<F> {
                 let after = self.file.lines();
                 let hit: Vec<&String> = before.iter().filter(|line| !after.contains(line)).collect();
                 let [hit] = hit.as_slice() else { return Err(format!("{} lines are gone", hit.len())) };
-                let meant: BTreeSet<&String> = shown.iter().chain(&last_answer).chain(&written).collect();
+                let meant: BTreeSet<&String> =
+                    last_shown.iter().chain(&last_answer).chain(&written).collect();
                 if !meant.is_empty() && !meant.contains(hit) {
                     return Err(format!("line {number} hit '{hit}', and can mean {meant:?}"));
                 }
-                if let (Some(shown), Some(last)) = (&shown, &last_answer)
-                    && shown != last
-                    && before.contains(shown)
+                if let (Some(last_shown), Some(last)) = (&last_shown, &last_answer)
+                    && last_shown != last
+                    && before.contains(last_shown)
                     && before.contains(last)
                 {
-                    return Err(format!("line {number} hit '{hit}', and can mean '{shown}' and '{last}'"));
+                    return Err(format!(
+                        "line {number} hit '{hit}', and can mean '{last_shown}' and '{last}'"
+                    ));
                 }
                 for (nth, line) in content.into_iter().enumerate() {
                     self.client.written.entry(number + nth).or_default().insert(line);
@@ -253,7 +256,7 @@ impl<F: NumberedFile> Story<F> {
                 }
                 let number = |name| error.detail(name).and_then(Value::as_u64);
                 let single = number("currentFirstLine").zip(number("currentLastLine"));
-                let spans = LineConflict::of(&error).map(|conflict| conflict.shown).unwrap_or_default();
+                let spans = LineConflict::of(&error).map(|conflict| conflict.excerpts).unwrap_or_default();
                 let spans = spans.into_iter().map(|span| (span.first, span.last)).chain(single);
                 for (first, last) in spans {
                     self.show(first as usize, last as usize, &lines);

@@ -1,6 +1,6 @@
-//! How much of each thing a request may ask for, before anything is done about it.
+//! Bounds on the sizes of a request, checked before any of it is carried out.
 //!
-//! Engines ask for these checks, so that they hold for every protocol in front of them.
+//! Engines make these checks, so that they hold for every protocol in front of them.
 
 use crate::{ExploreFiles, Limits, ModifyFile, ModifyOperation, Reason, SearchFiles, WapError};
 
@@ -9,7 +9,7 @@ use crate::{ExploreFiles, Limits, ModifyFile, ModifyOperation, Reason, SearchFil
 const MAX_JSON_SEPARATORS: usize = Limits::MAX_MESSAGE_VALUES;
 
 impl ModifyFile {
-    /// Checks how many operations there are, and how long their regular expressions are together.
+    /// Checks the number of operations, and the length of their regular expressions together.
     ///
     /// # Errors
     ///
@@ -20,6 +20,7 @@ impl ModifyFile {
             ModifyOperation::RegexReplace { pattern, .. } => pattern.len(),
             _ => 0,
         };
+        // Together and not one by one: a call compiles all of them, and each may take as long as the longest.
         let bytes: usize = self.operations.iter().map(expression).sum();
         if bytes > Limits::MAX_PATTERNS_BYTES {
             let limit = Limits::MAX_PATTERNS_BYTES;
@@ -33,7 +34,7 @@ impl ModifyFile {
 }
 
 impl SearchFiles {
-    /// Checks how many paths and exclusion patterns there are.
+    /// Checks the numbers of paths and of exclusion patterns.
     ///
     /// # Errors
     ///
@@ -45,7 +46,7 @@ impl SearchFiles {
 }
 
 impl ExploreFiles {
-    /// Checks how many exclusion patterns there are.
+    /// Checks the number of exclusion patterns.
     ///
     /// # Errors
     ///
@@ -67,7 +68,8 @@ fn check_count(field: &str, count: usize, limit: usize) -> Result<(), WapError> 
     Err(WapError::new(Reason::InvalidField, text).with("field", field).with("limit", limit))
 }
 
-/// Counts the values of a JSON text that arrives in pieces, without parsing it. What is not JSON is left to the parser.
+/// Counts the values of a JSON text that arrives in pieces, without parsing it. Text that is not JSON is left to the
+/// parser.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonValues {
     separators: usize,
@@ -76,9 +78,10 @@ pub struct JsonValues {
 }
 
 impl JsonValues {
-    /// Looks at the next byte and returns whether the text so far holds no more values than a request can make use of.
+    /// Counts the next byte; false once the text holds more values than a request can make use of.
     pub fn take(&mut self, byte: u8) -> bool {
         match byte {
+            // First of all: an escaped quote neither ends the string nor begins another escape.
             _ if self.is_escaped => self.is_escaped = false,
             b'\\' if self.is_string => self.is_escaped = true,
             b'"' => self.is_string = !self.is_string,
@@ -89,8 +92,8 @@ impl JsonValues {
     }
 }
 
-/// Checks, without parsing it, that a JSON text holds no more values than a request can make use of. What is not JSON is
-/// left to the parser.
+/// Checks, without parsing it, that a JSON text holds no more values than a request can make use of. Text that is not JSON
+/// is left to the parser.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Who calls, as part of what, and for how long: the frame around every request.
+//! The frame around every request: its caller, the run that it belongs to, and its time.
 
 use std::time::Duration;
 
@@ -9,19 +9,18 @@ use crate::CancelFlag;
 /// The frame of one call to a [`Workspace`](crate::Workspace).
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Which conversation, run and step this call belongs to.
+    /// The conversation, run and step of this call.
     pub origin: &'a Origin,
     /// Raised when the caller no longer wants the answer.
     pub cancel: &'a CancelFlag,
-    /// How long the caller is going to wait; `None` leaves it to the engine's limits.
+    /// The time for which the caller is going to wait; `None` leaves it to the engine's limits.
     pub time_left: Option<Duration>,
 }
 
-/// Where a call comes from. Opaque to the engine, which writes it to the journal.
+/// The origin of a call. Opaque to the engine, which writes it to the journal.
 ///
 /// The pair of `run` and `step` is the identity of an effect: an engine that has already carried out a step answers
-/// with what it recorded and does nothing. So an adapter resumes an interrupted run by simply making the same
-/// calls again.
+/// from its record and does nothing. So an adapter resumes an interrupted run by simply making the same calls again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// One client or session.
@@ -30,7 +29,7 @@ pub struct Origin {
     pub run: RunKey,
     /// The first step of this call within the run, 0-based; item `i` of a batch is step `step + i`.
     pub step: u32,
-    /// How long the engine should hold on to versions of files that this conversation was shown.
+    /// The time for which the engine should hold versions of files that this conversation was shown.
     pub retention: Retention,
 }
 
@@ -42,7 +41,7 @@ impl Origin {
     }
 }
 
-/// How long versions shown to a conversation are worth keeping.
+/// The time for which versions shown to a conversation are worth keeping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
     /// The conversation ends with the process: memory is enough.
@@ -56,7 +55,7 @@ pub enum Retention {
 #[serde(transparent)]
 pub struct ConversationId(pub String);
 
-/// What must run at most once: the answer to one numbered prompt, by its content.
+/// The key of a run, which is carried out at most once: the answer to one numbered prompt, by its content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunKey {
     /// The prompt that was answered, 1-based; 0 for clients that do not number theirs.
@@ -66,7 +65,7 @@ pub struct RunKey {
 }
 
 impl RunKey {
-    /// Returns the key of a call that stands for itself; `random` must be unique.
+    /// Returns the key of a call that belongs to no larger run; `random` must be unique.
     pub fn unnumbered(random: impl Into<String>) -> RunKey {
         RunKey { sequence: 0, digest: random.into() }
     }

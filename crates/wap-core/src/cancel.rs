@@ -20,7 +20,7 @@ pub struct CancelFlag {
 struct Shared {
     raised: AtomicBool,
     hooks: Mutex<Hooks>,
-    /// Told whenever a hook has ended.
+    /// Notified whenever a hook has ended.
     hook_ended: Condvar,
 }
 
@@ -97,7 +97,7 @@ impl fmt::Debug for CancelFlag {
     }
 }
 
-/// Takes a hook off the list of those that run.
+/// Removes a hook from the list of running ones when it is dropped.
 struct HookEnd<'a> {
     shared: &'a Shared,
     key: u64,
@@ -112,8 +112,8 @@ impl Drop for HookEnd<'_> {
 
 /// Keeps a hook of a [`CancelFlag`] registered; dropping it removes the hook.
 ///
-/// Once the guard is gone the hook neither runs nor is going to: a hook that another thread is just running is waited
-/// for. So what the hook acts on, a process for instance, may be given up after dropping the guard.
+/// Once the guard is dropped, the hook neither runs nor is going to: the drop waits for a hook that another thread is
+/// running. So the target of the hook, a process for instance, may be released after dropping the guard.
 #[derive(Debug)]
 pub struct CancelGuard {
     flag: CancelFlag,
@@ -127,8 +127,10 @@ impl Drop for CancelGuard {
         let shared = &self.flag.shared;
         let here = thread::current().id();
         let mut hooks = shared.lock();
+        // Under the lock a hook is either waiting and removed here, or running and waited for, or over.
         let removed = hooks.waiting.iter().position(|(waiting, _)| *waiting == key);
         let removed = removed.map(|index| hooks.waiting.remove(index));
+        // Not for a hook on this very thread: a hook may drop its own guard, and would wait for itself.
         while hooks.running.iter().any(|(running, thread)| *running == key && *thread != here) {
             hooks = shared.hook_ended.wait(hooks).unwrap_or_else(PoisonError::into_inner);
         }

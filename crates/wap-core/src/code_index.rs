@@ -9,9 +9,9 @@ use crate::{Call, IndexError};
 
 /// An index of the code in a workspace: full text, symbols, syntax trees and imports.
 ///
-/// An index answers from what it has read, which may be older than the files are now. Every answer therefore carries
-/// its [`Freshness`]. Paths in requests are canonical and relative to the root (an adapter checks what a model wrote
-/// before it asks), and so are paths in answers. Line numbers are 1-based and ranges inclusive.
+/// An index answers from the text that it has read, which may be older than the files are now. Every answer therefore
+/// carries its [`Freshness`]. Paths in requests are canonical and relative to the root (an adapter checks the paths of a
+/// model before the call), and so are paths in answers. Line numbers are 1-based and ranges inclusive.
 ///
 /// Calls block; the caller owns threads. A call ends early when `call.cancel` is raised or `call.time_left` is over.
 ///
@@ -33,10 +33,10 @@ pub trait CodeIndex: Send + Sync {
     /// Lists the nodes of a file's syntax tree.
     fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError>;
 
-    /// Tells which files depend on a file, and on which it depends.
+    /// Lists the files that depend on a file, and those on which it depends.
     fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError>;
 
-    /// Lists imports that lead to no file of the workspace although they should.
+    /// Lists imports that should lead to a file of the workspace and do not.
     fn impact_diagnostics(
         &self,
         call: &Call<'_>,
@@ -44,20 +44,20 @@ pub trait CodeIndex: Send + Sync {
     ) -> Result<DiagnoseImpactResponse, IndexError>;
 }
 
-/// How far an answer can be relied on.
+/// The reliability of an answer: the state of the index, and the files that have changed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// Whether the index as a whole is complete.
+    /// The completeness of the index as a whole.
     pub state: IndexState,
     /// Paths in the answer whose files have changed since they were indexed; sorted.
     pub stale_paths: Vec<String>,
 }
 
-/// How complete an index is.
+/// The completeness of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IndexState {
-    /// Every file that should be in it is in it.
+    /// Every file that should be in the index is in it.
     #[default]
     Ready,
     /// Files are still being read; answers may lack something.
@@ -69,7 +69,7 @@ pub enum IndexState {
 /// A search for words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchCode {
-    /// Words as a person types them. Text that is no query in the index's own syntax is searched as plain words.
+    /// Words as a person types them. Text that does not parse as a query of the index is searched as plain words.
     pub query: String,
     /// The most hits to return.
     pub limit: u32,
@@ -78,9 +78,9 @@ pub struct SearchCode {
 /// Hits, best first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchCodeResponse {
-    /// At most as many as were asked for.
+    /// At most as many as were requested.
     pub hits: Vec<CodeHit>,
-    /// How far they can be relied on.
+    /// The reliability of the answer.
     pub freshness: Freshness,
 }
 
@@ -91,7 +91,7 @@ pub struct CodeHit {
     pub doc_id: String,
     /// The file.
     pub path: String,
-    /// How well it matches: larger is better, comparable within one answer only. Finite.
+    /// The score of the match: larger is better, comparable within one answer only. Finite.
     pub score: f64,
     /// Lines around the best match, with their endings; very long ones may be cut, which `…` shows.
     pub snippet: String,
@@ -99,7 +99,7 @@ pub struct CodeHit {
     pub line_start: u64,
     /// Last line of the snippet.
     pub line_end: u64,
-    /// How many tokens the whole piece is likely to cost a model.
+    /// The number of tokens that the whole piece is likely to cost a model.
     pub token_estimate: u64,
 }
 
@@ -108,7 +108,7 @@ pub struct CodeHit {
 pub struct ReadSnippet {
     /// The piece, as a search has named it.
     pub doc_id: String,
-    /// How many lines to show, centred on the piece.
+    /// The number of lines to return, centred on the piece.
     pub window_lines: u32,
 }
 
@@ -125,26 +125,26 @@ pub struct ReadSnippetResponse {
     pub line_end: Option<u64>,
     /// Lines in the whole file, if the index says how many.
     pub total_lines: Option<u64>,
-    /// Whether the index has left out some of the lines in between.
+    /// True if the index has left out some of the lines in between.
     #[serde(default)]
     pub is_truncated: bool,
-    /// How far it can be relied on.
+    /// The reliability of the answer.
     pub freshness: Freshness,
 }
 
-/// A request for what a file defines.
+/// A request for the definitions in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListSymbols {
     /// The file.
     pub file: String,
 }
 
-/// What a file defines, in the order of the file.
+/// The definitions in a file, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListSymbolsResponse {
     /// The definitions.
     pub symbols: Vec<CodeSymbol>,
-    /// How far they can be relied on.
+    /// The reliability of the answer.
     pub freshness: Freshness,
 }
 
@@ -153,7 +153,7 @@ pub struct ListSymbolsResponse {
 pub struct CodeSymbol {
     /// Its name.
     pub name: String,
-    /// What it is, in the words of its language: `function`, `method`, `struct`, `class`, `constant` and so on.
+    /// Its kind, in the words of its language: `function`, `method`, `struct`, `class`, `constant` and so on.
     pub kind: String,
     /// Its first line without the body, on one line.
     pub signature: String,
@@ -161,7 +161,7 @@ pub struct CodeSymbol {
     pub line_start: u64,
     /// Its last line.
     pub line_end: u64,
-    /// The definition that it stands in, if there is one.
+    /// The definition that contains it; `None` at the top level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
 }
@@ -178,28 +178,28 @@ pub struct ReadAst {
 /// Nodes of a syntax tree, parents before children, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAstResponse {
-    /// At most as many as were asked for.
+    /// At most as many as were requested.
     pub nodes: Vec<AstNode>,
-    /// How many nodes the tree has.
+    /// The number of nodes of the tree.
     pub total_nodes: u64,
-    /// How far they can be relied on.
+    /// The reliability of the answer.
     pub freshness: Freshness,
 }
 
 /// One node of a syntax tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AstNode {
-    /// What it is, in the words of the grammar.
+    /// Its kind, in the words of the grammar.
     pub kind: String,
-    /// How many nodes it stands in; 0 for the root.
+    /// The number of nodes that contain it; 0 for the root.
     pub depth: u32,
     /// Its first line.
     pub line_start: u64,
-    /// Where it begins in that line, in bytes, 1-based.
+    /// The column at which it begins, in bytes, 1-based.
     pub column_start: u64,
     /// Its last line.
     pub line_end: u64,
-    /// Where it ends in that line, in bytes, 1-based and exclusive.
+    /// The column at which it ends, in bytes, 1-based and exclusive.
     pub column_end: u64,
 }
 
@@ -208,7 +208,7 @@ pub struct AstNode {
 pub struct ReadImpact {
     /// The file.
     pub file: String,
-    /// How many steps to follow dependencies; 1 is those of the file itself.
+    /// The number of steps over which dependencies are followed; 1 is those of the file itself.
     pub max_depth: u32,
 }
 
@@ -219,9 +219,9 @@ pub struct ReadImpactResponse {
     pub inbound: Vec<ImpactEdge>,
     /// Files that this one depends on.
     pub outbound: Vec<ImpactEdge>,
-    /// How many imports of the file lead to no file of the workspace although they should.
+    /// The number of imports of the file that should lead to a file of the workspace and do not.
     pub unresolved: u64,
-    /// How far they can be relied on.
+    /// The reliability of the answer.
     pub freshness: Freshness,
 }
 
@@ -230,9 +230,9 @@ pub struct ReadImpactResponse {
 pub struct ImpactEdge {
     /// The other file.
     pub file: String,
-    /// What makes the dependency: `import`, `include`, `module` and so on.
+    /// The kind of dependency: `import`, `include`, `module` and so on.
     pub kind: String,
-    /// How many steps away it is; 1 for a direct dependency.
+    /// The number of steps between the two; 1 for a direct dependency.
     pub depth: u32,
 }
 
@@ -243,28 +243,28 @@ pub struct DiagnoseImpact {
     pub file: Option<String>,
     /// The most imports to return.
     pub limit: u32,
-    /// How many imports to pass over first.
+    /// The number of imports to skip first.
     pub offset: u64,
 }
 
 /// Imports that cannot be resolved, sorted by file and line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnoseImpactResponse {
-    /// At most as many as were asked for.
+    /// At most as many as were requested.
     pub diagnostics: Vec<UnresolvedImport>,
-    /// How many there are.
+    /// The number of all such imports.
     pub total: u64,
-    /// How far they can be relied on.
+    /// The reliability of the answer.
     pub freshness: Freshness,
 }
 
-/// An import that leads to no file of the workspace although it should.
+/// An import that should lead to a file of the workspace and does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnresolvedImport {
     /// The file that imports.
     pub file: String,
     /// The line of the import.
     pub line: u64,
-    /// What it names, as the file spells it.
+    /// The imported name, as the file spells it.
     pub import: String,
 }

@@ -1,4 +1,4 @@
-//! One client's side of the calls: what it was shown, and so what its line numbers mean.
+//! One client's side of the calls: the versions that it was shown, and the meaning of its line numbers.
 
 pub(crate) mod last_answer;
 
@@ -13,12 +13,12 @@ use crate::{
     ShownVersions, WapError, Workspace, WriteMode,
 };
 
-/// A client that makes calls, one after another or several at once, and remembers what it was shown.
+/// A client that makes calls, one after another or several at once, with a memory of the versions that it was shown.
 ///
 /// Line numbers in its `modifyFile` calls mean the file as this client was last shown it, or as it was when the client
-/// got its last answer: the output of a command may have numbers of that. Where these are different lines, the engine
-/// refuses the edit and shows both; see [`choose_lines`](crate::choose_lines). A request that names its
-/// `expectedVersion` itself is left as it is.
+/// got its last answer: the output of a command may have numbers of that version. Where these are different lines, the
+/// engine refuses the edit and shows both; see [`choose_lines`](crate::choose_lines). A request with an
+/// `expectedVersion` is left as it is.
 #[derive(Debug)]
 pub struct Conversation {
     id: ConversationId,
@@ -27,17 +27,16 @@ pub struct Conversation {
 
 #[derive(Debug, Default)]
 struct Memory {
-    shown: ShownVersions,
+    shown_versions: ShownVersions,
     /// The files when the last answer was given; `None` before the first one.
     last_answer: Option<LastAnswer>,
-    /// Files of which lines were shown in a version that is unknown, so that numbers mean nothing until they are shown
-    /// again.
+    /// Files of which lines were shown in an unknown version, so that numbers mean nothing until they are shown again.
     unsure: BTreeSet<String>,
-    /// Canonical paths by what the client calls them, where that is something else.
+    /// Canonical paths by the names that the client uses, where the two differ.
     called: BTreeMap<String, String>,
 }
 
-/// How many other names of files are remembered. Beyond that all are looked up again.
+/// The bound on other names of files that are remembered. Beyond that, all are looked up again.
 const MOST_NAMES: usize = 1_024;
 
 impl Conversation {
@@ -53,7 +52,7 @@ impl Conversation {
         &self.id
     }
 
-    /// Has a workspace answer a request as part of this conversation.
+    /// Answers a request from a workspace, as part of this conversation.
     ///
     /// # Errors
     ///
@@ -74,6 +73,7 @@ impl Conversation {
             other => (other, String::new()),
         };
         let answer = request.answer(workspace, call, observer);
+        // First the lines that this answer shows, then the present versions: the order in which the client reads them.
         match (&request, &answer) {
             (_, Ok(response)) => self.note(workspace, &request, response, call),
             (Request::ModifyFile(_), Err(error)) => self.memory().note_failure(&path, error),
@@ -103,6 +103,7 @@ impl Conversation {
         call: &Call<'_>,
     ) -> (ModifyFile, String) {
         let spelled = without_idle_components(&modify.path);
+        // The lock is not held during calls of the workspace: a conversation may make several calls at once.
         let (mut path, is_known, since) = {
             let memory = self.memory();
             let path = memory.called.get(&spelled).cloned().unwrap_or(spelled);
@@ -111,27 +112,28 @@ impl Conversation {
         };
         let mut state = None;
         if !is_known {
-            // It may be a file that was shown under another name, an absolute path for instance.
-            let asked = [modify.path.clone()];
-            let states = workspace.file_states(call, &asked, since.as_ref());
+            // The file may have been shown under another name, an absolute path for instance.
+            let requested = [modify.path.clone()];
+            let states = workspace.file_states(call, &requested, since.as_ref());
             state = states.ok().and_then(|mut states| states.files.pop().flatten());
             if let Some(state) = &state {
                 self.memory().learn(&modify.path, &state.path);
                 path.clone_from(&state.path);
             }
         }
+        // The request's own version decides; versions of ours would only contradict it.
         if modify.expected_version.is_some() {
-            return (ModifyFile { seen: None, ..modify }, path);
+            return (ModifyFile { seen_versions: None, ..modify }, path);
         }
         let memory = self.memory();
         let lines: Vec<u64> = modify.operations.iter().map(first_line).collect();
         let now = state.as_ref().and_then(|state| Some((state.version.as_ref()?, state.has_changed)));
-        let seen = memory.last_answer.as_ref().map(|answer| {
-            let seen = answer.seen(&memory.shown, &path, &lines, now);
-            SeenVersions { unknown: seen.unknown || memory.unsure.contains(&path), ..seen }
+        let seen_versions = memory.last_answer.as_ref().map(|answer| {
+            let versions = answer.seen_versions(&memory.shown_versions, &path, &lines, now);
+            SeenVersions { unknown: versions.unknown || memory.unsure.contains(&path), ..versions }
         });
         drop(memory);
-        (ModifyFile { seen, ..modify }, path)
+        (ModifyFile { seen_versions, ..modify }, path)
     }
 
     fn note<W: Workspace + ?Sized>(
@@ -157,12 +159,13 @@ impl Conversation {
             }
             (Request::ModifyFile(_), Response::ModifyFile(response)) => {
                 if let (Some(version), Some(previous)) = (&response.version, &response.previous_version) {
-                    self.memory().shown.note_own_edit(&response.path, previous, version, &response.shifts);
+                    let mut memory = self.memory();
+                    memory.shown_versions.note_own_edit(&response.path, previous, version, &response.shifts);
                 }
             }
             (_, Response::DeleteFile(response)) => {
                 let mut memory = self.memory();
-                memory.shown.forget(&response.path);
+                memory.shown_versions.forget(&response.path);
                 memory.unsure.remove(&response.path);
             }
             (_, Response::SearchFiles(response)) => self.note_search(workspace, response, call),
@@ -170,36 +173,37 @@ impl Conversation {
         }
     }
 
-    /// A search shows numbered lines without saying of which version. Where older lines of the same file were shown, it
-    /// has to be found out, or the new numbers would be taken for the old ones.
+    /// Records the lines of a search, which shows numbers without a version. Where older lines of the same file were
+    /// shown, the version has to be looked up, or the new numbers would be taken for the old ones.
     fn note_search<W: Workspace + ?Sized>(
         &self,
         workspace: &W,
-        found: &SearchFilesResponse,
+        response: &SearchFilesResponse,
         call: &Call<'_>,
     ) {
-        for matches in found.matches.chunk_by(|one, next| one.path == next.path) {
+        for matches in response.matches.chunk_by(|one, next| one.path == next.path) {
             let path = matches[0].path.as_str();
+            // Without older lines the numbers of the search are the only ones, and mean the version of this answer.
             if !self.memory().was_shown(path) {
                 continue;
             }
-            for found in matches {
-                let line = i64::try_from(found.line).unwrap_or(i64::MAX);
+            for hit in matches {
+                let line = i64::try_from(hit.line).unwrap_or(i64::MAX);
                 let request =
                     ReadFile { path: path.to_owned(), start_line: Some(line), end_line: Some(line) };
                 let read = workspace.read_file(call, &request).ok();
                 let is_same =
-                    |read: &ReadFileResponse| read.content.trim_end_matches(['\r', '\n']) == found.match_text;
+                    |read: &ReadFileResponse| read.content.trim_end_matches(['\r', '\n']) == hit.match_text;
                 let version = read.filter(is_same).and_then(|read| read.version);
-                let before = found.context_before.len() as u64;
+                let before = hit.context_before.len() as u64;
                 let span = LineSpan {
-                    first: found.line.saturating_sub(before).max(1),
-                    last: found.line + found.context_after.len() as u64,
+                    first: hit.line.saturating_sub(before).max(1),
+                    last: hit.line + hit.context_after.len() as u64,
                 };
                 let mut memory = self.memory();
                 match version {
-                    Some(version) => memory.shown.record(path, version, span),
-                    // It has changed since it was searched: neither the old nor the new numbers can be trusted.
+                    Some(version) => memory.shown_versions.record(path, version, span),
+                    // The file has changed since the search: neither the old nor the new numbers can be trusted.
                     None => {
                         memory.unsure.insert(path.to_owned());
                         break;
@@ -210,7 +214,7 @@ impl Conversation {
     }
 }
 
-/// Returns the file that an answer is about, with the version that it shows or that it made.
+/// Returns the file of an answer, with the version that the answer shows or has made.
 fn answered_version(requested: &str, answer: &Result<Response, WapError>) -> Option<(String, FileVersion)> {
     match answer {
         Ok(Response::ReadFile(read)) => Some((read.metadata.path.clone(), read.version.clone()?)),
@@ -230,20 +234,24 @@ impl Memory {
             return self.note_whole(path, version);
         }
         if response.returned_lines > 0 {
-            self.shown.record(path, version, LineSpan { first, last: first + response.returned_lines - 1 });
+            self.shown_versions.record(
+                path,
+                version,
+                LineSpan { first, last: first + response.returned_lines - 1 },
+            );
         }
     }
 
     fn note_whole(&mut self, path: &str, version: FileVersion) {
-        self.shown.record(path, version, LineSpan::ALL);
+        self.shown_versions.record(path, version, LineSpan::ALL);
         self.unsure.remove(path);
     }
 
-    /// A refusal shows the lines as they are now, which settles what their numbers mean.
+    /// Records the lines that a refusal shows as they are now: from now on their numbers mean that version.
     fn note_failure(&mut self, path: &str, error: &WapError) {
         if let Some(conflict) = LineConflict::of(error) {
-            for lines in conflict.shown {
-                self.shown.record(path, conflict.version.clone(), lines);
+            for lines in conflict.excerpts {
+                self.shown_versions.record(path, conflict.version.clone(), lines);
             }
             self.unsure.remove(path);
             return;
@@ -256,22 +264,23 @@ impl Memory {
             number("currentFirstLine"),
             number("currentLastLine"),
         ) {
-            self.shown.record(path, FileVersion(version.to_owned()), LineSpan { first, last });
+            self.shown_versions.record(path, FileVersion(version.to_owned()), LineSpan { first, last });
         }
     }
 
     fn take_answer<W: Workspace + ?Sized>(&mut self, workspace: &W, call: &Call<'_>) {
-        let Memory { shown, last_answer, .. } = self;
-        last_answer.get_or_insert_default().take(workspace, call, shown);
+        let Memory { shown_versions, last_answer, .. } = self;
+        last_answer.get_or_insert_default().take(workspace, call, shown_versions);
     }
 
     fn was_shown(&self, path: &str) -> bool {
-        self.shown.version_for(path, 1).is_some()
+        self.shown_versions.version_for(path, 1).is_some()
     }
 
-    fn learn(&mut self, asked: &str, canonical: &str) {
-        let spelled = without_idle_components(asked);
+    fn learn(&mut self, requested: &str, canonical: &str) {
+        let spelled = without_idle_components(requested);
         if spelled != canonical {
+            // Clearing is safe: a name that is not remembered is looked up in the workspace again.
             if self.called.len() >= MOST_NAMES {
                 self.called.clear();
             }
@@ -280,15 +289,16 @@ impl Memory {
     }
 }
 
-/// The line whose showing says what the numbers of an operation mean.
+/// Returns the line by which the version of an operation's numbers is looked up.
 fn first_line(operation: &ModifyOperation) -> u64 {
     // Line 0 is in front of the first one; lines below are refused, and any version will do for that.
     let (line, _) = operation.asked_lines().unwrap_or((1, 1));
     u64::try_from(line).unwrap_or(1).max(1)
 }
 
-/// Leaves out what changes nothing: `.` and doubled separators.
+/// Returns a path without the components that change nothing: `.` and doubled separators.
 fn without_idle_components(path: &str) -> String {
+    // `..` stays: without the folders it cannot be resolved, as a symlink may lead elsewhere.
     let absolute = if path.starts_with('/') { "/" } else { "" };
     let components: Vec<_> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     format!("{absolute}{}", components.join("/"))

@@ -1,4 +1,4 @@
-//! Errors that a model can act on: six codes, finer reasons, and details that help to go on.
+//! Errors that a model can act on: six codes, finer reasons, and details that lead to the next step.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// The detail that names the [`Reason`] on the wire.
 const REASON: &str = "reason";
 
-/// Details that say again what was asked for, whatever its length.
+/// Details that quote the request, whatever its length.
 const QUOTES: [&str; 6] = ["path", "field", "pattern", "target", "expectedVersion", "cause"];
 /// As long as any path may be.
 const MOST_QUOTED_CHARACTERS: usize = 4_096;
@@ -127,15 +127,15 @@ reasons! {
     KilledForMemory "KILLED_FOR_MEMORY" => ExecutionFailed,
     /// The caller cancelled.
     Cancelled "CANCELLED" => ExecutionFailed,
-    /// Somebody else is using it, try again.
+    /// Another caller is using it, try again.
     Busy "BUSY" => ExecutionFailed,
-    /// The engine ended while the command ran; it is not known how far it came, and it is not run again.
+    /// The engine ended while the command ran; its progress is unknown, and it is not run again.
     OutcomeUnknown "OUTCOME_UNKNOWN" => ExecutionFailed,
     /// It took too long.
     Timeout "TIMEOUT" => Timeout,
 }
 
-/// A failure as an answer: text for the model, a code and a reason for programs, details that help to go on.
+/// A failure as an answer: text for the model, a code and a reason for programs, details that lead to the next step.
 ///
 /// On the wire `{"error": text, "code": code, "details": {"reason": reason, …}}`. The text never holds a path outside
 /// of the workspace, nor the workspace's own absolute path.
@@ -147,16 +147,15 @@ pub struct WapError {
 }
 
 impl WapError {
-    /// Returns an error without further details. A message may quote what was asked for, so that it is cut at 8,192
-    /// characters.
+    /// Returns an error without further details. A message may quote the request, so it is cut at 8,192 characters.
     pub fn new(reason: Reason, message: impl Into<String>) -> WapError {
         let mut message = message.into();
         cut(&mut message, MOST_MESSAGE_CHARACTERS);
         WapError { message, reason, details: Map::new() }
     }
 
-    /// Adds a detail, in place of one of the same name. The name `reason` is taken and changes nothing. Details that
-    /// quote the request, such as `path`, are cut at 4,096 characters.
+    /// Adds a detail, or replaces the one of the same name. The name `reason` is reserved and changes nothing. Details
+    /// that quote the request, such as `path`, are cut at 4,096 characters.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> WapError {
         if name != REASON {
@@ -203,6 +202,7 @@ impl WapError {
 
 /// Cuts a text behind so many characters.
 fn cut(text: &mut String, most_characters: usize) {
+    // Bytes are counted first: a text with no more bytes than that cannot have more characters.
     if text.len() > most_characters
         && let Some((end, _)) = text.char_indices().nth(most_characters)
     {
@@ -217,7 +217,7 @@ impl fmt::Display for WapError {
     }
 }
 
-/// A failure: a text for the model, a code and a reason for programs, and details that help to go on.
+/// A failure: a text for the model, a code and a reason for programs, and details that lead to the next step.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "WapError"))]
@@ -260,8 +260,9 @@ impl<'de> Deserialize<'de> for WapError {
             Value::Null => Map::new(),
             other => Map::from_iter([("details".to_owned(), other)]),
         };
+        // The name leaves the details: it is written from the reason, and must not be in the object twice.
         let named = details.remove(REASON).and_then(|name| serde_json::from_value::<Reason>(name).ok());
-        // A peer may know only the six codes, or reasons that are not known here: take the broadest of the code.
+        // A peer may send only the six codes, or reasons of a newer version: they become the broadest of the code.
         let reason = named.filter(|reason| reason.code() == wire.code).unwrap_or(match wire.code {
             ErrorCode::FileNotFound => Reason::PathNotFound,
             ErrorCode::PermissionDenied => Reason::OsPermission,

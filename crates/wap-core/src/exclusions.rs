@@ -1,4 +1,4 @@
-//! Which paths recursive operations leave out.
+//! The paths that recursive operations leave out.
 
 use std::sync::{Arc, LazyLock};
 
@@ -29,9 +29,9 @@ static DEFAULTS: LazyLock<Exclusions> =
 pub struct Exclusions {
     entries: Arc<GlobSet>,
     folders: Arc<GlobSet>,
-    /// Which pattern each of `folders` comes from.
+    /// The index of the pattern that each of `folders` comes from.
     folder_patterns: Arc<[usize]>,
-    /// Patterns that do not count, by their place in the list.
+    /// Patterns that do not count, by their index in the list.
     ignored: Arc<[usize]>,
 }
 
@@ -57,6 +57,7 @@ impl Exclusions {
             check_size("pattern has", pattern.len(), Limits::MAX_PATTERN_BYTES)?;
             let glob = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
             entries.add(compile(glob, pattern)?);
+            // `folder/**` matches only entries beneath the folder, so the folder itself has a glob of its own.
             if let Some(folder) = glob.strip_suffix("/**") {
                 folders.add(compile(folder, pattern)?);
                 folder_patterns.push(index);
@@ -84,7 +85,7 @@ impl Exclusions {
         DEFAULTS.clone()
     }
 
-    /// Returns what a request's `excludePatterns` means: the defaults if it is absent.
+    /// Returns the exclusions of a request's `excludePatterns`: the defaults if it is absent.
     ///
     /// # Errors
     ///
@@ -93,8 +94,8 @@ impl Exclusions {
         patterns.map_or_else(|| Ok(Exclusions::defaults()), Exclusions::new)
     }
 
-    /// Returns what is left out of a walk that starts at a folder which the caller named: a pattern that excludes the
-    /// start itself does not count, because the caller asked for it.
+    /// Returns the exclusions of a walk that starts at a folder of the caller's choice: a pattern that excludes the start
+    /// itself does not count, because the caller named the folder.
     #[must_use]
     pub fn beneath(&self, start: &str) -> Exclusions {
         if start.is_empty() || !self.excludes(start, true) {
@@ -102,6 +103,7 @@ impl Exclusions {
         }
         let mut ignored = self.entries.matches(start);
         ignored.extend(self.folders.matches(start).into_iter().map(|index| self.folder_patterns[index]));
+        // Patterns that a walk above has lifted stay lifted.
         ignored.extend(self.ignored.iter());
         ignored.sort_unstable();
         ignored.dedup();
@@ -111,6 +113,7 @@ impl Exclusions {
     /// Tells whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
     #[must_use]
     pub fn excludes(&self, path: &str, is_directory: bool) -> bool {
+        // The usual case: `is_match` stops at the first pattern, where `matches` collects all.
         if self.ignored.is_empty() {
             return self.entries.is_match(path) || (is_directory && self.folders.is_match(path));
         }

@@ -5,10 +5,10 @@
 //! its package are read), a command carries a `commandId` of the client's choice and so does all that is said about it,
 //! a command's `timeout` is in seconds, the operations of one `modifyFile` apply one after the other, an error's `code`
 //! is the finer reason and its `details` are a text, and `metadata.path` is relative. A shell command that has started
-//! is answered with a response whatever became of it: exit code 143 if it was cancelled, -1 if it took too long.
+//! always gets a response: exit code 143 if it was cancelled, -1 if it took too long.
 //!
-//! The module does no I/O and reads no clock: [`CommandStory`] tells what to send about a shell command as it goes on,
-//! and whoever has the connection sends it.
+//! The module does no I/O and reads no clock: [`CommandStory`] returns the messages about a shell command while it runs,
+//! and the caller, which has the connection, sends them.
 //!
 //! ```
 //! use wap_core::llm4s::{Incoming, decode};
@@ -32,7 +32,8 @@ pub use config::limits_from_config;
 pub use incoming::{BadMessage, Command, Incoming, decode, decode_command};
 pub use outgoing::{Outgoing, answer_text};
 
-/// How long a client may be silent before its connection is closed; it is to send a heartbeat every five seconds.
+/// The time for which a client may be silent before its connection is closed; it is to send a heartbeat every five
+/// seconds.
 pub const LONGEST_SILENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// The text with which the connection of a silent client is closed, under the code 1000.

@@ -1,7 +1,7 @@
 //! Watching a command while it runs.
 
-/// Sees a command start and its output arrive. Its methods are called on the thread that drains the pipes and must
-/// not block.
+/// An observer of one command: its start and its output. The methods are called on the thread that drains the pipes and
+/// must not block.
 pub trait CommandObserver: Send {
     /// The command was started under the confinement that `sandbox` reports.
     fn started(&mut self, sandbox: &str) {
@@ -14,7 +14,7 @@ pub trait CommandObserver: Send {
     }
 }
 
-/// Which pipe a piece of output came from.
+/// The pipe that a piece of output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputStream {
     /// Standard output.

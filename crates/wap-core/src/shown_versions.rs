@@ -1,4 +1,4 @@
-//! What a conversation was shown, so that its line numbers can be understood later.
+//! The versions and lines that a conversation was shown, by which its line numbers can be interpreted later.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FileVersion, LineShift};
 
-/// Which versions and lines of which files a conversation was shown with line numbers it may refer to.
+/// The versions and lines of files that a conversation was shown, with line numbers that it may refer to.
 ///
-/// Held by the conversation: in the session file, or with a client's connection. Every place that shows lines of a
-/// file records them here; an edit by line numbers then names the version with [`version_for`](Self::version_for).
+/// Held by the conversation: in the session file, or with a client's connection. All code that shows lines of a file
+/// records them here; an edit by line numbers then names the version with [`version_for`](Self::version_for).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShownVersions {
-    files: BTreeMap<String, Vec<Shown>>,
+    files: BTreeMap<String, Vec<ShownLines>>,
 }
 
 /// Lines of one version: sorted, apart from each other, and shown in no later version since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Shown {
+struct ShownLines {
     version: FileVersion,
     lines: Vec<LineSpan>,
 }
@@ -50,11 +50,11 @@ impl LineSpan {
         self.first <= line && line <= self.last
     }
 
-    /// Returns what is left when other lines are taken out: nothing, or one or two spans.
+    /// Returns the lines without some others: none, or one or two spans.
     fn without(self, other: LineSpan) -> impl Iterator<Item = LineSpan> {
         let before = LineSpan { first: self.first, last: self.last.min(other.first.saturating_sub(1)) };
         let after = LineSpan { first: self.first.max(other.last.saturating_add(1)), last: self.last };
-        // Past the highest line number there is nothing, whatever the sum says.
+        // The sum saturates: without this, the last line of all would count as one after `other`.
         let reaches_end = other.last == u64::MAX;
         [Some(before), (!reaches_end).then_some(after)]
             .into_iter()
@@ -76,27 +76,29 @@ fn merged(spans: Vec<LineSpan>) -> Vec<LineSpan> {
 }
 
 impl ShownVersions {
-    /// How many versions of one file are remembered; older ones are forgotten first. Only versions with lines that no
-    /// later one has shown again count, so a conversation meets the bound in practice never.
+    /// The bound on remembered versions of one file; older ones are forgotten first. Only versions with lines that no
+    /// later one has shown again count, so conversations do not reach the bound in practice.
     const VERSIONS_PER_FILE: usize = 32;
 
     /// Records that lines of a version were shown. `path` is canonical.
     ///
     /// From now on these line numbers mean this version. An empty span stands for an empty file shown in full.
     pub fn record(&mut self, path: &str, version: FileVersion, lines: LineSpan) {
+        // An empty file has no line that could be recorded; every number then means that version.
         let lines = if lines.last < lines.first { LineSpan::ALL } else { lines };
         let versions = self.files.entry(path.to_owned()).or_default();
-        for shown in versions.iter_mut() {
-            shown.lines = shown.lines.iter().flat_map(|known| known.without(lines)).collect();
+        for older in versions.iter_mut() {
+            older.lines = older.lines.iter().flat_map(|span| span.without(lines)).collect();
         }
-        let mut known = match versions.iter().position(|shown| shown.version == version) {
+        let mut spans = match versions.iter().position(|one| one.version == version) {
             Some(index) => versions.remove(index).lines,
             None => Vec::new(),
         };
-        known.push(lines);
-        known.sort_by_key(|span| span.first);
-        versions.retain(|shown| !shown.lines.is_empty());
-        versions.push(Shown { version, lines: merged(known) });
+        spans.push(lines);
+        spans.sort_by_key(|span| span.first);
+        versions.retain(|one| !one.lines.is_empty());
+        // The version shown last is the last of the list, which `version_for` falls back to.
+        versions.push(ShownLines { version, lines: merged(spans) });
         if versions.len() > Self::VERSIONS_PER_FILE {
             versions.remove(0);
         }
@@ -109,31 +111,30 @@ impl ShownVersions {
         let versions = self.files.get(path)?;
         versions
             .iter()
-            .find(|shown| shown.lines.iter().any(|lines| lines.contains(start_line)))
+            .find(|one| one.lines.iter().any(|lines| lines.contains(start_line)))
             .or_else(|| versions.last())
-            .map(|shown| &shown.version)
+            .map(|one| &one.version)
     }
 
     /// Returns the version in which a line was shown last; `None` if that very line never was.
     #[must_use]
     pub fn version_at(&self, path: &str, line: u64) -> Option<&FileVersion> {
         let versions = self.files.get(path)?;
-        let shown = versions.iter().find(|shown| shown.lines.iter().any(|lines| lines.contains(line)))?;
-        Some(&shown.version)
+        let latest = versions.iter().find(|one| one.lines.iter().any(|lines| lines.contains(line)))?;
+        Some(&latest.version)
     }
 
-    /// Tells whether everything that was shown of a file is of this version. True too if nothing was.
+    /// Reports whether all shown lines of a file are of this version. True too if none were shown.
     #[must_use]
     pub fn is_only(&self, path: &str, version: &FileVersion) -> bool {
-        self.files.get(path).is_none_or(|versions| versions.iter().all(|shown| shown.version == *version))
+        self.files.get(path).is_none_or(|versions| versions.iter().all(|one| one.version == *version))
     }
 
-    /// Takes note of an edit that the conversation itself has made of version `previous`, and that moved lines by
-    /// `shifts`.
+    /// Records an edit that the conversation itself has made of version `previous`, and that moved lines by `shifts`.
     ///
-    /// Lines of `previous` that were shown and whose numbers are the same after the edit are known in `version` from now
-    /// on. The numbers of the others stay those of the version in which they were shown: the conversation may still look
-    /// at that.
+    /// Lines of `previous` that were shown and whose numbers are the same after the edit count as shown in `version` from
+    /// now on. The numbers of the others stay those of the version in which they were shown: the conversation may still
+    /// refer to that.
     pub fn note_own_edit(
         &mut self,
         path: &str,
@@ -141,13 +142,14 @@ impl ShownVersions {
         version: &FileVersion,
         shifts: &[LineShift],
     ) {
+        // The last line before the first shift, in the old numbers and in the new ones.
         let last = shifts.first().map_or(u64::MAX, |shift| {
             let now = shift.from_line.saturating_add_signed(shift.by);
             shift.from_line.min(now).saturating_sub(1)
         });
         let Some(versions) = self.files.get(path) else { return };
-        let Some(shown) = versions.iter().find(|shown| shown.version == *previous) else { return };
-        let unmoved: Vec<LineSpan> = shown
+        let Some(edited) = versions.iter().find(|one| one.version == *previous) else { return };
+        let unmoved: Vec<LineSpan> = edited
             .lines
             .iter()
             .map(|lines| LineSpan { first: lines.first, last: lines.last.min(last) })

@@ -7,28 +7,28 @@ use crate::{
     WapError, Workspace, WriteFile, WriteMode,
 };
 
-/// A change and what takes it back.
+/// A change and its inverse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reversible {
-    /// What is to be done.
+    /// The change to make.
     pub change: FileChange,
-    /// What undoes it, once it is done. The version that its line numbers mean is filled in.
+    /// The change that undoes it. The version that its line numbers mean is filled in once the change is made.
     pub inverse: FileChange,
 }
 
-/// Lines of a text that others take the place of.
+/// Lines of a text, and the lines that replace them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineExchange {
     /// The index of the first line, 0-based, in the text as the exchanges before have left it.
     pub at: usize,
-    /// The lines that stand there, without their endings; none for an insertion before that line.
+    /// The present lines, without their endings; none for an insertion before that line.
     pub old: Vec<String>,
-    /// The lines that are to stand there; none for a deletion.
+    /// The new lines; none for a deletion.
     pub new: Vec<String>,
 }
 
 impl Reversible {
-    /// Makes a new file with these lines, and its folders, which stay if it is taken back.
+    /// Returns the creation of a file with these lines, and its folders, which stay if it is reverted.
     #[must_use]
     pub fn create(path: &str, lines: &[String]) -> Reversible {
         let (path, content) = (path.to_owned(), text_of(lines));
@@ -38,29 +38,36 @@ impl Reversible {
         Reversible { change: FileChange::Write(write), inverse }
     }
 
-    /// Exchanges lines of a file, one after the other, as they stand in this version of it. Lines that an exchange leaves as
-    /// they are, are not written, so that their bytes stay. The others are put back with the line ending of the file where
-    /// it is taken back.
+    /// Returns the exchange of lines of this version of a file, one after the other. Lines that an exchange does not
+    /// change are not written, so that their bytes stay. The others get the line ending of the file when they are
+    /// reverted.
     #[must_use]
     pub fn edit(path: &str, version: Option<FileVersion>, exchanges: &[LineExchange]) -> Reversible {
         let modify = |operations, expected_version| {
             let (path, line_numbers) = (path.to_owned(), Some(LineNumbers::InTurn));
-            FileChange::Modify(ModifyFile { path, operations, expected_version, line_numbers, seen: None })
+            FileChange::Modify(ModifyFile {
+                path,
+                operations,
+                expected_version,
+                line_numbers,
+                seen_versions: None,
+            })
         };
         let exchanges: Vec<LineExchange> = exchanges.iter().flat_map(LineExchange::changed).collect();
         let forth = exchanges.iter().filter_map(|one| exchange(one.at, &one.old, &one.new)).collect();
-        // The last one first: then each finds what it has left.
+        // The last one first: each then finds the text as it has left it.
         let back = exchanges.iter().rev().filter_map(|one| exchange(one.at, &one.new, &one.old)).collect();
         Reversible { change: modify(forth, version), inverse: modify(back, None) }
     }
 }
 
-/// How many lines on either side are compared to find those that stay in the middle.
+/// The bound on lines of either side that are compared to find the unchanged ones among them.
 const COMPARED_LINES: usize = 2_000;
 
 impl LineExchange {
-    /// Returns the pieces of the exchange in which something changes, in their order.
+    /// Returns the pieces of the exchange that change lines, in their order.
     fn changed(&self) -> Vec<LineExchange> {
+        // Equal lines at both ends are cut off first, so that the comparison is bounded by the changed middle.
         let (mut old, mut new) = (&self.old[..], &self.new[..]);
         while let ([rest_of_old @ .., one], [rest_of_new @ .., other]) = (old, new)
             && one == other
@@ -70,6 +77,7 @@ impl LineExchange {
         let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         (old, new) = (&old[head..], &new[head..]);
         let at = self.at + head;
+        // The comparison is quadratic in the worst case. Without it the whole middle is written, which is correct too.
         if old.len().max(new.len()) > COMPARED_LINES {
             return vec![LineExchange { at, old: old.to_vec(), new: new.to_vec() }];
         }
@@ -93,7 +101,7 @@ fn exchange(at: usize, old: &[String], new: &[String]) -> Option<ModifyOperation
     })
 }
 
-/// Each line with a newline, also the last one: one newline at the end of a content adds no line.
+/// Joins lines with a newline after each, also the last one: one newline at the end of a content adds no line.
 fn text_of(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -105,11 +113,11 @@ fn text_of(lines: &[String]) -> String {
 pub struct NotTogether {
     /// The path of the first change that failed, as the change spelled it.
     pub path: String,
-    /// Why it failed.
+    /// The failure of that change.
     #[source]
     pub error: WapError,
-    /// Changes that could not be taken back, because somebody else has changed the same lines meanwhile for instance: the
-    /// path and why. Nearly always there are none.
+    /// Changes that could not be reverted, for instance because another process has changed the same lines meanwhile: the
+    /// path and the error. Nearly always empty.
     pub left: Vec<(String, WapError)>,
 }
 
@@ -118,16 +126,16 @@ fn left_over(left: &[(String, WapError)]) -> String {
     each.collect()
 }
 
-/// Makes changes as one batch, and takes back those that were made if one of them fails.
+/// Makes changes as one batch, and reverts those that were made if one of them fails.
 ///
-/// The engine makes each change whole or not at all; this adds the same for all of them together, as far as somebody else
-/// does not get in between. The changes are the steps of the call and the following ones; taking back uses as many after
-/// them, so that a call that is made again does the same once more, without doing anything twice. Where the run has no
-/// sequence, and so stands for one call, taking back is a run of its own whose key follows from that of the call.
+/// The engine makes each change whole or not at all; this adds the same for all of them together, as far as no other
+/// process changes the files in between. The changes are the steps of the call and the following ones; reverting uses as
+/// many after them, so that a repeated call runs the same steps, and none of them twice. Where the run has no sequence,
+/// and so is one call, reverting is a run of its own whose key is derived from that of the call.
 ///
 /// # Errors
 ///
-/// [`NotTogether`]; the workspace is as it was before, but for what the error says is left.
+/// [`NotTogether`]; the workspace is as it was before, except for the changes that the error lists as left.
 pub fn change_together<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,
@@ -153,14 +161,15 @@ pub fn change_together<W: Workspace + ?Sized>(
         return Err(refusal);
     }
     let after = u32::try_from(changes.len()).unwrap_or(u32::MAX);
+    // Steps of their own: under the steps of the batch, the engine would answer from its record and revert nothing.
     let mut origin = call.origin.at_step(call.origin.step.saturating_add(after));
     if origin.run.sequence == 0 {
-        // Such a run stands for one call and was over with the batch.
+        // Such a run is one call, and was over with the batch. The key is kept in journals: its text must not change.
         origin.run = RunKey::unnumbered(format!("{} taken back", origin.run.digest));
     }
-    // Taking back is not cancelled: half of it would be what this is to prevent.
-    let taking_back = Call { origin: &origin, cancel: &crate::CancelFlag::new(), time_left: None };
-    let left = match workspace.change_files(&taking_back, &inverses) {
+    // Reverting is not cancelled: half of it would leave the very state that this prevents.
+    let reverting = Call { origin: &origin, cancel: &crate::CancelFlag::new(), time_left: None };
+    let left = match workspace.change_files(&reverting, &inverses) {
         Ok(outcomes) => inverses
             .iter()
             .zip(outcomes)
@@ -172,7 +181,7 @@ pub fn change_together<W: Workspace + ?Sized>(
     Err(refusal)
 }
 
-/// The inverse of a change, on the version that the change has made.
+/// Returns the inverse of a change, for the version that the change has made.
 fn inverse_of(one: &Reversible, done: &FileChanged) -> FileChange {
     let mut inverse = one.inverse.clone();
     if let (FileChange::Modify(modify), FileChanged::Modified(done)) = (&mut inverse, done) {

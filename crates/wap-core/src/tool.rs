@@ -30,7 +30,7 @@ use crate::{
     WorkspaceInfo, WriteFile, WriteFileResponse,
 };
 
-/// How many characters of a foreign text an error quotes.
+/// The number of characters that an error quotes of a foreign text.
 const MOST_CAUSE_CHARACTERS: usize = 300;
 
 /// The seven tools of WAP 1.0, and `deleteFile`.
@@ -88,11 +88,11 @@ impl std::str::FromStr for Tool {
 
     fn from_str(name: &str) -> Result<Tool, WapError> {
         Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
-            let shown: String = name.chars().take(MOST_CAUSE_CHARACTERS).collect();
+            let name: String = name.chars().take(MOST_CAUSE_CHARACTERS).collect();
             let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
             WapError::new(
                 Reason::UnknownTool,
-                format!("there is no tool '{shown}'; the tools are {}", names.join(", ")),
+                format!("there is no tool '{name}'; the tools are {}", names.join(", ")),
             )
             .with("tools", names)
         })
@@ -158,7 +158,7 @@ impl Request {
         }
     }
 
-    /// Has a workspace answer the request.
+    /// Answers the request from a workspace.
     ///
     /// # Errors
     ///
@@ -194,9 +194,9 @@ fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError>
     }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        // The cause quotes the value, whatever its length.
+        // The parser's text quotes the value, whatever its length.
         let cause: String = error.inner().to_string().chars().take(MOST_CAUSE_CHARACTERS).collect();
-        // A missing field is reported at its parent; its name stands between the back-ticks.
+        // A missing field is reported at its parent, with its name between back-ticks.
         let field = match cause.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
             Some(missing) if path == "." => missing.to_owned(),
             Some(missing) => format!("{path}.{missing}"),
@@ -234,7 +234,7 @@ pub enum Response {
 }
 
 impl Response {
-    /// Returns what the caller should know, to add to it.
+    /// Returns the warnings for the caller, to add to them.
     pub fn warnings_mut(&mut self) -> &mut Vec<String> {
         match self {
             Response::ExploreFiles(response) => &mut response.warnings,
@@ -252,7 +252,7 @@ impl Response {
     #[must_use]
     pub fn with_absolute_metadata(mut self, root: &str) -> Response {
         let absolute = |path: &mut String| {
-            // The reserved name of a whole output is no path of the file system.
+            // The reserved name of a whole output is not a path of the file system.
             if !path.starts_with(OUTPUT_PREFIX) {
                 *path = format!("{}/{path}", root.trim_end_matches('/'));
             }

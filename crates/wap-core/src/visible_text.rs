@@ -1,4 +1,4 @@
-//! Text from outside that a person is shown, at a terminal or in a chat window.
+//! Foreign text for a person's eyes, at a terminal or in a chat window.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use std::borrow::Cow;
 /// replaced, so that one that never ends hides nothing.
 const LONGEST_STRING: usize = 1_000;
 
-/// What stands for a control character.
+/// The replacement of a control character.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// Returns a text without anything that controls a terminal or turns the direction of writing.
 ///
-/// Control sequences, those of colours for instance, are removed, as is the carriage return of a line that ends in CRLF. Every
-/// other control character but the newline and the tab, and each character that embeds, overrides or isolates a direction, becomes
-/// U+FFFD. What is plain text stays byte for byte; doing it again changes nothing.
+/// Control sequences, those of colours for instance, are removed, as is the carriage return of a line that ends in CRLF.
+/// Every other control character but the newline and the tab, and each character that embeds, overrides or isolates a
+/// direction, becomes U+FFFD. Plain text stays byte for byte; a second pass changes nothing.
 ///
 /// # Example
 ///
@@ -22,6 +22,7 @@ const REPLACEMENT: char = '\u{fffd}';
 /// ```
 #[must_use]
 pub fn visible_text(text: &str) -> Cow<'_, str> {
+    // Nearly every text is plain, and is returned without a copy.
     let Some(first) = text.find(controls) else { return Cow::Borrowed(text) };
     let mut visible = String::with_capacity(text.len());
     visible.push_str(&text[..first]);
@@ -62,16 +63,17 @@ pub fn visible_line(text: &str, most_characters: usize) -> String {
 }
 
 fn controls(character: char) -> bool {
+    // The ranges are the bidirectional controls: with them a text can look like another one than it is.
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns how long the control sequence is with which a text begins, in bytes; 0 if it begins with none that is whole.
+/// Returns the length in bytes of the control sequence at the start of a text; 0 if there is none, or none that ends.
 fn sequence_length(text: &str) -> usize {
     let mut characters = text.char_indices();
     let introducer = match characters.next() {
         Some((_, '\u{1b}')) => characters.next().map(|(_, second)| second),
-        // The same in one character.
+        // The same introducers in one character (C1).
         Some((_, '\u{9b}')) => Some('['),
         Some((_, '\u{9d}')) => Some(']'),
         Some((_, '\u{90}')) => Some('P'),
@@ -97,7 +99,8 @@ fn sequence_length(text: &str) -> usize {
     }
 }
 
-/// Returns where a string ends, the bell or the string terminator behind it included; 0 if it does not end soon, on its line.
+/// Returns the end of a string, the bell or the string terminator behind it included; 0 if it does not end soon, on its
+/// line.
 fn string_end(text: &str, characters: std::str::CharIndices<'_>) -> usize {
     for (index, character) in characters.take(LONGEST_STRING) {
         match character {

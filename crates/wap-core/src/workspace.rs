@@ -33,13 +33,13 @@ pub trait Workspace: Send + Sync {
     /// Searches files.
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError>;
 
-    /// Says which version of each file there is now, and whether it has changed since a moment, `None` for what is no
-    /// file that can be read. The versions are held as those of files that were read, so that line numbers of them can
-    /// be followed later.
+    /// Returns the present version of each file, and reports which ones have changed since a moment; `None` for an entry
+    /// that is not a file that can be read. The versions are held like those of files that were read, so that line
+    /// numbers of them can be mapped later.
     ///
-    /// What it costs grows with the files named and with what has changed of them, not with their sizes.
+    /// The cost grows with the number of files and of their changes, not with their sizes.
     ///
-    /// An engine that does not override it reads the files, and knows of no change.
+    /// The default implementation reads the files, and reports no change.
     fn file_states(
         &self,
         call: &Call<'_>,
@@ -47,6 +47,7 @@ pub trait Workspace: Send + Sync {
         since: Option<&Moment>,
     ) -> Result<FileStates, WapError> {
         let _ = since;
+        // A file that cannot be read has no state; the outer error is for failures of the engine.
         let read = |path: &String| {
             let request = ReadFile { path: path.clone(), start_line: None, end_line: None };
             let response = self.read_file(call, &request).ok()?;
@@ -58,7 +59,7 @@ pub trait Workspace: Send + Sync {
     /// Changes files as one durable unit with one commit.
     ///
     /// Items succeed or fail one by one, and a later item sees the effect of an earlier one. The outer error is for
-    /// what stops the batch as a whole before anything was changed. A batch whose steps were already carried out
+    /// errors that stop the batch as a whole before anything was changed. A batch whose steps were already carried out
     /// (see [`Origin`](crate::Origin)) is answered from the record, whether or not the call is cancelled; a change that a
     /// cancelled call has not begun answers [`Reason::Cancelled`](crate::Reason::Cancelled) and leaves its step free.
     fn change_files(
@@ -72,7 +73,7 @@ pub trait Workspace: Send + Sync {
     /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown). Both hold for a cancelled call as well.
     ///
     /// A command that was not begun because the call was cancelled answers
-    /// [`Reason::Cancelled`](crate::Reason::Cancelled) without any detail; one that was killed says what it printed.
+    /// [`Reason::Cancelled`](crate::Reason::Cancelled) without any detail; the error of one that was killed has its output.
     fn execute_command(
         &self,
         call: &Call<'_>,

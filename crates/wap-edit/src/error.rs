@@ -4,16 +4,16 @@ use serde_json::Value;
 use text_edit::{EditError, EditErrorKind, ExcerptLimits, Source, excerpt};
 use wap_core::{FileVersion, Reason, WapError};
 
-/// Lines shown on both sides of those that a refusal is about.
+/// The number of lines that a refusal quotes on both sides of the lines in question.
 pub(crate) const CONTEXT_LINES: usize = 3;
 
-/// Turns a refused edit into an answer that shows the text in question. `shown` is the text that the request's line
-/// numbers mean, `current` the text that the file holds, at `current_version`.
+/// Turns a refused edit into an answer that quotes the text in question. `base` is the text that the request's line
+/// numbers mean, `current` the text of the file, at `current_version`.
 #[must_use]
 pub fn edit_error(
     error: &EditError,
     path: &str,
-    shown: &Source<'_>,
+    base: &Source<'_>,
     current: &Source<'_>,
     current_version: FileVersion,
 ) -> WapError {
@@ -43,12 +43,13 @@ pub fn edit_error(
         wap = wap.with("totalLines", current.total_lines() as u64);
     }
     if let Some(lines) = error.kind.lines_in_question() {
-        // A stale edit is about the current text already; the others are about the text that the numbers mean.
-        let around = if matches!(error.kind, Kind::Stale(_)) { current } else { shown };
+        // A stale edit counts lines of the current text; the others count lines of the text that the numbers mean.
+        let around = if matches!(error.kind, Kind::Stale(_)) { current } else { base };
         let first = lines.start().saturating_sub(CONTEXT_LINES).max(1);
         let last = (lines.end() + CONTEXT_LINES).min(around.total_lines());
         let text = excerpt(around, lines, CONTEXT_LINES, &ExcerptLimits::default());
         wap = wap.with("currentText", text.to_string());
+        // Line numbers of another version would be wrong as numbers of the current text, so they are left out.
         if std::ptr::eq(around, current) || around.bytes() == current.bytes() {
             wap = wap.with("currentFirstLine", first as u64).with("currentLastLine", last as u64);
         }

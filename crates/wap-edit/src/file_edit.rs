@@ -22,7 +22,7 @@ pub struct FileEdit<'a> {
     pub request: &'a ModifyFile,
 }
 
-/// An earlier version of a file, and the map from its lines to those that the file has now.
+/// An earlier version of a file, and the map from its lines to the present ones.
 #[derive(Clone, Debug)]
 pub struct KnownVersion {
     /// The content of the version; it parses as a [`Source`].
@@ -40,7 +40,7 @@ pub struct EditedFile {
     pub carried: Vec<CarriedLines>,
 }
 
-/// Finds an earlier version of the file; `None` if it is not held any more.
+/// Looks up an earlier version of the file; `None` if it is not held any more.
 pub type FindVersion<'f> = dyn FnMut(&FileVersion) -> Option<KnownVersion> + 'f;
 
 /// Applies operations to the current text.
@@ -54,8 +54,8 @@ impl FileEdit<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::Conflict`] if the numbers can mean two places, or lines that have changed or are unknown; what
-    /// [`edit_error`](crate::edit_error) makes of a refused edit.
+    /// [`Reason::Conflict`] if the numbers can mean different lines, or lines that have changed or are unknown; the
+    /// error of [`edit_error`](crate::edit_error) for a refused edit.
     ///
     /// [`current`]: FileEdit::current
     pub fn apply(
@@ -78,13 +78,14 @@ impl FileEdit<'_> {
             meant = Some(of_all.operations);
         }
         let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
+        // The numbers are those of the current text by now, so both texts of the refusal are the current one.
         let edited = apply(meant.as_deref().unwrap_or(&operations), numbering);
         let refused = |error| edit_error(&error, self.path, self.current, self.current, self.version.clone());
         Ok(EditedFile { edited: edited.map_err(refused)?, carried })
     }
 
-    /// Refuses another version for operations that follow each other: numbers that mean what earlier operations made of
-    /// one text cannot be carried over to another text.
+    /// Refuses another version for operations that follow each other: numbers that refer to the result of earlier
+    /// operations on one text cannot be mapped to another text.
     fn check_version_in_turn(&self) -> Result<(), WapError> {
         let expected = self.request.expected_version.as_ref();
         let Some(expected) = expected.filter(|expected| **expected != self.version) else { return Ok(()) };

@@ -12,7 +12,7 @@ use wap_core::{
 use crate::error::{CONTEXT_LINES, edit_error};
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
 
-/// The operations of a request, in line numbers of the file as it is.
+/// The operations of a request, in line numbers of the present file.
 #[derive(Debug)]
 pub(crate) struct Meant {
     pub operations: Vec<Operation>,
@@ -27,7 +27,7 @@ pub(crate) struct Meaning<'a> {
 }
 
 impl Meaning<'_> {
-    /// Whether the line numbers can only mean the file as it is, so that nothing needs to be found out.
+    /// Reports whether the line numbers can only mean the present file, so that no version needs to be looked up.
     pub(crate) fn is_plain(&self) -> bool {
         let is_now = |index: usize| {
             self.edit.request.meant_versions(index).iter().all(|version| **version == self.edit.version)
@@ -39,7 +39,7 @@ impl Meaning<'_> {
 
     /// Finds the lines of every operation.
     pub(crate) fn of_all(&self, find: &mut FindVersion<'_>) -> Result<Meant, WapError> {
-        let mut known = KnownVersions { edit: self.edit, found: Vec::new(), find };
+        let mut versions = VersionCache { edit: self.edit, entries: Vec::new(), find };
         let mut meant = Meant { operations: Vec::new(), carried: Vec::new() };
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             let edit = &self.operations[index];
@@ -47,11 +47,12 @@ impl Meaning<'_> {
                 meant.operations.push(edit.clone());
                 continue;
             }
-            let (asked, lines) = self.of_one(index, operation, &mut known)?;
+            let (addressed, lines) = self.of_one(index, operation, &mut versions)?;
             meant.operations.push(moved(edit, &lines));
-            if asked != lines {
+            if addressed != lines {
                 let LineSpan { first, last } = named(operation, &lines);
                 let operation = index as u64 + 1;
+                // The gap of an insertion has no lines; it is reported by the line above it.
                 let (first_line, last_line) = if last < first { (last, last) } else { (first, last) };
                 meant.carried.push(CarriedLines { operation, first_line, last_line });
             }
@@ -68,41 +69,43 @@ impl Meaning<'_> {
         }
         let lines = self.edit.request.operations.iter().filter_map(ModifyOperation::asked_lines);
         let last = usize::try_from(lines.map(|(_, last)| last).max().unwrap_or(0)).unwrap_or(0);
-        let place = 0..last.min(self.edit.current.total_lines());
-        let mut known = KnownVersions { edit: self.edit, found: Vec::new(), find };
+        // Later operations address what earlier ones made, so only the lines down to the last number must be unchanged.
+        let addressed = 0..last.min(self.edit.current.total_lines());
+        let mut versions = VersionCache { edit: self.edit, entries: Vec::new(), find };
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             if operation.asked_lines().is_none() {
                 continue;
             }
             if self.edit.request.is_unseen() {
-                return Err(self.conflict(LineDoubt::Unseen, index, &[place]));
+                return Err(self.conflict(LineDoubt::Unseen, index, &[addressed]));
             }
             for version in self.edit.request.meant_versions(index) {
-                let Some(KnownVersion { map, .. }) = known.get(version)? else { continue };
+                let Some(KnownVersion { map, .. }) = versions.get(version)? else { continue };
+                // Unchanged lines down to the last number are the same under every version, whatever follows them.
                 let is_kept =
                     map.hunks().first().is_none_or(|hunk| hunk.old.start >= last && hunk.new.start >= last);
                 if !is_kept {
-                    return Err(self.conflict(LineDoubt::TwoPlaces, index, &[place]));
+                    return Err(self.conflict(LineDoubt::TwoPlaces, index, &[addressed]));
                 }
             }
         }
         Ok(())
     }
 
-    /// The lines of an operation as they were asked and as they are.
+    /// Returns the lines of an operation by the numbers of the request, and by those of the present file.
     fn of_one(
         &self,
         index: usize,
         operation: &ModifyOperation,
-        known: &mut KnownVersions<'_, '_>,
+        cache: &mut VersionCache<'_, '_>,
     ) -> Result<(Range<usize>, Range<usize>), WapError> {
         let edit = &self.operations[index];
         let total = self.edit.current.total_lines();
         let mut versions: Vec<Option<KnownVersion>> = Vec::new();
         for version in self.edit.request.meant_versions(index) {
-            match known.get(version) {
+            match cache.get(version) {
                 Ok(version) => versions.push(version),
-                // What the file holds decides then.
+                // The version is not held any more, and `was` decides by the text of the present file.
                 Err(_) if operation.was().is_some() => {}
                 Err(error) => return Err(error),
             }
@@ -117,58 +120,61 @@ impl Meaning<'_> {
             .collect();
         let readings: Vec<LineReading> = carried.iter().map(reading).collect();
         let line = |index: usize| -> Option<Cow<'_, str>> { self.edit.current.line_text(index + 1) };
+        // Lines that were never shown are certain only by their text, even if every reading agrees.
         let chosen = match choose_lines(&readings, operation, total, &line) {
             Ok(_) if self.edit.request.is_unseen() && operation.was().is_none() => Err(LineDoubt::Unseen),
             chosen => chosen,
         };
         match chosen {
             Ok(chosen) => {
-                let asked = carried.into_iter().find_map(|carried| match carried {
+                let addressed = carried.into_iter().find_map(|carried| match carried {
                     Carried::Kept { addressed, now } if now == chosen => Some(addressed),
                     _ => None,
                 });
-                Ok((asked.unwrap_or_else(|| chosen.clone()), chosen))
+                Ok((addressed.unwrap_or_else(|| chosen.clone()), chosen))
             }
             Err(LineDoubt::Absent | LineDoubt::Changed) => {
                 let at = readings.iter().position(|reading| *reading != LineReading::Absent).unwrap_or(0);
                 Err(self.stale(index, versions[at].as_ref()))
             }
             Err(doubt) => {
-                let mut places: Vec<Range<usize>> = Vec::new();
-                for place in readings.iter().filter_map(LineReading::range) {
-                    if !places.contains(place) {
-                        places.push(place.clone());
+                let mut candidates: Vec<Range<usize>> = Vec::new();
+                for lines in readings.iter().filter_map(LineReading::range) {
+                    if !candidates.contains(lines) {
+                        candidates.push(lines.clone());
                     }
                 }
-                Err(self.conflict(doubt, index, &places))
+                Err(self.conflict(doubt, index, &candidates))
             }
         }
     }
 
-    /// The refusal of an operation whose numbers mean one version, in which there are no such lines, or of which they
-    /// have changed.
+    /// Returns the refusal of an operation whose numbers mean one version, in which there are no such lines, or of which
+    /// they have changed.
     fn stale(&self, index: usize, version: Option<&KnownVersion>) -> WapError {
         let identity = LineMap::identity(self.edit.current.total_lines());
-        let shown = version.map(|version| Source::parse(&version.bytes)).and_then(Result::ok);
-        let shown = shown.as_ref().unwrap_or(self.edit.current);
+        let base = version.map(|version| Source::parse(&version.bytes)).and_then(Result::ok);
+        let base = base.as_ref().unwrap_or(self.edit.current);
         let map = version.map_or(&identity, |version| &version.map);
         let operation = std::slice::from_ref(&self.operations[index]);
-        match rebase(operation, shown, self.edit.current, map, &EditLimits::default()) {
+        // The rebase fails for the same reason, and its error says where the lines are now.
+        match rebase(operation, base, self.edit.current, map, &EditLimits::default()) {
             Err(error) => {
                 let error = text_edit::EditError { operation_index: Some(index), ..error };
-                edit_error(&error, self.edit.path, shown, self.edit.current, self.edit.version.clone())
+                edit_error(&error, self.edit.path, base, self.edit.current, self.edit.version.clone())
             }
             Ok(_) => self.conflict(LineDoubt::Changed, index, &[]),
         }
     }
 
-    fn conflict(&self, doubt: LineDoubt, index: usize, places: &[Range<usize>]) -> WapError {
+    /// Returns the refusal of an operation that can mean each of the candidates, with the text of all of them.
+    fn conflict(&self, doubt: LineDoubt, index: usize, candidates: &[Range<usize>]) -> WapError {
         let operation = &self.edit.request.operations[index];
-        let mut sorted: Vec<&Range<usize>> = places.iter().collect();
-        sorted.sort_by_key(|place| place.start);
-        let (mut text, mut shown) = (String::new(), Vec::<LineSpan>::new());
-        for place in &sorted {
-            let lines = place.start + 1..=place.end.max(place.start + 1);
+        let mut sorted: Vec<&Range<usize>> = candidates.iter().collect();
+        sorted.sort_by_key(|lines| lines.start);
+        let (mut text, mut excerpts) = (String::new(), Vec::<LineSpan>::new());
+        for candidate in &sorted {
+            let lines = candidate.start + 1..=candidate.end.max(candidate.start + 1);
             let piece = excerpt(self.edit.current, lines, CONTEXT_LINES, &ExcerptLimits::default());
             let (Some(first), Some(last)) = (piece.lines.first(), piece.lines.last()) else { continue };
             let span = LineSpan { first: first.line_number as u64, last: last.line_number as u64 };
@@ -176,15 +182,15 @@ impl Meaning<'_> {
                 text.push_str("--\n");
             }
             text.push_str(&piece.to_string());
-            shown.push(span);
+            excerpts.push(span);
         }
-        let places: Vec<LineSpan> = sorted.into_iter().map(|place| named(operation, place)).collect();
+        let candidates: Vec<LineSpan> = sorted.into_iter().map(|lines| named(operation, lines)).collect();
         let (first, last) = operation.asked_lines().unwrap_or_default();
-        let asked = match first == last {
+        let requested = match first == last {
             true => format!("line {first}"),
             false => format!("lines {first}-{last}"),
         };
-        let message = format!("'{}': {}", self.edit.path, doubt_text(doubt, &asked, &places));
+        let message = format!("'{}': {}", self.edit.path, doubt_text(doubt, &requested, &candidates));
         let error = WapError::new(Reason::Conflict, message)
             .with("path", self.edit.path)
             .with("currentText", text)
@@ -192,28 +198,29 @@ impl Meaning<'_> {
             .with("totalLines", self.edit.current.total_lines() as u64)
             .with("hint", "send the edit again with the line numbers of the text as it is now");
         let version = self.edit.version.clone();
-        LineConflict { doubt, operation: index + 1, places, shown, version }.add_to(error)
+        LineConflict { doubt, operation: index + 1, candidates, excerpts, version }.add_to(error)
     }
 }
 
-/// The versions that were looked for so far; none stands for the file as it is.
-struct KnownVersions<'a, 'f> {
+/// The versions that were looked up so far. A lookup may read and compare a whole file, so each is made once.
+struct VersionCache<'a, 'f> {
     edit: &'a FileEdit<'a>,
-    found: Vec<(FileVersion, KnownVersion)>,
+    entries: Vec<(FileVersion, KnownVersion)>,
     find: &'a mut FindVersion<'f>,
 }
 
-impl KnownVersions<'_, '_> {
+impl VersionCache<'_, '_> {
+    /// Returns a version; `None` for the present one, whose line map is the identity.
     fn get(&mut self, version: &FileVersion) -> Result<Option<KnownVersion>, WapError> {
         if *version == self.edit.version {
             return Ok(None);
         }
-        if let Some((_, known)) = self.found.iter().find(|(found, _)| found == version) {
-            return Ok(Some(known.clone()));
+        if let Some((_, entry)) = self.entries.iter().find(|(key, _)| key == version) {
+            return Ok(Some(entry.clone()));
         }
-        let known = (self.find)(version).ok_or_else(|| self.edit.version_gone(version))?;
-        self.found.push((version.clone(), known.clone()));
-        Ok(Some(known))
+        let entry = (self.find)(version).ok_or_else(|| self.edit.version_gone(version))?;
+        self.entries.push((version.clone(), entry.clone()));
+        Ok(Some(entry))
     }
 }
 
@@ -225,7 +232,7 @@ fn reading(carried: &Carried) -> LineReading {
     }
 }
 
-/// The same edit on other lines.
+/// Returns the same edit on other lines.
 fn moved(operation: &Operation, lines: &Range<usize>) -> Operation {
     let number = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
     let mut moved = operation.clone();
@@ -239,7 +246,7 @@ fn moved(operation: &Operation, lines: &Range<usize>) -> Operation {
     moved
 }
 
-/// Lines as an operation numbers them: for an insertion the gap.
+/// Returns lines as an operation numbers them: for an insertion the gap.
 fn named(operation: &ModifyOperation, lines: &Range<usize>) -> LineSpan {
     let first = lines.start as u64 + 1;
     match operation {

@@ -12,7 +12,7 @@ const MOST_LINES: usize = 3;
 /// The longest text of one line, in characters.
 const MOST_CHARACTERS: usize = 200;
 
-/// The most words of a pattern that are looked for, so that the work is bounded by the length of the text.
+/// The most words of a pattern that are searched for, so that the work is bounded by the length of the text.
 const MOST_WORDS: usize = 8;
 
 /// The fewest bytes of a word; shorter ones are in too many lines.
@@ -28,6 +28,7 @@ pub(crate) fn near_lines(source: &Source<'_>, pattern: &str) -> Vec<NearLine> {
         let Some(line) = source.line_bytes(number) else { break };
         let lower = line.to_ascii_lowercase();
         let score = finders.iter().filter(|finder| finder.find(&lower).is_some()).count();
+        // The list is at its bound: a line must be better than the least of it, so equal later lines do not enter.
         if score == 0 || best.len() == MOST_LINES && best.iter().all(|(least, _)| score <= *least) {
             continue;
         }
@@ -54,6 +55,7 @@ fn words(pattern: &str) -> BTreeSet<String> {
     let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
         if character == '\\' {
+            // The escaped character is skipped, and a space parts the words on both sides.
             characters.next();
             plain.push(' ');
         } else {

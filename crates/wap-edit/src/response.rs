@@ -11,12 +11,12 @@ use crate::near_lines::near_lines;
 /// The most notes about regular expressions in one answer; the counts of all are in it.
 const MOST_NOTES: usize = 20;
 
-/// The most patterns without a match for which near lines are looked for: each takes a pass over the text.
+/// The most patterns without a match whose near lines are searched for: each takes a pass over the text.
 const MOST_SEARCHES: usize = 3;
 
 impl EditedFile {
-    /// Returns the answer for a file that went from version `previous` to `version`. `warnings` stand before those of
-    /// the edit.
+    /// Returns the answer for a file that was changed from version `previous` to `version`. `warnings` come before those
+    /// of the edit.
     #[must_use]
     pub fn response(
         &self,
@@ -65,6 +65,7 @@ fn replacements(request: &ModifyFile, edited: &Edited) -> Vec<RegexReplacements>
         let ModifyOperation::RegexReplace { pattern, .. } = operation else { continue };
         let searches_lines = outcome.matches == 0 && searches < MOST_SEARCHES;
         searches += usize::from(searches_lines);
+        // The text after the edit, because the model's next attempt will be at that one.
         let source = searches_lines.then(|| Source::parse(&edited.bytes).ok()).flatten();
         replacements.push(RegexReplacements {
             operation: index as u64 + 1,

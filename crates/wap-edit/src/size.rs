@@ -4,7 +4,11 @@ use wap_core::{Limits, ModifyFile, Reason, WapError};
 
 use crate::operations::content_bytes;
 
-/// Refuses a request that is too large, has too many operations, or has none.
+/// Checks that a request is not too large, does not have too many operations, and has one at least.
+///
+/// # Errors
+///
+/// [`Reason::RequestTooLarge`] and [`Reason::InvalidField`].
 pub fn check_request(request: &ModifyFile) -> Result<(), WapError> {
     request.check_bounds()?;
     check_content_size(request.operations.iter().map(content_bytes).sum())?;
@@ -15,7 +19,11 @@ pub fn check_request(request: &ModifyFile) -> Result<(), WapError> {
     Ok(())
 }
 
-/// Refuses a request that carries more than [`Limits::MAX_REQUEST_BYTES`] of content.
+/// Checks that a request has at most [`Limits::MAX_REQUEST_BYTES`] of content.
+///
+/// # Errors
+///
+/// [`Reason::RequestTooLarge`], with the limit.
 pub fn check_content_size(bytes: u64) -> Result<(), WapError> {
     let limit = Limits::MAX_REQUEST_BYTES;
     if bytes > limit {

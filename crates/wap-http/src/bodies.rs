@@ -1,5 +1,4 @@
-//! The bodies of requests: how many bytes of them there may be at once, how long one may take to arrive, and where they are
-//! parsed.
+//! The bodies of requests: their budgets of bytes, the time in which they must arrive, and the threads that parse them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,37 +12,37 @@ use wap_core::{Reason, WapError};
 
 use crate::refusal::{refusal, refusal_with};
 
-/// How many bytes of bodies there may be at once, each counted until its call is answered.
+/// The budget of all bodies, in bytes; each counts until its call is answered.
 const ALL_BYTES: usize = 64 << 20;
 
-/// Bodies of at most so many bytes have a budget of their own, so that they never wait behind large ones.
+/// The largest body that counts as small. Small bodies have a budget of their own, so they never wait behind large ones.
 const SMALL_BYTES: usize = 64 << 10;
 
-/// How many bytes of small bodies there may be at once.
+/// The budget of all small bodies, in bytes.
 const ALL_SMALL_BYTES: usize = 16 << 20;
 
-/// Budgets count in pieces of so many bytes.
+/// The unit of the budgets, in bytes.
 const UNIT_BYTES: usize = 1 << 10;
 
-/// How much is asked of the budget at first for a body that is not small and does not say how long it is.
+/// The first share of a body that is not small and does not announce its length.
 const FIRST_BYTES: usize = 1 << 20;
 
-/// How long a body may wait for its share of the budget.
+/// The time for which a body may wait for its share of the budget.
 const WAITING: Duration = Duration::from_secs(20);
 
-/// How long a client may take to send a body.
+/// The time in which a client must send a body.
 const ARRIVAL: Duration = Duration::from_secs(60);
 
-/// How long nothing may come of a body that holds a large share.
+/// The longest pause in the arrival of a body that holds a large share.
 const STALL: Duration = Duration::from_secs(10);
 
-/// When a client that was turned away for want of room may try again, in seconds.
+/// The time after which a client that was refused for lack of room may try again, in seconds.
 const RETRY_SECONDS: &str = "5";
 
-/// How many large texts are parsed at once.
+/// The number of large texts that are parsed at once.
 const PARSERS: usize = 2;
 
-/// Shorter texts are parsed where they are: that takes less time than handing them over.
+/// The largest text that is parsed on the thread of the connections: handing it over would take longer.
 const PARSED_AT_ONCE_BYTES: usize = 32 << 10;
 
 /// The budgets. Clones share them.
@@ -52,7 +51,7 @@ pub(crate) struct Bodies {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
     parsers: Arc<Semaphore>,
-    /// How long a body may wait for its share.
+    /// The time for which a body may wait for its share.
     waiting: Duration,
 }
 
@@ -83,10 +82,10 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// So many bytes of a message may be held without a share.
+    /// The bytes of a message that may be held without a share.
     pub(crate) const UNSHARED_BYTES: usize = SMALL_BYTES;
 
-    /// Returns a share that covers a message of at most `most` bytes of which `needed` are there, a larger one than is given.
+    /// Enlarges a share for a message of at most `most` bytes, of which `needed` have arrived.
     ///
     /// # Errors
     ///
@@ -120,12 +119,15 @@ impl Bodies {
         if announced.is_some_and(|length| length > most) {
             return Err(too_large(most));
         }
+        // An announced body gets its whole share before its first byte is read: it cannot get stuck half read, with other
+        // half read bodies in the way.
         let mut share = Share::default();
         self.grow(&mut share, announced.unwrap_or(0)).await?;
         let mut bytes = Vec::with_capacity(announced.unwrap_or(0));
         let mut pieces = body.into_data_stream();
         let deadline = Instant::now() + ARRIVAL;
         loop {
+            // A large share keeps others waiting, so its client must also send without long pauses.
             let until = if share.is_large { deadline.min(Instant::now() + STALL) } else { deadline };
             let piece = match timeout_at(until, pieces.next()).await {
                 Err(_) => return Err(WapError::new(Reason::Timeout, "the body did not arrive in time")),
@@ -144,23 +146,24 @@ impl Bodies {
             }
             bytes.extend_from_slice(&piece);
         }
+        // The capacity and not the length: that is the memory that is held while the call runs.
         share.shrink_to(bytes.capacity());
         Ok(Received { bytes, share })
     }
 
-    /// Has a share cover so many bytes.
+    /// Enlarges a share to so many bytes.
     async fn grow(&self, share: &mut Share, bytes: usize) -> Result<(), WapError> {
         let is_large = bytes > SMALL_BYTES;
         let budget = if is_large { &self.large } else { &self.small };
-        // The budget of small bodies is left for the other one as a whole.
+        // A body that becomes large takes its whole share from the other budget, and returns the small one.
         let held = if share.is_large == is_large {
             share.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
         } else {
             0
         };
         let wanted = units(bytes).saturating_sub(held);
-        let asked = Arc::clone(budget).acquire_many_owned(u32::try_from(wanted).unwrap_or(u32::MAX));
-        let Ok(Ok(permits)) = timeout(self.waiting, asked).await else {
+        let acquired = Arc::clone(budget).acquire_many_owned(u32::try_from(wanted).unwrap_or(u32::MAX));
+        let Ok(Ok(permits)) = timeout(self.waiting, acquired).await else {
             let text = "the bodies of other requests take all the room that there is; try again";
             return Err(WapError::new(Reason::Busy, text));
         };
@@ -172,8 +175,8 @@ impl Bodies {
         Ok(())
     }
 
-    /// Parses a text, a large one not on the thread that serves all connections. Only a few are parsed at once: what is made of
-    /// a text takes several times its room.
+    /// Parses a text; a large one on another thread than that of all connections. Only a few are parsed at once: a parsed
+    /// text takes several times the memory of the text.
     pub(crate) async fn parse<B, T>(
         &self,
         text: B,
@@ -189,6 +192,7 @@ impl Bodies {
         let parser = Arc::clone(&self.parsers).acquire_owned().await.map_err(|_| fault())?;
         let parsed = tokio::task::spawn_blocking(move || {
             let _parser = parser;
+            // A text of short values takes many times its size when parsed; small texts cannot hold too many.
             wap_core::check_json_size(text.as_ref())?;
             Ok(parse(text.as_ref()))
         });
@@ -197,7 +201,7 @@ impl Bodies {
 }
 
 impl Share {
-    /// Returns how many bytes it covers.
+    /// Returns its number of bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -210,7 +214,7 @@ impl Share {
     }
 }
 
-/// Answers a request whose body was not taken. What is left of it is not read, so nothing can follow it.
+/// Answers a request whose body was refused. The rest of the body is not read, so the connection is closed.
 pub(crate) fn refused(error: &WapError) -> Response<Body> {
     let mut response = match error.reason() {
         Reason::Timeout => refusal_with(StatusCode::REQUEST_TIMEOUT, error),
@@ -233,7 +237,7 @@ fn fault() -> WapError {
     WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call")
 }
 
-/// How large a body of unknown length is taken to be, when so much of it has come.
+/// Returns the assumed size of a body of unknown length, of which `needed` bytes have arrived.
 fn next_size(needed: usize, most: usize) -> usize {
     let steps = [SMALL_BYTES, FIRST_BYTES, most];
     steps.into_iter().find(|step| needed <= *step).unwrap_or(most)
@@ -250,7 +254,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs something on a runtime whose clock goes on at once when everything waits.
+    /// Runs a task on a runtime of its own.
     fn run<T>(task: impl Future<Output = T>) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.expect("a runtime of one thread needs nothing").block_on(task)

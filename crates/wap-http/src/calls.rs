@@ -18,7 +18,7 @@ use crate::refusal::{json, refusal, refusal_with};
 use crate::router::Server;
 use wap_calls::Client;
 
-/// Stops a call whose client is gone.
+/// Cancels a call whose client is gone: the server drops the request's future then.
 struct CancelOnDrop(CancelFlag);
 
 impl Drop for CancelOnDrop {
@@ -47,6 +47,7 @@ pub(crate) async fn tool(
             WapError::new(Reason::InvalidField, "the body has to be application/json").with("field", ".");
         return refusal_with(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
     }
+    // The name of the tool, the client and the type are checked first: the body of a refused request is not read.
     let received = match server.bodies.read(&head.headers, body, Limits::MAX_REQUEST_BYTES).await {
         Ok(received) => received,
         Err(error) => return bodies::refused(&error),
@@ -94,14 +95,14 @@ async fn carry_out(
     }
 }
 
-/// What a client is told when there is no answer at all.
+/// The error for a client when there is no answer at all.
 pub(crate) fn fault() -> WapError {
     WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call")
 }
 
-/// Has a call carried out; it is stopped when nobody waits for it any more. `render` tells whether it has succeeded, and
-/// works where the answer was worked out, and not on the thread that serves all connections. The `share` of the request's body
-/// is given back when the call has ended, also if its client is gone before.
+/// Carries out a call; it is cancelled when its client is gone. `render` returns true for a success, and runs on the thread
+/// of the call, not on that of all connections. The `share` of the request's body is returned when the call has ended,
+/// also if its client is gone before.
 pub(crate) async fn answered<T: Send + 'static>(
     server: &Server,
     client: &Arc<Client>,
@@ -113,11 +114,13 @@ pub(crate) async fn answered<T: Send + 'static>(
     let cancel = CancelFlag::new();
     let _gone = CancelOnDrop(cancel.clone());
     let stopped = cancel.clone();
+    // A server that stops cancels commands, which may run for an hour, and lets other calls finish.
     let is_command = request.tool().effect() == ToolEffect::Runs;
     let _stop = is_command.then(|| server.stop.on_cancel(Box::new(move || stopped.cancel())));
     let (sender, answered) = oneshot::channel();
     let mut running = server.metrics.begin(request.tool());
     client.begin(request, cancel, observer, move |answer| {
+        // The request is gone by now; the answer is bounded by the limits of the tools.
         drop(share);
         let _ = sender.send(render(answer));
     });
@@ -136,7 +139,8 @@ pub(crate) fn client(server: &Server, headers: &HeaderMap) -> Result<Arc<Client>
     })
 }
 
-/// Without a body nothing needs to be said about it. A page cannot send JSON elsewhere without being asked.
+/// Reports whether a request has a JSON body, or none. A page of another origin cannot send this type unless the server
+/// permits it, so forms of such pages are refused.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(kind) = headers.get(header::CONTENT_TYPE) else {
         return headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0")

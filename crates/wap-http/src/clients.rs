@@ -7,7 +7,7 @@ use std::time::Instant;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 
-/// How many conversations are remembered; the one that was silent longest is forgotten first.
+/// The bound on remembered conversations; the one that was silent longest is forgotten first.
 const MOST: usize = 1_024;
 
 /// The header that names a conversation.
@@ -33,7 +33,7 @@ impl Clients {
         Client::new(kind, &self.workspace, &self.pool)
     }
 
-    /// Returns the client of this name; `None` if the name is none.
+    /// Returns the client of this name; `None` if the name is not valid.
     pub(crate) fn named(&self, name: &str) -> Option<Arc<Client>> {
         if name.is_empty()
             || name.len() > MOST_NAME_BYTES
@@ -46,6 +46,7 @@ impl Clients {
             *last_seen = Instant::now();
             return Some(Arc::clone(client));
         }
+        // A call of the forgotten client still ends: it holds its own reference.
         if named.len() >= MOST {
             let oldest = named.iter().min_by_key(|(_, (_, last_seen))| *last_seen);
             if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {

@@ -1,4 +1,4 @@
-//! Connections: how many there may be, how long they may be idle, and how they end.
+//! Connections: their number, their limits of time, and their end.
 
 use std::io;
 use std::pin::pin;
@@ -19,13 +19,13 @@ use crate::meter::Meter;
 use crate::write_timeout::WriteTimeout;
 use crate::{Metrics, Sockets};
 
-/// How long a connection may be open without a request, and how long the head of a request may take.
+/// The time for which a connection may be open without a request, and in which the head of a request must arrive.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long a client may take nothing of its answer.
+/// The time after which a client that reads none of its answer is disconnected.
 const UNREAD: Duration = Duration::from_secs(30);
 
-/// How long requests may take to end when the server stops.
+/// The time that requests have to end when the server stops.
 const PARTING: Duration = Duration::from_secs(10);
 
 /// Stops a server; clones stop the same one.
@@ -52,22 +52,22 @@ pub async fn serve(
     sockets: &Sockets,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(most_connections));
+    let slots = Arc::new(Semaphore::new(most_connections));
     let stopping = tokio::sync::watch::Sender::new(());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(64 * 1024);
     loop {
-        // With all places taken, newcomers wait in the kernel's queue.
+        // While all slots are taken, new connections wait in the kernel's queue.
         let accepted = async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (listener.accept().await, place)
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            (listener.accept().await, slot)
         };
-        let (accepted, place) = tokio::select! {
+        let (accepted, slot) = tokio::select! {
             accepted = accepted => accepted,
             () = shutdown.0.notified() => break,
         };
         let Ok((stream, _)) = accepted else {
-            // No more files can be opened, for instance: it may pass.
+            // For instance, the process has too many open files: that may pass, and must not become a busy loop.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -76,7 +76,7 @@ pub async fn serve(
         let service = TowerToHyperService::new(router.clone());
         let measured = meter.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
-            // For a request that becomes a WebSocket.
+            // A request that becomes a WebSocket uses the meter of its connection.
             request.extensions_mut().insert(measured.clone());
             service.call(request)
         });
@@ -85,9 +85,10 @@ pub async fn serve(
         let connected = metrics.connected();
         let mut stopping = stopping.subscribe();
         tokio::spawn(async move {
-            let _held = (place, connected);
+            // The slot is free again, and the figure is right, however the connection ends.
+            let _held = (slot, connected);
             let mut connection = pin!(connection);
-            // A client that breaks off or sends nonsense concerns nobody else.
+            // The error of a connection is dropped: it concerns that client only.
             tokio::select! {
                 _ = connection.as_mut() => return,
                 _ = stopping.changed() => {}
@@ -96,11 +97,12 @@ pub async fn serve(
             let _ = connection.await;
         });
     }
+    // New clients are refused at once, and do not wait in the kernel's queue for a server that stops.
     drop(listener);
     stopping.send_replace(());
     let all = u32::try_from(most_connections).unwrap_or(u32::MAX);
-    let requests = tokio::time::timeout(PARTING, places.acquire_many(all));
-    // WebSockets are no requests any more; they are told to end by whoever stops the server.
+    let requests = tokio::time::timeout(PARTING, slots.acquire_many(all));
+    // An upgraded connection no longer counts as a request. The caller cancels `HttpConfig::stop`, which ends WebSockets.
     let _ = tokio::join!(requests, sockets.closed(PARTING));
     Ok(())
 }

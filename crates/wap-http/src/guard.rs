@@ -1,4 +1,4 @@
-//! Who may ask: the right host, the right origin, the right token.
+//! Access control: the host, the origin and the token of a request.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 use crate::refusal::{refusal, refusal_with};
 use crate::token::BearerToken;
 
-/// A name under which the server may be asked.
+/// A host name under which the server may be addressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostName(String);
 
@@ -32,12 +32,12 @@ impl FromStr for HostName {
     }
 }
 
-/// What every request has to pass.
+/// The checks that every request has to pass.
 #[derive(Debug)]
 pub struct Guard {
     /// `None` for a server that needs no token.
     token: Option<BearerToken>,
-    /// The hosts of which a request may speak.
+    /// The hosts that a request may name.
     hosts: Vec<HostName>,
     metrics: Arc<Metrics>,
 }
@@ -65,14 +65,14 @@ impl Guard {
         self.token.is_some()
     }
 
-    /// The names of the hosts.
+    /// Returns the names of the hosts.
     pub(crate) fn host_names(&self) -> Vec<String> {
         self.hosts.iter().map(|host| host.0.clone()).collect()
     }
 
-    /// A page in a browser can make it ask any server by any name: the name that a request speaks of has to be one of
-    /// ours, and the page has to come from here.
-    fn check_place(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), WapError> {
+    /// Checks the host and the origin. A page can make the browser send requests to any server under any name (DNS
+    /// rebinding): the name has to be one of ours, and the page has to come from this server.
+    fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), WapError> {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let mut hosts = headers.get_all(header::HOST).iter();
         let authority = match (uri.authority(), hosts.next(), hosts.next()) {
@@ -80,10 +80,10 @@ impl Guard {
             (Some(authority), None, None) => authority.as_str(),
             _ => return Err(denied("the request does not say which host it is for")),
         };
-        // A request line with a whole address names a host as well; the name in it counts before that of the header.
+        // A request line with a whole address names a host as well, which takes precedence: both have to be allowed.
         let named = uri.authority().map(|authority| authority.as_str()).into_iter().chain([authority]);
         for name in named {
-            if !self.hosts.iter().any(|known| known.0 == host_of(name)) {
+            if !self.hosts.iter().any(|host| host.0 == host_of(name)) {
                 return Err(denied("host not allowed: add it with --allow-host NAME"));
             }
         }
@@ -102,6 +102,7 @@ impl Guard {
             let (scheme, token) = given.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
         });
+        // For clients that cannot set a header, such as the WebSockets of browsers.
         let in_query = || uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token="));
         match bearer.or_else(in_query) {
             Some(given) if token.is(given) => Ok(()),
@@ -115,7 +116,7 @@ fn denied(text: &str) -> WapError {
     WapError::new(Reason::Unauthorized, text)
 }
 
-/// The name or address in `name:port`, `[address]:port` and the like, in small letters.
+/// Returns the name or address in `name:port`, `[address]:port` and the like, in small letters.
 fn host_of(authority: &str) -> String {
     let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
@@ -126,9 +127,9 @@ fn host_of(authority: &str) -> String {
     host.to_ascii_lowercase()
 }
 
-/// Lets a request pass that comes from the right place.
-pub(crate) async fn place(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response<Body> {
-    match guard.check_place(request.headers(), request.uri()) {
+/// Lets a request pass if its host and origin are allowed.
+pub(crate) async fn source(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response<Body> {
+    match guard.check_source(request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,
         Err(error) => {
             guard.metrics.refused();
@@ -137,7 +138,7 @@ pub(crate) async fn place(State(guard): State<Arc<Guard>>, request: Request, nex
     }
 }
 
-/// Lets a request pass that has the token.
+/// Lets a request pass if it has the token.
 pub(crate) async fn token(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response<Body> {
     match guard.check_token(request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,

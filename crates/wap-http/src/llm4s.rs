@@ -24,7 +24,7 @@ use crate::router::Server;
 
 pub use workspace_prefix::{PrefixError, WorkspacePrefix};
 
-/// How many WebSockets may be open. Each has two tasks, and what it has not read yet.
+/// The bound on open WebSockets. Each has two tasks, and the messages that its client has not read yet.
 const MOST_SOCKETS: usize = 512;
 
 /// The WebSockets that are open.
@@ -56,20 +56,21 @@ pub(crate) async fn socket(
             .with("field", "upgrade");
         return refusal_with(StatusCode::BAD_REQUEST, &error);
     };
-    let Ok(place) = Arc::clone(&server.sockets.0).try_acquire_owned() else {
+    let Ok(slot) = Arc::clone(&server.sockets.0).try_acquire_owned() else {
         return refusal(&WapError::new(Reason::Busy, "too many WebSockets are open; try again later"));
     };
+    // The slot is taken before the upgrade, while a refusal can still be an HTTP response.
     upgrade
         .max_message_size(connection::MOST_MESSAGE_BYTES)
         .max_frame_size(connection::MOST_MESSAGE_BYTES)
         .on_upgrade(move |socket| async move {
             meter.begin(server.bodies.clone(), connection::MOST_MESSAGE_BYTES);
             connection::serve(&server, socket, &meter).await;
-            drop(place);
+            drop(slot);
         })
 }
 
-/// `POST /agent`: one command, one answer. The status is 200 whatever became of the command.
+/// `POST /agent`: one command, one answer. The status is 200 also for a command that failed.
 pub(crate) async fn agent(State(server): State<Arc<Server>>, request: Request) -> Response<Body> {
     let (head, body) = request.into_parts();
     let client = match calls::client(&server, &head.headers) {
@@ -90,7 +91,7 @@ pub(crate) async fn agent(State(server): State<Arc<Server>>, request: Request) -
         let text = serde_json::json!({
             "$type": "WorkspaceAgentErrorResponse",
             "commandId": "unknown",
-            "error": "the body is no command: an object with its $type and a commandId",
+            "error": "the body is not a command: send an object with its $type and a commandId",
             "code": "INVALID_REQUEST",
         });
         return json(StatusCode::BAD_REQUEST, text.to_string().into_bytes());

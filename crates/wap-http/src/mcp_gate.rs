@@ -1,6 +1,6 @@
-//! What stands before the service of MCP: its messages come through the budget of bodies, and it works on a thread of its own.
+//! The gate of the MCP service: its messages pass the budget of bodies, and it runs on a thread of its own.
 //!
-//! The service parses messages where it runs. Beside the other addresses it would keep all of them waiting.
+//! The service parses messages on the thread that runs it. On the thread of the other addresses, these would wait for it.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::bodies::{self, Bodies, Received};
 use crate::refusal::{refusal, refusal_with};
 use wap_mcp::SessionRoom;
 
-/// What the gate needs.
+/// The state of the gate.
 #[derive(Debug)]
 pub(crate) struct McpGate {
     pub(crate) bodies: Bodies,
-    /// Where the service works.
+    /// The runtime of the service.
     pub(crate) runtime: Handle,
     pub(crate) sessions: SessionRoom,
 }
@@ -34,7 +34,7 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Reads the body of a request and has the service answer it.
+/// Reads the body of a request and passes it to the service.
 pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, next: Next) -> Response<Body> {
     let (mut head, body) = request.into_parts();
     let has_body = head.method == Method::POST;
@@ -44,7 +44,7 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
         Ok(received) => received,
         Err(error) => return bodies::refused(&error),
     };
-    // It is whole now, however it came.
+    // The body is whole by now: a service that reads this header would expect chunks.
     head.headers.remove(header::TRANSFER_ENCODING);
     let sessions = gate.sessions;
     let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
@@ -61,8 +61,8 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
     }
 }
 
-/// Answers 204 to the end of a session. The service says 202, accepted for later, though the session is gone by then; clients
-/// that know 200 and 204 only report that as a failure.
+/// Answers 204 to the end of a session. The service answers 202, accepted for later, although the session is gone by then;
+/// clients that expect 200 or 204 report that as a failure.
 fn ended(is_end: bool, mut response: Response<Body>) -> Response<Body> {
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;

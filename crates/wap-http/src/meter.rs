@@ -1,7 +1,7 @@
-//! How much of a message a connection has taken in that is not whole yet: beyond a little it needs a share of the budget.
+//! The bytes of an incomplete message that a connection holds: beyond a small size it needs a share of the budget.
 //!
-//! A request's body is read by us, a message of a WebSocket by a library that keeps what has come. So its connection is measured
-//! where it is read.
+//! The body of a request is read by this crate, a message of a WebSocket by a library that keeps the pieces itself. So its
+//! connection is measured below that library.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) struct Meter(Arc<Mutex<Measured>>);
 
 #[derive(Debug, Default)]
 struct Measured {
-    /// What messages have to fit into; `None` as long as they are requests.
+    /// The budget of messages, and the size of the largest; `None` while the connection carries requests.
     budget: Option<(Bodies, usize)>,
     /// Bytes that were read since the last whole message.
     bytes: usize,
@@ -33,20 +33,22 @@ impl Meter {
         self.lock().budget = Some((bodies, most_bytes));
     }
 
-    /// Notes that a message is whole and done with.
+    /// Records that a message is complete and processed.
     pub(crate) fn end_message(&self) {
         let mut measured = self.lock();
         measured.bytes = 0;
         measured.share = Share::default();
     }
 
-    /// Returns how many bytes may be read now, when there is room for some. `growing` is kept by the caller between calls.
+    /// Returns the number of bytes that may be read now, once there is room for some. The caller keeps `growing` between
+    /// calls.
     pub(crate) fn poll_room(
         &self,
         growing: &mut Option<Growing>,
         context: &mut Context<'_>,
     ) -> Poll<Result<usize, WapError>> {
         loop {
+            // The lock is not held while it waits: `end_message` needs it.
             if let Some(waiting) = growing {
                 let grown = ready!(waiting.as_mut().poll(context));
                 *growing = None;
@@ -54,7 +56,7 @@ impl Meter {
             }
             let mut measured = self.lock();
             let Some((bodies, most)) = measured.budget.clone() else { return Poll::Ready(Ok(usize::MAX)) };
-            // What does not end is cut off by the library; besides messages there are other frames.
+            // The library itself ends a message beyond the largest; and frames other than messages are not measured.
             if measured.share.bytes() >= most {
                 return Poll::Ready(Ok(usize::MAX));
             }
@@ -67,7 +69,7 @@ impl Meter {
         }
     }
 
-    /// Notes that so many bytes were read.
+    /// Records that so many bytes were read.
     pub(crate) fn add(&self, bytes: usize) {
         self.lock().bytes += bytes;
     }

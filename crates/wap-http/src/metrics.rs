@@ -26,7 +26,7 @@ pub struct IndexFigures {
     pub files: usize,
     /// Files of the list whose content is still to be read.
     pub unread: usize,
-    /// Memory that the list takes, in bytes, about.
+    /// The approximate memory of the list, in bytes.
     pub memory_bytes: usize,
     /// Memory that the list may take, in bytes.
     pub memory_limit_bytes: usize,
@@ -37,7 +37,7 @@ struct ToolFigures {
     done: AtomicU64,
     failed: AtomicU64,
     microseconds: AtomicU64,
-    /// How many took at most so long; each call counts once.
+    /// The calls by the smallest bucket that holds their time; each call counts once.
     buckets: [AtomicU64; BUCKETS_MS.len()],
 }
 
@@ -86,6 +86,8 @@ impl Metrics {
         }
         family(&mut text, "agentd_call_seconds", "histogram", "How long calls of tools took.");
         for (tool, figures) in self.each() {
+            // The figures are read one after another while calls end. The count must not be below a bucket, which would
+            // be invalid in this format.
             let count = figures.done.load(Ordering::Relaxed) + figures.failed.load(Ordering::Relaxed);
             let mut below = 0;
             for (bound, bucket) in BUCKETS_MS.iter().zip(&figures.buckets) {

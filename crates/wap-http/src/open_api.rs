@@ -77,7 +77,7 @@ pub(crate) fn document(needs_token: bool) -> Value {
 }
 
 fn operation(tool: Tool, request: &Value, response: &Value) -> Value {
-    // Without arguments there need not be a body; one that says so is none either.
+    // A tool without required arguments takes an empty body, and `null` as well.
     let is_required = tool.request_schema().get("required").is_some();
     let nothing = json!({ "anyOf": [request, { "type": "null" }] });
     let request = if is_required { request } else { &nothing };
@@ -107,11 +107,12 @@ fn plain_text(description: &str) -> Value {
     json!({ "description": description, "content": { "text/plain": { "schema": { "type": "string" } } } })
 }
 
-/// Adds a schema and what it refers to, and returns a reference to it. A schema without a title stands for itself.
+/// Adds a schema and its definitions, and returns a reference to it. A schema without a title is returned itself.
 fn add(schemas: &mut Map<String, Value>, mut schema: Value) -> Value {
     point_to_components(&mut schema);
     let Some(object) = schema.as_object_mut() else { return schema };
     object.remove("$schema");
+    // Definitions have the names of their types, so that two schemas with the same type share one.
     if let Some(Value::Object(definitions)) = object.remove("$defs") {
         schemas.extend(definitions);
     }

@@ -20,7 +20,7 @@ pub(crate) fn status(error: &WapError) -> StatusCode {
         ErrorCode::PermissionDenied => StatusCode::FORBIDDEN,
         ErrorCode::SizeLimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::InvalidArgument => StatusCode::BAD_REQUEST,
-        // The command's doing, not the server's; and nobody on the way is to send it once more.
+        // The command failed, not the server; and no proxy may repeat the request, as some do after a 5xx.
         ErrorCode::ExecutionFailed | ErrorCode::Timeout => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
@@ -45,6 +45,7 @@ pub(crate) fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    // Answers hold source code: no cache keeps them, and no browser guesses another type and renders them.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response

@@ -32,7 +32,7 @@ pub struct HttpConfig {
     pub pool: CallPool,
     /// The check of host, origin and token.
     pub guard: Guard,
-    /// The figures that `/metrics` shows.
+    /// The figures of `/metrics`.
     pub metrics: Arc<Metrics>,
     /// The figures of the list of files for `/metrics`.
     pub index: ReportIndex,
@@ -46,11 +46,11 @@ pub struct HttpConfig {
     pub stop: CancelFlag,
     /// The open WebSockets.
     pub sockets: Sockets,
-    /// The path by which clients of llm4s know the workspace.
+    /// The path under which clients of llm4s address the workspace; `None` for relative paths only.
     pub llm4s_prefix: Option<WorkspacePrefix>,
 }
 
-/// What every request needs.
+/// The state that all requests share.
 pub(crate) struct Server {
     pub(crate) clients: Clients,
     pub(crate) bodies: Bodies,
@@ -116,13 +116,14 @@ pub fn router(config: HttpConfig) -> Router {
         .route("/agent", post(llm4s::agent))
         .merge(mcp)
         .route_layer(from_fn_with_state(Arc::clone(&guard), guard::token));
+    // The layer of the source comes last and so runs first: also public addresses answer no foreign page.
     Router::new()
         .route("/", get(root_text))
         .route("/healthz", get(health))
         .merge(closed)
         .fallback(nothing)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(guard, guard::place))
+        .layer(from_fn_with_state(guard, guard::source))
         .with_state(server)
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::Notify;
 
-/// How long its tasks may take to end when it is dropped.
+/// The time that its tasks have to end when it is dropped.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// A runtime of one thread; dropping it ends its tasks.
@@ -37,7 +37,7 @@ impl SideRuntime {
         Ok(SideRuntime { handle, stop, thread: Some(thread) })
     }
 
-    /// Returns what tasks are started by.
+    /// Returns the handle by which tasks are started.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
@@ -45,6 +45,7 @@ impl SideRuntime {
 
 impl Drop for SideRuntime {
     fn drop(&mut self) {
+        // `notify_one` is remembered, also if the thread does not wait for it yet.
         self.stop.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

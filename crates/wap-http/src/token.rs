@@ -73,7 +73,7 @@ impl BearerToken {
             Ok(text) => BearerToken::check(file, text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match make(file) {
                 Ok(token) => Ok(token),
-                // Another process was quicker.
+                // Another process has made it in between: all use the token that is in the file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     read(file).map_err(failed).and_then(|text| BearerToken::check(file, text))
                 }
@@ -87,16 +87,17 @@ impl BearerToken {
         BearerToken::new(text.trim()).map_err(|reason| TokenError::Invalid { file: file.to_owned(), reason })
     }
 
-    /// Compares in a time that does not depend on how much of the given token is right.
+    /// Compares in a time that does not depend on the number of right characters.
     pub(crate) fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
-        let differences = own.iter().zip(given).fold(0, |found, (one, other)| found | (one ^ other));
+        let differences = own.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));
         own.len() == given.len() && differences == 0
     }
 }
 
 fn read(file: &Path) -> io::Result<String> {
     let opened = fs::File::open(file)?;
+    // Of the open file, which cannot be exchanged between the check and the read.
     if opened.metadata()?.mode() & 0o077 != 0 {
         return Err(io::Error::other("others may read it; close it with chmod 600"));
     }

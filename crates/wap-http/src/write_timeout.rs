@@ -1,4 +1,4 @@
-//! A stream that is given up when the other side does not read.
+//! A stream that fails when the peer does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -10,33 +10,34 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::meter::{Growing, Meter};
 
-/// A stream that fails when nothing of what is written is taken for so long. Of messages that are not whole no more is read
+/// A stream that fails when the peer reads none of the written bytes for so long. Of incomplete messages it reads no more
 /// than there is room for.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     meter: Meter,
-    /// Runs while there is no room.
+    /// The wait for room; `None` while there is room.
     growing: Option<Growing>,
-    patience: Duration,
-    /// Runs while the other side takes nothing.
+    limit: Duration,
+    /// The timer of a blocked write; `None` while the peer reads.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
-    pub(crate) fn new(stream: S, patience: Duration, meter: Meter) -> WriteTimeout<S> {
-        WriteTimeout { stream, meter, growing: None, patience, waiting: None }
+    pub(crate) fn new(stream: S, limit: Duration, meter: Meter) -> WriteTimeout<S> {
+        WriteTimeout { stream, meter, growing: None, limit, waiting: None }
     }
 
-    /// Passes on what came of writing, or fails when it has taken too long.
+    /// Returns the result of a write, or fails when it has taken too long.
     fn limited<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        // Any progress restarts the time: a slow client is served, only a stuck one is not.
         if written.is_ready() {
             self.waiting = None;
             return written;
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let limit = self.limit;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(waiting.as_mut().poll(context));
-        // Whoever asks again is told the same.
+        // A finished timer must not be polled again; set to now, it gives the next write the same error.
         waiting.as_mut().reset(Instant::now());
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -54,7 +55,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
             Ok(room) => room.min(buffer.remaining()),
             Err(error) => return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, error))),
         };
-        // The start of what is still to be filled, as far as there is room.
+        // The start of the unfilled part, as far as there is room.
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
         let read = Pin::new(&mut this.stream).poll_read(context, &mut part);
         let count = part.filled().len();
@@ -103,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs something on a runtime of its own.
+    /// Runs a task on a runtime of its own.
     fn run<T>(task: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_nothing_is_given_up_and_who_is_slow_is_not() {
+    fn a_peer_that_reads_nothing_is_given_up_and_a_slow_one_is_not() {
         run(async {
             let (ours, theirs) = duplex(4);
             let mut ours = WriteTimeout::new(ours, Duration::from_secs(2), Meter::default());

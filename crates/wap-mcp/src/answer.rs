@@ -1,4 +1,4 @@
-//! What an answer of a tool looks like to a client.
+//! The form in which a client receives the answer of a tool.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -22,6 +22,7 @@ pub(crate) fn result(
         (_, Err(error)) => failure(config, outputs, &error),
         (_, Ok(response)) if config.wap_json => plain(json_text(&response)),
         (Request::ModifyFile(request), Ok(Response::ModifyFile(response)))
+            // Only a request of nothing but patterns: with another operation, the file was changed.
             if response.replacements.len() == request.operations.len()
                 && response.replacements.iter().all(|replaced| replaced.matches == 0) =>
         {
@@ -44,7 +45,8 @@ pub(crate) fn result(
     }
 }
 
-/// Natively no match is success. A model that reads `success` goes on as if the text had changed.
+/// Returns the failure of a request whose patterns all match nothing. In WAP this is a success; but a model that reads
+/// `success` proceeds as if the text had changed.
 fn nothing_matches(response: &ModifyFileResponse) -> WapError {
     let path = response.path.as_str();
     let text = format!("no pattern matches anything in '{path}', so nothing was changed");
@@ -56,13 +58,13 @@ fn nothing_matches(response: &ModifyFileResponse) -> WapError {
     if lines.is_empty() { error } else { error.with("nearestLines", lines.concat()) }
 }
 
-/// A failure of a tool is a result: the model has to read it.
+/// Returns a failure as a result and not as an error of the protocol, which clients do not show to the model.
 pub(crate) fn failure(config: &McpConfig, outputs: &RecentOutputs, error: &WapError) -> CallToolResult {
     let text = if config.wap_json { json_text(error) } else { text::failure(error, outputs, config.page) };
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// A result of text.
+/// Returns a result of text.
 pub(crate) fn plain(text: String) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
@@ -75,7 +77,7 @@ pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) 
     result
 }
 
-/// A structured result; the same as text is for clients that know no structure.
+/// Returns a structured result, with the same as text for clients without structured results.
 fn structured<T: Serialize>(response: &T) -> CallToolResult {
     CallToolResult::structured(json!(response))
 }

@@ -1,8 +1,8 @@
 //! Lines of JSON that hold no more values than a request can make use of.
 //!
-//! The SDK parses a line before anything else looks at it, and a short value takes many times its length in memory. So a
-//! line with too many values is cut behind the last that it may have, which makes it no JSON, and the SDK passes it over.
-//! The client is answered here.
+//! The SDK parses a line before any other code sees it, and a short value takes many times its length in memory. So a line
+//! with too many values is cut behind the last one that it may have. The rest is not valid JSON, so the SDK ignores it, and
+//! the client is answered here.
 
 use std::io;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ impl<R, F: FnMut()> BoundedLines<R, F> {
         BoundedLines { input, on_cut, values: JsonValues::default(), is_cut: false }
     }
 
-    /// Moves what is kept of `bytes` to their beginning and returns how many these are.
+    /// Moves the kept ones of `bytes` to their beginning and returns their number.
     fn keep(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for index in 0..bytes.len() {
@@ -57,7 +57,7 @@ impl<R: AsyncRead + Unpin, F: FnMut() + Unpin> AsyncRead for BoundedLines<R, F> 
             let read = buffer.filled().len() - before;
             let kept = self.keep(&mut buffer.filled_mut()[before..]);
             buffer.set_filled(before + kept);
-            // Nothing means the end, which it is only if nothing was read either.
+            // No bytes mean the end of the input to the caller, so a read of which none are kept is repeated.
             if kept > 0 || read == 0 {
                 return Poll::Ready(Ok(()));
             }

@@ -7,9 +7,9 @@ use wap_core::{Reason, Request, Tool, WapError};
 /// A tool that is listed only if the user asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtraTool {
-    /// Takes changes back.
+    /// Reverts changes.
     Undo,
-    /// Lists what was done.
+    /// Lists runs with their steps and changes.
     Log,
     /// Reads more of the output of a command.
     ReadOutput,
@@ -19,11 +19,11 @@ pub enum ExtraTool {
     DocdexSearch,
     /// Shows lines around such a piece.
     DocdexSnippet,
-    /// Lists what a file defines.
+    /// Lists the definitions in a file.
     DocdexSymbols,
     /// Shows a syntax tree.
     DocdexAst,
-    /// Lists what depends on a file, and on what it depends.
+    /// Lists the files that depend on a file, and those on which it depends.
     DocdexImpact,
     /// Lists imports that lead nowhere.
     DocdexImpactDiagnostics,
@@ -219,7 +219,7 @@ impl ExtraTool {
     }
 }
 
-/// The schema of a tool that is asked about a file.
+/// Returns the schema of a tool that takes a file.
 fn file_schema(more: &Value, required: &[&str]) -> Value {
     let mut properties = json!({ "file": { "type": "string", "description": "Path of the file." } });
     if let (Some(properties), Some(more)) = (properties.as_object_mut(), more.as_object()) {
@@ -234,7 +234,7 @@ pub(crate) fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T
         .map_err(|error| WapError::new(Reason::InvalidField, format!("cannot read the arguments: {error}")))
 }
 
-/// `readOutput` is `readFile` on a reserved name.
+/// Reads the arguments of `readOutput`, which is `readFile` on a reserved name.
 pub(crate) fn read_output(mut arguments: Value) -> Result<Request, WapError> {
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.remove("path");

@@ -9,7 +9,7 @@ use crate::{McpConfig, McpServer, RecentOutputs};
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 
-/// What the service is made of.
+/// The parts of the service.
 pub struct HttpMcp {
     /// The settings of the server.
     pub config: Arc<McpConfig>,
@@ -17,16 +17,16 @@ pub struct HttpMcp {
     pub workspace: Arc<dyn Workspace>,
     /// The threads that carry out calls.
     pub pool: CallPool,
-    /// The names under which the server may be asked; who asks is checked before, and here once more.
+    /// The host names under which the server may be addressed; they are checked before, and here once more.
     pub hosts: Vec<String>,
     /// The longest body; it has arrived when the service sees it.
     pub most_body_bytes: usize,
 }
 
 impl HttpMcp {
-    /// Each session of the era with sessions is a client of its own; in the stateless era each request is.
+    /// Returns the service, and a hook that ends all sessions.
     ///
-    /// The second value ends all sessions.
+    /// In versions of MCP with sessions, each session is a client of its own; in the stateless version each request is.
     #[must_use]
     pub fn into_service(
         self,

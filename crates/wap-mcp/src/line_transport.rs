@@ -25,7 +25,7 @@ pub(crate) struct LineTransport {
     output: Output,
 }
 
-/// How large a buffer is kept for the next message. Making one anew costs as much as rendering into it.
+/// The largest buffer that is kept for the next message. Allocating one costs as much as rendering into it.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
 
 /// Answers a line that was cut.
@@ -35,7 +35,7 @@ type OnCut = Box<dyn FnMut() + Send>;
 const TOO_MANY_VALUES: &[u8] =
     br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message has too many values: send it in parts"}}"#;
 
-/// Where whole lines go, one after another; nothing once the transport is closed.
+/// The output for whole lines, one after another; `None` once the transport is closed.
 type Output = Arc<Mutex<Option<Lines>>>;
 
 struct Lines {
@@ -45,12 +45,14 @@ struct Lines {
 }
 
 impl LineTransport {
-    /// A longer line than `most_line_bytes` is left out, and one with too many values is answered with an error.
+    /// Returns a transport that leaves out lines longer than `most_line_bytes`, and answers a line with too many values
+    /// with an error.
     pub(crate) fn new(input: StdioReader, output: StdioWriter, most_line_bytes: usize) -> LineTransport {
         let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
         let for_cut = Arc::clone(&output);
         let on_cut: OnCut = Box::new(move || {
+            // A task of its own: the reader must not wait for a client that does not read its answers.
             tokio::spawn(write(Arc::clone(&for_cut), |buffer| {
                 buffer.extend_from_slice(TOO_MANY_VALUES);
                 Ok(())
@@ -78,13 +80,14 @@ impl Transport<RoleServer> for LineTransport {
 
     async fn close(&mut self) -> io::Result<()> {
         self.incoming.close().await?;
+        // Answers of calls that still run find the output closed, and are dropped.
         drop(self.output.lock().await.take());
         Ok(())
     }
 }
 
-/// What the side that reads has to say by itself: that a message was none. It is kept until it is complete, so that it does
-/// not get between the pieces of another line.
+/// The replies of the reading side itself, to lines that are not messages. Each is kept until it is complete, so that it
+/// does not get between the pieces of another line.
 struct Replies {
     output: Output,
     line: Vec<u8>,
@@ -108,7 +111,7 @@ impl AsyncWrite for Replies {
                 return Poll::Ready(Ok(()));
             }
             let mut line = std::mem::take(&mut self.line);
-            // Whoever writes it ends it.
+            // `write` adds the newline.
             line.pop_if(|byte| *byte == b'\n');
             let render = move |buffer: &mut Vec<u8>| {
                 buffer.extend_from_slice(&line);
@@ -123,12 +126,13 @@ impl AsyncWrite for Replies {
     }
 }
 
-/// Renders a message and writes it, when those before it are out.
+/// Renders a message and writes it, after those before it.
 async fn write(
     output: Output,
     render: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
 ) -> io::Result<()> {
     let mut lines = output.lock().await;
+    // The lock is held until the flush, so that no other line gets between the pieces of this one.
     let Some(Lines { output, buffer }) = &mut *lines else { return Err(io::ErrorKind::NotConnected.into()) };
     buffer.clear();
     render(buffer)?;

@@ -1,4 +1,4 @@
-//! How much of an answer fits into what clients pass on to a model.
+//! The part of an answer that fits into the limit of clients for one message to a model.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use std::str::FromStr;
 pub struct PageLimit(Option<NonZeroUsize>);
 
 impl PageLimit {
-    /// Below what common clients cut off: about 20,000 tokens.
+    /// The default, below the limit at which common clients cut: about 20,000 tokens.
     pub const DEFAULT_CHARACTERS: usize = 60_000;
 
-    /// The characters that may be used for content, with some left for headers and hints.
+    /// Returns the number of characters for content, which leaves some for headers and hints.
     pub fn characters(self) -> usize {
         self.0.map_or(usize::MAX, NonZeroUsize::get)
     }
@@ -26,7 +26,7 @@ impl Default for PageLimit {
 impl FromStr for PageLimit {
     type Err = String;
 
-    /// Reads a number of characters; 0 is no limit.
+    /// Reads a number of characters; 0 removes the limit.
     fn from_str(text: &str) -> Result<PageLimit, String> {
         let characters: usize =
             text.parse().map_err(|_| "give a number of characters, 0 for no limit".to_owned())?;
@@ -37,8 +37,8 @@ impl FromStr for PageLimit {
     }
 }
 
-/// Returns the whole lines from the start of a text that fit, and how many they are. A first line that alone does not fit
-/// is cut at a character and counts as one.
+/// Returns the whole lines from the start of a text that fit, and their number. A first line that does not fit by itself is
+/// cut at a character and counts as one.
 pub(crate) fn head(text: &str, characters: usize) -> (&str, u64) {
     // A character has at least one byte.
     if text.len() <= characters {
@@ -53,11 +53,12 @@ pub(crate) fn head(text: &str, characters: usize) -> (&str, u64) {
     }
 }
 
-/// Returns the whole lines from the end of a text that fit; of a last line that alone does not fit, its end.
+/// Returns the whole lines from the end of a text that fit; of a last line that does not fit by itself, its end.
 pub(crate) fn tail(text: &str, characters: usize) -> &str {
     if text.len() <= characters {
         return text;
     }
+    // Counted from the end: the start of an output may be megabytes away.
     let Some(before) = characters.checked_sub(1) else { return "" };
     let Some((start, _)) = text.char_indices().rev().nth(before) else { return text };
     let is_line_start = start == 0 || text.as_bytes()[start - 1] == b'\n';
@@ -68,7 +69,7 @@ pub(crate) fn tail(text: &str, characters: usize) -> &str {
     }
 }
 
-/// Lines of a text; what follows the last line ending is one if there is anything.
+/// Counts the lines of a text; text behind the last line ending is one more.
 pub(crate) fn line_count(text: &str) -> u64 {
     // So few at a time that their number fits a byte: the compiler then counts many at once.
     let pieces = text.as_bytes().chunks(usize::from(u8::MAX));

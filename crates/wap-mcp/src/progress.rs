@@ -1,4 +1,4 @@
-//! Progress of a command, as far as a client wants to see it.
+//! Progress notifications of a command, for clients that ask for them.
 
 use std::time::Duration;
 
@@ -8,61 +8,65 @@ use rmcp::service::Peer;
 use tokio::sync::watch::{Receiver, Sender, channel};
 use wap_core::{CommandObserver, OutputStream};
 
-/// How often it is told at most.
+/// The shortest time between two notifications.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// How much of a line is told, in bytes.
+/// The longest part of a line in a notification, in bytes.
 const MOST_LINE_BYTES: usize = 200;
 
-/// What a command has printed so far.
+/// The output of a command so far.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct Printed {
     bytes: u64,
     last_line: String,
 }
 
-/// Notes what a command prints, for the one who tells it.
+/// Records the output of a command, for the task that notifies the client.
 struct Watch {
-    seen: Sender<Seen>,
+    // A watch channel keeps only the latest value: the command never waits for the client.
+    printed: Sender<Printed>,
 }
 
 impl CommandObserver for Watch {
     fn started(&mut self, _: &str) {
-        self.seen.send_modify(|seen| seen.last_line = "started".to_owned());
+        self.printed.send_modify(|printed| printed.last_line = "started".to_owned());
     }
 
     fn output(&mut self, _: OutputStream, bytes: &[u8]) {
-        self.seen.send_modify(|seen| {
-            seen.bytes += bytes.len() as u64;
+        self.printed.send_modify(|printed| {
+            printed.bytes += bytes.len() as u64;
+            // Only the end is decoded: a command may print megabytes a second.
             let end = &bytes[bytes.len().saturating_sub(MOST_LINE_BYTES)..];
             let text = String::from_utf8_lossy(end);
             if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
-                seen.last_line = line.trim().to_owned();
+                printed.last_line = line.trim().to_owned();
             }
         });
     }
 }
 
-/// Returns an observer whose command's progress the client is told, until the observer is dropped.
-pub(crate) fn told(peer: Peer<RoleServer>, token: ProgressToken) -> Box<dyn CommandObserver> {
-    let (seen, changes) = channel(Seen::default());
-    tokio::spawn(tell(peer, token, changes));
-    Box::new(Watch { seen })
+/// Returns an observer that notifies the client of a command's progress, until the observer is dropped.
+pub(crate) fn notifying(peer: Peer<RoleServer>, token: ProgressToken) -> Box<dyn CommandObserver> {
+    let (printed, changes) = channel(Printed::default());
+    tokio::spawn(notify(peer, token, changes));
+    Box::new(Watch { printed })
 }
 
-async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut changes: Receiver<Seen>) {
+async fn notify(peer: Peer<RoleServer>, token: ProgressToken, mut changes: Receiver<Printed>) {
     let mut step = 0.0;
     while changes.changed().await.is_ok() {
-        let seen = changes.borrow_and_update().clone();
+        let printed = changes.borrow_and_update().clone();
+        // The protocol wants a number that rises; the total of a command is unknown.
         step += 1.0;
-        let message = match seen.bytes {
-            0 => seen.last_line,
-            bytes => format!("{bytes} bytes: {}", seen.last_line),
+        let message = match printed.bytes {
+            0 => printed.last_line,
+            bytes => format!("{bytes} bytes: {}", printed.last_line),
         };
         let progress = ProgressNotificationParam::new(token.clone(), step).with_message(message);
         if peer.notify_progress(progress).await.is_err() {
             return;
         }
+        // Changes in this time are merged into one notification by the channel.
         tokio::time::sleep(EVERY).await;
     }
 }

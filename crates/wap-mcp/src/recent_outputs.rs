@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wap_core::{OUTPUT_PREFIX, ReadFile, Reason, WapError};
 
-/// How many bytes are kept altogether. What is longer than the engine's own limit is kept by the engine, in a file.
+/// The bound on the bytes of all kept outputs. An output beyond the engine's own limit is kept by the engine, in a file.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Outputs by their names, the oldest first.
@@ -30,6 +30,7 @@ impl RecentOutputs {
         let mut kept = self.lock();
         kept.push_back((name.clone(), output.to_owned()));
         let mut bytes: usize = kept.iter().map(|(_, output)| output.len()).sum();
+        // The newest is kept even if it alone is over the bound: the answer names it.
         while bytes > MOST_BYTES && kept.len() > 1 {
             let Some((_, oldest)) = kept.pop_front() else { break };
             bytes -= oldest.len();
@@ -42,7 +43,7 @@ impl RecentOutputs {
         let name = request.path.as_str();
         name.strip_prefix(OUTPUT_PREFIX)?.strip_prefix("recent-")?;
         let kept = self.lock();
-        let Some((_, output)) = kept.iter().find(|(known, _)| known == name) else {
+        let Some((_, output)) = kept.iter().find(|(kept_name, _)| kept_name == name) else {
             let text = format!("'{name}' is not kept any more");
             let hint =
                 "run the command again, with its output in a file or through a filter such as tail or grep";

@@ -25,10 +25,10 @@ use crate::{
 };
 use wap_calls::Client;
 
-/// How many runs `log` lists when nothing else is asked for.
+/// The number of runs that `log` lists by default.
 const LOGGED_RUNS: u32 = 20;
 
-/// How many runs it lists at most in one answer.
+/// The most runs that `log` lists in one answer.
 const MOST_LOGGED_RUNS: u32 = 1_000;
 
 /// The settings of a server.
@@ -117,7 +117,7 @@ impl McpServer {
             && self.config.extra_tools.contains(&tool)
         {
             let unknown = match tool {
-                // Read as the tool of the document, which notes them.
+                // Read as the tool of the document, which collects them itself.
                 ExtraTool::DeleteFile => UnknownArguments::default(),
                 _ => UnknownArguments::outside_of(&tool.request_schema(), &arguments),
             };
@@ -141,8 +141,8 @@ impl McpServer {
         match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
             Some(tool) => Ok(self.documented(tool, arguments, context).await),
             None => {
-                let shown: String = name.chars().take(100).collect();
-                Err(ErrorData::invalid_params(format!("there is no tool '{shown}'"), None))
+                let name: String = name.chars().take(100).collect();
+                Err(ErrorData::invalid_params(format!("there is no tool '{name}'"), None))
             }
         }
     }
@@ -166,31 +166,33 @@ impl McpServer {
         unknown: UnknownArguments,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
+        // Before the workspace: outputs that were cut for a page are kept here and not by the engine.
         if let Request::ReadFile(read) = &request
             && let Some(part) = self.outputs.read(read)
         {
             return match part {
                 Ok(part) => {
-                    let shown = answer::plain(text::read_recent(read, &part, self.config.page));
-                    answer::with_note(shown, &unknown)
+                    let page = answer::plain(text::read_recent(read, &part, self.config.page));
+                    answer::with_note(page, &unknown)
                 }
                 Err(error) => self.failure(&error),
             };
         }
         let observer: Box<dyn CommandObserver> = match context.meta.get_progress_token() {
             Some(token) if request.tool() == Tool::ExecuteCommand => {
-                progress::told(context.peer.clone(), token)
+                progress::notifying(context.peer.clone(), token)
             }
             _ => Box::new(Unobserved),
         };
-        let (config, outputs, asked) = (Arc::clone(&self.config), Arc::clone(&self.outputs), request.clone());
+        let (config, outputs) = (Arc::clone(&self.config), Arc::clone(&self.outputs));
+        let answered_request = request.clone();
         let (sender, answered) = oneshot::channel();
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
-        // Rendered where it was worked out, and not on the thread that serves everybody.
+        // Rendered on the thread of the call, and not on the one that serves all clients.
         let done = move |answer| {
             let answer = unknown.annotate(answer);
-            let _ = sender.send(Ok(answer::result(&config, &outputs, &asked, answer)));
+            let _ = sender.send(Ok(answer::result(&config, &outputs, &answered_request, answer)));
         };
         self.client.begin(request, cancel.clone(), observer, done);
         wait(answered, &cancel, context).await.unwrap_or_else(|error| self.failure(&error))
@@ -207,6 +209,7 @@ impl McpServer {
         let (client, flag) = (Arc::clone(&self.client), cancel.clone());
         let characters = self.config.page.characters();
         let (sender, answered) = oneshot::channel();
+        // Undoing waits for files and locks, and would keep all clients waiting on this thread.
         tokio::task::spawn_blocking(move || {
             let origin = client.origin();
             let call = Call { origin: &origin, cancel: &flag, time_left: None };
@@ -237,19 +240,19 @@ impl McpServer {
         });
         match wait(answered, &cancel, context).await {
             Ok(text) => {
-                let (shown, _) = page::head(&text, self.config.page.characters());
-                let mut shown = shown.to_owned();
-                if shown.len() < text.len() {
-                    shown.push_str("[cut here: ask for less, or for one file]\n");
+                let (head, _) = page::head(&text, self.config.page.characters());
+                let mut page = head.to_owned();
+                if page.len() < text.len() {
+                    page.push_str("[cut here: ask for less, or for one file]\n");
                 }
-                answer::plain(shown)
+                answer::plain(page)
             }
             Err(error) => self.failure(&error),
         }
     }
 
     async fn log(&self, arguments: Value) -> CallToolResult {
-        let asked = match extra_tool::read::<LogArguments>(arguments) {
+        let page = match extra_tool::read::<LogArguments>(arguments) {
             Ok(LogArguments { limit, before, skip }) => LogPage {
                 limit: limit.unwrap_or(LOGGED_RUNS).clamp(1, MOST_LOGGED_RUNS),
                 before,
@@ -259,7 +262,7 @@ impl McpServer {
             Err(error) => return self.failure(&error),
         };
         let Some(history) = self.config.history.clone() else { return self.failure(&no_history()) };
-        let listed = tokio::task::spawn_blocking(move || history.log(&asked)).await;
+        let listed = tokio::task::spawn_blocking(move || history.log(&page)).await;
         match listed {
             Ok(Ok(text)) => answer::plain(text),
             Ok(Err(error)) => self.failure(&error),
@@ -280,7 +283,7 @@ fn no_index() -> WapError {
     WapError::new(Reason::ReadError, "this workspace has no code index")
 }
 
-/// Waits for an answer. A client that cancels is not answered by the protocol, yet what runs for it ends first.
+/// Waits for an answer. By the protocol, a client that cancels gets none; the wait still lasts until its call has ended.
 async fn wait<T>(
     mut answered: oneshot::Receiver<Result<T, WapError>>,
     cancel: &CancelFlag,
@@ -328,6 +331,7 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         self.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
     }
+
     // Methods of capabilities that are not advertised answer method-not-found; an empty list would claim support.
 
     async fn complete(

@@ -1,4 +1,4 @@
-//! The sessions of MCP over HTTP: a bounded number of them. For one more, the one that was idle longest is ended.
+//! The sessions of MCP over HTTP: a bounded number of them. Beyond the bound, the session that was idle longest is ended.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,11 +17,11 @@ use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
 
-/// How many sessions there may be.
+/// The bound on sessions.
 const MOST_SESSIONS: usize = 256;
 
 tokio::task_local! {
-    /// Whether the request that is being answered could get no session.
+    /// True if the request that is being answered was refused a session.
     static IS_FULL: Cell<bool>;
 }
 
@@ -32,11 +32,11 @@ pub struct BoundedSessions {
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
 }
 
-/// Notes whether there was room for a session.
+/// Reports whether there was room for the session of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionRoom;
 
-/// What is known of the use of a session.
+/// The use of a session.
 #[derive(Debug)]
 struct Used {
     last: Instant,
@@ -44,20 +44,20 @@ struct Used {
     busy: usize,
 }
 
-/// Why a session cannot be used.
+/// The failure to use a session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionsError {
     /// All of them are answering requests.
     #[error("all {MOST_SESSIONS} sessions are busy")]
     Full,
-    /// What the SDK says.
+    /// An error of the SDK.
     #[error(transparent)]
     Session(#[from] LocalSessionManagerError),
 }
 
 impl SessionRoom {
-    /// Answers a request, and says whether it was refused because there was no room for its session.
+    /// Answers a request; the second value is true if it was refused because there was no room for its session.
     pub async fn note<T>(self, answering: impl Future<Output = T>) -> (T, bool) {
         IS_FULL.scope(Cell::new(false), async { (answering.await, IS_FULL.with(Cell::get)) }).await
     }
@@ -76,14 +76,16 @@ impl BoundedSessions {
 
     /// Makes room for one more session.
     async fn make_room(&self) -> Result<(), SessionsError> {
-        // Sessions that ended by themselves are not here any more; those that were forgotten are.
-        let known: Vec<SessionId> = self.inner.sessions.read().await.keys().cloned().collect();
+        // Sessions that ended by themselves leave the SDK's list without a call of this type.
+        let alive: Vec<SessionId> = self.inner.sessions.read().await.keys().cloned().collect();
+        // The lock ends before the session is closed, which awaits and takes it again.
         let oldest = {
             let mut used = self.used();
-            used.retain(|id, _| known.contains(id));
+            used.retain(|id, _| alive.contains(id));
             if used.len() < MOST_SESSIONS {
                 return Ok(());
             }
+            // A session with a request in work is never ended: its client still waits for the answer.
             let idle = used.iter().filter(|(_, used)| used.busy == 0);
             idle.min_by_key(|(_, used)| used.last).map(|(id, _)| id.clone())
         };
@@ -129,6 +131,7 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
+        // Before the await, or the session could be ended as an idle one meanwhile.
         let busy = Busy::begin(&self.used, id);
         let stream = self.inner.create_stream(id, message).await?;
         Ok(BusyStream { stream: Box::pin(stream), _busy: busy })
@@ -160,7 +163,7 @@ impl SessionManager for BoundedSessions {
         Ok(self.inner.resume(id, last_event_id).await?)
     }
 
-    /// Sessions are not kept anywhere else.
+    /// Refuses: sessions are not kept anywhere else.
     async fn restore_session(&self, _: SessionId) -> Result<RestoreOutcome<Self::Transport>, SessionsError> {
         Ok(RestoreOutcome::NotSupported)
     }

@@ -35,6 +35,7 @@ pub(crate) fn shorten(response: &mut ExploreFilesResponse, start: &str, characte
     }
     let stays = chosen(fitting);
     response.warnings.push(warning(&response.files, &stays));
+    // Both the entries and the indexes are in order, so one pass over the list suffices.
     let mut stays = stays.into_iter().peekable();
     let mut index = 0;
     response.files.retain(|_| {
@@ -110,12 +111,12 @@ mod tests {
         let sources = ["src", "src/main.rs", "src/parse/mod.rs"].map(str::to_owned);
         let mut response = listing(data.chain(sources));
         shorten(&mut response, ".", 10_000);
-        let shown = paths(&response);
+        let listed = paths(&response);
         assert!(
-            response.is_truncated && shown.ends_with(&["src", "src/main.rs", "src/parse/mod.rs"]),
-            "{shown:?}"
+            response.is_truncated && listed.ends_with(&["src", "src/main.rs", "src/parse/mod.rs"]),
+            "{listed:?}"
         );
-        let count = shown.len() - 3;
+        let count = listed.len() - 3;
         let text = format!("data/ {count} of 5000 entries. List one by exploreFiles {{\"path\":\"data\"}}");
         assert!(response.warnings[0].contains(&text), "{:?}", response.warnings);
     }

@@ -12,7 +12,11 @@ use wap_core::Limits;
 use crate::McpServer;
 use crate::line_transport::LineTransport;
 
-/// Serves the client at standard input and output until it is gone, or `interrupted` is told.
+/// Serves the client at standard input and output until it is gone, or `interrupted` is notified.
+///
+/// # Errors
+///
+/// Those of starting a runtime.
 pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -20,7 +24,7 @@ pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<(
         let most = usize::try_from(Limits::MAX_MESSAGE_BYTES).unwrap_or(usize::MAX);
         let transport = LineTransport::new(input, output, most);
         let serving = async {
-            // Whatever ends it, a client that has never said anything included, the client is gone.
+            // An error means that the client is gone, also one that has never sent a message.
             if let Ok(service) = server.serve(transport).await {
                 let _ = service.waiting().await;
             }
@@ -31,7 +35,7 @@ pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<(
         }
         Ok(())
     });
-    // A read of standard input that nobody waits for any more must not keep the process.
+    // A pending read of standard input cannot be interrupted, and must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }

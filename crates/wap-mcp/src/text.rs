@@ -1,4 +1,4 @@
-//! Answers as text for a model: a header of one line, the content as it is, and where to go on.
+//! Answers as text for a model: a header of one line, the content as it is, and the call that continues it.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use wap_core::{
 use crate::page::{PageLimit, head, line_count, tail};
 use crate::recent_outputs::{OutputPart, RecentOutputs};
 
-/// How many paths a call to go on with names.
+/// The most paths in a call that continues a search.
 const MOST_PATHS: usize = 20;
 
-/// How much of a detail of an error is shown, in characters.
+/// The most characters of one detail of an error.
 const DETAIL_CHARACTERS: usize = 8_000;
 
-/// Renders what was read of a file.
+/// Renders the answer of `readFile`.
 pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: PageLimit) -> String {
     let first = request.start_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(1);
     let version = response.version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: 
     page.render(&response.content, limit)
 }
 
-/// Renders what was read of an output that is kept here.
+/// Renders a part of an output that is kept here.
 pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimit) -> String {
     let asked_to = request.end_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(u64::MAX);
     let page = Page {
@@ -53,16 +53,16 @@ pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimi
     page.render(&part.content, limit)
 }
 
-/// Numbered lines of something, as far as they fit.
+/// Numbered lines of a file or an output, as far as they fit.
 struct Page<'a> {
     name: &'a str,
     first: u64,
-    /// The last line that was asked for.
+    /// The last requested line.
     last: u64,
     total_lines: u64,
     extra: &'a str,
     warnings: &'a [String],
-    /// The one of the warnings that says where the content goes on.
+    /// The warning with the line at which the content continues; `None` if the content was not cut.
     cut: Option<String>,
     tool: &'a str,
     key: &'a str,
@@ -71,22 +71,22 @@ struct Page<'a> {
 impl Page<'_> {
     fn render(&self, content: &str, limit: PageLimit) -> String {
         let Page { name, first, last, total_lines, extra, warnings, .. } = self;
-        let (shown, lines) = head(content, limit.characters());
+        let (page, lines) = head(content, limit.characters());
         let shown_to = (first + lines).saturating_sub(1);
         let mut text = match lines {
             0 => format!("{name}: {total_lines} lines{extra}"),
             _ => format!("{name}: lines {first}-{shown_to} of {total_lines}{extra}"),
         };
-        // A page that shows less says something else at its end.
-        let untrue = self.cut.as_ref().filter(|_| shown.len() < content.len());
+        // A page that holds less than the content names another line at its end.
+        let untrue = self.cut.as_ref().filter(|_| page.len() < content.len());
         for warning in warnings.iter().filter(|warning| Some(*warning) != untrue) {
             let _ = write!(text, "; {warning}");
         }
         text.push('\n');
-        text.push_str(shown);
-        if shown.len() < content.len() || shown_to < *last {
+        text.push_str(page);
+        if page.len() < content.len() || shown_to < *last {
             end_line(&mut text);
-            let is_cut_line = !shown.ends_with('\n') && shown.len() < content.len();
+            let is_cut_line = !page.ends_with('\n') && page.len() < content.len();
             if is_cut_line {
                 let _ = writeln!(text, "[line {shown_to} is longer than an answer may be; it is cut]");
             }
@@ -104,7 +104,7 @@ impl Page<'_> {
     }
 }
 
-/// Renders how a command ended and what it printed.
+/// Renders the end of a command and its output.
 pub(crate) fn execute_command(
     response: &ExecuteCommandResponse,
     outputs: &RecentOutputs,
@@ -126,7 +126,7 @@ pub(crate) fn execute_command(
     text
 }
 
-/// Writes a line for everything that the command was refused.
+/// Writes a line for each refusal of the command's confinement.
 fn write_denied(text: &mut String, denied: &[Denied]) {
     for denied in denied {
         let _ = writeln!(text, "refused: {}", visible_text(&denied.to_string()));
@@ -134,7 +134,7 @@ fn write_denied(text: &mut String, denied: &[Denied]) {
 }
 
 fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutputs, limit: PageLimit) {
-    // Errors are mostly short and say why; what they leave is for the rest.
+    // Errors are mostly short and name the cause, so they come first; the standard output gets the rest.
     let for_errors = limit.characters() / 2;
     let errors = stderr.chars().count().min(for_errors);
     stream(text, stdout, outputs, limit.characters().saturating_sub(errors));
@@ -150,7 +150,7 @@ fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutput
     }
 }
 
-/// Start and end of an output, the end at greater length: that is where a failure stands.
+/// Writes the start and the end of an output, more of the end, which is where programs report a failure.
 fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
     if output.chars().count() <= characters {
         text.push_str(output);
@@ -158,6 +158,7 @@ fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: 
     }
     let (start, lines) = head(output, characters / 4);
     let end = tail(&output[start.len()..], characters - characters / 4);
+    // Kept under a name, since the command cannot be run again only to read the middle.
     let name = outputs.keep(output);
     let last = line_count(output).saturating_sub(line_count(end));
     let arguments = json!({ "path": name, "startLine": lines + 1, "endLine": last.max(lines + 1) });
@@ -176,25 +177,27 @@ pub(crate) fn search_files(
 ) -> String {
     let mut body = String::new();
     let mut characters = 0;
-    let mut shown = 0;
+    let mut count = 0;
     for group in response.matches.chunk_by(|one, next| one.path == next.path) {
-        let before = (body.len(), shown);
+        let before = (body.len(), count);
         body.push_str(&group[0].path);
         body.push('\n');
-        for (index, found) in group.iter().enumerate() {
+        for (index, hit) in group.iter().enumerate() {
             let previous = index.checked_sub(1).map(|index| &group[index]);
-            let piece = match_lines(found, previous);
+            let piece = match_lines(hit, previous);
             characters += piece.chars().count();
-            if characters > limit.characters() && shown > 0 {
+            // The first match is always in the answer, or the model could never get past a long one.
+            if characters > limit.characters() && count > 0 {
                 break;
             }
             body.push_str(&piece);
-            shown += 1;
+            count += 1;
         }
-        if shown == before.1 {
+        // Without a match that fits, the name of the file is removed again.
+        if count == before.1 {
             body.truncate(before.0);
         }
-        if characters > limit.characters() && shown > 0 {
+        if characters > limit.characters() && count > 0 {
             break;
         }
     }
@@ -202,15 +205,15 @@ pub(crate) fn search_files(
     let mut text = match total {
         0 => "no matches".to_owned(),
         1 => "1 match".to_owned(),
-        _ if (shown as u64) < total => format!("the first {shown} of {total} matches"),
+        _ if (count as u64) < total => format!("the first {count} of {total} matches"),
         _ => format!("{total} matches"),
     };
     let skipped = response.skipped;
-    for (count, what) in
+    for (files, kind) in
         [(skipped.binary, "binary"), (skipped.unreadable, "unreadable"), (skipped.undecodable, "undecodable")]
     {
-        if count > 0 {
-            let _ = write!(text, ", {count} {what} files skipped");
+        if files > 0 {
+            let _ = write!(text, ", {files} {kind} files skipped");
         }
     }
     for warning in &response.warnings {
@@ -218,11 +221,11 @@ pub(crate) fn search_files(
     }
     text.push('\n');
     text.push_str(&body);
-    if let Some(next) = response.matches.get(shown) {
-        let mut paths: Vec<&str> =
-            response.matches[shown..].iter().map(|found| found.path.as_str()).collect();
+    if let Some(next) = response.matches.get(count) {
+        let mut paths: Vec<&str> = response.matches[count..].iter().map(|hit| hit.path.as_str()).collect();
         paths.dedup();
         paths.truncate(MOST_PATHS);
+        // The same request on the remaining paths: the model can send it as it is.
         let mut arguments = json!(request);
         arguments["paths"] = json!(paths);
         let _ = write!(
@@ -234,27 +237,27 @@ pub(crate) fn search_files(
     text
 }
 
-fn match_lines(found: &SearchMatch, previous: Option<&SearchMatch>) -> String {
+fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>) -> String {
     let mut text = String::new();
-    // Lines that stand around two matches are shown once.
+    // Context lines that two matches share are written once.
     let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
-    let first = found.line.saturating_sub(found.context_before.len() as u64);
+    let first = hit.line.saturating_sub(hit.context_before.len() as u64);
     if previous.is_some() && first > shown_to + 1 {
         text.push_str("--\n");
     }
-    for (number, line) in (first..).zip(&found.context_before) {
+    for (number, line) in (first..).zip(&hit.context_before) {
         if number > shown_to {
             let _ = writeln!(text, "{number}- {line}");
         }
     }
-    let _ = writeln!(text, "{}: {}", found.line, found.match_text);
-    for (number, line) in (found.line + 1..).zip(&found.context_after) {
+    let _ = writeln!(text, "{}: {}", hit.line, hit.match_text);
+    for (number, line) in (hit.line + 1..).zip(&hit.context_after) {
         let _ = writeln!(text, "{number}- {line}");
     }
     text
 }
 
-/// Renders a failure: the code and text first, then what helps to go on.
+/// Renders a failure: the code and text first, then the details for the next step.
 pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimit) -> String {
     let code = json!(error.code());
     let code = code.as_str().unwrap_or_default();
@@ -271,8 +274,8 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
             ("stdout", Value::String(output)) => stdout = output,
             ("stderr", Value::String(output)) => stderr = output,
             (name, Value::String(value)) if value.contains('\n') => {
-                let (shown, _) = head(value, DETAIL_CHARACTERS);
-                let _ = write!(text, "\n{name}:\n{}", shown.trim_end_matches('\n'));
+                let (head, _) = head(value, DETAIL_CHARACTERS);
+                let _ = write!(text, "\n{name}:\n{}", head.trim_end_matches('\n'));
             }
             (name, Value::String(value)) => {
                 let _ = write!(text, "\n{name}: {}", head(value, DETAIL_CHARACTERS).0);
@@ -308,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_was_refused_has_a_line_each() {
+    fn each_refusal_of_a_command_has_a_line() {
         let denied = |count| Denied {
             what: "connect 192.0.2.1:443".into(),
             why: "network is off".into(),

@@ -16,8 +16,8 @@ pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     documented.chain(extra).collect()
 }
 
-/// Whether a tool answers plain text: clients that see text and structure show a model only the structure, and contents of
-/// files and outputs of commands are no pleasure to read as JSON.
+/// Reports whether a tool answers plain text: clients that get text and structure show a model only the structure, and
+/// contents of files and outputs of commands are hard to read as JSON.
 pub(crate) fn answers_text(tool: Tool) -> bool {
     matches!(tool, Tool::ReadFile | Tool::SearchFiles | Tool::ExecuteCommand)
 }
@@ -25,6 +25,7 @@ pub(crate) fn answers_text(tool: Tool) -> bool {
 fn documented(tool: Tool, wap_json: bool) -> McpTool {
     let input = object(compact_schema(&tool.request_schema()));
     let mut listed = McpTool::new(tool.name(), tool.description(), input);
+    // With exact JSON every answer is text for the client, and text has no schema.
     if !wap_json && !answers_text(tool) {
         listed.output_schema = Some(object(outline_schema(&tool.response_schema())));
     }

@@ -27,12 +27,12 @@ fn index() -> MemoryIndex {
 fn hits_are_ranked_limited_and_can_be_opened() {
     let (origin, cancel) = (origin(), CancelFlag::new());
     let call = Call { origin: &origin, cancel: &cancel, time_left: None };
-    let found = index().search(&call, &SearchCode { query: "LOGIN".into(), limit: 5 }).unwrap();
-    let paths: Vec<_> = found.hits.iter().map(|hit| (hit.path.as_str(), hit.line_start)).collect();
+    let response = index().search(&call, &SearchCode { query: "LOGIN".into(), limit: 5 }).unwrap();
+    let paths: Vec<_> = response.hits.iter().map(|hit| (hit.path.as_str(), hit.line_start)).collect();
     assert_eq!(paths, [("b.py", 3), ("a.py", 3)]);
     let one = index().search(&call, &SearchCode { query: "login".into(), limit: 1 }).unwrap();
-    assert_eq!(one.hits, found.hits[..1]);
-    let request = ReadSnippet { doc_id: found.hits[1].doc_id.clone(), window_lines: 2 };
+    assert_eq!(one.hits, response.hits[..1]);
+    let request = ReadSnippet { doc_id: response.hits[1].doc_id.clone(), window_lines: 2 };
     let snippet = index().snippet(&call, &request).unwrap();
     assert_eq!((snippet.content.as_str(), snippet.total_lines), ("import b.py\nimport gone.py\n", Some(4)));
     let missing = ReadSnippet { doc_id: "doc:z.py".into(), window_lines: 2 };
@@ -59,9 +59,9 @@ fn dependencies_go_both_ways_and_as_deep_as_asked() {
     assert_eq!(deep("a.py", 2), (String::new(), "b.py@1 c.py@2".into(), 1));
     assert_eq!(deep("c.py", 9), ("a.py@2 b.py@1".into(), String::new(), 0));
     let all = DiagnoseImpact { file: None, limit: 10, offset: 0 };
-    let found = index().impact_diagnostics(&call, &all).unwrap();
+    let response = index().impact_diagnostics(&call, &all).unwrap();
     assert_eq!(
-        (found.total, found.diagnostics[0].import.as_str(), found.diagnostics[0].line),
+        (response.total, response.diagnostics[0].import.as_str(), response.diagnostics[0].line),
         (1, "gone.py", 2)
     );
     let none = DiagnoseImpact { offset: 1, ..all };
@@ -90,9 +90,9 @@ fn what_a_test_says_about_the_index_is_in_its_answers() {
     index.set_state(IndexState::Building);
     index.mark_stale("b.py");
     let search = SearchCode { query: "login".into(), limit: 5 };
-    let found = index.search(&call, &search).unwrap();
+    let response = index.search(&call, &search).unwrap();
     assert_eq!(
-        (found.freshness.state, found.freshness.stale_paths),
+        (response.freshness.state, response.freshness.stale_paths),
         (IndexState::Building, vec!["b.py".into()])
     );
     let other = index.symbols(&call, &ListSymbols { file: "a.py".into() }).unwrap();

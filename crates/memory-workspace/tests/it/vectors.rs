@@ -10,8 +10,8 @@ use crate::workspace::ROOT;
 
 const VECTORS: &str = include_str!("../../../../fixtures/vectors/wap.json");
 
-/// What the workspace in memory cannot be, and the case that a ruling decides the other way (inserting past the end
-/// appends).
+/// The cases that the workspace in memory cannot represent, and the case that a ruling decides the other way (inserting
+/// past the end appends).
 const NOT_HERE: [(&str, &str); 9] = [
     ("explore_start_on_escaping_symlink", "links"),
     ("read_symlink_inside_ok", "links"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use test_support::Caller;
 use wap_core::*;
 
-/// What the workspace in memory says its root is.
+/// The root that the workspace in memory claims.
 pub(crate) const ROOT: &str = "/workspace";
 
 fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileChange {
@@ -16,7 +16,7 @@ fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileC
         operations: serde_json::from_value(operations).unwrap(),
         expected_version: expected,
         line_numbers: None,
-        seen: None,
+        seen_versions: None,
     })
 }
 
@@ -409,8 +409,8 @@ fn what_is_not_text_is_refused_or_skipped() {
 
     let request = json!({ "paths": ["."], "query": "hit", "type": "literal" });
     let request: SearchFiles = serde_json::from_value(request).unwrap();
-    let found = workspace.search_files(&Caller::once().call(), &request).unwrap();
-    assert_eq!((found.total_matches, found.skipped.binary), (1, 1));
+    let response = workspace.search_files(&Caller::once().call(), &request).unwrap();
+    assert_eq!((response.total_matches, response.skipped.binary), (1, 1));
 }
 
 #[test]

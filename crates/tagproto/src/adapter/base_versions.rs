@@ -58,8 +58,8 @@ impl BaseVersions {
         }
         if let Some(version) = self.shown_versions.version_for(canonical_path, line) {
             return Some(match &self.last_answer {
-                Some(answer) => answer.seen(&self.shown_versions, canonical_path, &[line], None),
-                None => SeenVersions { shown: vec![Some(version.clone())], ..SeenVersions::default() },
+                Some(answer) => answer.seen_versions(&self.shown_versions, canonical_path, &[line], None),
+                None => SeenVersions { by_operation: vec![Some(version.clone())], ..SeenVersions::default() },
             });
         }
         let version = self.at_start.get(canonical_path)?.clone();
@@ -118,8 +118,10 @@ pub fn base_versions<W: Workspace + ?Sized>(
             continue;
         }
         let now = state.version.as_ref().map(|version| (version, state.has_changed));
-        let versions =
-            base.last_answer.as_ref().map(|answer| answer.seen(&base.shown_versions, &state.path, &[], now));
+        let versions = base
+            .last_answer
+            .as_ref()
+            .map(|answer| answer.seen_versions(&base.shown_versions, &state.path, &[], now));
         if versions.is_some_and(|versions| versions.unknown) {
             base.unknown.insert(state.path);
         } else if let Some(version) = state.version {

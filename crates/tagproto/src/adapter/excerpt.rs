@@ -22,7 +22,7 @@ impl Excerpt {
         let text = text.trim_end_matches('\n').to_owned();
         let version = FileVersion(text_detail(error, "currentVersion").unwrap_or_default().to_owned());
         let lines = match LineConflict::of(error) {
-            Some(conflict) => conflict.shown,
+            Some(conflict) => conflict.excerpts,
             None => {
                 let lines = number("currentFirstLine").zip(number("currentLastLine"));
                 lines.map(|(first, last)| LineSpan { first, last }).into_iter().collect()

@@ -186,7 +186,7 @@ fn doubtful(
     let lines = format!("lines {start_line}-{end_line}");
     let what = match conflict.doubt {
         LineDoubt::WasDiffers => format!("the first of {lines} is not what was=\"...\" says"),
-        doubt => doubt_text(doubt, &lines, &conflict.places),
+        doubt => doubt_text(doubt, &lines, &conflict.candidates),
     };
     let next = match conflict.doubt {
         LineDoubt::TwoPlaces => "both stand below; send the edit again with the numbers that it has there",

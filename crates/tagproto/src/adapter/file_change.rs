@@ -24,7 +24,7 @@ pub(super) fn file_change(
             operations: vec![operation(i64::from(*start_line), i64::from(*end_line), was.as_deref(), body)],
             expected_version: None,
             line_numbers: None,
-            seen: versions,
+            seen_versions: versions,
         })),
         Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
         Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {

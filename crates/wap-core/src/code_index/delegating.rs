@@ -1,4 +1,4 @@
-//! Code indexes that have other ones answer.
+//! Code indexes that pass calls on to other ones.
 
 use crate::{
     Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
@@ -6,11 +6,11 @@ use crate::{
     SearchCodeResponse,
 };
 
-/// An index that does something before or after each question and has another index answer it.
+/// An index that does something before or after each question and passes it on to another index.
 ///
-/// Whatever implements this is a [`CodeIndex`].
+/// Every implementation is a [`CodeIndex`].
 pub trait DelegatingIndex: Send + Sync {
-    /// Has a question answered. It may be put to several indexes, or to one several times.
+    /// Passes a question on. It may go to several indexes, or to one several times.
     ///
     /// `operation` is the name of the method of [`CodeIndex`] that was called.
     ///

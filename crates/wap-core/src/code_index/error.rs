@@ -1,28 +1,28 @@
-//! Why an index cannot answer.
+//! The errors of an index.
 
-/// Why a [`CodeIndex`](crate::CodeIndex) cannot answer. No text holds a path outside of the workspace.
+/// The failure of a [`CodeIndex`](crate::CodeIndex) to answer. No text holds a path outside of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
     /// There is no index, or it cannot be reached.
     #[error("no code index is available")]
     Unavailable,
-    /// The index has no piece of that name, or no longer.
+    /// The index does not have a piece of that name, or has it no longer.
     #[error("there is no document '{doc_id}'; search again for its present name")]
     UnknownDocument {
-        /// The name that was asked for.
+        /// The requested name.
         doc_id: String,
     },
     /// The file does not exist, or is not one that is indexed.
     #[error("'{file}' is not in the index")]
     UnknownFile {
-        /// The file that was asked for.
+        /// The requested file.
         file: String,
     },
     /// The index cannot parse files of this kind.
     #[error("the language of '{file}' is not known to the index")]
     UnknownLanguage {
-        /// The file that was asked for.
+        /// The requested file.
         file: String,
     },
     /// The caller cancelled.
@@ -31,10 +31,10 @@ pub enum IndexError {
     /// The caller's time was over.
     #[error("the index took too long")]
     TimedOut,
-    /// The index is damaged or its store failed; the text says how.
+    /// The index is damaged or its store failed.
     #[error("the code index failed: {cause}")]
     Failed {
-        /// What failed, without paths outside of the workspace.
+        /// The cause, without paths outside of the workspace.
         cause: String,
     },
 }

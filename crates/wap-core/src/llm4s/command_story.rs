@@ -1,4 +1,4 @@
-//! What is said about one shell command, from its start to its end.
+//! The messages about one shell command, from its start to its end.
 
 use serde_json::Value;
 
@@ -18,11 +18,11 @@ const KILLED: i32 = 137;
 /// The exit code of a command that did not run.
 const NOT_RUN: i32 = 1;
 
-/// Tells what to send about one shell command, in order: that it has started, pieces of its output, the end of both
-/// outputs, one response, and that it is over.
+/// Produces the messages about one shell command, in order: its start, pieces of its output, the end of both outputs, one
+/// response, and its completion.
 ///
-/// A command that was not started has a failure instead, and is over. Whatever happens, exactly one message says that it
-/// is over, and it is the last one.
+/// A command that was not started has a failure instead, and then its completion. In every case exactly one message
+/// reports the completion, and it is the last one.
 #[derive(Debug)]
 pub struct CommandStory {
     id: String,
@@ -38,7 +38,7 @@ struct Output {
 }
 
 impl CommandStory {
-    /// Begins the story of a command that has been asked for.
+    /// Begins the story of a requested command.
     pub fn new(id: impl Into<String>, command: impl Into<String>) -> CommandStory {
         CommandStory {
             id: id.into(),
@@ -48,7 +48,7 @@ impl CommandStory {
         }
     }
 
-    /// The command has started. Returns what to send, once.
+    /// Returns the message that the command has started; `None` if it was returned before.
     pub fn started(&mut self) -> Option<String> {
         if std::mem::replace(&mut self.has_started, true) {
             return None;
@@ -56,32 +56,34 @@ impl CommandStory {
         Some(Outgoing::Started { command_id: &self.id, command: &self.command }.encode())
     }
 
-    /// The command has printed something. Returns what to send.
+    /// Returns the message with a piece of output; `None` if the piece is only a part of a character.
     pub fn printed(&mut self, stream: OutputStream, bytes: &[u8]) -> Option<String> {
         let output = &mut self.outputs[index(stream)];
         let content = format!("{}{}", output.take_gap(), output.pieces.push(bytes));
         self.piece(stream, &content)
     }
 
-    /// The command has printed something that cannot be sent, because the client does not take what was sent before. The
-    /// next piece says how much is missing; the response has all that a response can have.
+    /// Records output that cannot be sent, because the client has not read the earlier messages. The next piece reports the
+    /// number of missing bytes; the response holds as much output as any response.
     pub fn left_out(&mut self, stream: OutputStream, bytes: &[u8]) {
         let output = &mut self.outputs[index(stream)];
-        // The beginning of a character has no end any more.
+        // A held beginning of a character is left out, too: its end is among these bytes.
         output.left_out_bytes += (output.pieces.finish().len() + bytes.len()) as u64;
     }
 
-    /// The command has ended, or was not begun. Returns what to send. `ran_ms` is how long it took as far as is known,
-    /// in milliseconds; the engine's own figure takes its place.
+    /// Returns the messages for a command that has ended, or was not begun. `ran_ms` is its run time in milliseconds as
+    /// the caller measured it; a figure of the engine replaces it.
     pub fn ended(mut self, answer: &Result<Response, WapError>, ran_ms: u64) -> Vec<String> {
         let ran = ending(answer);
         let mut messages = Vec::new();
+        // The start may not have been observed, where another process runs the command; clients expect it first.
         if ran.is_some() {
             messages.extend(self.started());
         }
         if self.has_started {
             for stream in [OutputStream::Stdout, OutputStream::Stderr] {
                 let output = &mut self.outputs[index(stream)];
+                // A character that was begun and never ended is sent as U+FFFD, before the end of its output.
                 let content = format!("{}{}", output.take_gap(), output.pieces.finish());
                 messages.extend(self.piece(stream, &content));
                 let end = Outgoing::Output { command_id: &self.id, stream, content: "", is_complete: true };
@@ -125,7 +127,8 @@ fn index(stream: OutputStream) -> usize {
     }
 }
 
-/// How a command ended that has run. A timeout and a cancellation are errors to the tools and exit codes here.
+/// Returns the response of a command that has run; `None` if it did not run. A timeout and a cancellation are errors to
+/// the tools and exit codes here.
 pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteCommandResponse> {
     let error = match answer {
         Ok(Response::ExecuteCommand(response)) => return Some(response.clone()),
@@ -139,7 +142,7 @@ pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteComma
         _ => return None,
     };
     let text = |name| error.detail(name).and_then(Value::as_str).map(str::to_owned);
-    // Without an output it has not run.
+    // The error of a command that has run always holds its output; one that waited and was cancelled has none.
     let stdout = text("stdout")?;
     let warnings = error.detail("warnings").and_then(Value::as_array).into_iter().flatten();
     let warnings = warnings.filter_map(|warning| Some(warning.as_str()?.to_owned()));

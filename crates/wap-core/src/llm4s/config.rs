@@ -15,7 +15,7 @@ struct WireConfig {
     default_command_timeout_ms: Option<i64>,
 }
 
-/// Reads limits from a configuration; what it does not name has the recommended value. Unknown fields are ignored.
+/// Reads limits from a configuration; limits that it does not name have the recommended value. Unknown fields are ignored.
 ///
 /// # Errors
 ///
@@ -51,6 +51,7 @@ pub fn limits_from_config(config: &Value) -> Result<Limits, WapError> {
 }
 
 fn limit(field: &str, value: Option<i64>, usual: u64, most: u64) -> Result<u64, WapError> {
+    // Signed in the file and checked here, so that the error of a negative limit names the field.
     let Some(value) = value else { return Ok(usual) };
     u64::try_from(value).ok().filter(|value| (1..=most).contains(value)).ok_or_else(|| {
         let text = format!("the limit '{field}' is {value}, and has to be from 1 to {most}");

@@ -1,4 +1,4 @@
-//! What clients send.
+//! The messages of clients.
 
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ const SERVER_MESSAGES: [&str; 6] = [
     "ErrorMessage",
 ];
 
-/// The commands and the tools that they ask for.
+/// The commands and their tools.
 const COMMANDS: [(&str, Tool); 7] = [
     ("ExploreFilesCommand", Tool::ExploreFiles),
     ("ReadFileCommand", Tool::ReadFile),
@@ -45,23 +45,23 @@ pub enum Incoming {
 /// A command of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The client's name for it, to be repeated in everything that is said about it.
+    /// The client's name for the command, repeated in every message about it.
     pub id: String,
-    /// Whether it is a shell command, which is told about as it goes on, also if the request cannot be read.
+    /// True for a shell command, whose progress is reported while it runs, also if the request cannot be read.
     pub is_shell_command: bool,
-    /// What is asked for; the client hears under the id of a command that does not exist.
+    /// The request; an error if the client named a command that does not exist, reported under the command's id.
     pub request: Result<Request, WapError>,
 }
 
-/// A message that cannot be taken; the client is told with an [`Outgoing::Error`](super::Outgoing::Error).
+/// A message that cannot be accepted; the client receives an [`Outgoing::Error`](super::Outgoing::Error).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadMessage {
-    /// It is no JSON object with a type that is known, or a command without an id, without a field that it needs, or with one
-    /// of the wrong type. The original decodes a message as a whole and knows no difference.
+    /// It is not a JSON object with a type of the dialect, or a command without an id, without a required field, or with
+    /// a field of the wrong type. The original decodes a message as a whole and makes no difference.
     #[error("Invalid message format")]
     Format,
-    /// It is a message that only a server sends.
+    /// A message that only a server sends.
     #[error("Unexpected message type: {name}")]
     ServerOnly {
         /// The short name of the message.
@@ -70,7 +70,7 @@ pub enum BadMessage {
 }
 
 impl BadMessage {
-    /// Returns the code under which the client is told.
+    /// Returns the code of the error for the client.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ fn read_json(text: &str) -> Result<Value, BadMessage> {
     serde_json::from_str(text).map_err(|_| BadMessage::Format)
 }
 
-/// The short name of an object's type.
+/// Returns the short name of an object's type.
 fn type_of(object: &Map<String, Value>) -> Option<&str> {
     let name = object.get("$type")?.as_str()?;
     Some(name.strip_prefix(PACKAGE).unwrap_or(name))
@@ -130,11 +130,12 @@ fn read_command(command: Value) -> Result<Command, BadMessage> {
     let name = type_of(&fields).ok_or(BadMessage::Format)?.to_owned();
     let Some(Value::String(id)) = fields.remove("commandId") else { return Err(BadMessage::Format) };
     let tool = COMMANDS.into_iter().find(|(command, _)| *command == name).map(|(_, tool)| tool);
+    // An unknown command is refused under its id; a known one with bad fields is a bad message, as in the original.
     let request = match tool {
         Some(tool) => Ok(native_request(tool, fields).map_err(|_| BadMessage::Format)?),
         None => {
-            let shown: String = name.chars().take(100).collect();
-            Err(WapError::new(Reason::UnknownTool, format!("there is no command '{shown}'")))
+            let name: String = name.chars().take(100).collect();
+            Err(WapError::new(Reason::UnknownTool, format!("there is no command '{name}'")))
         }
     };
     Ok(Command { id, is_shell_command: tool == Some(Tool::ExecuteCommand), request })
@@ -154,7 +155,7 @@ fn native_request(tool: Tool, mut fields: Map<String, Value>) -> Result<Request,
             for (index, operation) in operations.into_iter().flatten().enumerate() {
                 name_operation(index, operation)?;
             }
-            // Whatever a client sends: this is what the dialect means.
+            // Also if the client sends this field: in the dialect, operations always apply one after the other.
             fields.insert("lineNumbers".to_owned(), json!(LineNumbers::InTurn));
         }
         _ => {}
@@ -162,7 +163,7 @@ fn native_request(tool: Tool, mut fields: Map<String, Value>) -> Result<Request,
     Request::parse(tool.name(), Value::Object(fields))
 }
 
-/// Seconds, whole or not, as whole milliseconds.
+/// Converts seconds, whole or not, into whole milliseconds.
 fn milliseconds(seconds: &Value) -> Result<Value, WapError> {
     if let Some(whole) = seconds.as_i64() {
         return Ok(whole.saturating_mul(1_000).into());
@@ -187,8 +188,8 @@ fn name_operation(index: usize, operation: &mut Value) -> Result<(), WapError> {
         // Without a type of the dialect it has to have a native one.
         None => return Ok(()),
         Some(other) => {
-            let shown: String = other.chars().take(100).collect();
-            return Err(WapError::new(Reason::InvalidField, format!("there is no operation '{shown}'"))
+            let name: String = other.chars().take(100).collect();
+            return Err(WapError::new(Reason::InvalidField, format!("there is no operation '{name}'"))
                 .with("field", format!("operations[{index}].$type")));
         }
     };

@@ -1,4 +1,4 @@
-//! What a server sends.
+//! The messages of a server.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,18 +9,18 @@ use crate::{ExecuteCommandResponse, Response, WapError};
 /// A message of the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing<'a> {
-    /// What became of a command, but for shell commands that were started.
+    /// The answer to a command, except to a shell command that was started.
     Answer {
         /// The client's name for the command.
         command_id: &'a str,
         /// The response or the failure.
         answer: Result<&'a Response, &'a WapError>,
     },
-    /// How a shell command ended that was started.
+    /// The end of a shell command that was started.
     Ran {
         /// The client's name for the command.
         command_id: &'a str,
-        /// How it ended.
+        /// Its response.
         response: &'a ExecuteCommandResponse,
     },
     /// A shell command has started.
@@ -34,29 +34,29 @@ pub enum Outgoing<'a> {
     Output {
         /// The client's name for the command.
         command_id: &'a str,
-        /// Which of its two outputs.
+        /// The pipe of the piece.
         stream: crate::OutputStream,
         /// The piece.
         content: &'a str,
-        /// Whether nothing more comes from this output.
+        /// True if this output has ended.
         is_complete: bool,
     },
-    /// A shell command is over, or was not begun; nothing more is said about it.
+    /// A shell command is over, or was not begun; no more messages about it follow.
     Completed {
         /// The client's name for the command.
         command_id: &'a str,
         /// The exit code: 143 for a cancelled command, -1 for one that took too long, 1 for one that did not run.
         exit_code: i32,
-        /// How long it ran, in milliseconds.
+        /// The run time in milliseconds.
         duration_ms: u64,
     },
-    /// A message could not be taken.
+    /// A message was not accepted.
     Error {
-        /// What is wrong.
+        /// The fault in it.
         error: &'a str,
         /// The same for programs.
         code: &'a str,
-        /// The command that the message was about, if it said so.
+        /// The command of the message; `None` if it named none.
         command_id: Option<&'a str>,
     },
     /// The answer to a heartbeat.
@@ -152,7 +152,7 @@ enum WireAnswer<'a> {
         command_id: &'a str,
         error: &'a str,
         code: &'a str,
-        /// The client has a text here, and no object.
+        /// A text and not an object, as clients of the dialect expect.
         #[serde(skip_serializing_if = "Option::is_none")]
         details: Option<String>,
     },
@@ -178,6 +178,7 @@ impl<'a> WireAnswer<'a> {
                 command_id,
                 response: WireResponse::Any(response),
             },
+            // The dialect has one code where WAP has two: the finer one, which its clients switch on.
             Err(error) => {
                 let details: Map<_, _> =
                     error.details().map(|(name, value)| (name.to_owned(), value.clone())).collect();

@@ -1,6 +1,6 @@
 //! Bytes that arrive in pieces, as text: a character that a piece splits waits for the next one.
 
-/// Turns pieces into text. What is no text is U+FFFD, as in the whole output.
+/// Turns pieces into text. Invalid bytes become U+FFFD, as in the whole output.
 #[derive(Debug, Default)]
 pub(super) struct TextPieces {
     /// The beginning of a character: at most three bytes.
@@ -8,7 +8,7 @@ pub(super) struct TextPieces {
 }
 
 impl TextPieces {
-    /// Takes a piece and returns the text that is whole.
+    /// Adds a piece and returns its complete characters.
     pub(super) fn push(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let whole = self.held.len() - unfinished(&self.held);
@@ -18,17 +18,18 @@ impl TextPieces {
         text
     }
 
-    /// Returns what is left: nothing more comes.
+    /// Returns the rest, after the last piece.
     pub(super) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// Returns the number of bytes at the end that begin a character.
 fn unfinished(bytes: &[u8]) -> usize {
+    // A character has at most four bytes, so an incomplete one has at most three.
     let last = &bytes[bytes.len().saturating_sub(3)..];
     let mut chunks = last.utf8_chunks();
-    // The tail may begin within a character: only what stands at its very end counts.
+    // The tail may begin within a character: only the last chunk counts.
     let invalid = chunks.by_ref().last().map_or(&[][..], |chunk| chunk.invalid());
     let is_beginning = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
     if is_beginning { invalid.len() } else { 0 }

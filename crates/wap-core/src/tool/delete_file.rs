@@ -12,7 +12,7 @@ pub struct DeleteFile {
     pub path: String,
 }
 
-/// What `deleteFile` did.
+/// The result of `deleteFile`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! What a command was refused by its confinement.
+//! The refusals of a command's confinement.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 
 use crate::WapError;
 
-/// Something that a command was refused, with what would allow it.
+/// One refusal of a command's confinement, with the setting that would allow it.
 ///
 /// Displays as one line, `connect 192.0.2.1:443 · network is off · --network on`, with `· N times` behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Denied {
-    /// What was tried.
+    /// The refused operation.
     pub what: String,
-    /// Why it was refused.
+    /// The reason of the refusal.
     pub why: String,
-    /// What would allow it; absent if nothing does.
+    /// The setting that would allow it; absent if none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<String>,
-    /// How often it was refused.
+    /// The number of refusals.
     pub count: u32,
 }
 
@@ -29,7 +29,7 @@ impl Denied {
     /// The name of the detail of an error that holds a list of these.
     pub const DETAIL: &str = "denied";
 
-    /// Returns those that the error of a command holds: one that timed out, was cancelled or used too much memory.
+    /// Returns the refusals in the error of a command that timed out, was cancelled or used too much memory.
     pub fn of_error(error: &WapError) -> Vec<Denied> {
         let entries = error.detail(Denied::DETAIL).and_then(Value::as_array).into_iter().flatten();
         entries.filter_map(|entry| Denied::deserialize(entry).ok()).collect()

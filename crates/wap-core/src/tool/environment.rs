@@ -1,6 +1,7 @@
 //! The variables of a command as they arrive: `{"NAME": "value"}`, or `[{"name": "NAME", "value": "value"}]`.
 //!
-//! The list says the same in a form that strict schemas can describe: those allow no object with names of the caller's choice.
+//! The list is a form of the same value that strict schemas can describe: those allow no object with names of the caller's
+//! choice.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,6 +60,7 @@ impl<'de> Visitor<'de> for EnvironmentVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut variables = BTreeMap::new();
         while let Some(Variable { name, value }) = list.next_element()? {
+            // In an object the parser keeps the last of two; a list with two values is more likely a mistake.
             if variables.contains_key(&name) {
                 return Err(A::Error::custom(format_args!("the variable '{name}' is given twice")));
             }

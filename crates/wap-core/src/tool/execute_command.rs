@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Denied;
 
-/// What the name begins with under which `readFile` gives a command's whole output. No file of a workspace can be named so.
+/// The prefix of the names under which `readFile` returns a command's whole output. No file of a workspace can have such a
+/// name.
 pub const OUTPUT_PREFIX: &str = "@output/";
 
 /// Runs a shell command in the workspace.
@@ -42,7 +43,7 @@ pub struct ExecuteCommand {
     pub environment: Option<BTreeMap<String, String>>,
 }
 
-/// What a command that ended by itself left behind. A timeout, a cancellation and a refusal are errors.
+/// The result of a command that ended by itself. A timeout, a cancellation and a refusal are errors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -53,7 +54,7 @@ pub struct ExecuteCommandResponse {
     pub stderr: String,
     /// Exit code, or 128 plus the signal's number.
     pub exit_code: i32,
-    /// Whether output was left out.
+    /// True if output was left out.
     pub is_output_truncated: bool,
     /// Run time in milliseconds.
     pub duration_ms: u64,

@@ -1,4 +1,4 @@
-//! `exploreFiles`: what is in a folder.
+//! `exploreFiles`: the entries of a folder.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::FileMetadata;
 pub struct ExploreFiles {
     /// Start folder; an empty text and `.` mean the root.
     pub path: String,
-    /// Whether to list recursively; absent means flat.
+    /// True to list recursively; absent means flat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
     /// Globs relative to the root that replace the default exclusions; an empty list excludes nothing.
@@ -23,7 +23,7 @@ pub struct ExploreFiles {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_depth: Option<i64>,
-    /// Whether to return metadata.
+    /// True to return metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_metadata: Option<bool>,
     /// Extension: whether to leave out what git ignores; absent means no.
@@ -36,16 +36,16 @@ impl ExploreFiles {
     pub const DEFAULT_DEPTH: u32 = 3;
 }
 
-/// What lies in a folder, sorted by the bytes of the path; the start folder itself is not listed.
+/// The entries of a folder, sorted by the bytes of the path; the start folder itself is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreFilesResponse {
     /// The entries, at most `maxDirectoryEntries`.
     pub files: Vec<ExploredFile>,
-    /// Whether entries were left out.
+    /// True if entries were left out.
     pub is_truncated: bool,
-    /// How many entries there are, those left out included.
+    /// The number of entries, those left out included.
     pub total_found: u64,
     /// Extension: what the caller should know, a bound that was reached for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +59,7 @@ pub struct ExploreFilesResponse {
 pub struct ExploredFile {
     /// Canonical path relative to the root.
     pub path: String,
-    /// Whether this is a folder.
+    /// True for a folder.
     pub is_directory: bool,
     /// Metadata, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct ExploredFile {
     pub kind: Option<EntryKind>,
 }
 
-/// What an entry is when it is neither a regular file nor a folder. Such entries are listed and never entered.
+/// The kind of an entry that is neither a regular file nor a folder. Such entries are listed and never entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

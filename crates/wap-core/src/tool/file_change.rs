@@ -27,7 +27,7 @@ impl FileChange {
     }
 }
 
-/// What one item of a batch did; the variant is the one of its [`FileChange`].
+/// The result of one item of a batch; the variant is the one of its [`FileChange`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileChanged {
     /// A whole file was written.

@@ -1,4 +1,4 @@
-//! Which versions files have at a moment, without their contents.
+//! The versions of files at a moment, without their contents.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::FileVersion;
 
 /// A point in an engine's history: its clock, and the last change that it has recorded.
 ///
-/// Opaque to callers, who give it back to ask what has changed since. The default stands for an engine that knows none.
+/// Opaque to callers, which pass it back to ask for changes since. The default stands for an engine without a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Moment {
@@ -22,7 +22,7 @@ pub struct Moment {
 pub struct FileStates {
     /// The moment.
     pub moment: Moment,
-    /// One for each path that was asked for, in that order.
+    /// One entry for each requested path, in that order; `None` if it is not a file that can be read.
     pub files: Vec<Option<FileState>>,
 }
 
@@ -34,6 +34,6 @@ pub struct FileState {
     pub path: String,
     /// The version; `None` if the file is too large to have one.
     pub version: Option<FileVersion>,
-    /// Whether it has changed since the moment that was asked about, or may have. False if none was.
+    /// True if the file has changed since the moment of the request, or may have. False if the request has no moment.
     pub has_changed: bool,
 }

@@ -1,4 +1,4 @@
-//! Which lines of a file an operation means when its numbers can be read in more than one version.
+//! The choice of the lines that an operation means when its numbers can be read in more than one version.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,70 +8,73 @@ use serde_json::Value;
 
 use crate::{FileVersion, LineSpan, ModifyFile, ModifyOperation, WapError};
 
-/// The fewest non-blank characters of a body line that decides between two places.
+/// The fewest non-blank characters of a body line that decides between two candidates.
 const TELLING_CHARACTERS: usize = 8;
 
-/// The versions of a file that the line numbers of a request may mean, as the conversation that makes it knows.
+/// The versions of a file that the line numbers of a request may mean, from the memory of its conversation.
 ///
-/// An engine carries the addressed lines from each of them to the file as it is, and changes nothing unless they are
+/// An engine maps the addressed lines from each of them to the present file, and changes nothing unless they are
 /// the same lines; see [`choose_lines`]. Adapters fill it in. It has no effect beside `expectedVersion`, which decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SeenVersions {
     /// For each operation, the version in which the conversation was last shown its lines; `None` if it never was.
-    pub shown: Vec<Option<FileVersion>>,
+    #[serde(rename = "shown")]
+    pub by_operation: Vec<Option<FileVersion>>,
     /// The version of the file when the conversation got its last answer.
     pub last_answer: Option<FileVersion>,
-    /// Whether it is unknown which version the numbers mean: the file has changed since the last answer and was never
-    /// shown, or what was shown is forgotten. Then only [`was`](ModifyOperation::was) decides.
+    /// True if the version that the numbers mean is unknown: the file has changed since the last answer and was never
+    /// shown, or the shown version is forgotten. Then only [`was`](ModifyOperation::was) decides.
     pub unknown: bool,
 }
 
-/// Where the lines that an operation addresses are in the file as it is, if its numbers mean one version.
+/// The lines of the present file that an operation addresses if its numbers mean one version.
 ///
-/// Lines are 0-based and half-open; an insertion addresses the empty range before the line that it comes in front of.
+/// Lines are 0-based and half-open; an insertion addresses the empty range in front of its next line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineReading {
-    /// They stand there unchanged.
+    /// The addressed lines, unchanged.
     Kept(Range<usize>),
-    /// They have changed; this is what stands in their place.
+    /// The lines that have replaced the addressed ones.
     Changed(Range<usize>),
     /// The version has no such lines.
     Absent,
 }
 
-/// Why the lines of an operation are not certain. The list is closed: engines word each of them.
+/// The reason why the lines of an operation are uncertain. The list is closed: engines word each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LineDoubt {
     /// No version has lines of these numbers.
     Absent,
-    /// They have changed since the one version that the numbers can mean.
+    /// The lines have changed since the one version that the numbers can mean.
     Changed,
     /// The numbers can mean different lines.
     TwoPlaces,
-    /// No line that the numbers can mean has the text that `was` says.
+    /// No line that the numbers can mean has the text of `was`.
     WasDiffers,
     /// The file has changed since the last answer, and its lines were never shown.
     Unseen,
 }
 
-/// The lines of a refused operation: why they are not certain, and what the refusal shows.
+/// The lines of a refused operation: the doubt about them, and the lines that the refusal quotes.
 ///
 /// Part of an error's details, under the name [`LineConflict::DETAIL`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LineConflict {
-    /// Why.
+    /// The reason of the refusal.
     pub doubt: LineDoubt,
     /// The operation at fault, counted from 1.
     pub operation: usize,
-    /// The lines that the operation can mean, in the file as it is. An empty span, whose last line is the one before its
+    /// The lines that the operation can mean, in the present file. An empty span, whose last line is the one before its
     /// first, stands for the gap between the two.
-    pub places: Vec<LineSpan>,
-    /// The lines that the error's `currentText` shows.
-    pub shown: Vec<LineSpan>,
-    /// The version of the file as it is, which those lines are of.
+    #[serde(rename = "places")]
+    pub candidates: Vec<LineSpan>,
+    /// The lines that the error's `currentText` quotes.
+    #[serde(rename = "shown")]
+    pub excerpts: Vec<LineSpan>,
+    /// The present version of the file, to which those lines belong.
     pub version: FileVersion,
 }
 
@@ -79,37 +82,41 @@ impl LineConflict {
     /// The name of the detail.
     pub const DETAIL: &'static str = "lineConflict";
 
-    /// Reads it out of an error; `None` if that has none.
+    /// Parses the conflict in the details of an error; `None` if the error has none.
     #[must_use]
     pub fn of(error: &WapError) -> Option<LineConflict> {
         serde_json::from_value(error.detail(LineConflict::DETAIL)?.clone()).ok()
     }
 
-    /// Adds it to an error.
+    /// Adds the conflict to the details of an error.
     #[must_use]
     pub fn add_to(&self, error: WapError) -> WapError {
         error.with(LineConflict::DETAIL, serde_json::to_value(self).unwrap_or(Value::Null))
     }
 }
 
-/// The text of a refusal for [`LineConflict`], after the path; it names the numbers as they were asked.
+/// Returns the text of a refusal for [`LineConflict`], to follow the path; `requested` names the lines as in the request.
 #[must_use]
-pub fn doubt_text(doubt: LineDoubt, asked: &str, places: &[LineSpan]) -> String {
-    let named: Vec<String> = places.iter().map(|place| place.named()).collect();
+pub fn doubt_text(doubt: LineDoubt, requested: &str, candidates: &[LineSpan]) -> String {
+    let named: Vec<String> = candidates.iter().map(|span| span.named()).collect();
     match doubt {
         LineDoubt::TwoPlaces => {
             format!(
-                "{asked} can mean {} of the file as it is now, so nothing was changed",
+                "{requested} can mean {} of the file as it is now, so nothing was changed",
                 named.join(" or ")
             )
         }
-        LineDoubt::WasDiffers => format!("{asked} is not the line that `was` says, so nothing was changed"),
+        LineDoubt::WasDiffers => {
+            format!("{requested} is not the line that `was` says, so nothing was changed")
+        }
         LineDoubt::Unseen => format!(
             "nothing was changed, because the file has changed since your last message and you have not seen it since: \
-             {asked} may be another place by now"
+             {requested} may be another place by now"
         ),
-        LineDoubt::Changed => format!("{asked} is not what it was when you saw it, so nothing was changed"),
-        LineDoubt::Absent => format!("there is no {asked} in the file"),
+        LineDoubt::Changed => {
+            format!("{requested} is not what it was when you saw it, so nothing was changed")
+        }
+        LineDoubt::Absent => format!("there is no {requested} in the file"),
     }
 }
 
@@ -117,12 +124,12 @@ pub fn doubt_text(doubt: LineDoubt, asked: &str, places: &[LineSpan]) -> String 
 ///
 /// `readings` are those of every version that its numbers can mean, in any order. The lines are certain if all readings
 /// that have such lines at all agree. Else the operation's `was` decides, and then a line of its new content with at
-/// least eight non-blank characters that occurs once in the file, in one of the places. `line` gives the text of a line
-/// of the file as it is, by its 0-based index, without its ending; `total_lines` is their number.
+/// least eight non-blank characters that occurs once in the file, in one of the candidates. `line` gives the text of a
+/// line of the present file, by its 0-based index, without its ending; `total_lines` is their number.
 ///
 /// # Errors
 ///
-/// The doubt that is left. Where `was` is given and differs, the lines are refused however certain they are.
+/// The remaining doubt. If `was` is given and differs, the lines are refused, however certain they are.
 pub fn choose_lines<'t>(
     readings: &[LineReading],
     operation: &ModifyOperation,
@@ -130,6 +137,7 @@ pub fn choose_lines<'t>(
     line: &dyn Fn(usize) -> Option<Cow<'t, str>>,
 ) -> Result<Range<usize>, LineDoubt> {
     let mut distinct: Vec<&LineReading> = Vec::new();
+    // A version without such lines decides nothing: the numbers then mean one of the other versions.
     for reading in readings {
         if *reading != LineReading::Absent && !distinct.contains(&reading) {
             distinct.push(reading);
@@ -141,6 +149,7 @@ pub fn choose_lines<'t>(
     if let Some(was) = operation.was() {
         distinct.retain(|reading| match reading {
             LineReading::Kept(lines) => {
+                // An insertion addresses no line; `was` is then the text of the line above it.
                 let index = if lines.is_empty() { lines.start.checked_sub(1) } else { Some(lines.start) };
                 index.and_then(line).is_some_and(|text| text.trim() == was.trim())
             }
@@ -156,7 +165,7 @@ pub fn choose_lines<'t>(
         _ => {}
     }
     let ranges: Vec<&Range<usize>> = distinct.iter().filter_map(|reading| reading.range()).collect();
-    let chosen = place_of_body(&ranges, operation, total_lines, line).map(|index| distinct[index]);
+    let chosen = candidate_of_body(&ranges, operation, total_lines, line).map(|index| distinct[index]);
     match chosen {
         Some(LineReading::Kept(lines)) => Ok(lines.clone()),
         _ => Err(LineDoubt::TwoPlaces),
@@ -164,7 +173,7 @@ pub fn choose_lines<'t>(
 }
 
 impl LineReading {
-    /// Returns the lines of the file as it is that it is about; `None` for lines that there are not.
+    /// Returns the lines of the present file; `None` if the version has no such lines.
     #[must_use]
     pub fn range(&self) -> Option<&Range<usize>> {
         match self {
@@ -174,9 +183,9 @@ impl LineReading {
     }
 }
 
-/// The only one of several places that a line of the new content belongs to; `None` if that leaves a doubt.
-fn place_of_body<'t>(
-    places: &[&Range<usize>],
+/// Returns the index of the only candidate that holds a line of the new content; `None` if a doubt remains.
+fn candidate_of_body<'t>(
+    candidates: &[&Range<usize>],
     operation: &ModifyOperation,
     total_lines: usize,
     line: &dyn Fn(usize) -> Option<Cow<'t, str>>,
@@ -185,26 +194,27 @@ fn place_of_body<'t>(
     let is_telling = |text: &&str| {
         text.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
     };
-    // How often each line of the content occurs in the file, and where.
-    let mut found: std::collections::HashMap<&str, (usize, usize)> =
+    // The number of occurrences of each line of the content in the file, and the index of the last one.
+    let mut occurrences: std::collections::HashMap<&str, (usize, usize)> =
         new_content.lines().map(str::trim).filter(is_telling).map(|text| (text, (0, 0))).collect();
-    if found.is_empty() {
+    if occurrences.is_empty() {
         return None;
     }
+    // One pass over the file for all lines of the body, whose number is not bounded.
     for index in 0..total_lines {
         if let Some(text) = line(index)
-            && let Some((count, at)) = found.get_mut(text.trim())
+            && let Some((count, at)) = occurrences.get_mut(text.trim())
         {
             (*count, *at) = (*count + 1, index);
         }
     }
     let mut chosen = None;
-    for (_, at) in found.into_values().filter(|(count, _)| *count == 1) {
-        let mut within = places.iter().enumerate().filter(|(_, place)| place.contains(&at));
+    for (_, at) in occurrences.into_values().filter(|(count, _)| *count == 1) {
+        let mut within = candidates.iter().enumerate().filter(|(_, lines)| lines.contains(&at));
         match (within.next(), within.next()) {
-            (Some((place, _)), None) if chosen.is_none_or(|chosen| chosen == place) => chosen = Some(place),
+            (Some((index, _)), None) if chosen.is_none_or(|chosen| chosen == index) => chosen = Some(index),
             (None, _) => {}
-            // It stands in two of them, or another line chose another place.
+            // The line is in two candidates, or another line chose another one.
             _ => return None,
         }
     }
@@ -213,23 +223,25 @@ fn place_of_body<'t>(
 
 impl ModifyFile {
     /// Returns the versions that the line numbers of an operation may mean, by its 0-based index, each once; none at all
-    /// means the file as it is.
+    /// means the present file.
     #[must_use]
     pub fn meant_versions(&self, index: usize) -> Vec<&FileVersion> {
         if let Some(expected) = &self.expected_version {
             return vec![expected];
         }
-        let Some(seen) = &self.seen else { return Vec::new() };
-        let shown = seen.shown.get(index).and_then(Option::as_ref);
-        let mut versions: Vec<&FileVersion> = shown.into_iter().chain(&seen.last_answer).collect();
+        let Some(seen_versions) = &self.seen_versions else { return Vec::new() };
+        let last_shown = seen_versions.by_operation.get(index).and_then(Option::as_ref);
+        let mut versions: Vec<&FileVersion> =
+            last_shown.into_iter().chain(&seen_versions.last_answer).collect();
         versions.dedup();
         versions
     }
 
-    /// Whether it is unknown which version the line numbers mean.
+    /// Reports whether the version that the line numbers mean is unknown.
     #[must_use]
     pub fn is_unseen(&self) -> bool {
-        self.expected_version.is_none() && self.seen.as_ref().is_some_and(|seen| seen.unknown)
+        self.expected_version.is_none()
+            && self.seen_versions.as_ref().is_some_and(|versions| versions.unknown)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `exploreFiles` and `readFile` tell about a file.
+//! The metadata of a file in answers of `exploreFiles` and `readFile`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct FileMetadata {
     pub path: String,
     /// Size in bytes; 0 for a folder.
     pub size: u64,
-    /// Whether this is a folder.
+    /// True for a folder.
     pub is_directory: bool,
     /// Last modification, ISO 8601 in UTC.
     pub last_modified: String,

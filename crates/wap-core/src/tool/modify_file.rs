@@ -21,18 +21,18 @@ pub struct ModifyFile {
     /// Extension: the version that the line numbers mean; they are mapped if the file has changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<FileVersion>,
-    /// Extension for dialects: which text the line numbers of later operations mean; absent means the file before the
-    /// call. Not in the schema: a model is told one rule.
+    /// Extension for dialects: the text that the line numbers of later operations mean; absent means the file before the
+    /// call. Not in the schema: a model is given one rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub line_numbers: Option<LineNumbers>,
     /// Extension for adapters: the versions that the line numbers may mean. Not in the schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "seen", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
-    pub seen: Option<SeenVersions>,
+    pub seen_versions: Option<SeenVersions>,
 }
 
-/// Which text the line numbers of several operations mean.
+/// The text that the line numbers of several operations mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LineNumbers {
@@ -156,7 +156,7 @@ impl<'de> Deserialize<'de> for ModifyOperation {
     }
 }
 
-/// What `modifyFile` did.
+/// The result of `modifyFile`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -168,7 +168,7 @@ pub struct ModifyFileResponse {
     /// Extension: the version of the file after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<FileVersion>,
-    /// Extension: the version that was changed; not the expected one if somebody else changed the file in between.
+    /// Extension: the version that was changed; not the expected one if another process changed the file in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_version: Option<FileVersion>,
     /// Extension: how later lines moved, in the order of the lines.
@@ -215,16 +215,16 @@ pub struct NearLine {
     pub text: String,
 }
 
-/// What a regular expression of a call matched.
+/// The matches of a regular expression of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RegexReplacements {
     /// The operation, counted from 1.
     pub operation: u64,
-    /// How many matches were replaced; without the flag `g` at most one.
+    /// The number of replaced matches; without the flag `g` at most one.
     pub replaced: u64,
-    /// How many matches there were.
+    /// The number of all matches.
     pub matches: u64,
     /// Without a match, the lines that contain most of the pattern's words, in the order of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -232,7 +232,7 @@ pub struct RegexReplacements {
 }
 
 impl RegexReplacements {
-    /// Says what was replaced, unless that is all there was.
+    /// Returns a note for the model unless every match was replaced.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let RegexReplacements { operation, replaced, matches, .. } = self;

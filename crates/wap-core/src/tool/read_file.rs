@@ -29,11 +29,11 @@ pub struct ReadFile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadFileResponse {
-    /// The lines that were asked for, with their endings; undecodable bytes are U+FFFD.
+    /// The requested lines, with their endings; undecodable bytes are U+FFFD.
     pub content: String,
     /// Metadata of the whole file.
     pub metadata: FileMetadata,
-    /// Whether the content was cut at the size limit.
+    /// True if the content was cut at the size limit.
     pub is_truncated: bool,
     /// Lines in the whole file; 0 for an empty one.
     pub total_lines: u64,
@@ -48,10 +48,10 @@ pub struct ReadFileResponse {
 }
 
 impl ReadFileResponse {
-    /// The warning that the text was cut at the size limit and where it goes on, if it was; `first_line` is the 1-based
-    /// number of the first line that was returned.
+    /// Returns the warning that the text was cut at the size limit, with the line at which it continues; `None` if it was
+    /// not cut. `first_line` is the 1-based number of the first line that was returned.
     ///
-    /// Whoever shows less of the text says something else in its place.
+    /// A caller that shows less of the text words its own warning instead.
     #[must_use]
     pub fn cut_warning(&self, first_line: u64) -> Option<String> {
         let next = first_line + self.returned_lines;
@@ -60,6 +60,6 @@ impl ReadFileResponse {
             false => "the rest of this line is too long to be shown; ",
         };
         self.is_truncated
-            .then(|| format!("the text was cut at the size limit; {rest}it goes on at line {next}"))
+            .then(|| format!("the text was cut at the size limit; {rest}it continues at line {next}"))
     }
 }

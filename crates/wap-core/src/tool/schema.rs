@@ -51,10 +51,10 @@ pub fn schema_of<T: schemars::JsonSchema>() -> Value {
 
 /// Shortens the schema of a tool's arguments for a list that a model reads.
 ///
-/// Titles, formats, the schema's own address and description go, an optional field is no longer said to take `null`, and
-/// what was defined once and referred to stands where it is used. Of two forms of a value, an object with names of the caller's
-/// choice is left out: strict validators of the large model APIs take objects with listed properties only. Every value that
-/// fits the short schema fits the full one.
+/// Titles, formats, the schema's own address and description are removed, an optional field no longer accepts `null`, and
+/// definitions replace the references to them. Of two forms of a value, an object with names of the caller's choice is left
+/// out: strict validators of the large model APIs accept objects with listed properties only. Every value that fits the
+/// short schema fits the full one.
 #[must_use]
 pub fn compact_schema(schema: &Value) -> Value {
     let mut short = Compactor::of(schema).schema(schema);
@@ -64,8 +64,8 @@ pub fn compact_schema(schema: &Value) -> Value {
     short
 }
 
-/// Reduces the schema of a response to the fields that are always there, one level deep. Every response that fits the
-/// full schema fits this one.
+/// Reduces the schema of a response to its required fields, one level deep. Every response that fits the full schema fits
+/// this one.
 #[must_use]
 pub fn outline_schema(schema: &Value) -> Value {
     let compactor = Compactor::of(schema);
@@ -93,9 +93,9 @@ impl Compactor {
         let Some(schema) = schema.as_object() else { return schema.clone() };
         if let Some(meant) = self.meant(schema) {
             let mut short = self.schema(meant);
-            // What is said where it is used is more to the point than what is said where it is defined.
-            if let (Some(said), Value::Object(short)) = (schema.get("description"), &mut short) {
-                short.insert("description".to_owned(), without_extension(said));
+            // The description of the field is more specific than that of its type.
+            if let (Some(description), Value::Object(short)) = (schema.get("description"), &mut short) {
+                short.insert("description".to_owned(), without_extension(description));
             }
             return short;
         }
@@ -103,7 +103,7 @@ impl Compactor {
         for (keyword, rule) in schema {
             let rule = match keyword.as_str() {
                 "$schema" | "$defs" | "title" | "format" | "default" => continue,
-                // A constant says what it is.
+                // A constant has the type of its value.
                 "type" if schema.contains_key("const") => continue,
                 "type" => without_null(rule),
                 "description" => without_extension(rule),
@@ -124,12 +124,13 @@ impl Compactor {
         Value::Object(short)
     }
 
-    /// What a schema stands for that only refers, or that only adds `null`.
+    /// Returns the target of a schema that only refers to another one, or that only adds `null`.
     fn meant<'a>(&'a self, schema: &'a Map<String, Value>) -> Option<&'a Value> {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             return self.definitions.get(name.strip_prefix("#/$defs/")?);
         }
         let variants = schema.get("anyOf")?.as_array()?;
+        // With two forms left, neither can stand for both, and the schema keeps them.
         let mut strict =
             variants.iter().filter(|one| one["type"] != "null" && !one["additionalProperties"].is_object());
         let meant = strict.next()?;
@@ -142,7 +143,7 @@ impl Compactor {
     }
 }
 
-/// A description without the word that says that the document does not know the field: to a model that makes no difference.
+/// Returns a description without the word that marks an extension of the document: it is of no use to a model.
 fn without_extension(description: &Value) -> Value {
     match description.as_str().and_then(|text| text.strip_prefix("Extension: ")) {
         Some(text) => text.into(),
@@ -157,7 +158,7 @@ fn without_null(types: &Value) -> Value {
     }
 }
 
-/// The texts of variants that are nothing but texts.
+/// Returns the constants of variants that are nothing else; `None` if one of them is.
 fn constants(variants: &Value) -> Option<Value> {
     variants.as_array()?.iter().map(|variant| variant.get("const").cloned()).collect()
 }

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct SearchFiles {
     /// Files and folders to search; overlapping ones are searched once.
     pub paths: Vec<String>,
-    /// What to look for.
+    /// The text or the expression to search for.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub query: String,
-    /// How to read the query.
+    /// The kind of query.
     #[serde(rename = "type")]
     pub query_type: QueryType,
-    /// Whether to search beneath folders; absent means yes.
+    /// False to search only the folder itself; absent means true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
     /// Globs relative to the root that replace the default exclusions.
@@ -37,14 +37,14 @@ impl SearchFiles {
     pub const DEFAULT_CONTEXT_LINES: u32 = 2;
 }
 
-/// How a query is read.
+/// The kind of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum QueryType {
     /// A regular expression for a linear-time engine.
     Regex,
-    /// The text as it stands.
+    /// The text itself, without special characters.
     Literal,
 }
 
@@ -55,9 +55,9 @@ pub enum QueryType {
 pub struct SearchFilesResponse {
     /// The matches, at most `maxSearchResults`.
     pub matches: Vec<SearchMatch>,
-    /// Whether matches were left out.
+    /// True if matches were left out.
     pub is_truncated: bool,
-    /// How many lines match, those left out included.
+    /// The number of matching lines, those left out included.
     pub total_matches: u64,
     /// Extension: files that could not be searched, by reason.
     #[serde(default, skip_serializing_if = "Skipped::is_empty")]
@@ -84,7 +84,7 @@ pub struct SearchMatch {
     pub context_after: Vec<String>,
 }
 
-/// Files that a search passed over.
+/// Files that a search skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -98,7 +98,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Tells whether nothing was passed over.
+    /// Reports whether no file was skipped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Skipped::default()

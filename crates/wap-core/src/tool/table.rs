@@ -1,8 +1,8 @@
-//! What a client is told about each tool: its title, what it does and how to use it well.
+//! The texts about each tool for clients: its title, its effect and its best use.
 
 use crate::Tool;
 
-/// What a model should know before it uses the tools, from the document's general guidelines and best practices.
+/// The guidelines for a model before it uses the tools, from the document's general guidelines and best practices.
 pub const GUIDELINES: &str = "\
 You work on one folder of code. Paths are relative to its root and separated by '/'.
 1. Explore first: learn the structure before you change anything.
@@ -15,7 +15,7 @@ is refused and both are shown; `was`, the first of the lines, decides at once.
 Recursive operations leave out node_modules, .git, dist, build, .venv, target, __pycache__ and vendor unless \
 excludePatterns says otherwise. Commands run confined.";
 
-/// How far the effect of a tool reaches.
+/// The reach of a tool's effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolEffect {
     /// It leaves everything as it is.
@@ -86,7 +86,7 @@ impl Tool {
         }
     }
 
-    /// Returns how far the tool's effect reaches.
+    /// Returns the reach of the tool's effect.
     #[must_use]
     pub fn effect(self) -> ToolEffect {
         match self {

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::{Response, Tool, WapError, compact_schema, visible_text};
 
-/// How many names a note lists.
+/// The most names in a note.
 const MOST_NAMES: usize = 10;
 
-/// How many characters of a name a note shows.
+/// The most characters of a name in a note.
 const NAME_CHARACTERS: usize = 60;
 
-/// An argument that is read and stands in no schema, because a model should learn one rule about line numbers.
+/// An argument that is accepted and is in no schema, because a model should learn one rule about line numbers.
 const UNLISTED: (Tool, &str) = (Tool::ModifyFile, "lineNumbers");
 
 /// The arguments of one call that its tool ignores.
@@ -21,7 +21,7 @@ const UNLISTED: (Tool, &str) = (Tool::ModifyFile, "lineNumbers");
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownArguments {
     names: Vec<String>,
-    /// How many more there are.
+    /// The number of further ones.
     more: usize,
 }
 
@@ -31,7 +31,7 @@ impl UnknownArguments {
     pub fn of(tool: Tool, arguments: &Value) -> UnknownArguments {
         static SCHEMAS: OnceLock<[Value; 8]> = OnceLock::new();
         let schemas = SCHEMAS.get_or_init(|| Tool::ALL.map(|tool| compact_schema(&tool.request_schema())));
-        let schema = Tool::ALL.iter().zip(schemas).find(|(known, _)| **known == tool);
+        let schema = Tool::ALL.iter().zip(schemas).find(|(entry, _)| **entry == tool);
         let Some((_, schema)) = schema else { return UnknownArguments::default() };
         let mut unknown = UnknownArguments::default();
         unknown.walk(schema, arguments, "", &|name| (tool, name) == UNLISTED);
@@ -52,7 +52,7 @@ impl UnknownArguments {
         self.names.is_empty()
     }
 
-    /// Returns the note for whoever made the call, one line; `None` if there is nothing to say.
+    /// Returns the note for the caller, one line; `None` if every argument is in the schema.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let names: Vec<String> = self.names.iter().map(|name| format!("'{name}'")).collect();
@@ -90,6 +90,7 @@ impl UnknownArguments {
     fn walk(&mut self, schema: &Value, value: &Value, parent: &str, is_known: &dyn Fn(&str) -> bool) {
         match value {
             Value::Object(fields) => {
+                // Operations have variants: an argument of another variant counts as unknown.
                 let schema = variant(schema, value).unwrap_or(schema);
                 let Some(properties) = schema["properties"].as_object() else { return };
                 for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
@@ -115,11 +116,12 @@ impl UnknownArguments {
             self.more += 1;
             return;
         }
-        let mut shown: String = name.chars().take(NAME_CHARACTERS).collect();
-        if shown.len() < name.len() {
-            shown.push('…');
+        let mut text: String = name.chars().take(NAME_CHARACTERS).collect();
+        if text.len() < name.len() {
+            text.push('…');
         }
-        self.names.push(format!("{parent}{}", visible_text(&shown).replace(['\n', '\r', '\t'], " ")));
+        // The note is one line, and a name comes from the caller: a line break in it could fake another warning.
+        self.names.push(format!("{parent}{}", visible_text(&text).replace(['\n', '\r', '\t'], " ")));
     }
 }
 

@@ -16,10 +16,10 @@ pub struct WriteFile {
     pub path: String,
     /// The content, written as it is.
     pub content: String,
-    /// What to do with a file that exists; absent means overwrite.
+    /// The treatment of a file that exists; absent means overwrite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<WriteMode>,
-    /// Whether missing parent folders are made; absent means no.
+    /// True to make missing parent folders; absent means false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_directories: Option<bool>,
 }
@@ -32,7 +32,7 @@ impl WriteFile {
     }
 }
 
-/// What `writeFile` does with a file that exists.
+/// The treatment of a file that exists, in `writeFile`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -46,7 +46,7 @@ pub enum WriteMode {
     Append,
 }
 
-/// What `writeFile` did.
+/// The result of `writeFile`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

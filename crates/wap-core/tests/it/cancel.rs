@@ -79,10 +79,10 @@ fn a_hook_may_drop_its_own_guard_and_ask_the_flag() {
     thread::spawn(move || {
         let flag = CancelFlag::new();
         let own: Arc<Mutex<Option<CancelGuard>>> = Arc::default();
-        let (in_hook, asked) = (Arc::clone(&own), flag.clone());
+        let (in_hook, in_test) = (Arc::clone(&own), flag.clone());
         let guard = flag.on_cancel(Box::new(move || {
             drop(in_hook.lock().unwrap().take());
-            done.send(asked.is_cancelled()).unwrap();
+            done.send(in_test.is_cancelled()).unwrap();
         }));
         *own.lock().unwrap() = Some(guard);
         flag.cancel();

@@ -1,4 +1,4 @@
-//! What a client's line numbers mean while others edit the same files.
+//! The meaning of a client's line numbers while others edit the same files.
 
 use memory_workspace::MemoryWorkspace;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn after_an_edit_of_its_own_a_number_of_two_lines_is_refused_and_both_are_shown(
     let conflict = LineConflict::of(&error).unwrap();
     assert_eq!((error.reason(), conflict.doubt), (Reason::Conflict, LineDoubt::TwoPlaces));
     let at = |line| LineSpan { first: line, last: line };
-    assert_eq!(conflict.places, [at(3), at(4)]);
+    assert_eq!(conflict.candidates, [at(3), at(4)]);
     desk.replace(&one, 3, "TWO").unwrap();
     assert_eq!(desk.text(), "zero\none\nTWO\nthree\nfour\nfive\nsix\n");
 }
@@ -222,12 +222,12 @@ fn numbers_of_a_search_are_those_of_the_file_as_it_was_searched() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&other, "zero");
-    let found = desk.does(
+    let response = desk.does(
         &one,
         "searchFiles",
         json!({ "paths": ["src"], "query": "four", "type": "literal", "contextLines": 0 }),
     );
-    assert_eq!(found["matches"][0]["line"], 5);
+    assert_eq!(response["matches"][0]["line"], 5);
     desk.replace(&one, 5, "FOUR").unwrap();
     assert_eq!(desk.text(), "zero\none\ntwo\nthree\nFOUR\nfive\nsix\n");
 }

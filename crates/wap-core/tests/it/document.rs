@@ -127,7 +127,7 @@ pub(crate) fn responses() -> Vec<Response> {
         metadata: Some(metadata("src/a.rs")),
         kind: None,
     };
-    let found = SearchMatch {
+    let hit = SearchMatch {
         path: "a".into(),
         line: 2,
         match_text: "hit".into(),
@@ -174,7 +174,7 @@ pub(crate) fn responses() -> Vec<Response> {
         }),
         Response::DeleteFile(DeleteFileResponse { success: true, path: "a".into(), warnings: Vec::new() }),
         Response::SearchFiles(SearchFilesResponse {
-            matches: vec![found],
+            matches: vec![hit],
             is_truncated: false,
             total_matches: 1,
             skipped: Skipped::default(),

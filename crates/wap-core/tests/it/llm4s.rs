@@ -43,7 +43,7 @@ fn both_spellings_of_a_type_are_read_wherever_it_stands() {
     assert_eq!(decode(&foreign), Err(BadMessage::Format));
 }
 
-/// Why a command cannot be read.
+/// Returns the refusal of a command.
 fn refused(command: Value) -> BadMessage {
     decode(&json!({ "$type": "CommandMessage", "command": command }).to_string()).unwrap_err()
 }
@@ -192,10 +192,10 @@ fn a_story_has_one_start_two_ends_of_output_one_response_and_one_end() {
     texts.extend(story.printed(OutputStream::Stderr, b"e"));
     texts.extend(story.printed(OutputStream::Stdout, b"\xa9"));
     texts.extend(story.ended(&Ok(Response::ExecuteCommand(ran(3))), 99));
-    let told = messages(&texts);
+    let sent = messages(&texts);
     let stream = "StreamingOutputMessage";
     assert_eq!(
-        names(&told),
+        names(&sent),
         [
             "CommandStartedMessage",
             stream,
@@ -207,10 +207,10 @@ fn a_story_has_one_start_two_ends_of_output_one_response_and_one_end() {
             "CommandCompletedMessage"
         ]
     );
-    let contents: Vec<_> = told[1..6].iter().map(|message| message["content"].as_str().unwrap()).collect();
+    let contents: Vec<_> = sent[1..6].iter().map(|message| message["content"].as_str().unwrap()).collect();
     assert_eq!(contents, ["a", "e", "é", "", ""]);
     assert_eq!(
-        told[7],
+        sent[7],
         json!({ "$type": "CommandCompletedMessage", "commandId": "c", "exitCode": 3, "durationMs": 12 })
     );
 }
@@ -230,11 +230,11 @@ fn what_a_command_was_refused_is_in_its_response_however_it_ended() {
         WapError::new(Reason::Timeout, "late").with("stdout", "").with(Denied::DETAIL, json!(denied));
     let response = ExecuteCommandResponse { denied, ..ran(1) };
     for answer in [Ok(Response::ExecuteCommand(response)), Err(timeout)] {
-        let told = messages(&CommandStory::new("c", "make").ended(&answer, 9));
-        assert_eq!(told[told.len() - 2]["response"]["denied"], expected);
+        let sent = messages(&CommandStory::new("c", "make").ended(&answer, 9));
+        assert_eq!(sent[sent.len() - 2]["response"]["denied"], expected);
     }
-    let told = messages(&CommandStory::new("c", "make").ended(&Ok(Response::ExecuteCommand(ran(1))), 9));
-    assert_eq!(told[told.len() - 2]["response"].get("denied"), None);
+    let sent = messages(&CommandStory::new("c", "make").ended(&Ok(Response::ExecuteCommand(ran(1))), 9));
+    assert_eq!(sent[sent.len() - 2]["response"].get("denied"), None);
 }
 
 #[test]
@@ -244,22 +244,22 @@ fn a_timeout_and_a_cancellation_are_responses_once_the_command_has_run() {
     {
         let error = WapError::new(reason, "ended").with("stdout", "so far").with("durationMs", 7);
         // The start may not have been seen, where another process runs the command.
-        let told = messages(&CommandStory::new("c", "make").ended(&Err(error), 99));
-        assert_eq!(told[0]["$type"], "CommandStartedMessage");
-        let response = &told[told.len() - 2]["response"];
+        let sent = messages(&CommandStory::new("c", "make").ended(&Err(error), 99));
+        assert_eq!(sent[0]["$type"], "CommandStartedMessage");
+        let response = &sent[sent.len() - 2]["response"];
         assert_eq!((&response["exitCode"], &response["stdout"]), (&json!(exit_code), &json!("so far")));
-        assert_eq!(told.last().unwrap()["exitCode"], exit_code);
-        assert_eq!(told.last().unwrap()["durationMs"], 7);
+        assert_eq!(sent.last().unwrap()["exitCode"], exit_code);
+        assert_eq!(sent.last().unwrap()["durationMs"], 7);
     }
 }
 
 #[test]
 fn a_command_that_did_not_run_has_a_failure_and_an_end() {
     for (reason, exit_code) in [(Reason::ReadOnly, 1), (Reason::Cancelled, 143), (Reason::SpawnFailed, 1)] {
-        let told = messages(&CommandStory::new("c", "rm -rf /").ended(&Err(WapError::new(reason, "no")), 4));
-        assert_eq!(names(&told), ["ResponseMessage", "CommandCompletedMessage"]);
-        assert_eq!(told[0]["response"]["code"], reason.name());
-        assert_eq!((&told[1]["exitCode"], &told[1]["durationMs"]), (&json!(exit_code), &json!(4)));
+        let sent = messages(&CommandStory::new("c", "rm -rf /").ended(&Err(WapError::new(reason, "no")), 4));
+        assert_eq!(names(&sent), ["ResponseMessage", "CommandCompletedMessage"]);
+        assert_eq!(sent[0]["response"]["code"], reason.name());
+        assert_eq!((&sent[1]["exitCode"], &sent[1]["durationMs"]), (&json!(exit_code), &json!(4)));
     }
 }
 
@@ -272,8 +272,8 @@ fn what_was_left_out_is_counted_in_the_next_piece() {
     let piece = story.printed(OutputStream::Stdout, b"z").unwrap();
     assert!(piece.contains("1002 bytes left out") && piece.contains('z'), "{piece}");
     story.left_out(OutputStream::Stderr, b"1234");
-    let told = story.ended(&Ok(Response::ExecuteCommand(ran(0))), 0);
-    assert!(told.iter().any(|text| text.contains("4 bytes left out") && text.contains("stderr")), "{told:?}");
+    let sent = story.ended(&Ok(Response::ExecuteCommand(ran(0))), 0);
+    assert!(sent.iter().any(|text| text.contains("4 bytes left out") && text.contains("stderr")), "{sent:?}");
 }
 
 #[test]
@@ -312,7 +312,7 @@ proptest! {
         let mut texts: Vec<String> = bytes.chunks(cut).filter_map(|piece| story.printed(OutputStream::Stdout, piece)).collect();
         let _ = story.started();
         texts.extend(story.ended(&Ok(Response::ExecuteCommand(ran(0))), 0));
-        let told: String = messages(&texts).iter().filter_map(|message| message["content"].as_str()).collect();
-        prop_assert_eq!(told, String::from_utf8_lossy(&bytes));
+        let sent: String = messages(&texts).iter().filter_map(|message| message["content"].as_str()).collect();
+        prop_assert_eq!(sent, String::from_utf8_lossy(&bytes));
     }
 }

@@ -217,7 +217,7 @@ fn schemas_of_responses_are_stable() {
     insta::assert_json_snapshot!("error", Value::from(schema_for!(WapError)));
 }
 
-/// Whether no object within a schema has names of the caller's choice.
+/// Reports whether no object within a schema has names of the caller's choice.
 fn is_closed(schema: &Value) -> bool {
     match schema {
         Value::Object(object) => {

@@ -21,7 +21,7 @@ fn every_argument_of_the_document_and_of_ours_is_known() {
         operations,
         expected_version: Some(serde_json::from_value(json!("v")).unwrap()),
         line_numbers: Some(LineNumbers::InTurn),
-        seen: None,
+        seen_versions: None,
     };
     assert_eq!(note(Tool::ModifyFile, json!(modify)), None);
     let variables = json!([{ "name": "A", "value": "1" }]);

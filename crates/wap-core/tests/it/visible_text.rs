@@ -34,7 +34,7 @@ fn control_sequences_are_removed_and_other_controls_are_seen() {
     assert!(matches!(visible_text("nothing to do"), Cow::Borrowed(_)));
 }
 
-/// Whether a character may do anything but be seen.
+/// Reports whether a character has any effect besides its glyph.
 fn controls(character: char) -> bool {
     let is_plain = matches!(character, '\n' | '\t');
     let turns = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').any(|one| one == character);

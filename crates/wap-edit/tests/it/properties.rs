@@ -38,7 +38,7 @@ fn edit(text: &str, operations: Vec<ModifyOperation>) -> Option<EditedFile> {
     edit.apply(&mut |_| None, &mut applied).ok()
 }
 
-/// Tells whether an operation names a line, 1-based, as one that goes.
+/// Reports whether an operation removes a line, 1-based.
 fn takes_away(operation: &ModifyOperation, number: i64) -> bool {
     match operation {
         ModifyOperation::Replace { start_line, end_line, .. }

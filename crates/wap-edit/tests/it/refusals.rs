@@ -9,22 +9,22 @@ use wap_core::{FileVersion, ModifyFile};
 use wap_edit::{FileEdit, KnownVersion, check_request};
 
 /// The version that the client saw.
-const SEEN: &str = "one\ntwo\nthree\nfour\nfive\n";
+const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
 /// The file now: a line on top, and another text of its fourth line.
 const NOW: &str = "zero\none\ntwo\nthree\nFOUR\nfive\n";
 
-/// Applies a request to [`NOW`] and renders what comes of it.
+/// Applies a request to [`NOW`] and renders the result.
 fn outcome(request: Value) -> String {
     let request: ModifyFile = serde_json::from_value(request).unwrap();
     if let Err(error) = check_request(&request) {
         return serde_json::to_string_pretty(&error).unwrap();
     }
-    let (seen, now) = (Source::parse(SEEN.as_bytes()).unwrap(), Source::parse(NOW.as_bytes()).unwrap());
+    let (old, now) = (Source::parse(OLD.as_bytes()).unwrap(), Source::parse(NOW.as_bytes()).unwrap());
     let edit =
         FileEdit { path: "a.txt", current: &now, version: FileVersion("now".into()), request: &request };
     let mut find = |version: &FileVersion| {
-        let map = LineMap::between(&seen, &now);
-        (version.0 == "seen").then(|| KnownVersion { bytes: Arc::from(SEEN.as_bytes()), map })
+        let map = LineMap::between(&old, &now);
+        (version.0 == "seen").then(|| KnownVersion { bytes: Arc::from(OLD.as_bytes()), map })
     };
     let limits = EditLimits::default();
     let edited = edit

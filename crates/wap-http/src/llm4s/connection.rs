@@ -1,4 +1,4 @@
-//! One WebSocket: what its client asks for, what it is told, and how it ends.
+//! One WebSocket: the messages of its client, the answers to them, and its end.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,16 +23,16 @@ use wap_calls::Client;
 /// [`Limits::MAX_REQUEST_BYTES`] is only refused.
 pub(crate) const MOST_MESSAGE_BYTES: usize = 20 << 20;
 
-/// How many commands of one client may run or wait.
+/// The bound on commands of one client that run or wait.
 const MOST_RUNNING: usize = 256;
 
-/// How long a client may take to receive one message.
+/// The time in which a client must receive one message.
 const SENDING: Duration = Duration::from_secs(30);
 
-/// How long the last messages of a connection may take, and the commands that were cancelled.
+/// The time for the last messages of a connection, and for cancelled commands to end.
 const PARTING: Duration = Duration::from_secs(5);
 
-/// Why the server ends a connection.
+/// The reason for which the server ends a connection.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// The client has closed it, or is gone.
@@ -48,12 +48,12 @@ struct Connection {
     server: Arc<Server>,
     /// Commands that run or wait, by the client's names.
     running: Mutex<HashMap<String, CancelFlag>>,
-    /// Told when one of them has ended.
+    /// Notified when one of them has ended.
     ended: Notify,
     queue: Queue,
 }
 
-/// Serves one client until it is gone, then ends what runs for it.
+/// Serves one client until it is gone, then ends its commands.
 pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter) {
     let _connected = server.metrics.connected();
     let (sink, mut incoming) = socket.split();
@@ -67,9 +67,9 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
         queue,
     });
     let stopped = Arc::new(Notify::new());
-    let told = Arc::clone(&stopped);
-    let _stop = server.stop.on_cancel(Box::new(move || told.notify_one()));
-    // A clock that nobody can set: heartbeats do not depend on the time of day, the client's or ours.
+    let notify = Arc::clone(&stopped);
+    let _stop = server.stop.on_cancel(Box::new(move || notify.notify_one()));
+    // The monotonic clock: heartbeats do not depend on the time of day, which the user may set.
     let mut last_heard = tokio::time::Instant::now();
     let end = loop {
         tokio::select! {
@@ -77,7 +77,7 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
                 last_heard = tokio::time::Instant::now();
                 match received {
                     Some(Ok(message)) => {
-                        // Pings come between the pieces of a message, which is not whole then.
+                        // A ping may arrive between the pieces of a message, and does not end it.
                         let is_message = matches!(message, Message::Text(_) | Message::Binary(_));
                         let end = connection.receive(message).await;
                         if is_message {
@@ -99,6 +99,7 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
             () = stopped.notified() => break End::Stopped,
         }
     };
+    // Whatever ended the connection, its client reads no more answers.
     connection.client.cancel_all();
     match end {
         End::Gone => sending.abort(),
@@ -111,7 +112,7 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
     let _ = tokio::time::timeout(PARTING, sending).await;
 }
 
-/// Sends what waits, until the end.
+/// Sends the waiting messages, until the close.
 async fn send_all(mut sink: SplitSink<WebSocket, Message>, mut waiting: Waiting) {
     while let Some(next) = waiting.next().await {
         let (message, bytes) = match next {
@@ -132,11 +133,11 @@ async fn send_all(mut sink: SplitSink<WebSocket, Message>, mut waiting: Waiting)
     }
 }
 
-/// What is said to a client whose frames cannot be read.
+/// Returns the end of a connection whose frames cannot be read.
 fn ending(error: axum::Error) -> End {
     match error.into_inner().downcast_ref::<tungstenite::Error>() {
         Some(tungstenite::Error::Capacity(_)) => End::Close(close_code::SIZE, "the message is too large"),
-        Some(tungstenite::Error::Utf8(_)) => End::Close(close_code::INVALID, "the message is no UTF-8"),
+        Some(tungstenite::Error::Utf8(_)) => End::Close(close_code::INVALID, "the message is not UTF-8"),
         Some(tungstenite::Error::Protocol(_)) => End::Close(close_code::PROTOCOL, "the frame is malformed"),
         _ => End::Gone,
     }
@@ -150,7 +151,7 @@ impl Connection {
                 self.refuse(&error, Reason::RequestTooLarge.name(), None);
             }
             Message::Text(text) => {
-                // It was UTF-8 when it came.
+                // The library has checked it; only the type is lost on the way through `Bytes`.
                 let decode = |text: &[u8]| decode(std::str::from_utf8(text).unwrap_or_default());
                 match self.server.bodies.parse(Bytes::from(text), decode).await {
                     Ok(Ok(Incoming::Command(command))) => self.begin(command),
@@ -198,6 +199,7 @@ impl Connection {
         let cancel = CancelFlag::new();
         let request = {
             let mut running = self.running();
+            // One lock for the check and the entry: two commands with one id must not both begin.
             if running.contains_key(&id) {
                 drop(running);
                 let error = format!("a command with id {id} is still running");
@@ -215,7 +217,7 @@ impl Connection {
         };
         let mut request = match request {
             Ok(request) => request,
-            Err(error) => return self.tell(&id, story, &Err(error), Duration::ZERO),
+            Err(error) => return self.report(&id, story, &Err(error), Duration::ZERO),
         };
         if let Some(prefix) = &self.server.llm4s_prefix {
             prefix.take_off(&mut request);
@@ -232,14 +234,16 @@ impl Connection {
                     prefix.put_on(response);
                 }
             }
+            // Taken from the observer, so that no output follows the completion. The id is free again before the client
+            // reads the completion, because it may use the id for its next command at once.
             let story = lock(&story).take();
             connection.running().remove(&id);
-            connection.tell(&id, story, &answer, began.elapsed());
+            connection.report(&id, story, &answer, began.elapsed());
             connection.ended.notify_one();
         });
     }
 
-    fn tell(
+    fn report(
         &self,
         id: &str,
         story: Option<CommandStory>,
@@ -267,7 +271,8 @@ impl Connection {
     }
 }
 
-/// Sends what a command prints. It never waits: what the client does not take in time is left out, and it is told so.
+/// Sends the output of a command. It never waits: output that the client does not read in time is left out, and a notice
+/// reports the number of missing bytes.
 struct Observer {
     story: Arc<Mutex<Option<CommandStory>>>,
     queue: Queue,

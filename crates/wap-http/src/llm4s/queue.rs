@@ -1,4 +1,5 @@
-//! What waits to be sent on a WebSocket. It is bounded: a client that does not read is not waited for.
+//! The messages that wait to be sent on a WebSocket. They are bounded: the server does not wait for a client that does not
+//! read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// With more bytes than this waiting, output of commands is left out.
+/// The waiting bytes beyond which output of commands is left out.
 const MOST_OUTPUT_BYTES: usize = 4 << 20;
 
-/// With more bytes than this waiting, answers cannot be kept either: the connection is given up.
+/// The waiting bytes beyond which answers cannot be kept either: the connection is given up.
 const MOST_BYTES: usize = 32 << 20;
 
-/// What is sent.
+/// A message to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     Text(String),
@@ -49,7 +50,7 @@ pub(crate) fn queue() -> (Queue, Waiting) {
 }
 
 impl Queue {
-    /// Tells whether a piece of output may be put in.
+    /// Reports whether a piece of output may be put in.
     pub(crate) fn has_room(&self) -> bool {
         self.shared.bytes.load(Ordering::Relaxed) < MOST_OUTPUT_BYTES
     }
@@ -62,7 +63,7 @@ impl Queue {
         if before > MOST_BYTES {
             return self.shared.give_up();
         }
-        // Nobody is there any more: then nobody misses it.
+        // Without a receiver the connection has ended, and no client waits for the message.
         let _ = self.sender.send(Sent::Text(text));
     }
 
@@ -70,14 +71,14 @@ impl Queue {
         let _ = self.sender.send(Sent::Close(code, text));
     }
 
-    /// Returns when the client does not take what is sent to it.
+    /// Returns when the client does not read its messages.
     pub(crate) async fn broken(&self) {
         self.shared.broken.notified().await;
     }
 }
 
 impl Waiting {
-    /// Returns the next message; what it weighs counts until [`Waiting::is_sent`].
+    /// Returns the next message; its bytes count until [`Waiting::is_sent`].
     pub(crate) async fn next(&mut self) -> Option<Sent> {
         self.receiver.recv().await
     }
@@ -86,7 +87,7 @@ impl Waiting {
         self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// The client does not take what is sent to it.
+    /// Gives the connection up, because the client does not read its messages.
     pub(crate) fn give_up(&self) {
         self.shared.give_up();
     }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_nobody_takes_end_the_connection() {
+    fn answers_that_the_client_does_not_read_end_the_connection() {
         let (queue, _waiting) = queue();
         queue.send("x".repeat(MOST_BYTES));
         assert_eq!(now(queue.broken()), None, "one answer more may wait");

@@ -1,4 +1,4 @@
-//! The path by which clients of llm4s know the workspace.
+//! The path under which clients of llm4s address the workspace.
 
 use std::str::FromStr;
 
@@ -6,13 +6,13 @@ use wap_core::{Request, Response};
 
 /// An absolute path that stands for the root of the workspace, `/workspace` for instance.
 ///
-/// The original server runs in a container in which the workspace lies there, and its clients name files by it. Only paths in
-/// requests are mapped, as text in front of all checks: what leaves the workspace behind the prefix is refused as without it.
-/// The texts of shell commands are not looked at.
+/// The original server runs in a container with the workspace at this path, and its clients name files by it. Only paths
+/// in requests are mapped, as text and before all checks: a path that leaves the workspace behind the prefix is refused as
+/// without it. The texts of shell commands are not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspacePrefix(String);
 
-/// Why a text is not a prefix.
+/// A text that is not a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a prefix is an absolute path without '.' and '..', and not '/': /workspace for instance")]
 pub struct PrefixError;
@@ -49,7 +49,7 @@ impl WorkspacePrefix {
         }
     }
 
-    /// Names the workspace by the prefix where a response says where it lies.
+    /// Replaces the root in a response by the prefix.
     pub(crate) fn put_on(&self, response: &mut Response) {
         if let Response::GetWorkspaceInfo(info) = response {
             info.root.clone_from(&self.0);
@@ -61,6 +61,7 @@ impl WorkspacePrefix {
         if rest.is_empty() {
             *path = ".".to_owned();
         } else if let Some(rest) = rest.strip_prefix('/') {
+            // All slashes: a remaining one would make an absolute path of it.
             let rest = rest.trim_start_matches('/');
             *path = if rest.is_empty() { ".".to_owned() } else { rest.to_owned() };
         }
@@ -84,7 +85,7 @@ mod tests {
             assert_eq!(shortened(prefix, "/workspace"), ".");
             assert_eq!(shortened(prefix, "/workspace//"), ".");
             assert_eq!(shortened(prefix, "/workspace//etc/passwd"), "etc/passwd");
-            // What stays as it is is judged as any path.
+            // These are no paths beneath the prefix, and are checked like any other path.
             for path in ["/workspaces/a", "/etc/passwd", "workspace/a", "a", ""] {
                 assert_eq!(shortened(prefix, path), path);
             }

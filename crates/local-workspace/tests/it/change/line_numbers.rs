@@ -64,7 +64,7 @@ fn in_turn(version: Option<FileVersion>) -> FileChange {
         operations: vec![replace(1, "A\nB\nC"), replace(3, "X")],
         expected_version: version,
         line_numbers: Some(LineNumbers::InTurn),
-        seen: None,
+        seen_versions: None,
     })
 }
 

@@ -102,8 +102,13 @@ fn drawn_edits_give_the_same_answers_and_the_same_file() {
         for (operations, in_turn, version) in edits {
             let line_numbers = in_turn.then_some(LineNumbers::InTurn);
             let expected_version = versions.get(version).cloned().flatten();
-            let request =
-                ModifyFile { path: path.clone(), operations, expected_version, line_numbers, seen: None };
+            let request = ModifyFile {
+                path: path.clone(),
+                operations,
+                expected_version,
+                line_numbers,
+                seen_versions: None,
+            };
             prop_assert_eq!(outcome(&on_disk, &request), outcome(&memory, &request));
             versions.push(current_version(&on_disk, &path));
         }

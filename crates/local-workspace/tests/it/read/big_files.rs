@@ -262,7 +262,8 @@ fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
         assert_eq!(read.total_lines, 500_000);
         assert!(read.version.is_some());
         next += i64::try_from(read.returned_lines).unwrap();
-        let says = read.warnings.iter().any(|warning| warning.ends_with(&format!("goes on at line {next}")));
+        let says =
+            read.warnings.iter().any(|warning| warning.ends_with(&format!("continues at line {next}")));
         assert_eq!(read.is_truncated, says, "{:?}", read.warnings);
         joined.push_str(&read.content);
     }
