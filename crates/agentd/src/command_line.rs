@@ -42,6 +42,7 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
         }
         Some(_) => return settled(&definition, &arguments, &matches, cli),
     };
+    // The words go behind `--`, because one of them may begin with a dash.
     let rest = arguments.split_off(arguments.len() - count);
     if arguments.last().is_some_and(|last| last == "--") {
         arguments.pop();
@@ -80,6 +81,7 @@ fn settled(
             .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?,
     };
     let (settled, lowered) = config.settle(definition.clone(), &command, &given);
+    // Parsed once more instead of patched, so that clap's own precedence decides over the new defaults.
     let (_, mut cli) = parse(&settled, arguments);
     set_workspace(&mut cli.common);
     cli.common.workspace_above = workspace_above;

@@ -28,7 +28,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::Outcome;
 use crate::views::console::Console;
 
-/// Runs what the command line asks for.
+/// Runs the command of the command line.
 pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
     let Invocation { cli, config } = invocation;
     let common = &cli.common;

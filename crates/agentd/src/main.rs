@@ -18,8 +18,9 @@ use crate::exit::{Exit, Failure, report};
 use crate::views::console::Console;
 
 fn main() -> ExitCode {
-    // Confined commands are started by a process of this same program; it never comes back from here.
+    // Confined commands are started by a process of this same program, in which this call does not return.
     sandbox_exec::spawner_main_if_requested();
+    // Before any thread starts: only a process with a single thread can enter namespaces of its own.
     let arguments = match overlay_process::enter_if_requested() {
         Ok(arguments) => arguments,
         Err(why) => {

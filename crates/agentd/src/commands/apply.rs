@@ -38,7 +38,7 @@ pub(crate) struct ApplyOptions {
     /// Show the plan and the differences, and run nothing.
     #[arg(long, conflicts_with = "review")]
     pub dry_run: bool,
-    /// Execute it on a copy-on-write layer, show what it does, and keep that only when confirmed.
+    /// Execute it on a copy-on-write layer, show its changes, and keep them only when confirmed.
     #[arg(long = "try", conflicts_with_all = ["dry_run", "review"])]
     pub on_trial: bool,
     /// Keep it without a question if every block succeeds.
@@ -87,7 +87,7 @@ pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptio
         if !tried.execute(&text, apply, &cancel)? {
             return Ok(Exit::Done);
         }
-        // It is on record now: what follows finds everything done and writes the next outbox.
+        // Its steps are recorded now: applying it finds everything done and writes the next outbox.
     }
     let request = ApplyReply {
         reply: SessionReply { session: session.session_id, text, again: apply.again },

@@ -24,7 +24,7 @@ use failure::explain;
 use records::{find, records};
 use runner_config::{config, open, state_folder};
 
-/// Runs what the command line asks for.
+/// Runs a command about agents.
 pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeCommand) -> Outcome {
     if common.read_only && changes_something(command) {
         let failure =

@@ -110,24 +110,24 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
     }
 }
 
-/// Takes the last reply back that has changed files, runs the tests, and takes that undo back. Says whether the tests passed
-/// in between.
+/// Reverts the last reply that has changed files, runs the tests, and reverts that undo. Returns true if the tests passed in
+/// between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is reverted");
     let last = last_change::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
         .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
-    let take_back = |what: &Undo| {
-        let undone = undo::take_back(sessions.workspace(), what, cancel)
+    let revert = |what: &Undo| {
+        let undone = undo::carry_out(sessions.workspace(), what, cancel)
             .map_err(|error| last_change::explain(&error))?;
         undo_lines(&undone).iter().for_each(|line| say(console, line));
         Ok(undone.run)
     };
-    let run = take_back(&last)?;
+    let run = revert(&last)?;
     let (passes, output) = run_tests(sessions, cancel)?;
     say(console, &output);
     title(console, "and the undo is reverted, too");
-    take_back(&Undo::Run(RunNumber(run)))?;
+    revert(&Undo::Run(RunNumber(run)))?;
     Ok(passes)
 }
 

@@ -1,4 +1,4 @@
-//! `agentd diff`: what changes have done to files, from the contents in the journal.
+//! `agentd diff`: changes as differences, from the contents in the journal.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

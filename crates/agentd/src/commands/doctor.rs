@@ -1,4 +1,4 @@
-//! `agentd doctor`: what this machine can and cannot do.
+//! `agentd doctor`: reports what this machine can and cannot do.
 
 use std::process::{Command, Stdio};
 
@@ -34,7 +34,7 @@ enum State {
     Missing,
 }
 
-/// Looks at everything, prints it, and fails if something required is missing.
+/// Checks the machine, prints the findings, and fails if something required is missing.
 ///
 /// With `probe` the ways out of the sandbox that were tried are listed too; one that is open is missing confinement only
 /// where the level claims to close it.
@@ -113,6 +113,7 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
         let text = "commands are refused: the state folder in the workspace cannot be hidden from them; --base DIR puts it elsewhere";
         return limited(text.to_owned());
     }
+    // A confined command tries it, because the rights of this process say nothing about those of a command of root.
     let policy = confinement::policy(&common.host(), &paths.workspace, &paths.base);
     let ran =
         ShellCommand::new("test -w . && test -x .").map_err(|error| error.to_string()).and_then(|command| {

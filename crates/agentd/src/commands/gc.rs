@@ -1,4 +1,4 @@
-//! `agentd gc`: removing what is kept for finished sessions beyond a budget.
+//! `agentd gc`: removes contents of finished sessions beyond a limit.
 
 use workspace_host::SharedSessions;
 use workspace_host::WorkspacePaths;
@@ -9,7 +9,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// Removes contents and outputs that no unfinished session needs, and says what.
+/// Removes contents and outputs that no unfinished session needs, and reports how many.
 pub(crate) fn collect(common: &CommonOptions, console: Console, limit_bytes: u64) -> Outcome {
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));

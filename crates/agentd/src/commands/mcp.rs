@@ -91,6 +91,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
     let waker = Arc::clone(&interrupted);
     let _guard = cancel.on_cancel(Box::new(move || waker.notify_one()));
     serve_stdio(server, &interrupted).map_err(failed)?;
+    // The outcomes of cancelled commands are recorded before the process ends.
     client.cancel_all();
     client.wait_until_idle(PARTING);
     code.end();

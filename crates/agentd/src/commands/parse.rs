@@ -1,4 +1,4 @@
-//! `agentd parse`: what the parsers see in a text.
+//! `agentd parse`: the results of the parsers for a text.
 
 use std::io::Read;
 use std::path::Path;
@@ -39,11 +39,11 @@ pub(crate) enum Format {
     },
 }
 
-/// Prints what the reader of bracket tags sees.
+/// Prints the result of the parser of bracket tags.
 pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<Dialect>) -> Outcome {
     let text = reply_text(file)?;
     let strictness = if strict { Strictness::Strict } else { Strictness::Repair };
-    // Without a dialect, what both of them read alike.
+    // Without a dialect, only the part that both read alike is printed.
     let reply = read_in(&text, strictness, dialect.unwrap_or(Dialect::CodingAgent));
     let mut output = json!(reply);
     if let Some(dialect) = dialect {
@@ -59,7 +59,7 @@ pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<D
     }
 }
 
-/// Prints what the reader of envelopes sees.
+/// Prints the result of the parser of envelopes.
 pub(crate) fn codali(console: Console, file: &Path, strict: bool) -> Outcome {
     use codali_envelope::Strictness::{Strict, Tolerant};
     let text = reply_text(file)?;

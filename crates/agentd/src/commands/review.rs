@@ -20,7 +20,7 @@ const ALL_LINES: usize = 2_000;
 /// Most characters of one line.
 const LINE_CHARACTERS: usize = 1_000;
 
-/// Shows what a reply would do, with the differences that it would make to files, and asks for it.
+/// Shows what a reply would do, with the differences that it would make to files, and asks for confirmation.
 pub(crate) fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
     for line in describe(reply, &obeyed_names(&common.host()), LineWidth::of_progress()) {
         console.notice(&line);
@@ -40,7 +40,7 @@ pub(crate) fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, p
     }
 }
 
-/// Shows the differences, and what would fail, as far as there is room.
+/// Shows the differences, and the blocks that would fail, as far as there is room.
 fn show(console: Console, reply: &Reply<'_>, plan: &[PlanLine]) {
     let mut left = ALL_LINES;
     for line in plan {

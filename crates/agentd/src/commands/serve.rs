@@ -138,11 +138,13 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
         let listener = tokio::net::TcpListener::from_std(listener)?;
         wap_http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
     });
+    // A body that is still being parsed cannot be cancelled, and must not delay the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(mcp_runtime);
     if let Ok(failure) = failure.try_recv() {
         return Err(failure);
     }
+    // The index follows the feed of the workspace, so it ends first.
     code.end();
     workspace.leave(&cancel);
     served.map_err(failed)?;

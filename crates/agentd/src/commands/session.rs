@@ -216,6 +216,7 @@ impl Loop<'_> {
     /// Executes reply after reply until DONE or Ctrl-C.
     fn follow(&self) -> Outcome {
         let base = &self.sessions.paths().base;
+        // Two processes that follow one session would take its replies from each other.
         let followed = FollowedSession::begin(base, self.id).map_err(|error| {
             Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
         })?;

@@ -1,4 +1,4 @@
-//! `agentd sessions`, `show` and `outbox`: reading what is there, also while another process owns it.
+//! `agentd sessions`, `show` and `outbox`: reading the state folder, also while another process owns it.
 
 pub(crate) mod export;
 pub(crate) mod replay;

@@ -32,7 +32,7 @@ struct Report<'a> {
     changed: bool,
 }
 
-/// Prints what to put into the client's configuration, or puts it there.
+/// Prints the entry for the client's configuration, or writes it.
 pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
     let paths = WorkspacePaths::find(&common.host())?;

@@ -91,8 +91,8 @@ fn origin() -> Origin {
     }
 }
 
-/// Takes something back as a run of its own.
-pub(crate) fn take_back(
+/// Undoes changes as a run of its own.
+pub(crate) fn carry_out(
     workspace: &LocalWorkspace,
     what: &Undo,
     cancel: &CancelFlag,

@@ -1,4 +1,4 @@
-//! A configuration file that was read, and what becomes of it.
+//! A configuration file that was read, and its effect on the command line.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -112,8 +112,8 @@ impl ConfigFile {
         })
     }
 
-    /// Returns the settings that count for a command: those of its tables but what the command line says itself, or says
-    /// the contrary of.
+    /// Returns the settings that count for a command: those of its tables, except options that the command line gives or
+    /// excludes.
     fn settings_for<'a>(
         &'a self,
         definition: &Command,
@@ -126,6 +126,7 @@ impl ConfigFile {
         let counts = |setting: &&'a Setting| setting.table.holds_for(command);
         let option = |setting: &'a Setting| option_of(leaf, setting.option).map(|arg| (setting, arg));
         let is_open = |(_, arg): &(&Setting, &Arg)| {
+            // The command line also wins over a setting that one of its options excludes.
             let mut others = leaf.get_arguments().filter(|other| given.contains(other.get_id()));
             let yields = |other: &Arg| conflict(leaf, arg, other) || stands_aside(arg, other);
             !given.contains(arg.get_id()) && !others.any(yields)

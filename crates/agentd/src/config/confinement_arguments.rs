@@ -38,6 +38,7 @@ fn arguments(common: &CommonOptions) -> Vec<(&'static str, Vec<String>)> {
     if let Some(timeout) = common.timeout {
         arguments.push(valued("timeout", timeout.as_secs().to_string()));
     }
+    // An explicit `off` overrides the configuration file that a later server reads.
     let read_only = if common.read_only { "--read-only" } else { "--read-only=off" };
     arguments.push(("read-only", vec![read_only.to_owned()]));
     arguments

@@ -44,7 +44,7 @@ const CHANGES: &[&str] =
 /// The options of commands that print a text and run nothing. They are read-only by nature.
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
-/// Each command by its words, with what it obeys of the common options.
+/// Each command by its words, with the common options that it obeys.
 const COMMANDS: [(&str, &[&str]); 36] = [
     // On a project of its own, where everything is to be changed.
     (

@@ -18,7 +18,7 @@ use crate::views::progress::one_line;
 /// The least likeness of a name that is suggested for an unknown one, from 0 to 1.
 const LIKENESS: f32 = 0.6;
 
-/// Reads what a file sets, or everything that is wrong with it.
+/// Reads the settings of a file, or all of its faults.
 pub(super) fn parse(text: &str, path: &Path, definition: &Command) -> Result<Vec<Setting>, Vec<Fault>> {
     let document = Document::parse(text).map_err(|error| {
         let line_number = line_number(text, error.span().map_or(0, |span| span.start));
@@ -34,6 +34,7 @@ pub(super) fn parse(text: &str, path: &Path, definition: &Command) -> Result<Vec
     };
     reading.table("", document.as_table());
     reading.conflicts();
+    // Conflicts are found after everything else; a reader goes through the file by lines.
     reading.faults.sort_by_key(|fault| fault.line_number);
     if reading.faults.is_empty() { Ok(reading.settings) } else { Err(reading.faults) }
 }

@@ -14,7 +14,7 @@ pub(super) fn with_entry(
     name: &str,
     entry: &Value,
 ) -> Result<Option<String>, SetupError> {
-    // Comments and trailing commas are what clients allow; with anything else it is not clear what they would read.
+    // Clients allow comments and trailing commas; how they would read any other extension is not known.
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

@@ -82,7 +82,7 @@ impl McpClient {
         }
     }
 
-    /// Returns what stands in the table for the server.
+    /// Returns the entry of the server.
     pub(crate) fn entry(self, server: &Server) -> Value {
         let Server { program, arguments } = server;
         match self {
@@ -94,7 +94,7 @@ impl McpClient {
         }
     }
 
-    /// Returns what to do once the file is written.
+    /// Returns the advice for the time after the file is written.
     pub(crate) fn next_step(self) -> &'static str {
         match self {
             McpClient::ClaudeCode => "start `claude` in the folder and allow the server; `/mcp` shows it",

@@ -68,8 +68,10 @@ pub(crate) fn put_entry(
     };
     let folder = target.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).create(folder)?;
+    // In the same folder, because a rename cannot cross file systems.
     let mut unfinished = NamedTempFile::new_in(folder)?;
     unfinished.write_all(changed.as_bytes())?;
+    // The file may hold secrets of other servers, so it must not become more open.
     let permissions = match text {
         Some(_) => fs::metadata(&target)?.permissions(),
         None => std::os::unix::fs::PermissionsExt::from_mode(0o644),

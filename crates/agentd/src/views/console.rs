@@ -131,7 +131,7 @@ impl Console {
         self.progress_row(&[(tone, text)]);
     }
 
-    /// Prints what must be seen even with `--quiet`.
+    /// Prints a line that must be seen even with `--quiet`.
     pub(crate) fn notice(self, text: &str) {
         self.line(&visible_text(text));
     }

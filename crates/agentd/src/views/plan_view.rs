@@ -1,4 +1,4 @@
-//! Showing what a reply would do before it is executed.
+//! Shows the plan of a reply before it is executed.
 
 use rel_path::{ProtectedNames, RelPath};
 use tagproto::{Block, Item, ReadRange, Reply};

@@ -91,7 +91,7 @@ impl ExecutionObserver for Progress {
 }
 
 impl Progress {
-    /// Shows what the model says to the user.
+    /// Shows the model's texts for the user.
     fn show_whole(&self, mark: &str, tone: Tone, result: &CommandResult) {
         let mark = format!("{mark:<7}");
         let label = format!("  {mark} {:<12} ", result.command_type.name());

@@ -1,4 +1,4 @@
-//! `agentd apply --dry-run`: what a reply would do, without doing it.
+//! `agentd apply --dry-run`: shows the effects of a reply without carrying it out.
 
 use serde::Serialize;
 use tagproto::{Session, Strictness, read_in};

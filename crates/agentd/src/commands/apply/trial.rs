@@ -139,11 +139,14 @@ impl Tried<'_> {
         let failed =
             |why: String| Failure::new(Exit::Failed, format!("the reply could not be tried out: {why}"));
         let reply = fs::File::open(folder.join("reply.txt")).map_err(|error| failed(error.to_string()))?;
+        // The running program, even if its file was replaced since.
         let mut command = Command::new("/proc/self/exe");
         command.arg(overlay_process::ARGUMENT).arg(folder.join("layers.json"));
         command.arg("--workspace").arg(&self.paths.workspace).arg("--base").arg(&self.paths.base);
+        // Commands change the trial's layer itself, so that later blocks see their changes.
         let common = CommonOptions { layer: Switch::Off, ..self.common.clone() };
         command.args(settled_arguments(&common)).arg("--json");
+        // Its standard input is the reply, so it would take itself for unattended and refuse lower levels.
         if self.common.sandbox.is_none() && workspace_host::confinement::is_attended() {
             command.args(["--sandbox", "allow=none"]);
         }

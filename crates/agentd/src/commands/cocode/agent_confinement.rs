@@ -1,6 +1,6 @@
 //! The common options, applied to agents.
 //!
-//! An agent is confined as its definition says. What the command line gives counts more; what cannot hold for an agent is refused.
+//! An agent is confined as its definition says. The command line takes precedence; options that do not apply to agents are refused.
 
 use cocode_runner::AgentDefinition;
 use sandbox_exec::Level;
@@ -30,7 +30,7 @@ pub(crate) fn confine(common: &CommonOptions, agent: &mut AgentDefinition) -> Re
         return Err(Failure::new(Exit::Refused, what)
             .advise("take sandbox = \"off\" out of its table in agents.toml, or give --sandbox allow=none"));
     }
-    // Without the option it is what the definition says: commands of a model have no network, agents talk to their model.
+    // Without the option the definition decides: commands of a model have no network, but agents talk to their model.
     if is_given("network") {
         agent.has_network = common.network == Switch::On;
     }

@@ -70,7 +70,7 @@ pub(crate) fn check(common: &CommonOptions, console: Console, command: &[OsStrin
     })
 }
 
-/// An agent that is a command of the caller's: what names a file does so from here, not from the agent's worktree.
+/// Returns an agent that is a command of the caller: its arguments name files from here, not from the agent's worktree.
 fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
     let mut words = Vec::new();
     for (index, word) in command.iter().enumerate() {
@@ -89,7 +89,7 @@ fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
     Ok(definition)
 }
 
-/// Says what running agents needs of this machine.
+/// Reports the requirements of agents on this machine.
 pub(crate) fn doctor(common: &CommonOptions, console: Console, definitions: &CocodeDefinitions) -> Outcome {
     #[derive(Serialize)]
     struct Report<T> {

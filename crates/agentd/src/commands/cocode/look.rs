@@ -84,7 +84,7 @@ fn is_another(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Copies what there is to standard output, whole lines as long as there are any. A reader that went away is not an error.
+/// Copies the available lines to standard output. A reader that went away is not an error.
 fn copy(console: Console, log: &mut BufReader<File>) -> std::io::Result<()> {
     let mut line = Vec::new();
     loop {

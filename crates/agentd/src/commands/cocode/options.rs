@@ -20,7 +20,7 @@ pub(crate) enum CocodeCommand {
         #[arg(long, short)]
         follow: bool,
     },
-    /// Print what an agent has committed.
+    /// Print the commits of an agent as a difference.
     Diff {
         #[command(flatten)]
         agent: CocodeAgent,
@@ -66,7 +66,7 @@ pub(crate) enum CocodeCommand {
         #[arg(required = true, last = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
-    /// Say what running agents needs of this machine.
+    /// Report the requirements of agents on this machine.
     Doctor {
         #[command(flatten)]
         definitions: CocodeDefinitions,

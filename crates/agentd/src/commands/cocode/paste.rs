@@ -1,7 +1,7 @@
 //! The agent `paste`: a person with nothing but a chat window.
 //!
 //! The runner starts it like every other agent, as a process of this program: five variables in, commits out. It is a
-//! session in the worktree, whose messages a person carries to a chat and back; what confines it is the runner's.
+//! session in the worktree, whose messages a person carries to a chat and back; the runner confines it.
 
 use std::fs;
 use std::path::Path;

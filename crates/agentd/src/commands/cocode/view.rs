@@ -14,7 +14,7 @@ use super::compare::rank;
 use crate::views::console::{Console, Tone};
 use crate::views::progress::one_line;
 
-/// Shows what happens during a run.
+/// Shows the events of a run.
 pub(crate) struct View {
     console: Console,
     live: Option<Live>,
@@ -39,7 +39,7 @@ impl View {
         View { console, live }
     }
 
-    /// Prints what became of the agents.
+    /// Prints the outcomes of the agents.
     pub(crate) fn finish(&self, records: &[AgentRecord]) {
         #[derive(Serialize)]
         struct Finished {
@@ -82,6 +82,7 @@ impl Live {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentName, Line>> {
+        // A thread that panicked here leaves at most a line that is not up to date.
         self.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

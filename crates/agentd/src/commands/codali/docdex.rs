@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 /// A docdex daemon that is asked before the local index.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DocdexOptions {
-    /// Ask a docdex daemon first, and the local index what it does not answer.
+    /// Ask a docdex daemon first, and the local index if the daemon does not answer.
     #[arg(long, value_name = "URL", value_parser = address)]
     pub docdex: Option<String>,
     /// The name of the repository at the daemon.

@@ -29,7 +29,7 @@ pub(crate) struct CodaliOptions {
     /// Answer every file that is put into a folder, until Ctrl-C.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "history", "guide"])]
     pub watch: Option<PathBuf>,
-    /// Print what an agent has to know to ask, and nothing else.
+    /// Print the instructions for an agent, and nothing else.
     #[arg(long, conflicts_with_all = ["file", "history"])]
     pub guide: bool,
     #[command(flatten)]
@@ -54,10 +54,10 @@ pub(crate) struct ConversationOptions {
     /// The size of the agent's window in tokens.
     #[arg(long, value_name = "N", requires = "history", value_parser = clap::value_parser!(u64).range(256..))]
     pub context_tokens: Option<u64>,
-    /// A shell command that summarises what it reads on its standard input.
+    /// A shell command that summarises its standard input.
     #[arg(long, value_name = "COMMAND", requires = "history")]
     pub summarizer: Option<String>,
-    /// A file with what the agent is to be sent first, each time.
+    /// A file with the text in front of each prompt.
     #[arg(long, value_name = "FILE", requires = "history")]
     pub system: Option<PathBuf>,
     /// A message of the user: it begins or continues a conversation, and no reply is read.
