@@ -306,8 +306,11 @@ fn a_phrase_that_a_plainer_one_replaced_is_found_in_pages() {
     let page = "# A page\n\nThe file is set\naside. Everything\n\n- goes\n- on, is no longer here, has found its place\n";
     finds(&[("docs/page.md", page)], &["docs/page.md:3: `set aside`: say quarantined (plain words)"]);
     finds(
-        &[("docs/guide.md", "Somebody set it aside: `it was set\naside`, put away, told.\n")],
-        &["docs/guide.md:1: `somebody`: say name the role (plain words)"],
+        &[("docs/guide.md", "The file goes\non. Somebody has it.\n")],
+        &[
+            "docs/guide.md:1: `goes on`: say resumes, continues (plain words)",
+            "docs/guide.md:2: `somebody`: say name the role (plain words)",
+        ],
     );
     // The control: cases have the words of the documents that they come from.
     finds(&[("fixtures/page.md", page)], &[]);
