@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
+
 use docdex_client::{RemoteConfig, RemoteIndex};
 use wap_core::{
     CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
@@ -180,4 +182,70 @@ fn hostile_json_is_refused_or_bounded() {
         r#"{"doc": {"path": "a.rs"}, "snippet": {"text": "a\nb", "line_start": 18446744073709551615}}"#,
     );
     let _ = call(|call| snippet.snippet(call, &ReadSnippet { doc_id: "d".into(), window_lines: 10 }));
+}
+
+#[test]
+fn each_refused_answer_as_an_error() {
+    let answers = [
+        ("no JSON", "hits: none"),
+        ("no hits", "{}"),
+        (
+            "a path that leads out",
+            r#"{"hits":[{"doc_id":"1","rel_path":"../secret","path":"../secret","score":1.0,"snippet":"x","line_start":1,"line_end":1}]}"#,
+        ),
+        (
+            "an absolute path",
+            r#"{"hits":[{"doc_id":"1","rel_path":"/etc/passwd","path":"/etc/passwd","score":1.0,"snippet":"x","line_start":1,"line_end":1}]}"#,
+        ),
+        ("hits that are a number", r#"{"hits":7}"#),
+    ];
+    let lines = answers.map(|(name, body)| match search(&with_body(body), 3) {
+        Ok(answer) => format!("{name}: {} hits", answer.hits.len()),
+        Err(error) => format!("{name}: {error}"),
+    });
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// A JSON value of any shape with the names that answers have.
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let text = prop_oneof![Just("a.rs".to_owned()), Just("../a".to_owned()), Just("/a".to_owned()), ".{0,8}"];
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<i64>().prop_map(Into::into),
+        text.prop_map(Into::into),
+    ];
+    let name = prop::sample::select(vec![
+        "hits",
+        "rel_path",
+        "path",
+        "doc_id",
+        "snippet",
+        "line_start",
+        "line_end",
+        "score",
+        "meta",
+    ]);
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Into::into),
+            prop::collection::btree_map(name.clone().prop_map(str::to_owned), inner, 0..6)
+                .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_answer_of_a_daemon_names_a_path_that_leads_out(hits in prop::collection::vec(json(), 0..4)) {
+        let body = serde_json::json!({ "hits": hits }).to_string();
+        if let Ok(answer) = search(&with_body(body), 3) {
+            prop_assert!(answer.hits.len() <= 3);
+            for hit in answer.hits {
+                prop_assert!(!hit.path.starts_with('/') && !hit.path.split('/').any(|name| name == ".."), "{}", hit.path);
+            }
+        }
+    }
 }

@@ -203,6 +203,40 @@ fn tables_that_lead_threads_elsewhere_are_refused() {
     assert!(of(2, &extension(b"ZZZZ", &end(76))).is_err());
 }
 
+#[test]
+fn each_refusal_as_a_person_reads_it() {
+    fn row(path: &[u8], mode: u32) -> Row<'_> {
+        (path, mode, 0)
+    }
+    let long = [b'a'; 200];
+    let rows: [(&str, Vec<Row<'_>>); 8] = [
+        ("a good index", vec![row(b"a", FILE), row(b"b", SYMLINK)]),
+        ("a path out of the repository", vec![row(b"../a", FILE)]),
+        ("git's own folder", vec![row(b".GIT/config", FILE)]),
+        ("a folder as an entry", vec![row(b"a", FOLDER)]),
+        ("entries out of order", vec![row(b"b", FILE), row(b"a", FILE)]),
+        ("an entry beneath a symlink", vec![row(b"a", SYMLINK), row(b"a/b", FILE)]),
+        ("control characters", vec![row(b"\x1b[2J\n/..", FILE)]),
+        ("a long path twice", vec![row(&long, FILE), row(&long, FILE)]),
+    ];
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|(name, rows)| (*name, index(2, ObjectFormat::Sha1, rows, &[])))
+        .chain([
+            ("another version", index(5, ObjectFormat::Sha1, &[], &[])),
+            ("an unknown extension", index(2, ObjectFormat::Sha1, &[], &extension(b"evil", b""))),
+            ("the first half", index(2, ObjectFormat::Sha1, &[row(b"a", FILE)], &[])[..40].to_vec()),
+            ("not an index", b"a text".to_vec()),
+        ])
+        .map(|(name, bytes)| match checked(&bytes, ObjectFormat::Sha1) {
+            Ok(paths) => format!("{name}: {} entries", paths.len()),
+            Err(error) => format!("{name}: {error}"),
+        })
+        .collect();
+    lines.push(String::new());
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
 proptest! {
     #[test]
     fn any_bytes_give_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..300), version in 2_u32..5) {

@@ -6,4 +6,5 @@ mod inbox;
 mod projections;
 mod refusals;
 mod reopening;
+mod replies;
 mod rounds;
