@@ -211,3 +211,34 @@ fn why(error: &clap::Error) -> String {
 fn line_number(text: &str, start: usize) -> usize {
     1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::definition;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_fault_names_a_line_of_the_file(
+            text in "(\\[|\\]|codali|serve|\\.|sandbox|network|timeout|=|'on'|true|7|\n|\"| ){0,24}",
+        ) {
+            if let Err(faults) = parse(&text, Path::new("/config.toml"), &definition()) {
+                prop_assert!(!faults.is_empty());
+                for fault in faults {
+                    let lines = text.split('\n').count();
+                    prop_assert!((1..=lines).contains(&fault.line_number), "{} of {}", fault, lines);
+                    prop_assert!(!fault.to_string().contains('\n'), "{}", fault);
+                }
+            }
+        }
+
+        #[test]
+        fn a_timeout_is_read_as_the_command_line_reads_it(seconds: i64) {
+            let text = format!("timeout = {seconds}\n");
+            let settings = parse(&text, Path::new("/config.toml"), &definition());
+            prop_assert_eq!(settings.is_ok(), seconds > 0);
+        }
+    }
+}

@@ -1,4 +1,7 @@
+use std::collections::BTreeMap;
+
 use cocode_runner::{AgentCommand, AgentDefinition, AgentsFile, AgentsFileError};
+use proptest::prelude::*;
 
 #[test]
 fn every_key_of_a_definition_is_read() {
@@ -54,4 +57,44 @@ fn built_in_agents_get_the_issue_in_their_arguments() {
         assert!(prompt.contains("${COCODE_ISSUE_NUMBER}") && prompt.contains("${COCODE_ISSUE_BODY_FILE}"));
     }
     assert!(AgentDefinition::built_in(&"other".parse().unwrap()).is_none());
+}
+
+proptest! {
+    #[test]
+    fn a_definition_that_is_accepted_keeps_what_it_says(
+        name in "[a-z][a-z0-9-]{0,8}",
+        program in "[a-z/]{1,12}",
+        arguments in prop::collection::vec("\\PC{0,12}", 0..4),
+        environment in prop::collection::btree_map("[A-Z]{1,8}", "\\PC{0,12}", 0..4),
+        timeout_seconds in 0_u64..4_000,
+        is_confined: bool,
+        has_network: bool,
+    ) {
+        let on = |is_on: bool| if is_on { "on" } else { "off" };
+        let mut agent = toml::Table::new();
+        agent.insert("command".into(), program.clone().into());
+        agent.insert("args".into(), arguments.clone().into());
+        let variables: toml::Table = environment.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+        agent.insert("env".into(), variables.into());
+        agent.insert("timeout_seconds".into(), i64::try_from(timeout_seconds).unwrap().into());
+        agent.insert("sandbox".into(), on(is_confined).into());
+        agent.insert("network".into(), on(has_network).into());
+        let file = BTreeMap::from([("agents", BTreeMap::from([(name.as_str(), agent)]))]);
+        let parsed = AgentsFile::parse(&toml::to_string(&file).unwrap());
+        prop_assert_eq!(parsed.is_ok(), (1..=3_600).contains(&timeout_seconds));
+        if let Ok(parsed) = parsed {
+            let definition = &parsed.agents[&name.parse().unwrap()];
+            prop_assert_eq!(&definition.command, &AgentCommand::Program { program, arguments });
+            prop_assert_eq!(&definition.environment, &environment);
+            prop_assert_eq!(definition.timeout.map(|timeout| timeout.as_secs()), Some(timeout_seconds));
+            prop_assert_eq!((definition.is_confined, definition.has_network), (is_confined, has_network));
+        }
+    }
+
+    #[test]
+    fn every_refusal_of_a_text_is_one_line(text in "(\\[|\\]|agents|\\.|x|=|'|\n|command|timeout_seconds| |7){0,24}") {
+        if let Err(error) = AgentsFile::parse(&text) {
+            prop_assert!(!error.to_string().contains('\n'), "{}", error);
+        }
+    }
 }
