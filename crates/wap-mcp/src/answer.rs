@@ -1,4 +1,4 @@
-//! What an answer of a tool looks like to a client.
+//! The answers of tools as a client receives them: as text, as structure, or as exact WAP JSON.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(crate) fn result(
             if response.replacements.len() == request.operations.len()
                 && response.replacements.iter().all(|replaced| replaced.matches == 0) =>
         {
-            failure(config, outputs, &nothing_matches(&response))
+            failure(config, outputs, &without_match(&response))
         }
         (Request::ReadFile(request), Ok(Response::ReadFile(response))) => {
             plain(text::read_file(request, &response, limit))
@@ -44,8 +44,8 @@ pub(crate) fn result(
     }
 }
 
-/// Natively no match is success. A model that reads `success` goes on as if the text had changed.
-fn nothing_matches(response: &ModifyFileResponse) -> WapError {
+/// Makes a failure of a change without a match. The engine reports success, which a model would take for a change.
+fn without_match(response: &ModifyFileResponse) -> WapError {
     let path = response.path.as_str();
     let text = format!("no pattern matches anything in '{path}', so nothing was changed");
     let error = WapError::new(Reason::Conflict, text)
@@ -56,13 +56,13 @@ fn nothing_matches(response: &ModifyFileResponse) -> WapError {
     if lines.is_empty() { error } else { error.with("nearestLines", lines.concat()) }
 }
 
-/// A failure of a tool is a result: the model has to read it.
+/// Turns a failure of a tool into a result: clients show a model the results, and not the errors of the protocol.
 pub(crate) fn failure(config: &McpConfig, outputs: &RecentOutputs, error: &WapError) -> CallToolResult {
     let text = if config.wap_json { json_text(error) } else { text::failure(error, outputs, config.page) };
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// A result of text.
+/// Returns a result of text.
 pub(crate) fn plain(text: String) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
@@ -75,7 +75,7 @@ pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) 
     result
 }
 
-/// A structured result; the same as text is for clients that know no structure.
+/// Returns a structured result, with the same as text for clients that do not read structure.
 fn structured<T: Serialize>(response: &T) -> CallToolResult {
     CallToolResult::structured(json!(response))
 }

@@ -1,8 +1,8 @@
-//! Lines of JSON that hold no more values than a request can make use of.
+//! Lines of JSON with a limit on their values.
 //!
-//! The SDK parses a line before anything else looks at it, and a short value takes many times its length in memory. So a
-//! line with too many values is cut behind the last that it may have, which makes it no JSON, and the SDK passes it over.
-//! The client is answered here.
+//! The SDK parses each line by itself, and a short value takes many times its length in memory. So a line with too many
+//! values is cut after the last one allowed. The rest is invalid JSON, which the SDK skips; the client gets its error from
+//! here.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 use wap_core::JsonValues;
 
-/// A reader that leaves out the rest of a line which has too many values, and calls `on_cut` for each such line.
+/// A reader that cuts lines with too many values, and calls `on_cut` for each such line.
 pub(crate) struct BoundedLines<R, F> {
     input: R,
     on_cut: F,
@@ -24,7 +24,7 @@ impl<R, F: FnMut()> BoundedLines<R, F> {
         BoundedLines { input, on_cut, values: JsonValues::default(), is_cut: false }
     }
 
-    /// Moves what is kept of `bytes` to their beginning and returns how many these are.
+    /// Moves the bytes that are kept to the front of `bytes`, and returns their number.
     fn keep(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for index in 0..bytes.len() {
@@ -57,7 +57,7 @@ impl<R: AsyncRead + Unpin, F: FnMut() + Unpin> AsyncRead for BoundedLines<R, F> 
             let read = buffer.filled().len() - before;
             let kept = self.keep(&mut buffer.filled_mut()[before..]);
             buffer.set_filled(before + kept);
-            // Nothing means the end, which it is only if nothing was read either.
+            // An empty read means the end of the input, so a read that was cut away entirely is repeated.
             if kept > 0 || read == 0 {
                 return Poll::Ready(Ok(()));
             }
@@ -71,7 +71,7 @@ mod tests {
 
     use super::BoundedLines;
 
-    /// Returns what is left of a text, and how many of its lines were cut.
+    /// Returns the rest of a text after cutting, and the number of cut lines.
     fn read(text: &str) -> (String, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
         let mut kept = String::new();

@@ -22,10 +22,10 @@ pub trait CodeIndexSource: Send + Sync {
     fn index(&self) -> Result<Arc<dyn CodeIndex>, WapError>;
 }
 
-/// What the tools can be asked with; each takes what it needs.
+/// The arguments of all the tools; each tool reads its own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Asked {
+struct CodeArguments {
     query: Option<String>,
     file: Option<String>,
     doc_id: Option<String>,
@@ -43,67 +43,67 @@ pub(crate) fn call(
     arguments: Value,
     call: &Call<'_>,
 ) -> Result<String, WapError> {
-    let asked: Asked = extra_tool::read(arguments)?;
-    answer(&*source.index()?, tool, &asked, call)
+    let arguments: CodeArguments = extra_tool::read(arguments)?;
+    answer(&*source.index()?, tool, &arguments, call)
 }
 
 fn answer(
     index: &dyn CodeIndex,
     tool: ExtraTool,
-    asked: &Asked,
+    arguments: &CodeArguments,
     call: &Call<'_>,
 ) -> Result<String, WapError> {
     let mut text = String::new();
-    // Writing to a text goes well.
+    // Writing to a `String` does not fail.
     let line = |text: &mut String, written: std::fmt::Arguments<'_>| {
         let _ = writeln!(text, "{written}");
     };
     let freshness = match tool {
         ExtraTool::DocdexSearch => {
-            let query = needed(asked.query.as_ref(), "query")?;
-            let request = SearchCode { query, limit: asked.limit.unwrap_or(8).clamp(1, 100) };
-            let found = index.search(call, &request).map_err(|error| failed(&error))?;
-            for hit in &found.hits {
+            let query = needed(arguments.query.as_ref(), "query")?;
+            let request = SearchCode { query, limit: arguments.limit.unwrap_or(8).clamp(1, 100) };
+            let results = index.search(call, &request).map_err(|error| failed(&error))?;
+            for hit in &results.hits {
                 let (path, doc_id) = (&hit.path, &hit.doc_id);
                 line(&mut text, format_args!("{path}:{}-{} (docId {doc_id})", hit.line_start, hit.line_end));
-                for shown in hit.snippet.lines() {
-                    line(&mut text, format_args!("    {shown}"));
+                for content in hit.snippet.lines() {
+                    line(&mut text, format_args!("    {content}"));
                 }
             }
-            found.freshness
+            results.freshness
         }
         ExtraTool::DocdexSnippet => {
-            let doc_id = needed(asked.doc_id.as_ref(), "docId")?;
-            let request = ReadSnippet { doc_id, window_lines: asked.window.unwrap_or(40).clamp(10, 400) };
-            let found = index.snippet(call, &request).map_err(|error| failed(&error))?;
-            let path = &found.path;
-            let total = found.total_lines.map(|total| format!(" of {total}")).unwrap_or_default();
-            let cut = if found.is_truncated { ", with lines left out" } else { "" };
-            // Numbers that are not known are not made up; those behind a gap would be wrong.
-            match (found.line_start, found.line_end) {
+            let doc_id = needed(arguments.doc_id.as_ref(), "docId")?;
+            let request = ReadSnippet { doc_id, window_lines: arguments.window.unwrap_or(40).clamp(10, 400) };
+            let snippet = index.snippet(call, &request).map_err(|error| failed(&error))?;
+            let path = &snippet.path;
+            let total = snippet.total_lines.map(|total| format!(" of {total}")).unwrap_or_default();
+            let cut = if snippet.is_truncated { ", with lines left out" } else { "" };
+            // Without a range there are no numbers to print; after a gap in the lines they would be wrong.
+            match (snippet.line_start, snippet.line_end) {
                 (Some(first), Some(last)) => {
                     line(&mut text, format_args!("{path}:{first}-{last}{total}{cut}"));
-                    for (number, shown) in (first..).zip(found.content.lines()) {
-                        if found.is_truncated {
-                            line(&mut text, format_args!("        {shown}"));
+                    for (number, content) in (first..).zip(snippet.content.lines()) {
+                        if snippet.is_truncated {
+                            line(&mut text, format_args!("        {content}"));
                         } else {
-                            line(&mut text, format_args!("{number:>6}  {shown}"));
+                            line(&mut text, format_args!("{number:>6}  {content}"));
                         }
                     }
                 }
                 _ => {
                     line(&mut text, format_args!("{path}{total}{cut}"));
-                    for shown in found.content.lines() {
-                        line(&mut text, format_args!("        {shown}"));
+                    for content in snippet.content.lines() {
+                        line(&mut text, format_args!("        {content}"));
                     }
                 }
             }
-            found.freshness
+            snippet.freshness
         }
         ExtraTool::DocdexSymbols => {
-            let request = ListSymbols { file: needed(asked.file.as_ref(), "file")? };
-            let found = index.symbols(call, &request).map_err(|error| failed(&error))?;
-            for one in &found.symbols {
+            let request = ListSymbols { file: needed(arguments.file.as_ref(), "file")? };
+            let definitions = index.symbols(call, &request).map_err(|error| failed(&error))?;
+            for one in &definitions.symbols {
                 let container = one.container.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
                 let (kind, name, signature) = (&one.kind, &one.name, &one.signature);
                 let lines = (one.line_start, one.line_end);
@@ -112,53 +112,60 @@ fn answer(
                     format_args!("{}-{} {kind} {container}{name}: {signature}", lines.0, lines.1),
                 );
             }
-            found.freshness
+            definitions.freshness
         }
         ExtraTool::DocdexAst => {
-            let max_nodes = asked.max_nodes.unwrap_or(500).clamp(1, 100_000);
-            let request = ReadAst { file: needed(asked.file.as_ref(), "file")?, max_nodes };
-            let found = index.ast(call, &request).map_err(|error| failed(&error))?;
-            for node in &found.nodes {
-                // Deep trees are shown as deep as anybody reads.
+            let max_nodes = arguments.max_nodes.unwrap_or(500).clamp(1, 100_000);
+            let request = ReadAst { file: needed(arguments.file.as_ref(), "file")?, max_nodes };
+            let tree = index.ast(call, &request).map_err(|error| failed(&error))?;
+            for node in &tree.nodes {
+                // Indentation carries no information at that depth, and would fill the answer.
                 let indent = "  ".repeat(node.depth.min(40) as usize);
                 let (start, end) = ((node.line_start, node.column_start), (node.line_end, node.column_end));
                 let kind = &node.kind;
                 line(&mut text, format_args!("{indent}{kind} {}:{}-{}:{}", start.0, start.1, end.0, end.1));
             }
-            let shown = found.nodes.len() as u64;
-            if shown < found.total_nodes {
-                line(&mut text, format_args!("[{shown} of {} nodes are shown]", found.total_nodes));
+            let listed = tree.nodes.len() as u64;
+            if listed < tree.total_nodes {
+                line(
+                    &mut text,
+                    format_args!(
+                        "[the first {listed} of {} nodes: raise maxNodes for more]",
+                        tree.total_nodes
+                    ),
+                );
             }
-            found.freshness
+            tree.freshness
         }
         ExtraTool::DocdexImpact => {
-            let max_depth = asked.max_depth.unwrap_or(1).clamp(1, 100);
-            let request = ReadImpact { file: needed(asked.file.as_ref(), "file")?, max_depth };
-            let found = index.impact(call, &request).map_err(|error| failed(&error))?;
+            let max_depth = arguments.max_depth.unwrap_or(1).clamp(1, 100);
+            let request = ReadImpact { file: needed(arguments.file.as_ref(), "file")?, max_depth };
+            let impact = index.impact(call, &request).map_err(|error| failed(&error))?;
             for (direction, edges) in
-                [("depends on this", &found.inbound), ("this depends on", &found.outbound)]
+                [("depends on this", &impact.inbound), ("this depends on", &impact.outbound)]
             {
                 line(&mut text, format_args!("{direction}: {}", edges.len()));
                 for edge in edges {
                     line(&mut text, format_args!("  {} ({}, {} away)", edge.file, edge.kind, edge.depth));
                 }
             }
-            line(&mut text, format_args!("imports that lead nowhere: {}", found.unresolved));
-            found.freshness
+            line(&mut text, format_args!("unresolved imports: {}", impact.unresolved));
+            impact.freshness
         }
         _ => {
-            let (limit, offset) = (asked.limit.unwrap_or(50).clamp(1, 1_000), asked.offset.unwrap_or(0));
-            let request = DiagnoseImpact { file: asked.file.clone(), limit, offset };
-            let found = index.impact_diagnostics(call, &request).map_err(|error| failed(&error))?;
-            for one in &found.diagnostics {
+            let (limit, offset) =
+                (arguments.limit.unwrap_or(50).clamp(1, 1_000), arguments.offset.unwrap_or(0));
+            let request = DiagnoseImpact { file: arguments.file.clone(), limit, offset };
+            let page = index.impact_diagnostics(call, &request).map_err(|error| failed(&error))?;
+            for one in &page.diagnostics {
                 line(&mut text, format_args!("{}:{} {}", one.file, one.line, one.import));
             }
-            line(&mut text, format_args!("[{} of {} are shown]", found.diagnostics.len(), found.total));
-            found.freshness
+            line(&mut text, format_args!("[{} of {} are shown]", page.diagnostics.len(), page.total));
+            page.freshness
         }
     };
     if text.is_empty() {
-        text.push_str("nothing is found\n");
+        text.push_str("nothing is page\n");
     }
     text.push_str(&note(&freshness));
     Ok(text)
@@ -170,7 +177,7 @@ fn needed(value: Option<&String>, field: &str) -> Result<String, WapError> {
     })
 }
 
-/// What a reader has to know of an answer that is not whole.
+/// Renders the warnings about an index that is incomplete or behind its files.
 fn note(freshness: &Freshness) -> String {
     let mut text = String::new();
     if freshness.state == IndexState::Building {

@@ -7,9 +7,9 @@ use wap_core::{Reason, Request, Tool, WapError};
 /// A tool that is listed only if the user asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtraTool {
-    /// Takes changes back.
+    /// Undoes a change.
     Undo,
-    /// Lists what was done.
+    /// Lists the history of runs, steps and changes.
     Log,
     /// Reads more of the output of a command.
     ReadOutput,
@@ -17,15 +17,15 @@ pub enum ExtraTool {
     DeleteFile,
     /// Finds pieces of files by words.
     DocdexSearch,
-    /// Shows lines around such a piece.
+    /// Shows the lines around a search result.
     DocdexSnippet,
-    /// Lists what a file defines.
+    /// Lists the definitions in a file.
     DocdexSymbols,
     /// Shows a syntax tree.
     DocdexAst,
-    /// Lists what depends on a file, and on what it depends.
+    /// Lists the files that depend on a file, and its own dependencies.
     DocdexImpact,
-    /// Lists imports that lead nowhere.
+    /// Lists unresolved imports.
     DocdexImpactDiagnostics,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct UndoArguments {
 }
 
 impl ExtraTool {
-    /// All of them, in the order in which they are listed.
+    /// All extra tools, in the order in which they are listed.
     pub const ALL: [ExtraTool; 10] = [
         ExtraTool::Undo,
         ExtraTool::Log,
@@ -77,7 +77,7 @@ impl ExtraTool {
         }
     }
 
-    /// Returns true if the code index answers it.
+    /// Returns true if the tool is answered by the code index.
     #[must_use]
     pub fn asks_the_code_index(self) -> bool {
         use ExtraTool::*;
@@ -92,20 +92,20 @@ impl ExtraTool {
         }
     }
 
-    /// Returns one line that says what it does, for people.
+    /// Returns a one-line description for people.
     #[must_use]
     pub fn summary(self) -> &'static str {
         match self {
-            ExtraTool::Undo => "Takes changes back",
-            ExtraTool::Log => "Lists what was done",
+            ExtraTool::Undo => "Undoes a change",
+            ExtraTool::Log => "Lists the history of runs, steps and changes",
             ExtraTool::ReadOutput => "Reads more of the output of a command",
             ExtraTool::DeleteFile => "Deletes a file",
             ExtraTool::DocdexSearch => "Finds pieces of files by words",
-            ExtraTool::DocdexSnippet => "Shows lines around such a piece",
-            ExtraTool::DocdexSymbols => "Lists what a file defines",
+            ExtraTool::DocdexSnippet => "Shows the lines around a search result",
+            ExtraTool::DocdexSymbols => "Lists the definitions in a file",
             ExtraTool::DocdexAst => "Shows a syntax tree",
-            ExtraTool::DocdexImpact => "Lists what depends on a file, and on what it depends",
-            ExtraTool::DocdexImpactDiagnostics => "Lists imports that lead nowhere",
+            ExtraTool::DocdexImpact => "Lists the files that depend on a file, and its own dependencies",
+            ExtraTool::DocdexImpactDiagnostics => "Lists unresolved imports",
         }
     }
 
@@ -120,35 +120,33 @@ impl ExtraTool {
             ExtraTool::DocdexSymbols => "List definitions",
             ExtraTool::DocdexAst => "Show a syntax tree",
             ExtraTool::DocdexImpact => "List dependencies",
-            ExtraTool::DocdexImpactDiagnostics => "List imports that lead nowhere",
+            ExtraTool::DocdexImpactDiagnostics => "List unresolved imports",
         }
     }
 
     pub(crate) fn description(self) -> &'static str {
         match self {
             ExtraTool::Undo => {
-                "Takes back the last change of a file, or the change of a number that log shows; undoing an undo brings \
-                 it back. Refused with a diff where the file has changed since."
+                "Undoes the last change of a file, or the change with a number that log lists; undoing an undo restores the \
+                 change. Refused with a diff if the file has changed since."
             }
-            ExtraTool::Log => {
-                "Lists what was done, newest first: runs with their steps and numbered changes."
-            }
+            ExtraTool::Log => "Lists the history, newest first: runs with their steps and numbered changes.",
             ExtraTool::ReadOutput => {
-                "Reads the whole output of a command by the '@output/…' name that executeCommand gave."
+                "Reads the whole output of a command by the '@output/…' name that executeCommand returned."
             }
             ExtraTool::DeleteFile => Tool::DeleteFile.description(),
             ExtraTool::DocdexSearch => {
                 "Finds pieces of files by words, best first: names whole or by their parts, in any form of the word. For \
                  exact text use searchFiles."
             }
-            ExtraTool::DocdexSnippet => "Shows the lines around a piece that docdexSearch has found.",
-            ExtraTool::DocdexSymbols => "Lists what a file defines, with lines and signatures.",
+            ExtraTool::DocdexSnippet => "Shows the lines around a hit of docdexSearch, by its docId.",
+            ExtraTool::DocdexSymbols => "Lists the definitions in a file, with lines and signatures.",
             ExtraTool::DocdexAst => "Shows the nodes of a file's syntax tree.",
             ExtraTool::DocdexImpact => {
                 "Lists the files that depend on a file, and those that it depends on, by imports."
             }
             ExtraTool::DocdexImpactDiagnostics => {
-                "Lists imports that should lead to a file of the workspace and lead nowhere."
+                "Lists imports that name a file of the workspace and cannot be resolved."
             }
         }
     }
@@ -166,7 +164,7 @@ impl ExtraTool {
                 "properties": {
                     "limit": { "type": "integer", "description": "Most runs, 1 to 1000; absent means 20." },
                     "before": { "type": "integer", "description": "Only runs before this number." },
-                    "skip": { "type": "integer", "description": "Lines of the first run to pass over." }
+                    "skip": { "type": "integer", "description": "Lines of the first run to skip." }
                 }
             }),
             ExtraTool::ReadOutput => json!({
@@ -201,13 +199,13 @@ impl ExtraTool {
                 &["file"],
             ),
             ExtraTool::DocdexImpact => file_schema(
-                &json!({ "maxDepth": { "type": "integer", "description": "Steps to follow; absent means 1." } }),
+                &json!({ "maxDepth": { "type": "integer", "description": "Most steps from the file; absent means 1." } }),
                 &["file"],
             ),
             ExtraTool::DocdexImpactDiagnostics => file_schema(
                 &json!({
                     "limit": { "type": "integer", "description": "Most imports; absent means 50." },
-                    "offset": { "type": "integer", "description": "Imports to pass over first." }
+                    "offset": { "type": "integer", "description": "Imports to skip first." }
                 }),
                 &[],
             ),
@@ -219,7 +217,7 @@ impl ExtraTool {
     }
 }
 
-/// The schema of a tool that is asked about a file.
+/// Returns the schema of a tool whose subject is a file.
 fn file_schema(more: &Value, required: &[&str]) -> Value {
     let mut properties = json!({ "file": { "type": "string", "description": "Path of the file." } });
     if let (Some(properties), Some(more)) = (properties.as_object_mut(), more.as_object()) {
@@ -234,7 +232,7 @@ pub(crate) fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T
         .map_err(|error| WapError::new(Reason::InvalidField, format!("cannot read the arguments: {error}")))
 }
 
-/// `readOutput` is `readFile` on a reserved name.
+/// Reads `readOutput` as `readFile` on a reserved name.
 pub(crate) fn read_output(mut arguments: Value) -> Result<Request, WapError> {
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.remove("path");

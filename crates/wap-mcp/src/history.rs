@@ -32,7 +32,7 @@ pub struct LogPage {
     pub limit: u32,
     /// Leaves out this run and later ones.
     pub before: Option<u64>,
-    /// The lines of the first run that were shown before.
+    /// The lines of the first run to skip, which earlier pages had.
     pub skip: u64,
     /// The most characters of the answer, apart from the note that says how to continue.
     pub characters: usize,

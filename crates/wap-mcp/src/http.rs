@@ -9,7 +9,7 @@ use crate::{McpConfig, McpServer, RecentOutputs};
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 
-/// What the service is made of.
+/// The parts of the service.
 pub struct HttpMcp {
     /// The settings of the server.
     pub config: Arc<McpConfig>,
@@ -17,14 +17,14 @@ pub struct HttpMcp {
     pub workspace: Arc<dyn Workspace>,
     /// The threads that carry out calls.
     pub pool: CallPool,
-    /// The names under which the server may be asked; who asks is checked before, and here once more.
+    /// The host names that requests may use. The guard in front has checked them; the service checks them once more.
     pub hosts: Vec<String>,
-    /// The longest body; it has arrived when the service sees it.
+    /// The length limit of a body, which has arrived in full before the service reads it.
     pub most_body_bytes: usize,
 }
 
 impl HttpMcp {
-    /// Each session of the era with sessions is a client of its own; in the stateless era each request is.
+    /// Makes the service. In the era with sessions each session is a client; in the stateless era each request is one.
     ///
     /// The second value ends all sessions.
     #[must_use]

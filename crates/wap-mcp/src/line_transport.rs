@@ -25,17 +25,17 @@ pub(crate) struct LineTransport {
     output: Output,
 }
 
-/// How large a buffer is kept for the next message. Making one anew costs as much as rendering into it.
+/// The capacity up to which a buffer is kept for the next message. Allocating a new one costs as much as rendering into it.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
 
 /// Answers a line that was cut.
 type OnCut = Box<dyn FnMut() + Send>;
 
-/// The answer to a line with too many values. Which request it was is not known without parsing it.
+/// The answer to a line with too many values. Its `id` is null, because only parsing would give the request's.
 const TOO_MANY_VALUES: &[u8] =
     br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message has too many values: send it in parts"}}"#;
 
-/// Where whole lines go, one after another; nothing once the transport is closed.
+/// The output for whole lines, one after another; `None` once the transport is closed.
 type Output = Arc<Mutex<Option<Lines>>>;
 
 struct Lines {
@@ -45,7 +45,7 @@ struct Lines {
 }
 
 impl LineTransport {
-    /// A longer line than `most_line_bytes` is left out, and one with too many values is answered with an error.
+    /// Returns a transport that skips lines longer than `most_line_bytes`, and answers lines with too many values with an error.
     pub(crate) fn new(input: StdioReader, output: StdioWriter, most_line_bytes: usize) -> LineTransport {
         let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
@@ -83,8 +83,8 @@ impl Transport<RoleServer> for LineTransport {
     }
 }
 
-/// What the side that reads has to say by itself: that a message was none. It is kept until it is complete, so that it does
-/// not get between the pieces of another line.
+/// The SDK's own replies to messages that it cannot read. Each is kept until it is complete, so that it does not split
+/// another line.
 struct Replies {
     output: Output,
     line: Vec<u8>,
@@ -108,7 +108,7 @@ impl AsyncWrite for Replies {
                 return Poll::Ready(Ok(()));
             }
             let mut line = std::mem::take(&mut self.line);
-            // Whoever writes it ends it.
+            // `write` adds the line ending.
             line.pop_if(|byte| *byte == b'\n');
             let render = move |buffer: &mut Vec<u8>| {
                 buffer.extend_from_slice(&line);
@@ -123,11 +123,12 @@ impl AsyncWrite for Replies {
     }
 }
 
-/// Renders a message and writes it, when those before it are out.
+/// Renders a message and writes it after the earlier ones.
 async fn write(
     output: Output,
     render: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
 ) -> io::Result<()> {
+    // Held across the write: a second message must not start in the middle of this one.
     let mut lines = output.lock().await;
     let Some(Lines { output, buffer }) = &mut *lines else { return Err(io::ErrorKind::NotConnected.into()) };
     buffer.clear();
@@ -135,6 +136,7 @@ async fn write(
     buffer.push(b'\n');
     output.write_all(buffer).await?;
     output.flush().await?;
+    // One large message must not hold its memory for the rest of the connection.
     if buffer.capacity() > KEPT_BUFFER_BYTES {
         *buffer = Vec::new();
     }

@@ -1,17 +1,17 @@
-//! How much of an answer fits into what clients pass on to a model.
+//! The length limit of an answer, which clients pass on to a model.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// The most characters of one answer.
+/// The limit on the characters of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimit(Option<NonZeroUsize>);
 
 impl PageLimit {
-    /// Below what common clients cut off: about 20,000 tokens.
+    /// About 20,000 tokens, below the limit of common clients.
     pub const DEFAULT_CHARACTERS: usize = 60_000;
 
-    /// The characters that may be used for content, with some left for headers and hints.
+    /// Returns the characters for content; headers and hints come on top.
     pub fn characters(self) -> usize {
         self.0.map_or(usize::MAX, NonZeroUsize::get)
     }
@@ -26,10 +26,10 @@ impl Default for PageLimit {
 impl FromStr for PageLimit {
     type Err = String;
 
-    /// Reads a number of characters; 0 is no limit.
+    /// Parses a number of characters; 0 means unlimited.
     fn from_str(text: &str) -> Result<PageLimit, String> {
         let characters: usize =
-            text.parse().map_err(|_| "give a number of characters, 0 for no limit".to_owned())?;
+            text.parse().map_err(|_| "give a number of characters, or 0 for no limit".to_owned())?;
         if (1..1_000).contains(&characters) {
             return Err("a page has at least 1000 characters".to_owned());
         }
@@ -68,9 +68,9 @@ pub(crate) fn tail(text: &str, characters: usize) -> &str {
     }
 }
 
-/// Lines of a text; what follows the last line ending is one if there is anything.
+/// Counts the lines of a text; a last line without a line ending counts too.
 pub(crate) fn line_count(text: &str) -> u64 {
-    // So few at a time that their number fits a byte: the compiler then counts many at once.
+    // Pieces so short that their count fits a byte: the compiler then vectorizes the loop.
     let pieces = text.as_bytes().chunks(usize::from(u8::MAX));
     let endings: u64 =
         pieces.map(|piece| u64::from(piece.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>())).sum();

@@ -1,11 +1,11 @@
-//! Outputs of commands that were too long for one answer, kept for a while to be read on.
+//! Outputs of commands that were too long for one answer, kept for a while for later calls.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wap_core::{OUTPUT_PREFIX, ReadFile, Reason, WapError};
 
-/// How many bytes are kept altogether. What is longer than the engine's own limit is kept by the engine, in a file.
+/// The bytes that are kept altogether. Outputs beyond the engine's own limit are kept by the engine, in a file.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Outputs by their names, the oldest first.
@@ -30,6 +30,7 @@ impl RecentOutputs {
         let mut kept = self.lock();
         kept.push_back((name.clone(), output.to_owned()));
         let mut bytes: usize = kept.iter().map(|(_, output)| output.len()).sum();
+        // The newest output stays even alone above the limit: the answer that names it is on its way.
         while bytes > MOST_BYTES && kept.len() > 1 {
             let Some((_, oldest)) = kept.pop_front() else { break };
             bytes -= oldest.len();
@@ -42,8 +43,8 @@ impl RecentOutputs {
         let name = request.path.as_str();
         name.strip_prefix(OUTPUT_PREFIX)?.strip_prefix("recent-")?;
         let kept = self.lock();
-        let Some((_, output)) = kept.iter().find(|(known, _)| known == name) else {
-            let text = format!("'{name}' is not kept any more");
+        let Some((_, output)) = kept.iter().find(|(kept_name, _)| kept_name == name) else {
+            let text = format!("'{name}' is no longer kept");
             let hint =
                 "run the command again, with its output in a file or through a filter such as tail or grep";
             return Some(Err(WapError::new(Reason::FileNotFound, text).with("hint", hint)));

@@ -25,10 +25,10 @@ use crate::{
 };
 use wap_calls::Client;
 
-/// How many runs `log` lists when nothing else is asked for.
+/// The runs that `log` lists by default.
 const LOGGED_RUNS: u32 = 20;
 
-/// How many runs it lists at most in one answer.
+/// The most runs that `log` lists in one answer.
 const MOST_LOGGED_RUNS: u32 = 1_000;
 
 /// The settings of a server.
@@ -141,8 +141,8 @@ impl McpServer {
         match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
             Some(tool) => Ok(self.documented(tool, arguments, context).await),
             None => {
-                let shown: String = name.chars().take(100).collect();
-                Err(ErrorData::invalid_params(format!("there is no tool '{shown}'"), None))
+                let short_name: String = name.chars().take(100).collect();
+                Err(ErrorData::invalid_params(format!("there is no tool '{short_name}'"), None))
             }
         }
     }
@@ -171,26 +171,27 @@ impl McpServer {
         {
             return match part {
                 Ok(part) => {
-                    let shown = answer::plain(text::read_recent(read, &part, self.config.page));
-                    answer::with_note(shown, &unknown)
+                    let result = answer::plain(text::read_recent(read, &part, self.config.page));
+                    answer::with_note(result, &unknown)
                 }
                 Err(error) => self.failure(&error),
             };
         }
         let observer: Box<dyn CommandObserver> = match context.meta.get_progress_token() {
             Some(token) if request.tool() == Tool::ExecuteCommand => {
-                progress::told(context.peer.clone(), token)
+                progress::observer(context.peer.clone(), token)
             }
             _ => Box::new(Unobserved),
         };
-        let (config, outputs, asked) = (Arc::clone(&self.config), Arc::clone(&self.outputs), request.clone());
+        let (config, outputs, original) =
+            (Arc::clone(&self.config), Arc::clone(&self.outputs), request.clone());
         let (sender, answered) = oneshot::channel();
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
-        // Rendered where it was worked out, and not on the thread that serves everybody.
+        // Rendered on the thread of the call: the other one serves all clients.
         let done = move |answer| {
             let answer = unknown.annotate(answer);
-            let _ = sender.send(Ok(answer::result(&config, &outputs, &asked, answer)));
+            let _ = sender.send(Ok(answer::result(&config, &outputs, &original, answer)));
         };
         self.client.begin(request, cancel.clone(), observer, done);
         wait(answered, &cancel, context).await.unwrap_or_else(|error| self.failure(&error))
@@ -237,19 +238,19 @@ impl McpServer {
         });
         match wait(answered, &cancel, context).await {
             Ok(text) => {
-                let (shown, _) = page::head(&text, self.config.page.characters());
-                let mut shown = shown.to_owned();
-                if shown.len() < text.len() {
-                    shown.push_str("[cut here: ask for less, or for one file]\n");
+                let (head, _) = page::head(&text, self.config.page.characters());
+                let mut answer = head.to_owned();
+                if head.len() < text.len() {
+                    answer.push_str("[cut here: request fewer results, or one file]\n");
                 }
-                answer::plain(shown)
+                answer::plain(answer)
             }
             Err(error) => self.failure(&error),
         }
     }
 
     async fn log(&self, arguments: Value) -> CallToolResult {
-        let asked = match extra_tool::read::<LogArguments>(arguments) {
+        let page = match extra_tool::read::<LogArguments>(arguments) {
             Ok(LogArguments { limit, before, skip }) => LogPage {
                 limit: limit.unwrap_or(LOGGED_RUNS).clamp(1, MOST_LOGGED_RUNS),
                 before,
@@ -259,7 +260,7 @@ impl McpServer {
             Err(error) => return self.failure(&error),
         };
         let Some(history) = self.config.history.clone() else { return self.failure(&no_history()) };
-        let listed = tokio::task::spawn_blocking(move || history.log(&asked)).await;
+        let listed = tokio::task::spawn_blocking(move || history.log(&page)).await;
         match listed {
             Ok(Ok(text)) => answer::plain(text),
             Ok(Err(error)) => self.failure(&error),
@@ -280,7 +281,7 @@ fn no_index() -> WapError {
     WapError::new(Reason::ReadError, "this workspace has no code index")
 }
 
-/// Waits for an answer. A client that cancels is not answered by the protocol, yet what runs for it ends first.
+/// Waits for an answer. After a cancellation too, although the protocol sends none: the call has to end first.
 async fn wait<T>(
     mut answered: oneshot::Receiver<Result<T, WapError>>,
     cancel: &CancelFlag,

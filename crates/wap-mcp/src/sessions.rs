@@ -1,4 +1,4 @@
-//! The sessions of MCP over HTTP: a bounded number of them. For one more, the one that was idle longest is ended.
+//! The sessions of MCP over HTTP, up to a limit. Beyond it a new session ends the one that has been idle longest.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,47 +17,47 @@ use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
 
-/// How many sessions there may be.
+/// The most sessions at a time.
 const MOST_SESSIONS: usize = 256;
 
 tokio::task_local! {
-    /// Whether the request that is being answered could get no session.
+    /// True if the current request was refused a session.
     static IS_FULL: Cell<bool>;
 }
 
-/// The sessions, the SDK's own with a bound.
+/// The SDK's sessions, with a limit on their number.
 #[derive(Debug, Default)]
 pub struct BoundedSessions {
     inner: LocalSessionManager,
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
 }
 
-/// Notes whether there was room for a session.
+/// Records whether a session could be made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionRoom;
 
-/// What is known of the use of a session.
+/// The use of a session.
 #[derive(Debug)]
 struct Used {
     last: Instant,
-    /// Requests that are being answered.
+    /// The requests in progress.
     busy: usize,
 }
 
-/// Why a session cannot be used.
+/// The reason for which a session cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionsError {
-    /// All of them are answering requests.
+    /// All sessions have requests in progress.
     #[error("all {MOST_SESSIONS} sessions are busy")]
     Full,
-    /// What the SDK says.
+    /// An error of the SDK.
     #[error(transparent)]
     Session(#[from] LocalSessionManagerError),
 }
 
 impl SessionRoom {
-    /// Answers a request, and says whether it was refused because there was no room for its session.
+    /// Answers a request. The flag is true if it was refused because all sessions are busy.
     pub async fn note<T>(self, answering: impl Future<Output = T>) -> (T, bool) {
         IS_FULL.scope(Cell::new(false), async { (answering.await, IS_FULL.with(Cell::get)) }).await
     }
@@ -74,13 +74,13 @@ impl BoundedSessions {
         }
     }
 
-    /// Makes room for one more session.
+    /// Ends the session that has been idle longest if the limit is reached.
     async fn make_room(&self) -> Result<(), SessionsError> {
-        // Sessions that ended by themselves are not here any more; those that were forgotten are.
-        let known: Vec<SessionId> = self.inner.sessions.read().await.keys().cloned().collect();
+        // Sessions that ended by themselves are gone from the SDK's map only; abandoned ones are in both.
+        let open: Vec<SessionId> = self.inner.sessions.read().await.keys().cloned().collect();
         let oldest = {
             let mut used = self.used();
-            used.retain(|id, _| known.contains(id));
+            used.retain(|id, _| open.contains(id));
             if used.len() < MOST_SESSIONS {
                 return Ok(());
             }
@@ -160,13 +160,13 @@ impl SessionManager for BoundedSessions {
         Ok(self.inner.resume(id, last_event_id).await?)
     }
 
-    /// Sessions are not kept anywhere else.
+    /// Reports that sessions are not stored anywhere else.
     async fn restore_session(&self, _: SessionId) -> Result<RestoreOutcome<Self::Transport>, SessionsError> {
         Ok(RestoreOutcome::NotSupported)
     }
 }
 
-/// A request of a session that is being answered.
+/// A request in progress, counted in its session until it is dropped.
 struct Busy {
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
     id: SessionId,
@@ -191,7 +191,7 @@ impl Drop for Busy {
     }
 }
 
-/// The messages about a request, until the last one.
+/// The messages of a request; its session counts as busy until they end.
 struct BusyStream<S> {
     stream: Pin<Box<S>>,
     _busy: Busy,

@@ -27,7 +27,7 @@ pub(crate) fn shorten(response: &mut ExploreFilesResponse, start: &str, characte
     };
     let fits =
         |limit: usize| chosen(limit).into_iter().map(|index| sizes[index]).sum::<usize>() <= characters;
-    // A shorter list is a part of a longer one, so the longest that fits is found by halving.
+    // A shorter list is a part of a longer one, so halving finds the longest that fits.
     let (mut fitting, mut too_long) = (1, response.files.len());
     while fitting + 1 < too_long {
         let middle = fitting.midpoint(too_long);
@@ -110,12 +110,12 @@ mod tests {
         let sources = ["src", "src/main.rs", "src/parse/mod.rs"].map(str::to_owned);
         let mut response = listing(data.chain(sources));
         shorten(&mut response, ".", 10_000);
-        let shown = paths(&response);
+        let listed = paths(&response);
         assert!(
-            response.is_truncated && shown.ends_with(&["src", "src/main.rs", "src/parse/mod.rs"]),
-            "{shown:?}"
+            response.is_truncated && listed.ends_with(&["src", "src/main.rs", "src/parse/mod.rs"]),
+            "{listed:?}"
         );
-        let count = shown.len() - 3;
+        let count = listed.len() - 3;
         let text = format!("data/ {count} of 5000 entries. List one by exploreFiles {{\"path\":\"data\"}}");
         assert!(response.warnings[0].contains(&text), "{:?}", response.warnings);
     }

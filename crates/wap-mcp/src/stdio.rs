@@ -12,7 +12,7 @@ use wap_core::Limits;
 use crate::McpServer;
 use crate::line_transport::LineTransport;
 
-/// Serves the client at standard input and output until it is gone, or `interrupted` is told.
+/// Serves the client at standard input and output until it disconnects or `interrupted` is notified.
 pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -20,7 +20,7 @@ pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<(
         let most = usize::try_from(Limits::MAX_MESSAGE_BYTES).unwrap_or(usize::MAX);
         let transport = LineTransport::new(input, output, most);
         let serving = async {
-            // Whatever ends it, a client that has never said anything included, the client is gone.
+            // An error here means a client that left, perhaps before its first message; neither is a failure of the server.
             if let Ok(service) = server.serve(transport).await {
                 let _ = service.waiting().await;
             }
@@ -31,7 +31,7 @@ pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<(
         }
         Ok(())
     });
-    // A read of standard input that nobody waits for any more must not keep the process.
+    // A blocked read of standard input cannot be cancelled, and must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }

@@ -1,4 +1,4 @@
-//! Answers as text for a model: a header of one line, the content as it is, and where to go on.
+//! Answers as text for a model: a header line, the content as it is, and the call that continues it.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use wap_core::{
 use crate::page::{PageLimit, head, line_count, tail};
 use crate::recent_outputs::{OutputPart, RecentOutputs};
 
-/// How many paths a call to go on with names.
+/// The most paths in a call that continues a search.
 const MOST_PATHS: usize = 20;
 
-/// How much of a detail of an error is shown, in characters.
+/// The length limit of a detail of an error, in characters.
 const DETAIL_CHARACTERS: usize = 8_000;
 
-/// Renders what was read of a file.
+/// Renders the lines of a file.
 pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: PageLimit) -> String {
     let first = request.start_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(1);
     let version = response.version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: 
     page.render(&response.content, limit)
 }
 
-/// Renders what was read of an output that is kept here.
+/// Renders the lines of an output that is kept here.
 pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimit) -> String {
     let asked_to = request.end_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(u64::MAX);
     let page = Page {
@@ -53,16 +53,16 @@ pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimi
     page.render(&part.content, limit)
 }
 
-/// Numbered lines of something, as far as they fit.
+/// Lines of a file or output, as far as they fit.
 struct Page<'a> {
     name: &'a str,
     first: u64,
-    /// The last line that was asked for.
+    /// The last requested line.
     last: u64,
     total_lines: u64,
     extra: &'a str,
     warnings: &'a [String],
-    /// The one of the warnings that says where the content goes on.
+    /// The warning that names the line after the content; `None` if the content is complete.
     cut: Option<String>,
     tool: &'a str,
     key: &'a str,
@@ -71,24 +71,24 @@ struct Page<'a> {
 impl Page<'_> {
     fn render(&self, content: &str, limit: PageLimit) -> String {
         let Page { name, first, last, total_lines, extra, warnings, .. } = self;
-        let (shown, lines) = head(content, limit.characters());
+        let (excerpt, lines) = head(content, limit.characters());
         let shown_to = (first + lines).saturating_sub(1);
         let mut text = match lines {
             0 => format!("{name}: {total_lines} lines{extra}"),
             _ => format!("{name}: lines {first}-{shown_to} of {total_lines}{extra}"),
         };
-        // A page that shows less says something else at its end.
-        let untrue = self.cut.as_ref().filter(|_| shown.len() < content.len());
+        // A page that is cut further names an earlier line at its end; two different ones would mislead the model.
+        let untrue = self.cut.as_ref().filter(|_| excerpt.len() < content.len());
         for warning in warnings.iter().filter(|warning| Some(*warning) != untrue) {
             let _ = write!(text, "; {warning}");
         }
         text.push('\n');
-        text.push_str(shown);
-        if shown.len() < content.len() || shown_to < *last {
+        text.push_str(excerpt);
+        if excerpt.len() < content.len() || shown_to < *last {
             end_line(&mut text);
-            let is_cut_line = !shown.ends_with('\n') && shown.len() < content.len();
+            let is_cut_line = !excerpt.ends_with('\n') && excerpt.len() < content.len();
             if is_cut_line {
-                let _ = writeln!(text, "[line {shown_to} is longer than an answer may be; it is cut]");
+                let _ = writeln!(text, "[line {shown_to} is longer than the limit of an answer and is cut]");
             }
             if shown_to < *last {
                 let arguments = json!({ self.key: name, "startLine": shown_to + 1, "endLine": last });
@@ -104,7 +104,7 @@ impl Page<'_> {
     }
 }
 
-/// Renders how a command ended and what it printed.
+/// Renders the end of a command and its output.
 pub(crate) fn execute_command(
     response: &ExecuteCommandResponse,
     outputs: &RecentOutputs,
@@ -126,7 +126,7 @@ pub(crate) fn execute_command(
     text
 }
 
-/// Writes a line for everything that the command was refused.
+/// Writes a line for each refused operation of a command.
 fn write_denied(text: &mut String, denied: &[Denied]) {
     for denied in denied {
         let _ = writeln!(text, "refused: {}", visible_text(&denied.to_string()));
@@ -134,7 +134,7 @@ fn write_denied(text: &mut String, denied: &[Denied]) {
 }
 
 fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutputs, limit: PageLimit) {
-    // Errors are mostly short and say why; what they leave is for the rest.
+    // Standard error is mostly short and names the cause, so it is served first, up to a half.
     let for_errors = limit.characters() / 2;
     let errors = stderr.chars().count().min(for_errors);
     stream(text, stdout, outputs, limit.characters().saturating_sub(errors));
@@ -150,7 +150,7 @@ fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutput
     }
 }
 
-/// Start and end of an output, the end at greater length: that is where a failure stands.
+/// Writes the start and the end of an output, more of the end, where failures are reported.
 fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
     if output.chars().count() <= characters {
         text.push_str(output);
@@ -176,25 +176,26 @@ pub(crate) fn search_files(
 ) -> String {
     let mut body = String::new();
     let mut characters = 0;
-    let mut shown = 0;
+    let mut rendered = 0;
     for group in response.matches.chunk_by(|one, next| one.path == next.path) {
-        let before = (body.len(), shown);
+        let before = (body.len(), rendered);
         body.push_str(&group[0].path);
         body.push('\n');
-        for (index, found) in group.iter().enumerate() {
+        for (index, one) in group.iter().enumerate() {
             let previous = index.checked_sub(1).map(|index| &group[index]);
-            let piece = match_lines(found, previous);
+            let piece = match_lines(one, previous);
             characters += piece.chars().count();
-            if characters > limit.characters() && shown > 0 {
+            if characters > limit.characters() && rendered > 0 {
                 break;
             }
             body.push_str(&piece);
-            shown += 1;
+            rendered += 1;
         }
-        if shown == before.1 {
+        // A path without any of its matches would read as a file without matches.
+        if rendered == before.1 {
             body.truncate(before.0);
         }
-        if characters > limit.characters() && shown > 0 {
+        if characters > limit.characters() && rendered > 0 {
             break;
         }
     }
@@ -202,7 +203,7 @@ pub(crate) fn search_files(
     let mut text = match total {
         0 => "no matches".to_owned(),
         1 => "1 match".to_owned(),
-        _ if (shown as u64) < total => format!("the first {shown} of {total} matches"),
+        _ if (rendered as u64) < total => format!("the first {rendered} of {total} matches"),
         _ => format!("{total} matches"),
     };
     let skipped = response.skipped;
@@ -218,9 +219,8 @@ pub(crate) fn search_files(
     }
     text.push('\n');
     text.push_str(&body);
-    if let Some(next) = response.matches.get(shown) {
-        let mut paths: Vec<&str> =
-            response.matches[shown..].iter().map(|found| found.path.as_str()).collect();
+    if let Some(next) = response.matches.get(rendered) {
+        let mut paths: Vec<&str> = response.matches[rendered..].iter().map(|one| one.path.as_str()).collect();
         paths.dedup();
         paths.truncate(MOST_PATHS);
         let mut arguments = json!(request);
@@ -234,27 +234,27 @@ pub(crate) fn search_files(
     text
 }
 
-fn match_lines(found: &SearchMatch, previous: Option<&SearchMatch>) -> String {
+fn match_lines(one: &SearchMatch, previous: Option<&SearchMatch>) -> String {
     let mut text = String::new();
-    // Lines that stand around two matches are shown once.
+    // The context of two matches may overlap: each line is printed once.
     let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
-    let first = found.line.saturating_sub(found.context_before.len() as u64);
+    let first = one.line.saturating_sub(one.context_before.len() as u64);
     if previous.is_some() && first > shown_to + 1 {
         text.push_str("--\n");
     }
-    for (number, line) in (first..).zip(&found.context_before) {
+    for (number, line) in (first..).zip(&one.context_before) {
         if number > shown_to {
             let _ = writeln!(text, "{number}- {line}");
         }
     }
-    let _ = writeln!(text, "{}: {}", found.line, found.match_text);
-    for (number, line) in (found.line + 1..).zip(&found.context_after) {
+    let _ = writeln!(text, "{}: {}", one.line, one.match_text);
+    for (number, line) in (one.line + 1..).zip(&one.context_after) {
         let _ = writeln!(text, "{number}- {line}");
     }
     text
 }
 
-/// Renders a failure: the code and text first, then what helps to go on.
+/// Renders a failure: code and text, then the hint and the other details.
 pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimit) -> String {
     let code = json!(error.code());
     let code = code.as_str().unwrap_or_default();
@@ -271,8 +271,8 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
             ("stdout", Value::String(output)) => stdout = output,
             ("stderr", Value::String(output)) => stderr = output,
             (name, Value::String(value)) if value.contains('\n') => {
-                let (shown, _) = head(value, DETAIL_CHARACTERS);
-                let _ = write!(text, "\n{name}:\n{}", shown.trim_end_matches('\n'));
+                let (excerpt, _) = head(value, DETAIL_CHARACTERS);
+                let _ = write!(text, "\n{name}:\n{}", excerpt.trim_end_matches('\n'));
             }
             (name, Value::String(value)) => {
                 let _ = write!(text, "\n{name}: {}", head(value, DETAIL_CHARACTERS).0);
@@ -289,7 +289,7 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
         text.truncate(text.trim_end_matches('\n').len());
     }
     if !stdout.is_empty() || !stderr.is_empty() {
-        text.push_str("\noutput until then:\n");
+        text.push_str("\noutput so far:\n");
         streams(&mut text, stdout, stderr, outputs, limit);
     }
     text
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_was_refused_has_a_line_each() {
+    fn each_refused_operation_has_a_line() {
         let denied = |count| Denied {
             what: "connect 192.0.2.1:443".into(),
             why: "network is off".into(),
@@ -322,7 +322,7 @@ mod tests {
         let text = failure(&error, &outputs, limit);
         let lines = "\nrefused: connect 192.0.2.1:443 · network is off · --network on\n\
                      refused: connect 192.0.2.1:443 · network is off · --network on · 2 times\n";
-        assert!(text.contains(&format!("{lines}output until then:\nout\n")), "{text}");
+        assert!(text.contains(&format!("{lines}output so far:\nout\n")), "{text}");
         let response: ExecuteCommandResponse = serde_json::from_value(json!({
             "stdout": "out\n", "stderr": "", "exitCode": 1, "isOutputTruncated": false, "durationMs": 5,
             "denied": [denied(1), denied(2)],

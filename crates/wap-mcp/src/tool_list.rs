@@ -16,8 +16,8 @@ pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     documented.chain(extra).collect()
 }
 
-/// Whether a tool answers plain text: clients that see text and structure show a model only the structure, and contents of
-/// files and outputs of commands are no pleasure to read as JSON.
+/// Returns true if a tool answers plain text. Clients that receive text and structure pass only the structure on to a model,
+/// and JSON escapes make file contents and command outputs hard to read.
 pub(crate) fn answers_text(tool: Tool) -> bool {
     matches!(tool, Tool::ReadFile | Tool::SearchFiles | Tool::ExecuteCommand)
 }

@@ -29,6 +29,7 @@ const CLEANED: &[&str] = &[
     "tagproto",
     "text-edit",
     "wap-calls",
+    "wap-mcp",
     "workspace-host",
     "xtask",
 ];
