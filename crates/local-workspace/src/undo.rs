@@ -136,7 +136,7 @@ impl LocalWorkspace {
         }
         let what = choose(self.journal.reader())?;
         let undone = self.carry_out_undo(&run, call.origin.step, &what);
-        // Nobody has to wait for the differences to be found that a refusal shows.
+        // Released first: other changes need not wait for the differences that a refusal lists.
         drop(turn);
         Ok(undone.map_err(|error| self.with_differences(error))?)
     }
@@ -193,7 +193,7 @@ impl LocalWorkspace {
         while !chosen.changes.is_empty() {
             let again = Undo::Changes(chosen.changes.keys().copied().collect());
             let obstacles = match self.take_back(run, step, roots, &chosen, &again) {
-                // Whatever has not gone back was changed by somebody else within the last moments, and stays.
+                // A path that was not reverted was changed by another program within the last moments, and stays.
                 Ok(Taken::All(_) | Taken::Partly { .. }) | Err(UndoError::Nothing) => return Ok(()),
                 Err(UndoError::Obstacles(obstacles)) => obstacles,
                 Err(error) => return Err(error),
@@ -370,7 +370,7 @@ impl LocalWorkspace {
                 }
                 Ok(())
             }
-            // Somebody has put something into the folder meanwhile, or has removed it: it is theirs now.
+            // Another program has filled or removed the folder meanwhile: its version stays.
             Err(_)
                 if wanted.is_none()
                     && path.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder) =>
