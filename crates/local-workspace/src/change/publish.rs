@@ -82,6 +82,7 @@ pub(crate) fn publish_and_hold(
     {
         return after.map_or(Ok(()), |after| give_mode(root, path, after)).map(|()| None);
     }
+    // A change of the kind takes two steps, because only files are exchanged.
     let mut removed = None;
     match before {
         Some(present) if present.kind == PresentKind::File => {
@@ -101,7 +102,7 @@ pub(crate) fn publish_and_hold(
     };
     if published.is_err() {
         for folder in made.iter().rev() {
-            // A folder that somebody uses by now stays, and so do those above it.
+            // A folder that another program uses by now stays, and so do those above it.
             let _ = root.remove_empty_folder(folder);
         }
     }
