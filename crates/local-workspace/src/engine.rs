@@ -343,7 +343,7 @@ impl Workspace for LocalWorkspace {
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
         if call.cancel.is_cancelled() && self.is_on_record(call)? {
-            // Nothing is started: the record answers, or it is found that nobody knows how the command ended.
+            // Nothing is started: the record answers, or the step is reported as unknown.
             let call = Call { cancel: &CancelFlag::new(), ..*call };
             return self.execute(&call, request, observer);
         }

@@ -53,7 +53,7 @@ impl LocalWorkspace {
         layer: Layer,
     ) -> CommandOutcome {
         let record = |outcome, changes: &[JournalChange<'_>]| self.record(run, step, outcome, changes);
-        // The layer is this command's alone, so nobody has to wait for it to be read.
+        // The layer is this command's alone, so other calls need not wait while it is read.
         let snapshot = self.look_at_layer(&layer);
         let mut turn = Some(self.lock_changes());
         let mut let_others_in = || {

@@ -154,7 +154,7 @@ impl Worker {
         unmark(&self.journal, settled.iter().copied());
         if !failed.is_empty() {
             let numbers = |path: &RelPath| by_path[path].iter().copied();
-            // Before anything else: whoever opens the journal after the end of this process must not believe these files.
+            // Before anything else: a process that opens the journal after this one must not believe these files.
             // Where that fails, too, they stay unsettled at least.
             let _ = mark(&self.journal, failed.iter().flat_map(numbers));
         }

@@ -52,7 +52,7 @@ impl FolderModes {
                 FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }
             )
         };
-        // A folder that somebody has removed meanwhile needs nothing.
+        // A folder that another program has removed meanwhile needs nothing.
         self.wanted.iter().rev().filter_map(give).filter(|(_, error)| !gone(error)).collect()
     }
 }

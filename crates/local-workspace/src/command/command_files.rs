@@ -38,7 +38,7 @@ impl LocalWorkspace {
         if self.sandbox_report()?.layer == LayerKind::Overlay
             && let Ok(shelf) = &self.layers
         {
-            // A change of a file tool that is under way would look like somebody else's.
+            // A change of a file tool that is under way would look like one of another program.
             let _no_batch_meanwhile = self.lock_changes();
             if let Ok(layer) = shelf.create(run.number(), step) {
                 return Ok(CommandFiles::Layer(layer));

@@ -134,7 +134,7 @@ impl EffectSide {
             EffectSide::Unkept(unkept) => {
                 let hash = match unkept.kind {
                     PresentKind::File => unkept.hash?,
-                    // This is how a special file looks to whoever reads a link.
+                    // A special file reads as a symlink without a target.
                     PresentKind::Other | PresentKind::Folder => ContentHash::of(&[]),
                 };
                 Some(Present {

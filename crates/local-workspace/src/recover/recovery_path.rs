@@ -96,7 +96,7 @@ pub(crate) fn recover_path(
         return Ok(PathOutcome::Unchanged);
     }
     if last.this_boot && last.state == ChangeState::Published {
-        // It was in its place, and nothing but a loss of power takes it away again without somebody's doing.
+        // It was in its place, and only a power failure or another program removes it again.
         return Ok(PathOutcome::Conflict);
     }
     let after = match &last.after {

@@ -159,6 +159,7 @@ pub(crate) fn plan_path(
     path: &RelPath,
 ) -> Result<Result<Option<UndoPath>, UndoObstacle>, UndoError> {
     let mut changes = context.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
+    // The journal lists the newest first.
     changes.reverse();
     let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
     if back.is_empty() && buried.is_none() {
@@ -181,7 +182,7 @@ pub(crate) fn plan_path(
     }
     let planned = plan_file(context, path, now, &back);
     Ok(planned.map_err(|refused| match (&refused.why, context.root.write_target(path)) {
-        // It has changed because somebody has put a link on the way.
+        // It has changed because another program has put a symlink on the way.
         (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
             if is_behind_link(context.root, path) =>
         {
@@ -249,7 +250,7 @@ fn way_back(
     for (index, (number, change)) in back.iter().enumerate() {
         let is_last = index + 1 == back.len();
         let to = if is_last { wanted } else { change.before.as_ref().map(Side::from) };
-        // A folder that somebody has removed already needs no step.
+        // A folder that another program has removed already needs no step.
         if from.is_some() || to.is_some() {
             steps.push(StepBack { undoes: Some(*number), from, to });
         }
