@@ -326,6 +326,7 @@ impl Journal {
         let outcome = preparation.outcome(outcome)?;
         let documents = preparation.documents(documents)?;
         let versions = self.wait_for(FinishRun { run: open_run, outcome, documents })?;
+        // Only now: after a failed write the run stays open, and can be finished again.
         self.shared.open_runs.close(run);
         Ok(versions)
     }

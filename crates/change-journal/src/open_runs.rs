@@ -90,6 +90,7 @@ impl OpenRuns {
         {
             return Ok(RunState::KnownElsewhere { number, key: key.clone(), finished });
         }
+        // Relaxed is enough, because the lock orders the callers.
         let number = RunNumber(self.next_number.fetch_add(1, Ordering::Relaxed));
         Ok(RunState::New(self.open(&mut by_number, number, key, false)))
     }

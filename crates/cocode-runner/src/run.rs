@@ -128,6 +128,7 @@ impl Runner {
                 // The scope passes a panic on.
                 let _ = worker.join();
             }
+            // Only now: the watcher enforces the deadlines until the last agent has ended.
             shared.watch.finish();
             let _ = watcher.join();
         });

@@ -70,6 +70,7 @@ impl LocalWorkspace {
         let (command, warnings) = self.check_command(call, request)?;
         let report = self.confinement()?;
         let files = self.command_files(&run, step)?;
+        // The last point without a trace: after `start_step`, a crash leaves a step with an unknown outcome.
         self.check_cancelled(call)?;
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &description)

@@ -107,6 +107,7 @@ impl LocalWorkspace {
             Some(folder) => LayerShelf::open(folder, &root),
             None => Err("there is no folder for layers".to_owned()),
         };
+        // Resumed first: the recovery of files takes the outcome of adopted changes from it.
         let adopted =
             layers.as_ref().map(|shelf| layer_recovery::resume(shelf, &journal)).unwrap_or_default();
         let recovery = recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)

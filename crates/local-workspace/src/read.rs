@@ -57,8 +57,10 @@ impl LocalWorkspace {
         let path = self.file_path(&request.path)?;
         self.hidden.check(&path)?;
         let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
+        // The path of the opened file: a symlink may lead to a hidden one.
         self.hidden.check(file.path())?;
         self.check_size(request, file.path(), file.metadata().size_bytes)?;
+        // Before the other ways of reading, which would return and hold the content unmasked.
         if credentials::may_be_in(file.path()) {
             let bytes =
                 file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
@@ -165,6 +167,7 @@ impl LocalWorkspace {
         };
         check(request, &metadata, &excerpt)?;
         if let Some(hash) = excerpt.hash {
+            // The file's own bytes, not the recoded text: edits apply to them.
             self.held.hold(hash, &bytes, call.origin.retention);
         }
         excerpt.bytes = part_of(recoded.unwrap_or(bytes), kept);
@@ -213,6 +216,7 @@ fn small_file(file: &OpenFile) -> Result<Option<SmallFile>, FsError> {
     let mut before = *file.metadata();
     let mut attempt = 1;
     while before.size_bytes <= HELD_FILE_BYTES {
+        // One byte more than the limit shows that the file has grown beyond it.
         let bytes = file.read_range(0, HELD_FILE_BYTES + 1)?;
         let metadata = file.metadata_now()?;
         if bytes.len() as u64 > HELD_FILE_BYTES {
@@ -236,6 +240,7 @@ fn read_large(
     window: Window,
     file: &mut OpenFile,
 ) -> Result<ReadFileResponse, WapError> {
+    // A range is cut at bytes that are line feeds, which are not line ends in UTF-16.
     let mark = file.read_range(0, 2).map_err(|error| fs_read_error(&error, &request.path))?;
     if matches!(&mark[..], b"\xff\xfe" | b"\xfe\xff") {
         let text = format!("'{}' is UTF-16, which is read up to {HELD_FILE_BYTES} bytes only", file.path());

@@ -98,6 +98,7 @@ impl LocalWorkspace {
             match self.root.open_file(&start) {
                 // A link to a file is a file for a reader.
                 Ok(file) => {
+                    // The path of the opened file: a symlink may lead to a hidden one.
                     self.hidden.check(file.path())?;
                     sources.files.push(file.path().clone());
                 }
@@ -161,6 +162,7 @@ impl SearchWalk<'_> {
         }
         self.flush();
         self.queue.close();
+        // After `close`: until then the helper would wait for further batches.
         self.helper.run(self.queue);
         Ok(())
     }

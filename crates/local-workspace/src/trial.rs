@@ -149,6 +149,7 @@ impl Trial<'_> {
         let steps = self.steps(journal_folder)?;
         self.take_outputs(output_folder, number, steps.iter().map(|step| step.index));
         let _no_batch_meanwhile = workspace.lock_changes();
+        // After the lock: until then a batch may still change the folder.
         let (saved_meanwhile, _) = self.effects()?;
         if !saved_meanwhile.is_empty() {
             return Err(KeepError::SavedMeanwhile { paths: saved_meanwhile });

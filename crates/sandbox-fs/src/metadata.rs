@@ -131,6 +131,7 @@ impl Metadata {
             inode: self.inode,
             size_bytes: self.size_bytes,
             modified_nanoseconds: self.modified_nanoseconds,
+            // A program can set the modification time back, but not this one.
             status_changed_nanoseconds: self.status_changed_nanoseconds,
         }
     }

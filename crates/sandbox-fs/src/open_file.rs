@@ -66,6 +66,7 @@ impl OpenFile {
         path: RelPath,
         hard_links: HardLinks,
     ) -> Result<OpenFile, FsError> {
+        // The open file is checked and not its name, which may lead elsewhere by now.
         let metadata = stat(&handle, &path)?;
         require_file(&metadata, &path)?;
         if hard_links == HardLinks::Refuse && metadata.links > 1 {

@@ -48,6 +48,7 @@ impl FileRoot {
             return Err(FsError::from_errno(Errno::NOSYS, canonical));
         }
         let path = if canonical.is_root() { b"." } else { canonical.as_bytes() };
+        // `NO_XDEV` refuses bind mounts of the same file system too, which device numbers do not show.
         let same_mount = ResolveFlags::BENEATH
             | ResolveFlags::NO_XDEV
             | ResolveFlags::NO_SYMLINKS

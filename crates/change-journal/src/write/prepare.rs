@@ -88,6 +88,7 @@ impl Preparation<'_> {
     fn content(&self, hash: ContentHash, bytes: &[u8]) -> Result<ContentRow, JournalError> {
         let inline = match self.blobs {
             Some(blobs) if bytes.len() > self.limits.inline_content_bytes => {
+                // The file comes before its row: a crash may leave a file without a row, and never a row without its file.
                 blobs.keep(&hash, bytes, self.reader.holds_content(&hash)?)?;
                 None
             }

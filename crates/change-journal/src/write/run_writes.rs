@@ -74,6 +74,7 @@ impl Work for FinishRun {
 
     fn apply(&self, write: &Write<'_>) -> Result<Self::Value, JournalError> {
         let run = self.run.number;
+        // Inside the transaction: no step can start between this check and the update.
         let mut unfinished = write.connection.prepare_cached(
             "SELECT step_index FROM step WHERE run = ?1 AND outcome IS NULL ORDER BY step_index LIMIT 1",
         )?;

@@ -48,6 +48,7 @@ pub(crate) struct ChangeRows {
 impl ChangeRows {
     fn weight_bytes(&self) -> usize {
         let inline: usize = self.contents.iter().filter_map(|row| row.bytes.as_ref()).map(Vec::len).sum();
+        // An estimate of a row without its contents.
         inline + 512 * self.changes.len()
     }
 
@@ -146,6 +147,7 @@ impl Work for FinishStep {
             "UPDATE step SET outcome = ?3, finished_at_ms = ?4
              WHERE run = ?1 AND step_index = ?2 AND outcome IS NULL",
         )?;
+        // Only an open step is updated, so a step gets one outcome and keeps it.
         if statement.execute(params![self.run.number, self.index, self.outcome, write.now_ms])? == 0 {
             return Err(JournalError::StepNotOpen { run: self.run.number, index: self.index });
         }
@@ -217,6 +219,7 @@ fn insert_step(
         finished_at_ms,
         outcome
     ])?;
+    // The count tells a repeated step from the errors of the database.
     if inserted == 0 {
         return Err(JournalError::StepRecorded { run: run.number, index });
     }

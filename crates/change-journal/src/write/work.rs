@@ -112,6 +112,7 @@ impl<W: Work> Job for Queued<W> {
         if failure.is_none()
             && let Some(run) = self.work.run()
         {
+            // Only after the commit: a rollback takes the run's row with it.
             run.written.store(true, Ordering::Release);
         }
         if let Some(reply) = self.reply.take() {

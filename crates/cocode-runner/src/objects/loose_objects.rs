@@ -27,6 +27,7 @@ pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
         return Ok(());
     }
     let target = objects.join("pack/pack");
+    // No search for deltas, which would take most of the time.
     let arguments = ["pack-objects", "--incremental", "--non-empty", "--quiet", "--window=0"].map(Path::new);
     let arguments = [&arguments[..], &[target.as_path()]].concat();
     repository.git.feed(&repository.root, &arguments, &names)
@@ -57,6 +58,8 @@ pub(crate) fn reopen_all(folder: &Path) {
 }
 
 fn reopen_folder(folder: &Path) -> bool {
+    // `O_PATH` opens a folder without any permission on it. `fchmod` refuses such a handle, so the change goes through
+    // `/proc/self/fd`, which leads to this folder even if its name was replaced.
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = rustix::fs::open(folder, flags, Mode::empty()) else { return false };
     let held = format!("/proc/self/fd/{}", held.as_raw_fd());

@@ -133,11 +133,13 @@ impl Git {
     pub(crate) fn without_filters<'a>(mut self, settings: impl Iterator<Item = &'a String>) -> Git {
         let mut names: Vec<&str> = settings
             .filter(|name| name.starts_with("filter."))
+            // The name of a filter may contain dots: the key is the part after the last one.
             .filter_map(|name| Some(name.rsplit_once('.')?.0))
             .collect();
         names.sort_unstable();
         names.dedup();
         let off = |name: &str| {
+            // A required filter without a program would make git fail instead of passing the content on.
             ["clean=", "smudge=", "process=", "required=false"].map(|key| format!("{name}.{key}"))
         };
         self.filters = names.into_iter().flat_map(off).map(OsString::from).collect();
@@ -269,6 +271,7 @@ impl Git {
                 command.current_dir(folder);
             }
             GitLocation::Worktree { common_folder, git_folder, work_tree } => {
+                // An agent may have removed its worktree, and a process cannot start in a missing folder.
                 let folder = if work_tree.is_dir() { work_tree } else { common_folder };
                 command.current_dir(folder);
                 command.env("GIT_DIR", git_folder).env("GIT_COMMON_DIR", common_folder);
@@ -319,6 +322,7 @@ impl Answer {
     /// Returns the output, if the call succeeded.
     fn success<S: AsRef<OsStr>>(self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
         match (self.code, self.longer_than) {
+            // Before the exit code: git was killed at the limit, and has none.
             (_, Some(limit_bytes)) => Err(GitError::TooLong { command: first_of(arguments), limit_bytes }),
             (Some(0), None) => Ok(self.output),
             (exit_code, None) => {

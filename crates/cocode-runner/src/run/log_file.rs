@@ -22,6 +22,7 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// Starts an empty log.
     pub(crate) fn create(path: &Path) -> io::Result<LogFile> {
+        // Rotated files of an earlier run would read as the start of this log.
         for number in 1..=KEPT_FILES {
             remove(&older(path, number))?;
         }
@@ -47,6 +48,7 @@ impl LogFile {
         if self.written_bytes + bytes.len() as u64 > FILE_LIMIT_BYTES {
             // The handle is about to be the rotated file's. `None` makes the next line open a new file, also after a failure.
             self.file = None;
+            // From the oldest, so that no rename replaces a file that is still to be moved.
             for number in (1..KEPT_FILES).rev() {
                 rename(&older(&self.path, number), &older(&self.path, number + 1))?;
             }

@@ -114,6 +114,7 @@ pub fn check_contract(
 ) -> Result<CheckReport, RunnerError> {
     let folder = tempfile::Builder::new().prefix("cocode-check-").tempdir_in(&context.scratch);
     let folder = folder.map_err(file_error("make a folder in", &context.scratch))?;
+    // Resolved, because a rule of the confinement for a symlink does not cover its target.
     let root = fs::canonicalize(folder.path()).map_err(file_error("find", folder.path()))?;
     let repository = root.join("repository");
     make_repository(&context.host, &repository)?;
@@ -159,6 +160,7 @@ fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, Gi
     let Some(head) = record.head.as_deref().filter(|head| repository.commit(head).is_some()) else {
         return Ok(false);
     };
+    // The attributes of the agent must not select a program that prints the differences.
     let arguments = [
         "diff",
         "--no-ext-diff",

@@ -39,6 +39,7 @@ impl Work {
         }
         let git = &repository.git.within(LOOK_LIMIT);
         let location = worktree.location(&repository.common_folder);
+        // `^{commit}` fails if `HEAD` names a missing object, or one of another kind.
         let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let Some(commit) = git.ask(location, &head)? else { return Ok(Work::default()) };
         let (bytes, is_message_whole) =
@@ -47,6 +48,7 @@ impl Work {
         let (headers, message) = text.split_once("\n\n").unwrap_or((&text, ""));
         let parents = headers.lines().filter(|line| line.starts_with("parent ")).count();
         let committer = headers.lines().find_map(|line| line.strip_prefix("committer "));
+        // A name may contain spaces, so the time is counted from the end, before the time zone.
         let committed_at = committer.and_then(|line| line.rsplit(' ').nth(1)?.parse().ok());
         let committed_at = match committed_at {
             Some(committed_at) => committed_at,

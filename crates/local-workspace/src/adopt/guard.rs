@@ -101,6 +101,7 @@ impl Guard<'_> {
                 None => sorted.allowed.push(effect),
             }
         }
+        // In this order: each refuses effects because of those that the ones before have refused.
         sorted.keep_indexes_whole();
         sorted.keep_working_trees_whole();
         sorted.keep_folders_that_stay();

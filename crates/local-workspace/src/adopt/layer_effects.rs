@@ -51,6 +51,7 @@ pub(crate) fn list(
     if trees.is_empty() {
         return Ok(changes);
     }
+    // A folder that is one change hides its contents, so a second scan looks in it for what git or an editor obeys.
     let one_by_one = limits.with_tree_entries(u64::MAX);
     let all = layer.changes(ScanRules::new(one_by_one))?;
     let obeyed = obeyed(&all, protected);
@@ -111,6 +112,7 @@ pub(crate) fn repositories_in_use(root: &FileRoot, changes: &LayerChanges) -> BT
         }
         all.insert(part.folder);
     }
+    // Git holds these files while it changes a repository.
     let is_locked = |folder: &RelPath| {
         LOCKS.iter().any(|name| folder.child(name).is_ok_and(|path| root.metadata(&path).is_ok()))
     };
@@ -193,6 +195,7 @@ impl Reader<'_> {
 
     fn read_after(&self, change: &LayerChange, limit: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
+        // One byte more than the limit shows a longer file.
         self.layer.open_file(&change.path).ok()?.take(limit + 1).read_to_end(&mut bytes).ok()?;
         (bytes.len() as u64 <= limit).then_some(bytes)
     }

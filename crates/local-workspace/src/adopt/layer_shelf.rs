@@ -25,6 +25,7 @@ impl LayerShelf {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
+            // The folder may exist already, and a symlink there must not lead the layers elsewhere.
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             Ok(rustix::fs::open(folder, flags, Mode::empty())?)
         };

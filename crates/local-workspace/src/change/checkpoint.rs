@@ -92,6 +92,7 @@ impl Checkpoint {
 
 impl Drop for Checkpoint {
     fn drop(&mut self) {
+        // Closing the queue ends the thread, once it has settled what is left in it.
         self.queue = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -190,6 +191,7 @@ impl Worker {
         for (path, numbers) in left {
             let newest = numbers.last().and_then(|number| self.journal.reader().change(*number).ok()?);
             let written = newest
+                // A disk that takes nothing would make `wait` last for one attempt per file.
                 .filter(|_| failures < MOST_FAILURES)
                 .map(|change| write_again(&self.root, &self.journal, &path, &change));
             match written {

@@ -116,6 +116,7 @@ impl LateWrites {
         let bytes = |watched: &VecDeque<Replaced>| -> u64 {
             watched.iter().map(|replaced| replaced.file.metadata().size_bytes).sum()
         };
+        // Each watched file costs an open handle, and its space on the disk.
         while watched.len() > HELD_FILES || bytes(&watched) > HELD_BYTES {
             let Some(mut oldest) = watched.pop_front() else { break };
             self.look_at(&mut oldest);
@@ -203,6 +204,7 @@ impl LateWrites {
         if is_as_it_was {
             return;
         }
+        // From before the content is read: a write during the reading changes it again, and the next check finds that.
         replaced.last_metadata = Some(now);
         match replaced.file.content_hash() {
             Ok(content) if content != replaced.content => {

@@ -88,6 +88,7 @@ impl<'a> Plan<'a> {
         self.order
             .into_iter()
             .filter_map(|path| files.remove(&path).map(|file| (path, file)))
+            // Edits that cancel each other out would otherwise publish a file that does not change.
             .filter(|(_, file)| file.before != file.after)
             .collect()
     }
@@ -134,6 +135,7 @@ impl<'a> Plan<'a> {
         let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode))
             .with_attributes(before.as_ref().and_then(|present| present.attributes.clone()));
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
+        // Last of the checks: it counts the bytes, and nothing after it fails, so a refused item leaves the plan as it was.
         self.make_room(before.as_ref(), Some(&after))?;
         let (lines_added, lines_removed) =
             changed_lines(before.as_ref().map(|present| &*present.bytes), &after.bytes);
@@ -178,6 +180,7 @@ impl<'a> Plan<'a> {
         if !self.files.contains_key(&path) {
             self.order.push(path.clone());
         }
+        // `before` is the disk's state only for the first change of a path; later ones see the plan's, and must not replace it.
         let file = self.files.entry(path.clone()).or_insert_with(|| PlannedFile {
             before: before.clone(),
             after: None,
@@ -209,6 +212,7 @@ impl<'a> Plan<'a> {
 
     /// Checks whether the plan leaves anything at a path.
     fn is_there(&self, path: &RelPath) -> bool {
+        // By folded name first: on a file system that ignores case, another spelling is the same entry.
         if self.folded.get(&folded(path)).is_some_and(|count| *count > 0) {
             return true;
         }

@@ -73,6 +73,7 @@ impl PreparedEdits {
         let limits = EditLimits::default();
         let outcome =
             text_edit::apply_until(text.bytes(), operations, numbering, &limits, &|| cancel.is_cancelled());
+        // Short edits are cheaper to repeat than to keep.
         if takes_long {
             prepared.push(PreparedEdit {
                 numbering,

@@ -62,6 +62,7 @@ impl Present {
         };
         match metadata.kind {
             FileKind::File => {
+                // Content and attributes come from one handle, so that they belong to the same file.
                 let file = root.open_file(path)?;
                 let bytes = file.read_to_end(CONTENT_LIMIT_BYTES)?;
                 let present = Present::file(bytes, Some(metadata.mode & 0o7777));

@@ -82,6 +82,7 @@ pub(crate) fn publish_and_hold(
     {
         return after.map_or(Ok(()), |after| give_mode(root, path, after)).map(|()| None);
     }
+    // A change of the kind takes two steps, because only files are exchanged.
     let mut removed = None;
     match before {
         Some(present) if present.kind == PresentKind::File => {

@@ -43,6 +43,7 @@ impl LocalWorkspace {
         let previous = self.last_snapshot().take();
         let snapshot = TreeSnapshot::before(&self.snapshot_scope(), previous.as_ref())
             .map_err(|error| fs_error(&error, ""))?;
+        // Under the same lock as the snapshot: a batch between the two would count as the command's.
         let newest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
         Ok(Before { snapshot, last_change, moment: Moment::now() })
@@ -113,6 +114,7 @@ impl LocalWorkspace {
             }))
             .collect();
         let Recorded { outcome, numbers, .. } = self.record(run, step, notes.add_to(outcome), &records);
+        // `allowed` comes first in `records`, so its paths pair with the first numbers.
         let paths = allowed.iter().map(|effect| effect.path.clone());
         self.checkpoint.add(numbers.into_iter().zip(paths).collect());
         *self.last_snapshot() = Some(after);
@@ -139,6 +141,7 @@ impl LocalWorkspace {
             return effects;
         }
         let is_own = |effect: &Effect| {
+            // The newest only: an effect that restores an older recorded state is the command's own.
             let newest = recorded.iter().rev().find(|change| {
                 change.path == effect.path.as_bytes() && change.state != ChangeState::Conflicted
             });
@@ -166,6 +169,7 @@ impl LocalWorkspace {
         let outcome_too_large =
             |error: &JournalError| matches!(error, JournalError::TooLarge { what: Oversized::Outcome, .. });
         let (outcome, finished) = match finish(&outcome) {
+            // The changes matter more than the output: without them an undo would not know the command.
             Err(error) if outcome_too_large(&error) => {
                 let outcome = without_output(outcome);
                 let finished = finish(&outcome);

@@ -150,6 +150,7 @@ impl TreeSnapshot {
                 None => root.attributes(&entry.path).ok().map(|attributes| attribute_bytes(&attributes)),
             };
             state.bytes = match earlier {
+                // Without bytes the file was over a limit then; it may fit now.
                 Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
                 _ => read(root, &entry.path, &metadata, *limits, (left_bytes, left_index_bytes)),
             };
@@ -172,6 +173,7 @@ impl TreeSnapshot {
             snapshot.known_up_to = Some(last);
         }
         snapshot.unreadable = summary.unreadable + summary.unnameable;
+        // The walk borrows `folders`.
         drop(walk);
         let folders = folders.into_inner().unwrap_or_else(PoisonError::into_inner);
         snapshot.left_out = folders.left_out;

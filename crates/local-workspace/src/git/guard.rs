@@ -157,6 +157,7 @@ impl InRepository<'_> {
 
     /// Checks whether it is one of the objects, references or logs, with any name.
     pub(crate) fn is_data(&self) -> bool {
+        // `objects/info` can name further stores of objects, so it is not mere data.
         let is_alternate = self.first_is(&["objects"]) && self.name_at(1).eq_ignore_ascii_case(b"info");
         self.first_is(&["objects", "refs", "logs"]) && !is_alternate
     }
@@ -191,6 +192,7 @@ impl InRepository<'_> {
     /// Returns whether an effect leaves what a branch or its log consists of, whatever its name is: git can take that for
     /// nothing else.
     fn is_reference_or_log(&self, effect: &Effect) -> bool {
+        // An unknown mode counts as executable.
         let is_runnable =
             effect.after.as_ref().and_then(EffectSide::mode).is_none_or(|mode| mode & 0o111 != 0);
         if effect.after.is_none() || effect.kind_after() == Some(PresentKind::Folder) {

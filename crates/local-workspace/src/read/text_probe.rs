@@ -64,6 +64,7 @@ impl<R: Read> TextProbe<R> {
     }
 
     fn decode(&mut self, mut bytes: &[u8]) {
+        // Byte by byte only until the cut character is complete, and the rest at once.
         while let (false, Some((first, rest))) = (self.pending.is_empty(), bytes.split_first()) {
             self.pending.push(*first);
             bytes = rest;

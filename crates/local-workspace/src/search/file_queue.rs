@@ -44,6 +44,7 @@ impl FileQueue {
             return Err(batch);
         }
         state.batches.push_back(batch);
+        // Unlocked first: the thread that wakes up needs the lock at once.
         drop(state);
         self.changed.notify_one();
         Ok(())

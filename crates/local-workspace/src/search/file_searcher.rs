@@ -132,6 +132,7 @@ impl<'a> FileSearcher<'a> {
         }
         let size_bytes = file.metadata().size_bytes;
         let mut reader = WatchedReader::new(file, self.cancel, Some(self.deadline));
+        // Taken out for the call, because `read` borrows the whole searcher.
         let mut buffer = std::mem::take(&mut self.buffer);
         let outcome = self.read(path, origin, &mut reader, size_bytes, &mut buffer);
         self.buffer = buffer;

@@ -33,6 +33,7 @@ impl FileSink {
     /// Adds a line behind the matches that still want context: a match is context of the one before it, too.
     fn add_after(&mut self, searcher: &Searcher, line: &str) {
         let wanted = searcher.after_context();
+        // From the newest: once a match has its context, so have all before it.
         for earlier in self.matches.iter_mut().rev() {
             if earlier.context_after.len() >= wanted {
                 break;
@@ -53,6 +54,7 @@ impl Sink for FileSink {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, sink_match: &SinkMatch<'_>) -> io::Result<bool> {
+        // Counted even when full: `Ok(false)` would end the search, and the total with it.
         self.total += 1;
         if self.is_full(searcher) {
             return Ok(true);

@@ -159,6 +159,7 @@ pub(crate) fn plan_path(
     path: &RelPath,
 ) -> Result<Result<Option<UndoPath>, UndoObstacle>, UndoError> {
     let mut changes = context.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
+    // The journal lists the newest first.
     changes.reverse();
     let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
     if back.is_empty() && buried.is_none() {

@@ -22,6 +22,7 @@ impl Plan<'_> {
             }
             Err(error) => return Err(fs_error(&error, requested)),
         };
+        // Once more, for the canonical path: a symlink may lead to a hidden one.
         self.hidden.check(&target.path)?;
         check_name_of_outputs(&target.path, requested)?;
         self.check_planned_folders(&target.path, requested)?;
