@@ -206,6 +206,9 @@ impl Plan {
     ) {
         let limits = &policy.limits;
         self.mounts = system_tree::entries(policy, home, etc);
+        // A file that the caller names is shown as it is; nothing can be mounted over a mask, which has no name any more.
+        self.mounts
+            .retain(|entry| !matches!(entry, MountEntry::Mask { target, .. } if readable.contains(target)));
         let tmpfs = |target: &Path, mode| MountEntry::Tmpfs {
             target: target.to_owned(),
             size_bytes: limits.temporary_bytes,

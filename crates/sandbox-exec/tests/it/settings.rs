@@ -187,3 +187,13 @@ fn programs_find_the_settings_of_this_machine() {
         assert!(outcome.ending.is_success(), "{text}: {}{}", stdout(&outcome), stderr(&outcome));
     }
 }
+
+#[test]
+fn accounts_that_the_caller_names_are_shown_as_they_are() {
+    let mut fixture = Fixture::new();
+    let machine = fs::read_to_string("/etc/passwd").unwrap();
+    let control = stdout(&fixture.run("cat /etc/passwd"));
+    assert_ne!(control, machine);
+    fixture.policy.readable.push("/etc/passwd".into());
+    assert_eq!(stdout(&fixture.run("cat /etc/passwd")), machine);
+}
