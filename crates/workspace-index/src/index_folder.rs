@@ -12,7 +12,7 @@ const INDEX_FOLDER: &str = "index";
 /// An open index, and the temporary folder that it may live in.
 #[derive(Debug)]
 pub struct OpenIndex {
-    /// The index, as it was when it was last brought up to date.
+    /// The index, as it was at its last update.
     pub index: LocalIndex,
     pub(crate) folder: Option<TempDir>,
 }

@@ -1,7 +1,6 @@
 //! Plain English: names, doc comments and texts without the words that plainer ones have replaced.
 //!
-//! The check covers the crates in [`CLEANED`]; a crate joins that list once its own text is clean. Of pages it covers the
-//! phrases, in every page.
+//! The check covers every source of crates, examples and xtask, and the phrases in every page.
 
 use super::Finding;
 use super::plain_pages::paragraphs;
@@ -10,36 +9,8 @@ use crate::Tree;
 
 const CHECK: &str = "plain words";
 
-/// The crates that have been cleaned.
-const CLEANED: &[&str] = &[
-    "agentd",
-    "change-journal",
-    "cocode-env",
-    "cocode-runner",
-    "codali-envelope",
-    "codali-session",
-    "code-index",
-    "cow-layer",
-    "docdex-client",
-    "drop-folder",
-    "file-index",
-    "git-index",
-    "local-workspace",
-    "memory-workspace",
-    "rel-path",
-    "sandbox-exec",
-    "sandbox-fs",
-    "tag-session",
-    "tagproto",
-    "test-support",
-    "text-edit",
-    "wap-calls",
-    "wap-core",
-    "wap-http",
-    "wap-mcp",
-    "workspace-host",
-    "xtask",
-];
+/// The folders whose sources are checked; samples among the fixtures are data.
+const FOLDERS: [&str; 3] = ["crates/", "examples/", "xtask/"];
 
 /// Sources that hold the banned words as data.
 const WORD_LISTS: [&str; 4] = [
@@ -136,7 +107,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             None => findings.push(Finding::at(CHECK, path, line_index, text)),
         }
     };
-    for (path, source) in tree.sources().filter(|(path, _)| is_cleaned(path)) {
+    for (path, source) in tree.sources().filter(|(path, _)| is_checked(path)) {
         for (line_index, line) in code_only(source).lines().enumerate() {
             for (word, instead) in line.split(|character| !is_word(character)).filter_map(name_fault) {
                 report(path, line_index, word, format!("the name `{word}`: say {instead}"));
@@ -171,9 +142,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn is_cleaned(path: &str) -> bool {
-    let name = path.strip_prefix("crates/").unwrap_or(path).split('/').next();
-    name.is_some_and(|name| CLEANED.contains(&name)) && !WORD_LISTS.contains(&path)
+fn is_checked(path: &str) -> bool {
+    FOLDERS.iter().any(|folder| path.starts_with(folder)) && !WORD_LISTS.contains(&path)
 }
 
 fn covers(tree: &Tree, path: &str) -> bool {

@@ -20,7 +20,7 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+I\n+I\n 2\n-3
                      *** Add File: new\n+n\n*** Delete File: c\n*** End Patch\n";
 
 #[test]
-fn lines_that_somebody_saves_meanwhile_are_not_overwritten_and_the_other_files_are_put_back() {
+fn lines_that_the_user_saves_meanwhile_are_not_overwritten_and_the_other_files_are_put_back() {
     let files = [("a", "1\n2\n3\n"), ("b", "1\n"), ("c", "c\n")];
     let workspace = saving(files, "the user's\n");
     let refused = with_call(|call| apply(&workspace, call, PATCH)).unwrap_err();
@@ -33,7 +33,7 @@ fn lines_that_somebody_saves_meanwhile_are_not_overwritten_and_the_other_files_a
 }
 
 #[test]
-fn other_lines_that_somebody_saves_meanwhile_are_kept() {
+fn other_lines_that_the_user_saves_meanwhile_are_kept() {
     let files = [("a", "1\n2\n3\n"), ("b", "1\n"), ("c", "c\n")];
     let workspace = saving(files, "0\n1\n");
     with_call(|call| apply(&workspace, call, PATCH)).unwrap();

@@ -20,7 +20,7 @@ const REPLY: &str = "a\n<<<<<<< SEARCH\n1\n=======\nI\nI\n>>>>>>> REPLACE\n<<<<<
                      b\n<<<<<<< SEARCH\n1\n=======\nI\n>>>>>>> REPLACE\n";
 
 #[test]
-fn lines_that_somebody_saves_meanwhile_are_not_overwritten_and_the_other_file_is_put_back() {
+fn lines_that_the_user_saves_meanwhile_are_not_overwritten_and_the_other_file_is_put_back() {
     let files = [("a", "1\n2\n3\n"), ("b", "1\n")];
     let workspace = saving(files, "the user's\n");
     let refused = with_call(|call| apply(&workspace, call, REPLY)).unwrap_err();
@@ -31,7 +31,7 @@ fn lines_that_somebody_saves_meanwhile_are_not_overwritten_and_the_other_file_is
 }
 
 #[test]
-fn other_lines_that_somebody_saves_meanwhile_are_kept() {
+fn other_lines_that_the_user_saves_meanwhile_are_kept() {
     let files = [("a", "1\n2\n3\n"), ("b", "1\n")];
     let workspace = saving(files, "0\n1\n");
     with_call(|call| apply(&workspace, call, REPLY)).unwrap();
