@@ -110,7 +110,7 @@ impl Exclusions {
         Exclusions { ignored: ignored.into(), ..self.clone() }
     }
 
-    /// Tells whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
+    /// Reports whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
     #[must_use]
     pub fn excludes(&self, path: &str, is_directory: bool) -> bool {
         // The usual case: `is_match` stops at the first pattern, where `matches` collects all.

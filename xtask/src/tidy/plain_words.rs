@@ -35,6 +35,7 @@ const CLEANED: &[&str] = &[
     "text-edit",
     "wap-calls",
     "wap-core",
+    "wap-edit",
     "wap-http",
     "wap-mcp",
     "workspace-host",
