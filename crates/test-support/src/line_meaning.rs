@@ -103,6 +103,7 @@ impl<F: NumberedFile> Story<F> {
     fn new(file: F, seed: u64, is_plain: bool) -> Story<F> {
         let conversation = |name: &str| Conversation::new(ConversationId(name.into()));
         let mut story = Story {
+            // Seeds are small numbers; the factor spreads their bits, and a state of 0 would stay 0.
             random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             file,
             one: conversation("one"),
@@ -139,6 +140,7 @@ impl<F: NumberedFile> Story<F> {
             true => request.answer(self.file.workspace(), &call, &mut Unobserved),
             false => conversation.answer(self.file.workspace(), request, &call, &mut Unobserved),
         };
+        // Every answer counts, also a refusal: after it the client may mean the file as it is now.
         if !is_other {
             self.client.last_answer = self.file.lines();
         }
@@ -189,6 +191,7 @@ impl<F: NumberedFile> Story<F> {
             _ => (first, (first + self.random.below(6)).min(lines.len())),
         };
         self.ask(false, "readFile", json!({ "path": "a", "startLine": first, "endLine": last })).unwrap();
+        // A whole file replaces all that was shown of it.
         if (first, last) == (1, lines.len()) {
             (self.client.last_shown, self.client.written) = Default::default();
         }
