@@ -77,6 +77,7 @@ impl MemoryIndex {
     }
 
     fn check(&self, call: &Call<'_>) -> Result<(), IndexError> {
+        // Before the scripted failure: a cancelled call answers so whatever the state of an index.
         if call.cancel.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
@@ -128,6 +129,7 @@ impl CodeIndex for MemoryIndex {
         let mut hits: Vec<CodeHit> =
             self.files.iter().filter_map(|(path, text)| hit(path, text, &words)).collect();
         hits.sort_by(|left, right| {
+            // Equal scores are ordered by path, so that a test gets the same hits in every run.
             right.score.total_cmp(&left.score).then_with(|| left.path.cmp(&right.path))
         });
         hits.truncate(request.limit as usize);

@@ -75,7 +75,7 @@ impl<'a> Walk<'a> {
         beneath.collect()
     }
 
-    /// Tells whether a path, or a folder between it and the start, is left out.
+    /// Reports whether a path, or a folder between it and the start, is left out.
     fn is_excluded(&self, prefix: usize, path: &str) -> bool {
         let Some(exclusions) = &self.exclusions else { return false };
         let folders = path[prefix..].match_indices('/').map(|(end, _)| &path[..prefix + end]);

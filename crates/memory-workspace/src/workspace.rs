@@ -110,6 +110,7 @@ impl MemoryWorkspace {
     ///
     /// If the path is not canonical, or a file stands where a folder is needed, or the other way round.
     pub fn set_file(&self, path: &str, content: impl AsRef<[u8]>) {
+        // A test that misspells a path should fail here, and not by a file that no call can reach.
         let canonical = rel_path::RelPath::parse(path).map(|parsed| parsed.to_string());
         assert_eq!(canonical.as_deref(), Ok(path), "the path is canonical");
         let mut state = self.lock();
@@ -248,6 +249,7 @@ impl Workspace for MemoryWorkspace {
                 let text = "the workspace in memory has no script for this command";
                 return Err(WapError::new(Reason::SandboxUnavailable, text));
             };
+            // Only from here on the command counts as run: refused ones are not in the list.
             state.commands_run.push(request.command.clone());
             state.record.add(call.origin, Outcome::Command(outcome.clone()));
             outcome

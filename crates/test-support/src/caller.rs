@@ -21,6 +21,7 @@ impl Caller {
     #[must_use]
     pub fn once() -> Caller {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
+        // With the process id: a test may start another process on the same journal.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Caller::in_run(RunKey::unnumbered(format!("{}-{number}", std::process::id())))
     }

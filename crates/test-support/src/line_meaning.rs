@@ -1,8 +1,8 @@
 //! Stories in which a client edits a file by line numbers, while other clients, commands and the user change it.
 //!
-//! Every line of the file has a text of its own, so that a line that an edit removes tells which one it was. A story knows
-//! which line each number meant to the client: as it was last shown, as it was when the last answer was given, and what the
-//! client itself wrote there.
+//! Every line of the file has a text of its own, which identifies a line that an edit removes. A story records the lines
+//! that each number meant to the client: as they were last shown, as they were when the last answer was given, and those
+//! that the client itself wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -41,8 +41,8 @@ pub struct LineStories {
 }
 
 impl LineStories {
-    /// Lets stories of `steps` steps happen, each with a file that `file` makes. With `is_plain` numbers go to the workspace as
-    /// they are, without what the conversation remembers: the control, which has to find violations.
+    /// Runs stories of `steps` steps, one for each seed, each with a new file. With `is_plain`, numbers reach the workspace
+    /// as they are, without the memory of the conversation: the control, which has to find violations.
     pub fn happen<F: NumberedFile>(
         file: impl Fn() -> F,
         seeds: Range<u64>,
@@ -103,6 +103,7 @@ impl<F: NumberedFile> Story<F> {
     fn new(file: F, seed: u64, is_plain: bool) -> Story<F> {
         let conversation = |name: &str| Conversation::new(ConversationId(name.into()));
         let mut story = Story {
+            // Seeds are small numbers; the factor spreads their bits, and a state of 0 would stay 0.
             random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             file,
             one: conversation("one"),
@@ -126,9 +127,9 @@ impl<F: NumberedFile> Story<F> {
 
     fn ask(&mut self, is_other: bool, tool: &str, arguments: Value) -> Result<Value, WapError> {
         self.next_step += 1;
-        let who = if is_other { &self.other } else { &self.one };
+        let conversation = if is_other { &self.other } else { &self.one };
         let origin = Origin {
-            conversation: who.id().clone(),
+            conversation: conversation.id().clone(),
             run: RunKey::unnumbered(self.next_step.to_string()),
             step: 0,
             retention: Retention::Process,
@@ -137,8 +138,9 @@ impl<F: NumberedFile> Story<F> {
         let request = Request::parse(tool, arguments).unwrap();
         let answer = match self.is_plain && tool == "modifyFile" {
             true => request.answer(self.file.workspace(), &call, &mut Unobserved),
-            false => who.answer(self.file.workspace(), request, &call, &mut Unobserved),
+            false => conversation.answer(self.file.workspace(), request, &call, &mut Unobserved),
         };
+        // Every answer counts, also a refusal: after it the client may mean the file as it is now.
         if !is_other {
             self.client.last_answer = self.file.lines();
         }
@@ -189,6 +191,7 @@ impl<F: NumberedFile> Story<F> {
             _ => (first, (first + self.random.below(6)).min(lines.len())),
         };
         self.ask(false, "readFile", json!({ "path": "a", "startLine": first, "endLine": last })).unwrap();
+        // A whole file replaces all that was shown of it.
         if (first, last) == (1, lines.len()) {
             (self.client.last_shown, self.client.written) = Default::default();
         }
@@ -235,14 +238,12 @@ impl<F: NumberedFile> Story<F> {
                 if !meant.is_empty() && !meant.contains(hit) {
                     return Err(format!("line {number} hit '{hit}', and can mean {meant:?}"));
                 }
-                if let (Some(last_shown), Some(last)) = (&last_shown, &last_answer)
-                    && last_shown != last
-                    && before.contains(last_shown)
-                    && before.contains(last)
+                if let (Some(one), Some(other)) = (&last_shown, &last_answer)
+                    && one != other
+                    && before.contains(one)
+                    && before.contains(other)
                 {
-                    return Err(format!(
-                        "line {number} hit '{hit}', and can mean '{last_shown}' and '{last}'"
-                    ));
+                    return Err(format!("line {number} hit '{hit}', and can mean '{one}' and '{other}'"));
                 }
                 for (nth, line) in content.into_iter().enumerate() {
                     self.client.written.entry(number + nth).or_default().insert(line);

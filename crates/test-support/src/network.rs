@@ -22,6 +22,7 @@ impl RefusingAddress {
     /// If the system has no free port.
     #[must_use]
     pub fn bind() -> RefusingAddress {
+        // `TcpListener` would listen at once, and then the system accepts connections itself.
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let address = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();

@@ -65,7 +65,7 @@ impl CancelFlag {
         Some((key, hook))
     }
 
-    /// Tells whether the flag was raised.
+    /// Reports whether the flag was raised.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.shared.raised.load(Ordering::SeqCst)

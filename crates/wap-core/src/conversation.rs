@@ -292,7 +292,7 @@ impl Memory {
 /// Returns the line by which the version of an operation's numbers is looked up.
 fn first_line(operation: &ModifyOperation) -> u64 {
     // Line 0 is in front of the first one; lines below are refused, and any version will do for that.
-    let (line, _) = operation.asked_lines().unwrap_or((1, 1));
+    let (line, _) = operation.addressed_lines().unwrap_or((1, 1));
     u64::try_from(line).unwrap_or(1).max(1)
 }
 

@@ -217,6 +217,7 @@ impl fmt::Display for WapError {
     }
 }
 
+// Borrowed twins of the error: `WapError` keeps its fields private, and its code is derived from the reason.
 /// A failure: a text for the model, a code and a reason for programs, and details that lead to the next step.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -55,6 +55,7 @@ impl Exclusions {
         for (index, pattern) in patterns.iter().enumerate() {
             let pattern = pattern.as_ref();
             check_size("pattern has", pattern.len(), Limits::MAX_PATTERN_BYTES)?;
+            // Paths are relative and have no leading `./`, so a pattern with one would never match.
             let glob = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
             entries.add(compile(glob, pattern)?);
             // `folder/**` matches only entries beneath the folder, so the folder itself has a glob of its own.
@@ -110,7 +111,7 @@ impl Exclusions {
         Exclusions { ignored: ignored.into(), ..self.clone() }
     }
 
-    /// Tells whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
+    /// Reports whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
     #[must_use]
     pub fn excludes(&self, path: &str, is_directory: bool) -> bool {
         // The usual case: `is_match` stops at the first pattern, where `matches` collects all.
@@ -133,6 +134,7 @@ fn check_size(what: &str, bytes: usize, limit: usize) -> Result<(), WapError> {
 }
 
 fn compile(glob: &str, pattern: &str) -> Result<globset::Glob, WapError> {
+    // The separator is literal, or `*.rs` would match in every folder.
     GlobBuilder::new(glob).literal_separator(true).build().map_err(|error| {
         WapError::new(Reason::InvalidGlob, format!("cannot use the glob '{pattern}': {}", error.kind()))
             .with("pattern", pattern)

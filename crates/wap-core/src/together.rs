@@ -154,6 +154,7 @@ pub fn change_together<W: Workspace + ?Sized>(
     };
     let mut refusal = failed(index, error);
     // The last one first: a change may build on an earlier one.
+    // Items succeed one by one, so those behind the failed one may have been made, too.
     let made = changes.iter().zip(&outcomes).rev();
     let inverses: Vec<FileChange> =
         made.filter_map(|(one, outcome)| Some(inverse_of(one, outcome.as_ref().ok()?))).collect();

@@ -89,6 +89,7 @@ impl std::str::FromStr for Tool {
     fn from_str(name: &str) -> Result<Tool, WapError> {
         Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
             let name: String = name.chars().take(MOST_CAUSE_CHARACTERS).collect();
+            // The names in the text, because many clients show a model the text only.
             let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
             WapError::new(
                 Reason::UnknownTool,
@@ -127,6 +128,7 @@ impl Request {
     ///
     /// [`Reason::UnknownTool`], or [`Reason::InvalidField`] with the field's name in `details.field`.
     pub fn parse(tool: &str, arguments: Value) -> Result<Request, WapError> {
+        // Clients send `null`, or nothing, to a tool without required arguments.
         let arguments = if arguments.is_null() { Value::Object(serde_json::Map::new()) } else { arguments };
         Ok(match tool.parse()? {
             Tool::ExploreFiles => Request::ExploreFiles(read(arguments)?),
@@ -137,6 +139,7 @@ impl Request {
             Tool::SearchFiles => Request::SearchFiles(read(arguments)?),
             Tool::ExecuteCommand => Request::ExecuteCommand(read(arguments)?),
             Tool::GetWorkspaceInfo => {
+                // Read all the same: arguments that are not an object are a mistake of the caller.
                 let NoArguments {} = read(arguments)?;
                 Request::GetWorkspaceInfo
             }

@@ -69,6 +69,7 @@ impl FileEdit<'_> {
         let in_turn = self.request.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
         let mut carried = Vec::new();
         let mut meant = None;
+        // The usual edit means the present file, and costs no look-up of versions.
         if !meaning.is_plain() && in_turn {
             self.check_version_in_turn()?;
             meaning.check_in_turn(find)?;

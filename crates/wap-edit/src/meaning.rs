@@ -43,7 +43,7 @@ impl Meaning<'_> {
         let mut meant = Meant { operations: Vec::new(), carried: Vec::new() };
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             let edit = &self.operations[index];
-            if operation.asked_lines().is_none() {
+            if operation.addressed_lines().is_none() {
                 meant.operations.push(edit.clone());
                 continue;
             }
@@ -67,13 +67,13 @@ impl Meaning<'_> {
                 "`was` can be given for one operation of a call in this dialect: send one call for each";
             return Err(WapError::new(Reason::InvalidField, text).with("field", "operations"));
         }
-        let lines = self.edit.request.operations.iter().filter_map(ModifyOperation::asked_lines);
+        let lines = self.edit.request.operations.iter().filter_map(ModifyOperation::addressed_lines);
         let last = usize::try_from(lines.map(|(_, last)| last).max().unwrap_or(0)).unwrap_or(0);
         // Later operations address what earlier ones made, so only the lines down to the last number must be unchanged.
         let addressed = 0..last.min(self.edit.current.total_lines());
         let mut versions = VersionCache { edit: self.edit, entries: Vec::new(), find };
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
-            if operation.asked_lines().is_none() {
+            if operation.addressed_lines().is_none() {
                 continue;
             }
             if self.edit.request.is_unseen() {
@@ -185,7 +185,7 @@ impl Meaning<'_> {
             excerpts.push(span);
         }
         let candidates: Vec<LineSpan> = sorted.into_iter().map(|lines| named(operation, lines)).collect();
-        let (first, last) = operation.asked_lines().unwrap_or_default();
+        let (first, last) = operation.addressed_lines().unwrap_or_default();
         let requested = match first == last {
             true => format!("line {first}"),
             false => format!("lines {first}-{last}"),

@@ -63,6 +63,7 @@ fn replacements(request: &ModifyFile, edited: &Edited) -> Vec<RegexReplacements>
     let mut searches = 0;
     for (index, (operation, outcome)) in request.operations.iter().zip(&edited.outcomes).enumerate() {
         let ModifyOperation::RegexReplace { pattern, .. } = operation else { continue };
+        // A pattern that matches but is not replaced needs no near lines.
         let searches_lines = outcome.matches == 0 && searches < MOST_SEARCHES;
         searches += usize::from(searches_lines);
         // The text after the edit, because the model's next attempt will be at that one.

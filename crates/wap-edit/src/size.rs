@@ -10,6 +10,7 @@ use crate::operations::content_bytes;
 ///
 /// [`Reason::RequestTooLarge`] and [`Reason::InvalidField`].
 pub fn check_request(request: &ModifyFile) -> Result<(), WapError> {
+    // The numbers first: summing the contents of a million operations is work, too.
     request.check_bounds()?;
     check_content_size(request.operations.iter().map(content_bytes).sum())?;
     if request.operations.is_empty() {

@@ -47,7 +47,9 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
     // The body is whole by now: a service that reads this header would expect chunks.
     head.headers.remove(header::TRANSFER_ENCODING);
     let sessions = gate.sessions;
+    // The task runs on the other runtime. If the client is gone, this future is dropped, and the task must end as well.
     let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
+        // Held until the answer is rendered, since the parsed message lives as long.
         let _share = share;
         if let Err(error) = wap_core::check_json_size(&bytes) {
             return refusal(&error);

@@ -89,6 +89,7 @@ impl Metrics {
             // The figures are read one after another while calls end. The count must not be below a bucket, which would
             // be invalid in this format.
             let count = figures.done.load(Ordering::Relaxed) + figures.failed.load(Ordering::Relaxed);
+            // The format wants cumulative buckets; a call is counted in one, to make ending it cheap.
             let mut below = 0;
             for (bound, bucket) in BUCKETS_MS.iter().zip(&figures.buckets) {
                 below += bucket.load(Ordering::Relaxed);
@@ -154,6 +155,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let took = self.began.elapsed();
+        // In the drop, so that a call whose client is gone, or that panics, is counted as well.
         self.metrics.running.fetch_sub(1, Ordering::Relaxed);
         let index = Tool::ALL.iter().position(|tool| *tool == self.tool).unwrap_or_default();
         let figures = &self.metrics.tools[index];

@@ -49,6 +49,7 @@ pub(crate) fn document(needs_token: bool) -> Value {
         } }
     });
     if let Some(rest) = rest.as_object_mut() {
+        // A refusal of the guard may answer each of these, also those without a failure of their own.
         for item in rest.values_mut() {
             item["get"]["responses"]["default"] = answer("A refusal.", &error);
         }

@@ -85,6 +85,7 @@ pub fn router(config: HttpConfig) -> Router {
     };
     let (mcp, end_sessions) = mcp.into_service();
     let _sessions = stop.on_cancel(end_sessions);
+    // Rendered once: the document does not change while the server runs.
     let open_api =
         serde_json::to_vec(&open_api::document(guard.needs_token())).expect("the document has string keys");
     let clients = Clients::new(workspace, pool);
@@ -145,6 +146,7 @@ async fn metrics_text(State(server): State<Arc<Server>>) -> Response<Body> {
 }
 
 async fn nothing(uri: Uri) -> Response<Body> {
+    // A path may be as long as the head of a request.
     let path: String = uri.path().chars().take(200).collect();
     refusal(&WapError::new(
         Reason::PathNotFound,

@@ -215,6 +215,7 @@ impl ExtraTool {
     }
 
     pub(crate) fn only_reads(self) -> bool {
+        // Clients ask the user before a tool that does not only read.
         !matches!(self, ExtraTool::Undo | ExtraTool::DeleteFile)
     }
 }

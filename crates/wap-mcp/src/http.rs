@@ -33,6 +33,7 @@ impl HttpMcp {
     ) -> (StreamableHttpService<McpServer, BoundedSessions>, Box<dyn FnOnce() + Send>) {
         let HttpMcp { config, workspace, pool, hosts, most_body_bytes } = self;
         let outputs = Arc::new(RecentOutputs::default());
+        // An IPv6 address stands in brackets in an origin, and any port is allowed: the guard in front has checked it.
         let origins: Vec<String> = hosts
             .iter()
             .map(|host| if host.contains(':') { format!("[{host}]") } else { host.clone() })
@@ -44,6 +45,7 @@ impl HttpMcp {
             .enforce_origin_validation()
             .with_json_response(true)
             .with_max_request_body_bytes(most_body_bytes);
+        // Called for each session: line numbers of one client must not mean what another one was shown.
         let make = move || {
             let client = Client::new("mcp", &workspace, &pool);
             Ok(McpServer::new(&config, client, &outputs))

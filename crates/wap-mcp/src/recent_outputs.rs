@@ -26,6 +26,7 @@ pub(crate) struct OutputPart {
 impl RecentOutputs {
     /// Keeps an output and returns the name to read it by.
     pub(crate) fn keep(&self, output: &str) -> String {
+        // A random name: clients of one server share the store, and must not read each other's outputs by counting.
         let name = format!("{OUTPUT_PREFIX}recent-{}", uuid::Uuid::new_v4().simple());
         let mut kept = self.lock();
         kept.push_back((name.clone(), output.to_owned()));

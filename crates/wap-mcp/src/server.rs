@@ -192,6 +192,7 @@ impl McpServer {
         // Rendered on the thread of the call, and not on the one that serves all clients.
         let done = move |answer| {
             let answer = unknown.annotate(answer);
+            // Without a receiver the client is gone, and its answer is dropped.
             let _ = sender.send(Ok(answer::result(&config, &outputs, &answered_request, answer)));
         };
         self.client.begin(request, cancel.clone(), observer, done);
@@ -291,6 +292,7 @@ async fn wait<T>(
 ) -> Result<T, WapError> {
     let answer = tokio::select! {
         answer = &mut answered => answer,
+        // The answer is still awaited: a command that is being killed holds its files until it has ended.
         () = context.ct.cancelled() => {
             cancel.cancel();
             answered.await

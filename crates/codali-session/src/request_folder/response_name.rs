@@ -13,6 +13,7 @@ pub(super) fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
     if name.starts_with(b".") || is_unfinished || name.ends_with(b".response") {
         return None;
     }
+    // The ending stays last, so that programs which go by it open the response as they opened the request.
     if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
         let (stem, ending) = name.split_at(dot);
         if stem == b"response" || stem.ends_with(b".response") {

@@ -50,6 +50,7 @@ impl CommandStory {
 
     /// Returns the message that the command has started; `None` if it was returned before.
     pub fn started(&mut self) -> Option<String> {
+        // `ended` begins a story that was not begun, so this may come twice.
         if std::mem::replace(&mut self.has_started, true) {
             return None;
         }

@@ -170,6 +170,7 @@ fn milliseconds(seconds: &Value) -> Result<Value, WapError> {
     }
     match seconds.as_f64() {
         #[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
+        // Rounded, since 1.001 s is 1000.99… ms as a float.
         Some(fraction) => Ok(((fraction * 1_000.0).round() as i64).into()),
         None if seconds.is_null() => Ok(Value::Null),
         None => Err(WapError::new(Reason::InvalidField, "the timeout is not a number of seconds")

@@ -108,6 +108,7 @@ fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("messages have string keys")
 }
 
+// The messages on the wire, apart from `Outgoing`, whose fields are not those of the dialect.
 #[derive(Serialize)]
 #[serde(tag = "$type", rename_all_fields = "camelCase")]
 enum Message<'a> {
@@ -136,6 +137,7 @@ enum Message<'a> {
     Heartbeat { timestamp: i64 },
 }
 
+// Untagged, because the tag depends on the response: `name` holds it, and comes first as in the other messages.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum WireAnswer<'a> {

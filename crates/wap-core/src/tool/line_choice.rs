@@ -259,7 +259,7 @@ impl ModifyOperation {
 
     /// Returns the first and last line number that the operation gives; `None` for one without line numbers.
     #[must_use]
-    pub fn asked_lines(&self) -> Option<(i64, i64)> {
+    pub fn addressed_lines(&self) -> Option<(i64, i64)> {
         match self {
             ModifyOperation::Replace { start_line, end_line, .. }
             | ModifyOperation::Delete { start_line, end_line, .. } => Some((*start_line, *end_line)),

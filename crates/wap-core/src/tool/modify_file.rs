@@ -130,6 +130,7 @@ impl<'de> Deserialize<'de> for ModifyOperation {
             value.ok_or_else(|| E::missing_field(field))
         }
         let wire = WireOperation::deserialize(deserializer)?;
+        // Fields of other variants are ignored here, as serde does; `UnknownArguments` reports them to the caller.
         Ok(match wire.operation_type {
             WireType::Replace => ModifyOperation::Replace {
                 start_line: need("startLine", wire.start_line)?,
@@ -236,6 +237,7 @@ impl RegexReplacements {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let RegexReplacements { operation, replaced, matches, .. } = self;
+        // A count for every pattern would drown the two cases in which the model has to act.
         match matches {
             0 => Some(format!("operation {operation}: the pattern matches nothing")),
             _ if replaced < matches => Some(format!(

@@ -102,7 +102,7 @@ fn json_with_more_values_than_a_request_needs_is_not_read() {
     assert!(check_json_size(list(99_000).as_bytes()).is_ok());
     let error = check_json_size(list(100_001).as_bytes()).unwrap_err();
     assert_eq!(error.reason(), Reason::RequestTooLarge);
-    // What stands in a text is no value, however it is written.
+    // Separators within a string are not values, however it is written.
     let text = serde_json::to_string(&format!("{}\\\"", ",:[{\"\\".repeat(100_000))).unwrap();
     assert!(check_json_size(text.as_bytes()).is_ok());
 }

@@ -196,7 +196,7 @@ fn after_an_edit_across_a_foreign_one_numbers_of_two_lines_are_refused() {
     desk.replace(&one, 3, "THREE\nand a half").unwrap();
     let error = desk.replace(&one, 5, "FIVE").unwrap_err();
     assert_eq!(LineConflict::of(&error).unwrap().doubt, LineDoubt::TwoPlaces);
-    // What the refusal shows, and what is read again, can be edited.
+    // Lines that the refusal shows, or that are read again, can be edited.
     desk.replace(&one, 7, "FIVE").unwrap();
     desk.does(&one, "readFile", read(None));
     desk.replace(&one, 2, "ONE").unwrap();

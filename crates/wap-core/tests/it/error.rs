@@ -86,7 +86,7 @@ fn what_an_error_quotes_is_cut() {
     assert_eq!(error.message().chars().count(), 8_193);
     let path = error.detail("path").unwrap().as_str().unwrap().to_owned();
     assert_eq!((path.chars().count(), path.chars().last()), (4_097, Some('…')));
-    // What a command has printed, and what stands in a file, has bounds of its own.
+    // The output of a command and the text of a file have bounds of their own.
     let error = WapError::new(Reason::Timeout, "out of time").with("stdout", long.as_str());
     assert_eq!(error.detail("stdout").unwrap().as_str(), Some(&*long));
     let whole = WapError::new(Reason::PathNotFound, "x".repeat(8_192)).with("path", "y".repeat(4_096));

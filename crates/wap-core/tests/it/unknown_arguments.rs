@@ -14,7 +14,7 @@ fn every_argument_of_the_document_and_of_ours_is_known() {
     for (tool, example) in examples() {
         assert_eq!(note(tool.parse().unwrap(), example.clone()), None, "{tool} {example}");
     }
-    // What a request is written as holds every field that is read.
+    // A serialised request holds every field that is read.
     let operations = vec![ModifyOperation::Delete { start_line: 1, end_line: 1, was: None }];
     let modify = ModifyFile {
         path: "a".into(),

@@ -17,7 +17,7 @@ fn control_sequences_are_removed_and_other_controls_are_seen() {
         ("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b\u{9d}0;t\u{9c}c", "abc"),
         ("\u{1b}P1$r\u{1b}\\x\u{1b}_app\u{7}y", "xy"),
         ("\u{1b}(B\u{1b}7\u{1b}cend", "end"),
-        // What never ends hides nothing.
+        // A sequence that never ends hides no text.
         ("\u{1b}]0;title\nnext", "\u{fffd}]0;title\nnext"),
         ("\u{1b}[12", "\u{fffd}[12"),
         ("\u{1b}[\u{1b}[31mx", "\u{fffd}[x"),

@@ -59,6 +59,7 @@ impl Queue {
         if self.shared.is_broken.load(Ordering::Relaxed) {
             return;
         }
+        // Relaxed: the counter is only compared with bounds, and the channel orders the messages themselves.
         let before = self.shared.bytes.fetch_add(text.len(), Ordering::Relaxed);
         if before > MOST_BYTES {
             return self.shared.give_up();
@@ -95,6 +96,7 @@ impl Waiting {
 
 impl Shared {
     fn give_up(&self) {
+        // Later messages are dropped: after a missing one the client could not understand them.
         self.is_broken.store(true, Ordering::Relaxed);
         self.broken.notify_one();
     }
