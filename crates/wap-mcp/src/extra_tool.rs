@@ -96,16 +96,16 @@ impl ExtraTool {
     #[must_use]
     pub fn summary(self) -> &'static str {
         match self {
-            ExtraTool::Undo => "Takes changes back",
-            ExtraTool::Log => "Lists what was done",
+            ExtraTool::Undo => "Undoes a change",
+            ExtraTool::Log => "Lists the history of runs, steps and changes",
             ExtraTool::ReadOutput => "Reads more of the output of a command",
             ExtraTool::DeleteFile => "Deletes a file",
             ExtraTool::DocdexSearch => "Finds pieces of files by words",
-            ExtraTool::DocdexSnippet => "Shows lines around such a piece",
-            ExtraTool::DocdexSymbols => "Lists what a file defines",
+            ExtraTool::DocdexSnippet => "Shows the lines around a search result",
+            ExtraTool::DocdexSymbols => "Lists the definitions in a file",
             ExtraTool::DocdexAst => "Shows a syntax tree",
-            ExtraTool::DocdexImpact => "Lists what depends on a file, and on what it depends",
-            ExtraTool::DocdexImpactDiagnostics => "Lists imports that lead nowhere",
+            ExtraTool::DocdexImpact => "Lists the files that depend on a file, and its own dependencies",
+            ExtraTool::DocdexImpactDiagnostics => "Lists unresolved imports",
         }
     }
 
@@ -120,35 +120,33 @@ impl ExtraTool {
             ExtraTool::DocdexSymbols => "List definitions",
             ExtraTool::DocdexAst => "Show a syntax tree",
             ExtraTool::DocdexImpact => "List dependencies",
-            ExtraTool::DocdexImpactDiagnostics => "List imports that lead nowhere",
+            ExtraTool::DocdexImpactDiagnostics => "List unresolved imports",
         }
     }
 
     pub(crate) fn description(self) -> &'static str {
         match self {
             ExtraTool::Undo => {
-                "Takes back the last change of a file, or the change of a number that log shows; undoing an undo brings \
-                 it back. Refused with a diff where the file has changed since."
+                "Undoes the last change of a file, or the change with a number that log lists; undoing an undo restores the \
+                 change. Refused with a diff if the file has changed since."
             }
-            ExtraTool::Log => {
-                "Lists what was done, newest first: runs with their steps and numbered changes."
-            }
+            ExtraTool::Log => "Lists the history, newest first: runs with their steps and numbered changes.",
             ExtraTool::ReadOutput => {
-                "Reads the whole output of a command by the '@output/…' name that executeCommand gave."
+                "Reads the whole output of a command by the '@output/…' name that executeCommand returned."
             }
             ExtraTool::DeleteFile => Tool::DeleteFile.description(),
             ExtraTool::DocdexSearch => {
                 "Finds pieces of files by words, best first: names whole or by their parts, in any form of the word. For \
                  exact text use searchFiles."
             }
-            ExtraTool::DocdexSnippet => "Shows the lines around a piece that docdexSearch has found.",
-            ExtraTool::DocdexSymbols => "Lists what a file defines, with lines and signatures.",
+            ExtraTool::DocdexSnippet => "Shows the lines around a hit of docdexSearch, by its docId.",
+            ExtraTool::DocdexSymbols => "Lists the definitions in a file, with lines and signatures.",
             ExtraTool::DocdexAst => "Shows the nodes of a file's syntax tree.",
             ExtraTool::DocdexImpact => {
                 "Lists the files that depend on a file, and those that it depends on, by imports."
             }
             ExtraTool::DocdexImpactDiagnostics => {
-                "Lists imports that should lead to a file of the workspace and lead nowhere."
+                "Lists imports that name a file of the workspace and cannot be resolved."
             }
         }
     }
@@ -166,7 +164,7 @@ impl ExtraTool {
                 "properties": {
                     "limit": { "type": "integer", "description": "Most runs, 1 to 1000; absent means 20." },
                     "before": { "type": "integer", "description": "Only runs before this number." },
-                    "skip": { "type": "integer", "description": "Lines of the first run to pass over." }
+                    "skip": { "type": "integer", "description": "Lines of the first run to skip." }
                 }
             }),
             ExtraTool::ReadOutput => json!({
@@ -201,13 +199,13 @@ impl ExtraTool {
                 &["file"],
             ),
             ExtraTool::DocdexImpact => file_schema(
-                &json!({ "maxDepth": { "type": "integer", "description": "Steps to follow; absent means 1." } }),
+                &json!({ "maxDepth": { "type": "integer", "description": "Most steps from the file; absent means 1." } }),
                 &["file"],
             ),
             ExtraTool::DocdexImpactDiagnostics => file_schema(
                 &json!({
                     "limit": { "type": "integer", "description": "Most imports; absent means 50." },
-                    "offset": { "type": "integer", "description": "Imports to pass over first." }
+                    "offset": { "type": "integer", "description": "Imports to skip first." }
                 }),
                 &[],
             ),
