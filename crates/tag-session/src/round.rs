@@ -52,6 +52,7 @@ impl<W: Workspace> Sessions<W> {
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }
+        // Before the run begins, since a reply to an earlier message must leave none behind.
         if let Some(answering) = options.answering.filter(|answering| *answering != session.sequence_number) {
             return match self.finished_before(id, answering, text)? {
                 Some(results) => Ok(Applied::AlreadyDone { sequence: answering, results }),
@@ -254,6 +255,7 @@ impl<W: Workspace> Sessions<W> {
         let Received { text, hash, file, repairs, was_resumed } = *received;
         let id = session.session_id;
         let sequence = session.sequence_number;
+        // Bounded once, so that the journal, the session and the next outbox agree.
         let RunOutcome { results, done } = RunOutcome::of(execution.results.clone(), execution.done.clone());
         let outcome = RunOutcome { results: results.clone(), done: done.clone() }.encode();
         let stopped = self.stopped(&session)?;

@@ -65,6 +65,7 @@ fn merged<'a>(
         while let Some(item) = items.next_if(|item| span(item).start < range.start) {
             all.push(item);
         }
+        // Items inside of the misspelt block were meant as its body.
         let mut not_run = 0;
         while items.next_if(|item| span(item).start < range.end).is_some() {
             not_run += 1;

@@ -75,6 +75,7 @@ pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
         name: std::env::var("USER")
             .or_else(|_| std::env::var("LOGNAME"))
             .unwrap_or_else(|_| "user".to_owned()),
+        // An empty path would mean the current folder.
         home: home().unwrap_or_else(|| PathBuf::from("/nonexistent")),
         search_path: variable("PATH"),
         language: std::env::var_os("LANG").unwrap_or_else(|| "C.UTF-8".into()),

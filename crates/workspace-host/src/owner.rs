@@ -228,6 +228,7 @@ fn admit(host: &Arc<Host>, stream: UnixStream) {
             connection::serve(&served, stream);
         }
     });
+    // The closure has not run, and neither has the guard in it.
     if started.is_err() {
         drop(Ended { host, number });
     }

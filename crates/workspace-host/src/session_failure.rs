@@ -53,6 +53,7 @@ pub fn explain(error: SessionError) -> Failure {
         SessionError::Declined => Failure::new(Exit::Refused, text).advise("nothing was executed"),
         SessionError::Interrupted => Failure::new(Exit::Interrupted, text)
             .advise("what was done is recorded; apply the same reply again for the rest"),
+        // The special reasons come before the general arm of the workspace's failures.
         SessionError::Workspace(error) if error.reason() == Reason::Cancelled => {
             Failure::new(Exit::Interrupted, "stopped").advise("apply the same reply again for the rest")
         }

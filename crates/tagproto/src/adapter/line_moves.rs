@@ -15,6 +15,7 @@ impl LineMoves {
     /// Returns the number of lines by which earlier edits above `start_line` moved it.
     pub(super) fn above(&self, path: &str, start_line: i32) -> i64 {
         let moves = self.files.get(path).map_or(&[][..], Vec::as_slice);
+        // Edits further down do not move this line.
         moves.iter().filter(|(first, _)| *first < i64::from(start_line)).map(|(_, by)| by).sum()
     }
 

@@ -37,6 +37,7 @@ impl ReplyVersions {
     /// Records that the model wrote the whole file, and so knows every line.
     pub(super) fn written(&mut self, path: &str, canonical_path: &str, version: Option<&FileVersion>) {
         self.base.learn(path, canonical_path);
+        // No message has shown this text, but the model wrote it.
         if let (Some(answer), Some(version)) = (&mut self.base.last_answer, version) {
             answer.note_written(canonical_path, version);
         }

@@ -55,6 +55,7 @@ impl Allowance {
             // The rendered length grows with the limit, so the largest value that fits can be searched by halving. It lies
             // in `low..high`, if there is one.
             let (mut low, mut high) = (0, most);
+            // If the rest is too long even without this part, the next one is cut too.
             *part(&mut allowance) = 0;
             if !fits(&allowance) {
                 continue;

@@ -184,6 +184,7 @@ impl<'a> Reader<'a> {
         while let Some(line) = self.peek() {
             match line.strip_prefix(FURTHER) {
                 Some(further) => lines.push(further),
+                // Blank lines of an output are written without indentation.
                 None if line.is_empty() => lines.push(line),
                 None => break,
             }

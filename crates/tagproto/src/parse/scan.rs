@@ -137,10 +137,12 @@ pub(crate) fn unclosed(
     behind: &str,
     later_tags: usize,
 ) -> ParseError {
+    // Only the errors of file blocks name a path.
     let path = match tag.kind {
         BlockKind::CreateFile | BlockKind::EditFile => tag.usable_path().map(str::to_owned),
         _ => None,
     };
+    // A last line without LF counts as well.
     let unended = usize::from(!behind.is_empty() && !behind.ends_with('\n'));
     let lines = LineRange::of(line_number, line_number + count_lines(behind) + unended);
     ParseError { command: tag.kind, kind: ParseErrorKind::Unclosed { path, later_tags }, span, lines }

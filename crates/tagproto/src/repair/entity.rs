@@ -66,5 +66,6 @@ fn character(name: &str) -> Option<char> {
         None if number.bytes().all(|byte| byte.is_ascii_digit()) => number.parse().ok()?,
         _ => return None,
     };
+    // A decoded control character could end the line or hide text.
     char::from_u32(code).filter(|c| !c.is_control())
 }

@@ -100,6 +100,7 @@ fn unnumbered<'a>(lines: &[Numbered<'a>]) -> Gutter<'a> {
     };
     let bare = |line: &Numbered<'a>| line.rest.strip_prefix(' ').filter(|_| has_blank).unwrap_or(line.rest);
     let bare: Vec<&str> = lines.iter().map(bare).collect();
+    // A numbered list has neither blank nor indented items.
     let is_code = bare.iter().any(|line| line.trim().is_empty() || line.starts_with([' ', '\t']));
     if is_code { Gutter::All(bare) } else { Gutter::None }
 }

@@ -23,6 +23,7 @@ pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
             return Some(index);
         }
         let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(code);
+        // A colon inside of an open string opens no block.
         is_opened = string.is_none() && OPENERS.contains(&word) && code.ends_with(':');
     }
     None

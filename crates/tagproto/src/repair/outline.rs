@@ -107,6 +107,7 @@ impl<'a> Outline<'a> {
 
     /// Checks whether the first and the last non-blank line are one fence, and no line between the blocks is one.
     fn has_fence_around_everything(&self, text: &str) -> bool {
+        // With more than two fences, some stand between the blocks and belong to the reply.
         let [(first, opening), (last, closing)] = self.fences.as_slice() else { return false };
         let blank = |text: &str| text.trim_start_matches('\u{feff}').trim().is_empty();
         !self.blocks.is_empty()
@@ -153,6 +154,7 @@ impl<'a> Walk<'a> {
             } else {
                 opening.tag.usable_path().is_some()
             };
+            // Nothing has been passed so far, so the caller can treat the line as prose.
             if !stands {
                 return None;
             }

@@ -84,6 +84,7 @@ pub(crate) fn closing(line: &str) -> Option<Closing> {
 
 /// Removes the decoration around a tag; `None` if the rest cannot be a tag.
 fn peeled(trimmed: &str) -> Option<(&str, RepairSet)> {
+    // Decorations nest in any order, so they are removed one by one from the outside.
     let mut core = trimmed;
     let mut damage = RepairSet::EMPTY;
     loop {
@@ -123,6 +124,7 @@ fn without_decoration(text: &str) -> Option<(&str, RepairKind)> {
         }
         b'#' => {
             let rest = text.trim_start_matches('#');
+            // Markdown has six levels of headings.
             (text.len() - rest.len() <= 6 && before_blank(rest)).then_some((rest, RepairKind::Heading))
         }
         b'-' | b'*' | b'+' => before_blank(&text[1..]).then_some((&text[1..], RepairKind::List)),
@@ -217,6 +219,7 @@ fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
             _ => None,
         };
         let Some((end, closing)) = closing else {
+            // A lone straight quote is an ordinary character for the strict rules too.
             left_over |= quote != '"';
             straight.push(quote);
             rest = inner;

@@ -80,6 +80,7 @@ impl Drop for FollowedSession {
 }
 
 fn open(path: &Path, create: bool) -> io::Result<File> {
+    // The name may be that of a symlink or a pipe, which must be neither followed nor waited for.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     OpenOptions::new().read(true).write(true).create(create).mode(0o600).custom_flags(flags).open(path)
 }

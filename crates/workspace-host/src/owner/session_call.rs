@@ -267,6 +267,7 @@ impl SessionCall for ApplyReply {
     ) -> Result<AppliedReply, SessionRefusal> {
         let SessionReply { session, text, again } = &self.reply;
         let applied = match self.file.as_ref().map(|file| sessions.claim(file)).transpose() {
+            // Named, so that the claim lasts until the file is moved: `_` would drop it at once.
             Ok(_claim) => {
                 let options = ApplyOptions {
                     again: *again,

@@ -216,6 +216,7 @@ impl SharedWorkspace {
     fn find(&self) -> Result<Access, Failure> {
         let deadline = Instant::now() + PATIENCE;
         loop {
+            // Opening comes before connecting: the journal's lock decides which process is the owner, not the socket.
             let held = match state::open(&self.options, &self.paths, &self.notices) {
                 Ok(opened) => {
                     if self.stays {

@@ -20,6 +20,7 @@ pub fn repository_folder(workspace: &Path, writable: &[PathBuf]) -> Option<PathB
     let workspace = &fs::canonicalize(workspace).ok()?;
     let git_file = workspace.join(".git");
     let text = text_of(&git_file)?;
+    // A relative path is one from the workspace; joining an absolute path replaces it.
     let own = fs::canonicalize(workspace.join(text.strip_prefix("gitdir: ")?.trim_end_matches('\n'))).ok()?;
     if own.starts_with(workspace) {
         return None;
