@@ -155,6 +155,7 @@ fn is_flag(arg: &Arg) -> bool {
 }
 
 fn switch(flag: Arg) -> Arg {
+    // A value needs `=`, so that `--quiet TASK` does not take the task for its value.
     flag.action(ArgAction::Set)
         .num_args(0..=1)
         .require_equals(true)

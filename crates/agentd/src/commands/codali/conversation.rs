@@ -70,6 +70,7 @@ pub(super) fn continue_conversation(
                 response
             }
             Incoming::Nothing => {
+                // The exit code ends the loop of the calling script; the reply is kept all the same.
                 conversation.add_final_reply(&reply).map_err(failure)?;
                 console.progress("the agent asks for nothing more");
                 return Ok(Exit::Usage);

@@ -70,6 +70,7 @@ impl<'a> Responding<'a> {
                 opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
             Some(CurrentIndex::kept_up(opened, feed.clone()))
         });
+        // Opened now, an index that exists follows the changes that come before the first request.
         if has_index {
             index.open(&Call { origin: &request_origin(), cancel, time_left: None });
         }
@@ -122,6 +123,7 @@ fn open_index(
     let opened =
         opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
     let time = call.time_left.map_or(INDEXING_TIME, |left| left.min(INDEXING_TIME));
+    // An index that is behind still answers, and says so in its answers.
     if let Err(error) = refresh(&opened.index, console, cancel, Some(time)) {
         console.notice(&format!("agentd: {error}"));
     }

@@ -43,6 +43,7 @@ pub(crate) fn replay(common: &CommonOptions, console: Console, file: &Path) -> O
     let folder = tempfile::Builder::new().prefix("agentd-replay-").tempdir().map_err(failed)?;
     let project = folder.path().join("project");
     std::fs::create_dir(&project).map_err(failed)?;
+    // A project may have names of files that no tool would create.
     let policy = FsPolicy::default().with_new_names(NewNames::Any);
     let root = FileRoot::open(&project, &RootRules::none(), policy)
         .map_err(|error| Failure::new(Exit::Failed, format!("the copy cannot be made: {error}")))?;
