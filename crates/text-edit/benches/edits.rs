@@ -1,7 +1,9 @@
 //! The cost of edits and comparisons of large texts.
 
 use divan::Bencher;
-use text_edit::{EditLimits, LineMap, Lines, Numbering, Operation, Source, apply};
+use text_edit::{
+    EditLimits, LineMap, Lines, MatchRule, Numbering, Operation, SearchText, Source, apply, find_text,
+};
 
 fn main() {
     divan::main();
@@ -80,6 +82,49 @@ fn compare_200000_shuffled_lines(bencher: Bencher<'_, '_>) {
 fn compare_200000_lines_of_noise(bencher: Bencher<'_, '_>) {
     let (old, new) = (noise(1), noise(2));
     bencher.bench(|| compare(&old, &new));
+}
+
+#[divan::bench]
+fn find_a_text_in_1_mib(bencher: Bencher<'_, '_>) {
+    let text = text();
+    let search = SearchText::of_lines("    let value_25000 = compute(71);\n");
+    bencher.bench(|| find(&text, &search));
+}
+
+#[divan::bench]
+fn find_an_indented_text_in_1_mib(bencher: Bencher<'_, '_>) {
+    let text = text();
+    let search = SearchText::of_lines("let value_25000 = compute(71);\nlet value_25001 = compute(72);\n");
+    bencher.bench(|| find(&text, &search));
+}
+
+/// The search text does not occur, and the passage that is most like it is looked for.
+#[divan::bench]
+fn find_the_nearest_passage_in_1_mib(bencher: Bencher<'_, '_>) {
+    let text = text();
+    let search = SearchText::of_lines("    let value_25000 = compute(71);\n    let other = compute(1);\n");
+    bencher.bench(|| find(&text, &search));
+}
+
+/// The times of the three sizes are to be compared: they grow as the sizes do.
+#[divan::bench(args = [1, 10, 100], sample_count = 3, sample_size = 1)]
+fn find_20_of_one_repeated_line(bencher: Bencher<'_, '_>, mebibytes: usize) {
+    let text = "    repeat();\n".repeat(mebibytes * 75_000);
+    let search = SearchText::of_lines(&"repeat();\n".repeat(20));
+    bencher.bench(|| find(&text, &search));
+}
+
+/// The last line differs, so that every position is a near miss.
+#[divan::bench(args = [1, 10, 100], sample_count = 3, sample_size = 1)]
+fn miss_20_of_one_repeated_line(bencher: Bencher<'_, '_>, mebibytes: usize) {
+    let text = "    repeat();\n".repeat(mebibytes * 75_000);
+    let search = SearchText::of_lines(&format!("{}  repeat();\n", "repeat();\n".repeat(19)));
+    bencher.bench(|| find(&text, &search));
+}
+
+fn find(text: &str, search: &SearchText) -> bool {
+    let source = Source::parse(text.as_bytes()).expect("the benchmark's texts are not binary");
+    find_text(&source, search, &MatchRule::ALL, None).is_ok()
 }
 
 fn compare(old: &str, new: &str) -> LineMap {

@@ -5,10 +5,11 @@ use std::ops::{Range, RangeInclusive};
 use crate::regex_edit;
 use crate::regex_edit::pattern::Pattern;
 use crate::splice::{self, Splice};
+use crate::text_replace;
 use crate::work::Work;
 use crate::{
     Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, MappedRange, Numbering, Operation, Shift,
-    Source, TextFormat,
+    Source, TextContent, TextFormat, TextOutcome,
 };
 
 /// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.
@@ -24,6 +25,8 @@ pub struct Edited {
     pub line_map: LineMap,
     /// The outcome of each operation, in the order of the call.
     pub outcomes: Vec<Outcome>,
+    /// The outcomes of texts to replace, in the order of the call.
+    pub texts: Vec<TextOutcome>,
 }
 
 /// The outcome of one operation.
@@ -130,6 +133,7 @@ struct Draft<'a> {
     /// Line operations that have been resolved but not applied: they all mean the text as it is in `bytes`.
     pending: Vec<Splice<'a>>,
     outcomes: Vec<Outcome>,
+    texts: Vec<TextOutcome>,
     work: Work<'a>,
     /// The stretches of changed lines that the steps have together.
     hunk_count: usize,
@@ -153,6 +157,7 @@ impl<'a> Draft<'a> {
             steps: Vec::new(),
             pending: Vec::new(),
             outcomes: Vec::new(),
+            texts: Vec::new(),
             work,
             hunk_count: 0,
         }
@@ -168,6 +173,10 @@ impl<'a> Draft<'a> {
             Operation::RegexReplace { pattern, replacement, flags } => {
                 self.flush()?;
                 return self.regex(operation_index, pattern, replacement, flags);
+            }
+            Operation::ReplaceText { .. } => {
+                self.flush()?;
+                return self.replace_text(operation_index, operation, numbering);
             }
             Operation::Replace { content, .. } => (self.addressed(operation, numbering), Some(content)),
             Operation::Insert { content, .. } => (self.addressed(operation, numbering), Some(content)),
@@ -261,9 +270,14 @@ impl<'a> Draft<'a> {
         if let Some((one, other)) = splice::overlap(&pending) {
             return Err(self.conflict(&pending[one], &pending[other]));
         }
+        self.splice(&pending)
+    }
+
+    /// Puts sorted, disjoint splices into the text.
+    fn splice(&mut self, pending: &[Splice<'_>]) -> Result<(), EditError> {
         self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64 / 16).map_err(EditError::of_call)?;
         let base = Source::of_edited(&self.bytes, &self.format);
-        let (bytes, map) = splice::splice(&base, &self.format, &pending)?;
+        let (bytes, map) = splice::splice(&base, &self.format, pending)?;
         let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());
         if bytes.len() > limit_bytes {
             return Err(EditError::of_call(EditErrorKind::ResultTooLarge { limit_bytes }));
@@ -285,6 +299,61 @@ impl<'a> Draft<'a> {
             second_text: self.quote(second.content),
         };
         EditError::of(second.operation_index, EditErrorKind::Conflict(Box::new(conflict)))
+    }
+
+    fn replace_text(
+        &mut self,
+        operation_index: usize,
+        operation: &Operation,
+        numbering: Numbering,
+    ) -> Result<(), EditError> {
+        let refused = |kind| EditError::of(operation_index, kind);
+        let Operation::ReplaceText { search, replacement, expected, within } = operation else {
+            unreachable!("only texts to replace are passed on");
+        };
+        if *expected != 1 {
+            let base = Source::of_edited(&self.bytes, &self.format);
+            let lines = text_replace::lines_of_all(&base, search, *expected).map_err(refused)?;
+            let (pattern, replacement) = text_replace::as_regex(search, replacement);
+            self.texts.push(TextOutcome {
+                operation_index,
+                lines,
+                rules: Vec::new(),
+                already_applied: false,
+            });
+            return self.regex(operation_index, &pattern, &replacement, "g");
+        }
+        let within = match within {
+            None => None,
+            Some(_) => {
+                let lines = self.addressed(operation, numbering).map_err(refused)?;
+                Some(match numbering {
+                    Numbering::Sequential => lines,
+                    Numbering::Original => self.carried(operation_index, &lines, None)?,
+                })
+            }
+        };
+        self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64).map_err(refused)?;
+        let base = Source::of_edited(&self.bytes, &self.format);
+        let replaced = text_replace::replace(&base, search, replacement, within).map_err(refused)?;
+        let splices: Vec<Splice<'_>> = replaced
+            .contents
+            .iter()
+            .map(|TextContent { lines, content }| Splice {
+                operation_index,
+                addressed: lines.clone(),
+                old: lines.clone(),
+                content: Some(content),
+            })
+            .collect();
+        self.outcomes.push(Outcome {
+            removed_lines: splices.iter().map(|splice| splice.old.len()).sum(),
+            added_lines: splices.iter().map(Splice::added_lines).sum(),
+            replacements: 0,
+            matches: 0,
+        });
+        self.texts.push(TextOutcome { operation_index, ..replaced.outcome });
+        if splices.is_empty() { Ok(()) } else { self.splice(&splices) }
     }
 
     fn regex(
@@ -329,7 +398,7 @@ impl<'a> Draft<'a> {
         let map = self.steps.iter().fold(identity, |map, step| map.compose(&step.map));
         let new = Source::of_edited(&self.bytes, &self.format);
         let line_map = map.trimmed(self.original, &new);
-        Edited { bytes: self.bytes, line_map, outcomes: self.outcomes }
+        Edited { bytes: self.bytes, line_map, outcomes: self.outcomes, texts: self.texts }
     }
 }
 
@@ -359,7 +428,9 @@ impl Operation {
     /// indexes; empty for an insertion. A regular expression addresses none.
     pub(crate) fn addressed_lines(&self, total_lines: usize) -> Result<Range<usize>, EditErrorKind> {
         match *self {
-            Self::Replace { start_line, end_line, .. } | Self::Delete { start_line, end_line } => {
+            Self::Replace { start_line, end_line, .. }
+            | Self::Delete { start_line, end_line }
+            | Self::ReplaceText { within: Some((start_line, end_line)), .. } => {
                 let invalid = EditErrorKind::InvalidRange { start_line, end_line, total_lines };
                 let (Ok(first), Ok(last)) = (usize::try_from(start_line), usize::try_from(end_line)) else {
                     return Err(invalid);
@@ -373,7 +444,7 @@ impl Operation {
                 Ok(after) => Ok(after.min(total_lines)..after.min(total_lines)),
                 Err(_) => Err(EditErrorKind::InvalidPosition { after_line, total_lines }),
             },
-            Self::RegexReplace { .. } => Ok(0..0),
+            Self::ReplaceText { within: None, .. } | Self::RegexReplace { .. } => Ok(0..0),
         }
     }
 }

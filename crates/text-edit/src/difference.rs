@@ -50,7 +50,9 @@ pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
     let (before, content) = match operation {
         Operation::Replace { start_line, content, .. } => (start_line.checked_sub(1), content),
         Operation::Insert { after_line, content } => (Some(*after_line), content),
-        Operation::Delete { .. } | Operation::RegexReplace { .. } => return false,
+        Operation::Delete { .. } | Operation::ReplaceText { .. } | Operation::RegexReplace { .. } => {
+            return false;
+        }
     };
     let Some(start) = before.and_then(|before| usize::try_from(before).ok()) else { return false };
     let Some(end) = start.checked_add(content.count()) else { return false };

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{BinaryError, Encoding, Stale};
+use crate::{BinaryError, Encoding, NoMatch, Stale};
 
 /// An edit that was refused. Nothing of the call has been applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -138,6 +138,19 @@ pub enum EditErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// A text to replace that does not occur as often as expected.
+    #[error(transparent)]
+    NoMatch(Box<NoMatch>),
+    /// A replacement with a line that has less indentation than the match lacks.
+    #[error(
+        "the search text occurs at lines {}-{} with less indentation, and a line of the replacement has none to take off",
+        .lines.start(),
+        .lines.end()
+    )]
+    UnfitIndentation {
+        /// The lines of the match, 1-based.
+        lines: RangeInclusive<usize>,
+    },
     /// The caller does not want the result any more.
     #[error("cancelled before anything was done")]
     Cancelled,
@@ -217,6 +230,8 @@ impl EditErrorKind {
             Self::InvalidPosition { .. } => Some(1..=1),
             Self::Conflict(conflict) => Some(conflict.lines.clone()),
             Self::Stale(stale) => stale.present_lines.clone(),
+            Self::NoMatch(reason) => reason.lines_in_question(),
+            Self::UnfitIndentation { lines } => Some(lines.clone()),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 //! [`apply`] runs line and regular-expression operations over a text, all or nothing. Bytes outside the
 //! edited lines never change: mixed line endings, byte-order marks, missing final newlines and bytes that
 //! cannot be decoded stay as they are. [`LineMap`] tells where lines went, from an edit or by comparison,
-//! and [`rebase`] carries operations from the version whose line numbers they mean to the current one.
+//! [`find_text`] finds the passage that a search text means, and [`rebase`] carries operations from the version whose line numbers they mean to the current one.
 //!
 //! The crate does no I/O and knows no protocol.
 //!
@@ -25,6 +25,8 @@ mod rebase;
 mod regex_edit;
 mod source;
 mod splice;
+mod text_match;
+mod text_replace;
 mod work;
 
 pub use apply::{Edited, Outcome, apply, apply_until};
@@ -38,3 +40,7 @@ pub use lines::Lines;
 pub use operation::{Numbering, Operation};
 pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};
+pub use text_match::{
+    MatchRule, NearestPassage, NoMatch, SearchText, TextContent, TextMatch, find_all_text, find_text,
+};
+pub use text_replace::TextOutcome;

@@ -1,6 +1,6 @@
 //! The edits that can be asked for.
 
-use crate::Lines;
+use crate::{Lines, SearchText};
 
 /// One edit of a text. Line numbers are 1-based and ranges inclusive; they are signed because they come
 /// from outside, and a bad one is quoted in the refusal as it was given.
@@ -28,6 +28,18 @@ pub enum Operation {
         start_line: i64,
         /// The last line to go; past the end of the text means the last line.
         end_line: i64,
+    },
+    /// Replaces a text that occurs as often as expected.
+    ReplaceText {
+        /// The text to find.
+        search: SearchText,
+        /// The text to put there; for whole lines, the empty text deletes them.
+        replacement: String,
+        /// The number of occurrences. If it is 1, [`MatchRule::ALL`](crate::MatchRule::ALL) are allowed, and an edit that
+        /// was applied before is recognised.
+        expected: usize,
+        /// The lines within which one occurrence is looked for, first and last, 1-based; `None` for the whole text.
+        within: Option<(i64, i64)>,
     },
     /// Replaces what a regular expression matches, in the whole text.
     RegexReplace {

@@ -107,12 +107,12 @@ pub enum Carried {
 pub fn carry(operation: &Operation, map: &LineMap) -> Carried {
     let Ok(addressed) = operation.addressed_lines(map.old_lines()) else { return Carried::Absent };
     match operation {
-        Operation::RegexReplace { .. } => Carried::Absent,
+        Operation::RegexReplace { .. } | Operation::ReplaceText { within: None, .. } => Carried::Absent,
         Operation::Insert { after_line, .. } => match carried_position(map, *after_line, addressed.start) {
             Ok(now) => Carried::Kept { addressed, now: now..now },
             Err(now) => Carried::Changed { now },
         },
-        Operation::Replace { .. } | Operation::Delete { .. } => {
+        Operation::Replace { .. } | Operation::Delete { .. } | Operation::ReplaceText { .. } => {
             match map.map_range(addressed.start + 1..=addressed.end) {
                 MappedRange::Kept(kept) => Carried::Kept { addressed, now: kept.start() - 1..*kept.end() },
                 MappedRange::Interrupted { lines, .. } => {
@@ -166,7 +166,16 @@ impl Rebase<'_> {
                 let after_line = self.position(*after_line, lines.start)?;
                 Operation::Insert { after_line, content: content.clone() }
             }
-            Operation::RegexReplace { .. } => operation.clone(),
+            Operation::ReplaceText { search, replacement, expected, within: Some(_) } => {
+                let within = Some(self.range(lines, &Lines::none())?);
+                Operation::ReplaceText {
+                    search: search.clone(),
+                    replacement: replacement.clone(),
+                    expected: *expected,
+                    within,
+                }
+            }
+            Operation::ReplaceText { .. } | Operation::RegexReplace { .. } => operation.clone(),
         })
     }
 

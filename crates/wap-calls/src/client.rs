@@ -159,6 +159,7 @@ fn operation_bytes(operation: &ModifyOperation) -> usize {
         ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
             new_content.len()
         }
+        ModifyOperation::ReplaceText { old_text, new_text, .. } => old_text.len() + new_text.len(),
         ModifyOperation::RegexReplace { pattern, replacement, .. } => pattern.len() + replacement.len(),
         _ => 0,
     }

@@ -67,7 +67,7 @@ pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, 
 pub use tool::metadata::FileMetadata;
 pub use tool::modify_file::{
     CarriedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, NearLine,
-    RegexReplacements,
+    RegexReplacements, WholeLines,
 };
 pub use tool::read_file::{ReadFile, ReadFileResponse};
 #[cfg(feature = "schema")]

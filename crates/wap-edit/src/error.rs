@@ -1,7 +1,7 @@
 //! Refused edits as answers.
 
 use serde_json::Value;
-use text_edit::{EditError, EditErrorKind, ExcerptLimits, Source, excerpt};
+use text_edit::{EditError, EditErrorKind, ExcerptLimits, NoMatch, Source, excerpt};
 use wap_core::{FileVersion, Reason, WapError};
 
 /// The number of lines that a refusal quotes on both sides of the lines in question.
@@ -22,7 +22,9 @@ pub fn edit_error(
         Kind::NoOperations => Reason::InvalidField,
         Kind::Binary(_) | Kind::Undecodable { .. } => Reason::BinaryFile,
         Kind::InvalidRange { .. } | Kind::InvalidPosition { .. } => Reason::InvalidRange,
-        Kind::Conflict(_) | Kind::Stale(_) => Reason::Conflict,
+        Kind::Conflict(_) | Kind::Stale(_) | Kind::UnfitIndentation { .. } => Reason::Conflict,
+        Kind::NoMatch(reason) if matches!(**reason, NoMatch::Empty) => Reason::InvalidField,
+        Kind::NoMatch(_) => Reason::Conflict,
         Kind::Unencodable { .. } => Reason::InvalidField,
         Kind::BadFlag { .. }
         | Kind::InvalidRegex { .. }
@@ -52,6 +54,22 @@ pub fn edit_error(
         // Line numbers of another version would be wrong as numbers of the current text, so they are left out.
         if std::ptr::eq(around, current) || around.bytes() == current.bytes() {
             wap = wap.with("currentFirstLine", first as u64).with("currentLastLine", last as u64);
+        }
+    }
+    if let Kind::NoMatch(reason) = &error.kind {
+        match reason.as_ref() {
+            NoMatch::Empty => wap = wap.with("field", "oldText"),
+            NoMatch::Occurs { count, line_numbers, .. } => {
+                let lines: Vec<Value> = line_numbers.iter().map(|line| Value::from(*line)).collect();
+                wap = wap.with("matches", *count as u64).with("matchLines", lines);
+            }
+            NoMatch::Absent { nearest } => {
+                let lines = nearest.as_ref().map(|nearest| [*nearest.lines.start(), *nearest.lines.end()]);
+                wap = wap.with("matches", 0u64);
+                if let Some(lines) = lines {
+                    wap = wap.with("nearestLines", lines.map(Value::from).to_vec());
+                }
+            }
         }
     }
     if let Kind::Stale(stale) = &error.kind {

@@ -241,6 +241,7 @@ fn moved(operation: &Operation, lines: &Range<usize>) -> Operation {
             (*start_line, *end_line) = (number(lines.start + 1), number(lines.end));
         }
         Operation::Insert { after_line, .. } => *after_line = number(lines.start),
+        Operation::ReplaceText { within, .. } => *within = Some((number(lines.start + 1), number(lines.end))),
         Operation::RegexReplace { .. } => {}
     }
     moved

@@ -1,6 +1,6 @@
 //! The operations of a request as edits of a text.
 
-use text_edit::{Lines, Operation};
+use text_edit::{Lines, Operation, SearchText};
 use wap_core::ModifyOperation;
 
 /// Returns the bytes of text that an operation carries.
@@ -10,6 +10,7 @@ pub(crate) fn content_bytes(operation: &ModifyOperation) -> u64 {
             new_content.len() as u64
         }
         ModifyOperation::Delete { .. } => 0,
+        ModifyOperation::ReplaceText { old_text, new_text, .. } => (old_text.len() + new_text.len()) as u64,
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
             (pattern.len() + replacement.len()) as u64
         }
@@ -29,6 +30,18 @@ pub(crate) fn operation(operation: &ModifyOperation) -> Operation {
         }
         ModifyOperation::Delete { start_line, end_line, .. } => {
             Operation::Delete { start_line: *start_line, end_line: *end_line }
+        }
+        ModifyOperation::ReplaceText { old_text, new_text, expected_matches, whole_lines } => {
+            let search = match whole_lines {
+                Some(_) => SearchText::of_lines(old_text),
+                None => SearchText::anywhere(old_text),
+            };
+            Operation::ReplaceText {
+                search,
+                replacement: new_text.clone(),
+                expected: expected_matches.map_or(1, |count| count as usize),
+                within: whole_lines.and_then(|lines| lines.within),
+            }
         }
         ModifyOperation::RegexReplace { pattern, replacement, flags } => Operation::RegexReplace {
             pattern: pattern.clone(),

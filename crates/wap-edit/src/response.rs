@@ -35,6 +35,7 @@ impl EditedFile {
             ));
         }
         let replacements = replacements(request, &self.edited);
+        warnings.extend(text_notes(request, &self.edited).take(MOST_NOTES));
         warnings.extend(replacements.iter().filter_map(RegexReplacements::note).take(MOST_NOTES));
         let shifts = shifts
             .iter()
@@ -54,6 +55,15 @@ impl EditedFile {
             warnings,
         }
     }
+}
+
+/// Renders how texts to replace were found, where that was not as they are; each with its operation if there are several.
+fn text_notes<'e>(request: &ModifyFile, edited: &'e Edited) -> impl Iterator<Item = String> + 'e {
+    let is_one = request.operations.len() == 1;
+    edited.texts.iter().filter_map(move |text| {
+        let note = text.note()?;
+        Some(if is_one { note } else { format!("operation {}: {note}", text.operation_index + 1) })
+    })
 }
 
 /// Returns the counts of the regular expressions among the operations of a request, and the lines that are like the first

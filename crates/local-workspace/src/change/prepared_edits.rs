@@ -86,11 +86,12 @@ impl PreparedEdits {
 }
 
 fn is_expression(operation: &Operation) -> bool {
-    matches!(operation, Operation::RegexReplace { .. })
+    matches!(operation, Operation::ReplaceText { .. } | Operation::RegexReplace { .. })
 }
 
 fn may_take_long(modify: &ModifyFile) -> bool {
-    let is_expression =
-        |operation: &ModifyOperation| matches!(operation, ModifyOperation::RegexReplace { .. });
-    modify.operations.len() > FEW_OPERATIONS || modify.operations.iter().any(is_expression)
+    let is_search = |operation: &ModifyOperation| {
+        matches!(operation, ModifyOperation::ReplaceText { .. } | ModifyOperation::RegexReplace { .. })
+    };
+    modify.operations.len() > FEW_OPERATIONS || modify.operations.iter().any(is_search)
 }

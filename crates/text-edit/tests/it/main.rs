@@ -12,7 +12,9 @@ mod refusals;
 mod regex_cost;
 mod regex_edits;
 mod sources;
+mod text_matches;
 mod vectors_tagproto;
+mod vectors_text;
 mod vectors_wap;
 
 use text_edit::{EditError, EditLimits, Lines, Numbering, Operation, apply};

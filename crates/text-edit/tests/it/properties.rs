@@ -117,7 +117,9 @@ fn position(operation: &Operation, total_lines: usize) -> (usize, usize) {
             (line(start_line) - 1, line(end_line))
         }
         Operation::Insert { after_line, .. } => (line(after_line), line(after_line)),
-        Operation::RegexReplace { .. } => unreachable!("only line operations have a place"),
+        Operation::ReplaceText { .. } | Operation::RegexReplace { .. } => {
+            unreachable!("only line operations have a position")
+        }
     }
 }
 

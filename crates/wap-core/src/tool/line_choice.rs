@@ -253,7 +253,7 @@ impl ModifyOperation {
             ModifyOperation::Replace { was, .. }
             | ModifyOperation::Insert { was, .. }
             | ModifyOperation::Delete { was, .. } => was.as_deref(),
-            ModifyOperation::RegexReplace { .. } => None,
+            ModifyOperation::ReplaceText { .. } | ModifyOperation::RegexReplace { .. } => None,
         }
     }
 
@@ -264,6 +264,7 @@ impl ModifyOperation {
             ModifyOperation::Replace { start_line, end_line, .. }
             | ModifyOperation::Delete { start_line, end_line, .. } => Some((*start_line, *end_line)),
             ModifyOperation::Insert { after_line, .. } => Some((*after_line, *after_line)),
+            ModifyOperation::ReplaceText { whole_lines, .. } => whole_lines.and_then(|lines| lines.within),
             ModifyOperation::RegexReplace { .. } => None,
         }
     }
@@ -279,6 +280,11 @@ impl ModifyOperation {
                 (*start_line, *end_line) = (number(lines.start + 1), number(lines.end));
             }
             ModifyOperation::Insert { after_line, .. } => *after_line = number(lines.start),
+            ModifyOperation::ReplaceText { whole_lines, .. } => {
+                if let Some(within) = whole_lines.as_mut().and_then(|lines| lines.within.as_mut()) {
+                    *within = (number(lines.start + 1), number(lines.end));
+                }
+            }
             ModifyOperation::RegexReplace { .. } => {}
         }
         moved

@@ -86,6 +86,21 @@ pub enum ModifyOperation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
     },
+    /// Extension: replaces a text that occurs as often as expected. Not in the schema yet: the list of tools that a model
+    /// reads has no room left within its bound.
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    ReplaceText {
+        /// The text as it stands in the file.
+        old_text: String,
+        /// The text to put there.
+        new_text: String,
+        /// The number of its occurrences; `None` means one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expected_matches: Option<u32>,
+        /// For adapters: the text is whole lines, in the whole file or within some lines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole_lines: Option<WholeLines>,
+    },
     /// Replaces what a regular expression matches in the whole text.
     RegexReplace {
         /// The pattern, for a linear-time engine: no look-around and no back-references.
@@ -96,6 +111,14 @@ pub enum ModifyOperation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flags: Option<String>,
     },
+}
+
+/// The lines of a file among which whole lines are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WholeLines {
+    /// The first and the last line, 1-based and inclusive; `None` for the whole file.
+    pub within: Option<(i64, i64)>,
 }
 
 /// An operation as it arrives. Flat, so that an error can name the field: a tagged enum reads its fields from a
@@ -110,6 +133,10 @@ struct WireOperation {
     after_line: Option<i64>,
     new_content: Option<String>,
     was: Option<String>,
+    old_text: Option<String>,
+    new_text: Option<String>,
+    expected_matches: Option<u32>,
+    whole_lines: Option<WholeLines>,
     pattern: Option<String>,
     replacement: Option<String>,
     flags: Option<String>,
@@ -121,6 +148,7 @@ enum WireType {
     Replace,
     Insert,
     Delete,
+    ReplaceText,
     RegexReplace,
 }
 
@@ -147,6 +175,12 @@ impl<'de> Deserialize<'de> for ModifyOperation {
                 start_line: need("startLine", wire.start_line)?,
                 end_line: need("endLine", wire.end_line)?,
                 was: wire.was,
+            },
+            WireType::ReplaceText => ModifyOperation::ReplaceText {
+                old_text: need("oldText", wire.old_text)?,
+                new_text: need("newText", wire.new_text)?,
+                expected_matches: wire.expected_matches,
+                whole_lines: wire.whole_lines,
             },
             WireType::RegexReplace => ModifyOperation::RegexReplace {
                 pattern: need("pattern", wire.pattern)?,

@@ -24,6 +24,8 @@ fn every_argument_of_the_document_and_of_ours_is_known() {
         seen_versions: None,
     };
     assert_eq!(note(Tool::ModifyFile, json!(modify)), None);
+    let operation = json!({ "type": "replaceText", "oldText": "a", "newText": "b", "expectedMatches": 2 });
+    assert_eq!(note(Tool::ModifyFile, json!({ "path": "a", "operations": [operation] })), None);
     let variables = json!([{ "name": "A", "value": "1" }]);
     for environment in [json!({ "A": "1", "name": "2" }), variables] {
         let arguments = json!({ "command": "ls", "environment": environment });

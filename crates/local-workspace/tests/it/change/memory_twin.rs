@@ -58,6 +58,55 @@ fn every_modify_case_gives_the_same_answer_and_the_same_file() {
     assert_eq!(compared, 25, "a case was added or is not run any more");
 }
 
+/// The cases of edits by text whose file is UTF-8 text.
+fn edits_by_text() -> Vec<(String, String, Vec<ModifyOperation>)> {
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../../../../fixtures/vectors/text-edits.json")).unwrap();
+    let cases = vectors["cases"].as_array().unwrap().iter();
+    let edits = cases.filter(|case| case["kind"] == "edit" && case["file"].is_string());
+    edits
+        .map(|case| {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let hunks = case["hunks"].as_array().unwrap().iter().map(|hunk| ModifyOperation::ReplaceText {
+                old_text: text(&hunk["search"]),
+                new_text: text(&hunk["replace"]),
+                expected_matches: case["expected"].as_u64().map(|count| u32::try_from(count).unwrap()),
+                whole_lines: (case["anywhere"] != true).then(|| WholeLines {
+                    within: hunk["within"][0].as_i64().zip(hunk["within"][1].as_i64()),
+                }),
+            });
+            (text(&case["name"]), text(&case["file"]), hunks.collect())
+        })
+        .collect()
+}
+
+#[test]
+fn every_edit_by_text_gives_the_same_answer_and_the_file_of_the_vectors() {
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../../../../fixtures/vectors/text-edits.json")).unwrap();
+    let expected = |name: &str| {
+        let mut cases = vectors["cases"].as_array().unwrap().iter();
+        cases.find(|case| case["name"] == name).unwrap()["expect"].clone()
+    };
+    let fixture = Fixture::in_memory();
+    let on_disk = fixture.open();
+    let memory = MemoryWorkspace::new();
+    let edits = edits_by_text();
+    assert!(edits.len() > 100);
+    for (index, (name, text, operations)) in edits.into_iter().enumerate() {
+        let path = format!("f{index}");
+        fixture.put(&path, &text);
+        memory.set_file(&path, &text);
+        let request = ModifyFile { path: path.clone(), operations, ..ModifyFile::default() };
+        let answer = outcome(&on_disk, &request);
+        assert_eq!(answer, outcome(&memory, &request), "{name}");
+        let expected = expected(&name);
+        let file = expected["file"].as_str().unwrap_or(&text);
+        assert_eq!(fixture.text(&path).as_deref(), Some(file), "{name}");
+        assert_eq!(answer.0["success"] == true, expected["refused"].is_null(), "{name}: {}", answer.0);
+    }
+}
+
 fn operation() -> impl Strategy<Value = ModifyOperation> {
     let line = 0..9_i64;
     let text = "[a-c\n]{0,4}";
@@ -76,6 +125,14 @@ fn operation() -> impl Strategy<Value = ModifyOperation> {
             end_line,
             was
         }),
+        ("[a-c\n ]{1,3}", "[a-cx\n]{0,3}", prop::option::of(0..3_u32), any::<bool>()).prop_map(
+            |(old_text, new_text, expected_matches, is_whole_lines)| ModifyOperation::ReplaceText {
+                old_text,
+                new_text,
+                expected_matches: expected_matches.filter(|_| !is_whole_lines),
+                whole_lines: is_whole_lines.then(WholeLines::default),
+            }
+        ),
         ("[a-c(.]{1,2}", "[x$1]{0,2}", prop::option::of("[gi]")).prop_map(|(pattern, replacement, flags)| {
             ModifyOperation::RegexReplace { pattern, replacement, flags }
         }),

@@ -1,0 +1,426 @@
+//! Finding the passage of a text that a search text means, by rules that are data.
+//!
+//! A search text has to occur once. Where it does not occur as it is, the one passage that differs by no more than the
+//! allowed [`MatchRule`]s is taken. Everything else is a [`NoMatch`] with what is needed to write a better search text.
+
+mod content;
+mod form;
+mod haystack;
+mod nearest;
+mod view_numbers;
+
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+
+pub use content::TextContent;
+use form::Form;
+use haystack::Haystack;
+pub use nearest::NearestPassage;
+
+use crate::Source;
+
+/// The most lines that [`NoMatch::Occurs`] names.
+const NAMED_OCCURRENCES: usize = 10;
+
+/// Occurrences are not counted beyond this number.
+const COUNTED_OCCURRENCES: usize = 100_000;
+
+/// A difference between a search text and a passage that still makes a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MatchRule {
+    /// Lines end with CRLF here and with LF there.
+    LineEndings,
+    /// Blanks at the ends of lines.
+    TrailingBlanks,
+    /// The numbers of a view stand in front of every line of the search text.
+    ViewNumbers,
+    /// All lines are shifted by the same blanks.
+    Indentation,
+    /// Lines are indented with tabs here and with blanks there.
+    TabsAndBlanks,
+    /// Quotes are curly here and straight there.
+    Quotes,
+}
+
+impl MatchRule {
+    /// Every rule.
+    pub const ALL: [MatchRule; 6] = [
+        MatchRule::LineEndings,
+        MatchRule::TrailingBlanks,
+        MatchRule::ViewNumbers,
+        MatchRule::Indentation,
+        MatchRule::TabsAndBlanks,
+        MatchRule::Quotes,
+    ];
+
+    /// No difference but that of line endings, which chat windows and JSON do not keep.
+    pub const STRICT: [MatchRule; 1] = [MatchRule::LineEndings];
+
+    /// Returns the name of the rule, as vectors and details spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LineEndings => "line_endings",
+            Self::TrailingBlanks => "trailing_blanks",
+            Self::ViewNumbers => "view_numbers",
+            Self::Indentation => "indentation",
+            Self::TabsAndBlanks => "tabs_and_blanks",
+            Self::Quotes => "quotes",
+        }
+    }
+
+    /// Returns the difference as a phrase that follows "apart from"; `None` for line endings, which no reader has to know.
+    #[must_use]
+    pub const fn phrase(self) -> Option<&'static str> {
+        match self {
+            Self::LineEndings => None,
+            Self::TrailingBlanks => Some("blanks at line ends"),
+            Self::ViewNumbers => Some("the line numbers of the view"),
+            Self::Indentation => Some("its indentation"),
+            Self::TabsAndBlanks => Some("tabs and blanks"),
+            Self::Quotes => Some("curly quotes"),
+        }
+    }
+}
+
+/// A text to find.
+///
+/// A byte-order mark in front and carriage returns before line feeds are dropped: the text to find arrives through JSON or a chat window, and the lines
+/// of the file keep their own endings anyway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchText {
+    /// Lines end with LF.
+    text: String,
+    is_whole_lines: bool,
+    has_crlf: bool,
+}
+
+impl SearchText {
+    /// Takes whole lines; one line feed at the end adds no further line.
+    #[must_use]
+    pub fn of_lines(text: &str) -> SearchText {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        SearchText { is_whole_lines: true, ..SearchText::anywhere(text) }
+    }
+
+    /// Takes a text that may begin and end within a line.
+    #[must_use]
+    pub fn anywhere(text: &str) -> SearchText {
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        let has_crlf = text.contains("\r\n");
+        let text = if has_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
+        SearchText { text, is_whole_lines: false, has_crlf }
+    }
+
+    /// Checks whether there is nothing to find.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn lines(&self) -> Vec<&str> {
+        self.text.split('\n').collect()
+    }
+
+    /// The same text as whole lines.
+    fn as_lines(&self) -> SearchText {
+        if self.is_whole_lines {
+            return self.clone();
+        }
+        SearchText { has_crlf: self.has_crlf, ..SearchText::of_lines(&self.text) }
+    }
+}
+
+/// The passage that a search text means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextMatch {
+    /// The lines, 1-based and inclusive.
+    pub lines: RangeInclusive<usize>,
+    /// The differences that were allowed, in the order of [`MatchRule::ALL`]; none for an exact match.
+    pub rules: Vec<MatchRule>,
+    /// The parts of its lines that do not belong to an exact match which may begin and end within a line; `None` for whole
+    /// lines.
+    edges: Option<Edges>,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Edges {
+    /// The bytes of the first line before the match, in UTF-8, whatever the encoding of the text.
+    before_bytes: usize,
+    /// The bytes of the last line behind the match; `None` if the match ends with the line feed of the last line.
+    behind_bytes: Option<usize>,
+}
+
+/// The reason why a search text means no passage.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoMatch {
+    /// There is nothing to find.
+    #[error("the search text is empty: give the lines to replace, or lines to add others to")]
+    Empty,
+    /// The text occurs more often, or less often, than expected.
+    #[error("the search text occurs {}, expected {expected}: {}", times(*.count, *.is_more), more_lines(.line_numbers, *.count, *.expected))]
+    Occurs {
+        /// The number of occurrences.
+        count: usize,
+        /// True if there are more, which were not counted.
+        is_more: bool,
+        /// The expected number.
+        expected: usize,
+        /// The lines at which the first ones begin, 1-based.
+        line_numbers: Vec<usize>,
+    },
+    /// The text does not occur.
+    #[error("the search text does not occur{}", nearest_text(.nearest.as_ref()))]
+    Absent {
+        /// The passage that is most like it; `None` if nothing is like it.
+        nearest: Option<NearestPassage>,
+    },
+}
+
+fn times(count: usize, is_more: bool) -> impl fmt::Display {
+    match (count, is_more) {
+        (1, _) => "once".to_owned(),
+        (2, _) => "twice".to_owned(),
+        (count, true) => format!("more than {count} times"),
+        (count, false) => format!("{count} times"),
+    }
+}
+
+fn more_lines(line_numbers: &[usize], count: usize, expected: usize) -> String {
+    let numbers: Vec<String> = line_numbers.iter().map(usize::to_string).collect();
+    let more = if count > numbers.len() { ", …" } else { "" };
+    let advice = if count > expected { "; add lines around it that make it unique" } else { "" };
+    let lines = if numbers.len() == 1 { "line" } else { "lines" };
+    format!("at {lines} {}{more}{advice}", numbers.join(", "))
+}
+
+fn nearest_text(nearest: Option<&NearestPassage>) -> String {
+    match nearest {
+        None => String::new(),
+        Some(nearest) => format!("; most like it is {nearest}"),
+    }
+}
+
+impl NoMatch {
+    /// Returns the lines that a refusal should show: of the nearest passage, or of the first occurrence.
+    #[must_use]
+    pub fn lines_in_question(&self) -> Option<RangeInclusive<usize>> {
+        match self {
+            NoMatch::Empty => None,
+            NoMatch::Occurs { line_numbers, .. } => line_numbers.first().map(|first| *first..=*first),
+            NoMatch::Absent { nearest } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
+        }
+    }
+}
+
+/// Finds the only passage that `search` means.
+///
+/// `rules` are the differences that are allowed if the text does not occur as it is. `within` limits the search to lines,
+/// as 0-based half-open indexes.
+///
+/// # Errors
+///
+/// [`NoMatch`].
+///
+/// # Example
+///
+/// ```
+/// use text_edit::{MatchRule, SearchText, Source, find_text};
+///
+/// let source = Source::parse(b"fn a() {\n    one();\n}\n")?;
+/// let passage = find_text(&source, &SearchText::of_lines("one();\n"), &MatchRule::ALL, None)?;
+/// assert_eq!((passage.lines, passage.rules), (2..=2, vec![MatchRule::Indentation]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+///
+/// If `within` is not a range of the text's lines.
+pub fn find_text(
+    source: &Source<'_>,
+    search: &SearchText,
+    rules: &[MatchRule],
+    within: Option<Range<usize>>,
+) -> Result<TextMatch, NoMatch> {
+    let scope = Scope::new(source, within);
+    if search.is_empty() && !search.is_whole_lines {
+        return Err(NoMatch::Empty);
+    }
+    if search.lines().iter().all(|line| line.trim().is_empty()) && search.is_whole_lines {
+        // Blank lines alone say nothing about their position unless the text has no other ones.
+        return if search.is_empty() { Err(NoMatch::Empty) } else { scope.exact(search, 1) };
+    }
+    let exact = match scope.exact(search, 1) {
+        Err(NoMatch::Absent { .. }) => NoMatch::Absent { nearest: None },
+        outcome => return outcome,
+    };
+    let lines = search.as_lines();
+    if lines.lines().iter().all(|line| line.trim().is_empty()) {
+        return Err(exact);
+    }
+    if let Some(mut passage) = scope.loose(&lines, rules)? {
+        if passage.rules.is_empty() {
+            // The last line of the text has no ending, where the search text has one.
+            passage.rules.push(MatchRule::LineEndings);
+        }
+        return Ok(passage);
+    }
+    if let Some(bare) =
+        view_numbers::without(&lines.lines()).filter(|_| rules.contains(&MatchRule::ViewNumbers))
+    {
+        let bare = SearchText { has_crlf: lines.has_crlf, ..SearchText::of_lines(&bare) };
+        let exact = match scope.exact(&bare, 1) {
+            Err(NoMatch::Absent { .. }) => scope.loose(&bare, rules)?,
+            outcome => Some(outcome?),
+        };
+        if let Some(mut passage) = exact {
+            passage.rules.push(MatchRule::ViewNumbers);
+            passage.rules.sort_unstable();
+            return Ok(passage);
+        }
+    }
+    Err(NoMatch::Absent { nearest: nearest::passage(source, &lines.lines(), scope.lines) })
+}
+
+/// Finds all passages that hold `search` exactly, if there are as many as expected, in the order of the text. They do
+/// not overlap.
+///
+/// # Errors
+///
+/// [`NoMatch`].
+///
+/// # Panics
+///
+/// If `within` is not a range of the text's lines.
+pub fn find_all_text(
+    source: &Source<'_>,
+    search: &SearchText,
+    expected: usize,
+    within: Option<Range<usize>>,
+) -> Result<Vec<TextMatch>, NoMatch> {
+    if search.is_empty() {
+        return Err(NoMatch::Empty);
+    }
+    let scope = Scope::new(source, within);
+    match scope.all(search, expected) {
+        Err(NoMatch::Absent { .. }) => {
+            let lines = search.as_lines();
+            Err(NoMatch::Absent { nearest: nearest::passage(source, &lines.lines(), scope.lines) })
+        }
+        outcome => outcome,
+    }
+}
+
+/// A text and those of its lines in which a search looks.
+struct Scope<'a> {
+    source: &'a Source<'a>,
+    lines: Range<usize>,
+}
+
+impl<'a> Scope<'a> {
+    fn new(source: &'a Source<'a>, within: Option<Range<usize>>) -> Scope<'a> {
+        let lines = within.unwrap_or(0..source.total_lines());
+        assert!(
+            lines.start <= lines.end && lines.end <= source.total_lines(),
+            "the lines are those of the text"
+        );
+        Scope { source, lines }
+    }
+
+    fn exact(&self, search: &SearchText, expected: usize) -> Result<TextMatch, NoMatch> {
+        let mut all = self.all(search, expected)?;
+        Ok(all.remove(0))
+    }
+
+    fn all(&self, search: &SearchText, expected: usize) -> Result<Vec<TextMatch>, NoMatch> {
+        let haystack = Haystack::of_text(self.source, self.lines.clone());
+        let occurrences = if search.is_whole_lines {
+            haystack.whole_lines(&search.text, COUNTED_OCCURRENCES, expected.max(NAMED_OCCURRENCES))
+        } else {
+            haystack.anywhere(&search.text, COUNTED_OCCURRENCES, expected.max(NAMED_OCCURRENCES))
+        };
+        match occurrences.count {
+            0 => Err(NoMatch::Absent { nearest: None }),
+            count if count == expected => {
+                Ok(occurrences.first.iter().map(|at| self.exact_match(&haystack, search, *at)).collect())
+            }
+            count => Err(NoMatch::Occurs {
+                count,
+                is_more: count >= COUNTED_OCCURRENCES,
+                expected,
+                line_numbers: occurrences
+                    .first
+                    .iter()
+                    .take(NAMED_OCCURRENCES)
+                    .map(|at| at.line_index + 1)
+                    .collect(),
+            }),
+        }
+    }
+
+    fn exact_match(
+        &self,
+        haystack: &Haystack<'_>,
+        search: &SearchText,
+        at: haystack::Occurrence,
+    ) -> TextMatch {
+        let (last_line, edges) = if search.is_whole_lines {
+            (at.line_index + search.lines().len(), None)
+        } else {
+            let (last_line, edges) = haystack.edges(&search.text, at);
+            (last_line, Some(edges))
+        };
+        let lines = at.line_index + 1..=last_line;
+        let mut rules = Vec::new();
+        if search.lines().len() > 1 && search.has_crlf != haystack::has_crlf(self.source, &lines) {
+            rules.push(MatchRule::LineEndings);
+        }
+        TextMatch { lines, rules, edges, form: Form::default() }
+    }
+
+    /// Finds the only passage that differs by no more than the rules allow. `None` if there is none.
+    fn loose(&self, search: &SearchText, rules: &[MatchRule]) -> Result<Option<TextMatch>, NoMatch> {
+        let wanted = search.lines();
+        let haystack = Haystack::of_bare_lines(self.source, self.lines.clone());
+        let key = wanted.iter().map(|line| haystack::bare_line(line)).collect::<Vec<_>>().join("\n");
+        let mut close: Vec<(usize, Form)> = Vec::new();
+        let mut first_lines = Vec::new();
+        haystack.candidates(&key, |line_index| {
+            let passage = line_index..line_index + wanted.len();
+            if let Some(form) = Form::between(self.source, passage, &wanted, rules) {
+                first_lines.push(line_index + 1);
+                close.push((line_index, form));
+            }
+            close.len() < NAMED_OCCURRENCES
+        });
+        // Invisible blanks are a smaller difference than another indentation.
+        let is_plain = |form: &Form| form.rules().iter().all(|rule| *rule <= MatchRule::TrailingBlanks);
+        if close.len() > 1 && close.iter().filter(|(_, form)| is_plain(form)).count() == 1 {
+            close.retain(|(_, form)| is_plain(form));
+        }
+        match close.len() {
+            0 => Ok(None),
+            1 => {
+                let (line_index, form) = close.remove(0);
+                let lines = line_index + 1..=line_index + wanted.len();
+                let mut rules = form.rules();
+                if wanted.len() > 1 && search.has_crlf != haystack::has_crlf(self.source, &lines) {
+                    rules.insert(0, MatchRule::LineEndings);
+                }
+                Ok(Some(TextMatch { lines, rules, edges: None, form }))
+            }
+            count => Err(NoMatch::Occurs {
+                count,
+                is_more: count >= NAMED_OCCURRENCES,
+                expected: 1,
+                line_numbers: first_lines,
+            }),
+        }
+    }
+}

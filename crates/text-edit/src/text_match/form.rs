@@ -1,0 +1,145 @@
+//! The differences between a passage and a search text, and new lines written as the passage is.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::MatchRule;
+use super::haystack::{BLANKS, is_curly, straight};
+use crate::Source;
+
+/// The widths that a tab may have.
+const TAB_WIDTHS: [usize; 4] = [4, 2, 8, 3];
+
+/// The form of a passage as far as it differs from that of the search text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Form {
+    trailing_blanks: bool,
+    quotes: Quotes,
+    indentation: Indentation,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Quotes {
+    #[default]
+    Same,
+    /// The search text has curly ones, so that the new lines may have got some as well.
+    CurlyInSearch,
+    /// The file has curly ones.
+    CurlyInFile,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Indentation {
+    #[default]
+    Same,
+    /// The lines of the file have these blanks in front of those of the search text.
+    Deeper(String),
+    /// The lines of the search text have these blanks in front of those of the file.
+    Shallower(String),
+    /// The file has tabs where the search text has so many blanks.
+    Tabs(usize),
+    /// The file has so many blanks where the search text has tabs.
+    Blanks(usize),
+}
+
+impl Form {
+    /// Compares a passage, given by 0-based line indexes, with the lines of a search text; `None` if they differ by more
+    /// than the rules allow.
+    pub(super) fn between(
+        source: &Source<'_>,
+        passage: Range<usize>,
+        search: &[&str],
+        rules: &[MatchRule],
+    ) -> Option<Form> {
+        let mut form = Form::default();
+        let mut indents: Vec<(String, &str)> = Vec::new();
+        for (line_index, wanted) in passage.zip(search) {
+            let line = source.line_text(line_index + 1)?;
+            let (line_body, wanted_body) = (line.trim_end_matches(BLANKS), wanted.trim_end_matches(BLANKS));
+            form.trailing_blanks |= line[line_body.len()..] != wanted[wanted_body.len()..];
+            if line_body.is_empty() && wanted_body.is_empty() {
+                continue;
+            }
+            let (indent, line_body) = split_indent(line_body);
+            let (wanted_indent, wanted_body) = split_indent(wanted_body);
+            if line_body != wanted_body {
+                if straight(line_body) != straight(wanted_body) {
+                    return None;
+                }
+                form.quotes =
+                    if wanted_body.contains(is_curly) { Quotes::CurlyInSearch } else { Quotes::CurlyInFile };
+            }
+            indents.push((indent.to_owned(), wanted_indent));
+        }
+        form.indentation = indentation(&indents)?;
+        form.rules().iter().all(|rule| rules.contains(rule)).then_some(form)
+    }
+
+    /// Returns the differences, in the order of [`MatchRule::ALL`].
+    pub(super) fn rules(&self) -> Vec<MatchRule> {
+        let indentation = match self.indentation {
+            Indentation::Same => None,
+            Indentation::Deeper(_) | Indentation::Shallower(_) => Some(MatchRule::Indentation),
+            Indentation::Tabs(_) | Indentation::Blanks(_) => Some(MatchRule::TabsAndBlanks),
+        };
+        let trailing = self.trailing_blanks.then_some(MatchRule::TrailingBlanks);
+        let quotes = (self.quotes != Quotes::Same).then_some(MatchRule::Quotes);
+        [trailing, indentation, quotes].into_iter().flatten().collect()
+    }
+
+    /// Writes a new line in the form of the passage; `None` if it has less indentation than there is to take off.
+    pub(super) fn line<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
+        let line = if self.quotes == Quotes::CurlyInSearch { straight(line) } else { Cow::Borrowed(line) };
+        if line.trim_matches(BLANKS).is_empty() {
+            return Some(line);
+        }
+        let (indent, body) = split_indent(&line);
+        Some(match &self.indentation {
+            Indentation::Same => line,
+            Indentation::Deeper(more) => Cow::Owned(format!("{more}{line}")),
+            Indentation::Shallower(less) => Cow::Owned(line.strip_prefix(less.as_str())?.to_owned()),
+            Indentation::Tabs(width) => {
+                let columns = columns(indent, *width);
+                let tabs = "\t".repeat(columns / width);
+                Cow::Owned(format!("{tabs}{}{body}", " ".repeat(columns % width)))
+            }
+            Indentation::Blanks(width) => {
+                Cow::Owned(format!("{}{body}", " ".repeat(columns(indent, *width))))
+            }
+        })
+    }
+}
+
+/// Finds the one relation that all indentations of the file have to those of the search text.
+fn indentation(indents: &[(String, &str)]) -> Option<Indentation> {
+    if indents.iter().all(|(file, search)| file == search) {
+        return Some(Indentation::Same);
+    }
+    let (file, search) = indents.first()?;
+    if let Some(more) = file.strip_suffix(search).filter(|more| !more.is_empty())
+        && indents.iter().all(|(file, search)| file.strip_prefix(more) == Some(search))
+    {
+        return Some(Indentation::Deeper(more.to_owned()));
+    }
+    if let Some(less) = search.strip_suffix(file.as_str()).filter(|less| !less.is_empty())
+        && indents.iter().all(|(file, search)| search.strip_prefix(less) == Some(file))
+    {
+        return Some(Indentation::Shallower(less.to_owned()));
+    }
+    let same_columns =
+        |width: &usize| indents.iter().all(|(file, search)| columns(file, *width) == columns(search, *width));
+    let width = TAB_WIDTHS.into_iter().find(same_columns)?;
+    let has_tabs = indents.iter().any(|(file, search)| file != search && file.contains('\t'));
+    Some(if has_tabs { Indentation::Tabs(width) } else { Indentation::Blanks(width) })
+}
+
+fn split_indent(line: &str) -> (&str, &str) {
+    line.split_at(line.len() - line.trim_start_matches(BLANKS).len())
+}
+
+/// Counts the columns that an indentation takes.
+fn columns(indent: &str, width: usize) -> usize {
+    indent
+        .chars()
+        .fold(0, |column, blank| if blank == '\t' { (column / width + 1) * width } else { column + 1 })
+}

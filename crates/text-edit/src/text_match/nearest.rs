@@ -1,0 +1,132 @@
+//! The passage of a text that is most like a search text which does not occur in it.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+
+use super::haystack::bare_line;
+use crate::{Difference, Source, first_difference};
+
+/// The shortest word that counts.
+const LEAST_WORD_BYTES: usize = 2;
+
+/// A line that is the same, blanks at its ends apart, counts as so many words more.
+const SAME_LINE: u32 = 3;
+
+/// The most lines of a search text that are compared; a longer one is known by its first lines.
+const COMPARED_LINES: usize = 200;
+
+/// The most bytes of a line whose words are looked at.
+const COMPARED_BYTES: usize = 1 << 12;
+
+/// The passage that is most like a search text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearestPassage {
+    /// Its lines, 1-based and inclusive.
+    pub lines: RangeInclusive<usize>,
+    /// The first line of the search text that differs from the passage; `None` if only invisible blanks differ.
+    pub difference: Option<Difference>,
+}
+
+impl fmt::Display for NearestPassage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.lines.start() == self.lines.end() {
+            write!(formatter, "line {}", self.lines.start())?;
+        } else {
+            write!(formatter, "lines {}-{}", self.lines.start(), self.lines.end())?;
+        }
+        let Some(Difference { line_index, expected: Some(expected), present }) = &self.difference else {
+            return Ok(());
+        };
+        let number = self.lines.start() + line_index;
+        match present {
+            Some(present) => {
+                write!(formatter, ", where line {number} is {:?} and not {:?}", cut(present), cut(expected))
+            }
+            None => write!(formatter, ", which has no line {:?} behind it", cut(expected)),
+        }
+    }
+}
+
+/// The beginning of a line that a message quotes.
+fn cut(line: &str) -> String {
+    let mut text = String::new();
+    crate::source::push_cut(&mut text, line, &mut 120);
+    text
+}
+
+/// Finds the passage among `lines` that has most words and lines of `search`; `None` if it has less than a third of the
+/// words. Upper and lower case of ASCII letters are the same.
+pub(super) fn passage(source: &Source<'_>, search: &[&str], lines: Range<usize>) -> Option<NearestPassage> {
+    let search = &search[..search.len().min(COMPARED_LINES)];
+    let bare: Vec<_> = search.iter().map(|line| bare_line(line)).collect();
+    // Each word counts as often as the search text has it.
+    let mut wanted: HashMap<&str, u32> = HashMap::new();
+    let lower: Vec<_> = bare.iter().map(|line| line.to_ascii_lowercase()).collect();
+    for line in &lower {
+        for word in words(line) {
+            *wanted.entry(word).or_default() += 1;
+        }
+    }
+    let same: HashMap<&str, ()> =
+        bare.iter().filter(|line| line.len() >= LEAST_WORD_BYTES).map(|line| (line.as_ref(), ())).collect();
+    let most = wanted.values().sum::<u32>();
+    let height = search.len();
+    let mut window: VecDeque<u32> = VecDeque::with_capacity(height + 1);
+    let (mut score, mut best, mut best_end) = (0u32, 0u32, lines.start);
+    for index in lines.clone() {
+        let line = source.line_text(index + 1)?;
+        let line = bare_line(&line);
+        let shared = words(&line.to_ascii_lowercase()).filter(|word| wanted.contains_key(word)).count();
+        let shared = u32::try_from(shared).unwrap_or(u32::MAX).min(most.saturating_mul(2));
+        let points = shared + if same.contains_key(line.as_ref()) { SAME_LINE } else { 0 };
+        window.push_back(points);
+        score += points;
+        if window.len() > height {
+            score -= window.pop_front().unwrap_or(0);
+        }
+        if score > best {
+            (best, best_end) = (score, index + 1);
+        }
+    }
+    if best == 0 || best * 3 < most {
+        return None;
+    }
+    let start = aligned(source, &bare, best_end.saturating_sub(height), &lines);
+    let passage = start..(start + height).min(lines.end);
+    let present = passage.clone().filter_map(|index| source.line_text(index + 1));
+    let difference = first_difference(search, present).filter(|_| !passage.is_empty());
+    Some(NearestPassage { lines: passage.start + 1..=passage.end, difference })
+}
+
+/// The start near `near` at which most lines are the same as those of the search text, the earliest of equal ones.
+fn aligned(
+    source: &Source<'_>,
+    bare: &[std::borrow::Cow<'_, str>],
+    near: usize,
+    lines: &Range<usize>,
+) -> usize {
+    let first = near.saturating_sub(bare.len()).max(lines.start);
+    let last = (near + bare.len()).min(lines.end.saturating_sub(1));
+    let texts: Vec<_> = (first..(last + bare.len()).min(lines.end))
+        .map(|index| {
+            source.line_text(index + 1).map(|line| bare_line(&line).into_owned()).unwrap_or_default()
+        })
+        .collect();
+    let same_lines = |start: usize| {
+        let pairs = texts[start - first..].iter().zip(bare);
+        pairs.filter(|(line, wanted)| !line.is_empty() && line.as_str() == wanted.as_ref()).count()
+    };
+    let distance = |start: usize| start.abs_diff(near);
+    (first..=last)
+        .max_by_key(|start| {
+            (same_lines(*start), std::cmp::Reverse(distance(*start)), std::cmp::Reverse(*start))
+        })
+        .unwrap_or(near)
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let line = &line[..line.floor_char_boundary(COMPARED_BYTES)];
+    line.split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|word| word.len() >= LEAST_WORD_BYTES)
+}

@@ -1,0 +1,142 @@
+//! Replaces a text that is found by [`find_text`], unless that has been done before.
+
+use std::ops::{Range, RangeInclusive};
+
+use crate::{
+    EditErrorKind, LineMap, MatchRule, NoMatch, SearchText, Source, TextContent, TextMatch, find_all_text,
+    find_text,
+};
+
+/// The fewest non-blank characters of a new line by which an edit is recognised that has been applied before.
+const TELLING_CHARACTERS: usize = 8;
+
+/// The way in which a text to replace was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOutcome {
+    /// The 0-based index of the operation.
+    pub operation_index: usize,
+    /// The lines of the matches as they were when the operation's turn came, 1-based; where it was applied before, those
+    /// that it would have made.
+    pub lines: Vec<RangeInclusive<usize>>,
+    /// The differences between the text and its match that were allowed.
+    pub rules: Vec<MatchRule>,
+    /// True if the new text stands there already, and nothing was done.
+    pub already_applied: bool,
+}
+
+impl TextOutcome {
+    /// Renders what a reader should know of the outcome; `None` for an exact match.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let first = self.lines.first()?;
+        let lines = if first.start() == first.end() {
+            format!("line {}", first.start())
+        } else {
+            format!("lines {}-{}", first.start(), first.end())
+        };
+        if self.already_applied {
+            return Some(format!("already applied, nothing done: the new text stands at {lines}"));
+        }
+        let phrases: Vec<&str> = self.rules.iter().filter_map(|rule| rule.phrase()).collect();
+        (!phrases.is_empty()).then(|| {
+            format!("the search text was matched with {lines}, apart from {}", phrases.join(" and "))
+        })
+    }
+}
+
+/// The edits of one operation.
+pub(crate) struct Replaced {
+    pub(crate) contents: Vec<TextContent>,
+    pub(crate) outcome: TextOutcome,
+}
+
+/// Finds the edits that replace a text.
+pub(crate) fn replace(
+    source: &Source<'_>,
+    search: &SearchText,
+    replacement: &str,
+    within: Option<Range<usize>>,
+) -> Result<Replaced, EditErrorKind> {
+    let outcome =
+        |lines, rules, already_applied| TextOutcome { operation_index: 0, lines, rules, already_applied };
+    let done = earlier_result(source, search, replacement);
+    let passage = match find_text(source, search, &MatchRule::ALL, within) {
+        Ok(passage) => passage,
+        Err(NoMatch::Absent { nearest }) => {
+            return match done {
+                Some(lines) => {
+                    Ok(Replaced { contents: Vec::new(), outcome: outcome(vec![lines], Vec::new(), true) })
+                }
+                None => Err(refusal(NoMatch::Absent { nearest })),
+            };
+        }
+        Err(reason) => return Err(refusal(reason)),
+    };
+    // Lines that were added to others leave these as they are, so that the search text still occurs.
+    if let Some(lines) = done.filter(|lines| covers(lines, &passage.lines)) {
+        return Ok(Replaced { contents: Vec::new(), outcome: outcome(vec![lines], Vec::new(), true) });
+    }
+    let contents = contents_of(source, &passage, search, replacement)?;
+    let outcome = outcome(vec![passage.lines], passage.rules, false);
+    Ok(Replaced { contents, outcome })
+}
+
+fn refusal(reason: NoMatch) -> EditErrorKind {
+    EditErrorKind::NoMatch(Box::new(reason))
+}
+
+fn contents_of(
+    source: &Source<'_>,
+    passage: &TextMatch,
+    search: &SearchText,
+    replacement: &str,
+) -> Result<Vec<TextContent>, EditErrorKind> {
+    let unfit = || EditErrorKind::UnfitIndentation { lines: passage.lines.clone() };
+    passage.content(source, search, replacement).ok_or_else(unfit)
+}
+
+/// Returns the lines of all matches, if there are as many as expected.
+pub(crate) fn lines_of_all(
+    source: &Source<'_>,
+    search: &SearchText,
+    expected: usize,
+) -> Result<Vec<RangeInclusive<usize>>, EditErrorKind> {
+    let matches = find_all_text(source, search, expected, None).map_err(refusal)?;
+    Ok(matches.into_iter().map(|passage| passage.lines).collect())
+}
+
+/// Returns the expression and the replacement that replace a text wherever it occurs.
+pub(crate) fn as_regex(search: &SearchText, replacement: &str) -> (String, String) {
+    let pattern = regex_syntax::escape(search.as_str()).replace('\n', "\\r?\n");
+    (pattern, replacement.replace("\r\n", "\n").replace('$', "$$"))
+}
+
+/// Returns the only lines that hold what the edit would make, if the edit adds a line that is known by its text.
+fn earlier_result(
+    source: &Source<'_>,
+    search: &SearchText,
+    replacement: &str,
+) -> Option<RangeInclusive<usize>> {
+    let new_text = SearchText::of_lines(replacement);
+    if !adds_telling_line(search, replacement) {
+        return None;
+    }
+    let mut matches = find_all_text(source, &new_text, 1, None).ok()?;
+    Some(matches.remove(0).lines)
+}
+
+fn adds_telling_line(search: &SearchText, replacement: &str) -> bool {
+    let with_end = |text: &str| format!("{}\n", text.strip_suffix('\n').unwrap_or(text));
+    let (old, new) = (with_end(search.as_str()), with_end(replacement));
+    let (Ok(old), Ok(new)) = (Source::parse(old.as_bytes()), Source::parse(new.as_bytes())) else {
+        return false;
+    };
+    LineMap::between(&old, &new).hunks().iter().flat_map(|hunk| hunk.new.clone()).any(|index| {
+        let line = new.line_text(index + 1).unwrap_or_default();
+        line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
+    })
+}
+
+fn covers(lines: &RangeInclusive<usize>, others: &RangeInclusive<usize>) -> bool {
+    lines.start() <= others.start() && others.end() <= lines.end()
+}
