@@ -1,11 +1,12 @@
 //! A well-formed block and the items that a reply is made of.
 
 pub(crate) mod body;
+pub(crate) mod hunk;
 pub(crate) mod kind;
 
 use std::borrow::Cow;
 
-use crate::{BlockKind, Body, Located, ParseError};
+use crate::{BlockKind, Body, Located, ParseError, TextHunk};
 
 /// A well-formed block. Paths are as written: it is not checked whether they stay in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,15 @@ pub enum Block<'a> {
         was: Option<Cow<'a, str>>,
         /// The lines that replace them.
         body: Body<'a>,
+    },
+    /// EDIT_FILE with a body of hunks: an edit by text. Reading gives it in the dialect `agentd` only.
+    EditText {
+        /// The path, never empty.
+        path: Cow<'a, str>,
+        /// The lines within which the texts are looked for, if the block has line numbers.
+        within: Option<(i32, i32)>,
+        /// The hunks, at least one; all are carried out or none.
+        hunks: Vec<TextHunk>,
     },
     /// DELETE_FILE.
     DeleteFile {
@@ -65,7 +75,7 @@ impl Block<'_> {
     pub const fn kind(&self) -> BlockKind {
         match self {
             Self::CreateFile { .. } => BlockKind::CreateFile,
-            Self::EditFile { .. } => BlockKind::EditFile,
+            Self::EditFile { .. } | Self::EditText { .. } => BlockKind::EditFile,
             Self::DeleteFile { .. } => BlockKind::DeleteFile,
             Self::ReadFile { .. } => BlockKind::ReadFile,
             Self::RunCommand { .. } => BlockKind::RunCommand,
@@ -80,6 +90,7 @@ impl Block<'_> {
         match self {
             Self::CreateFile { path, .. }
             | Self::EditFile { path, .. }
+            | Self::EditText { path, .. }
             | Self::DeleteFile { path }
             | Self::ReadFile { path, .. } => Some(path),
             Self::RunCommand { .. } | Self::Message { .. } | Self::Done { .. } => None,
@@ -99,6 +110,7 @@ impl Block<'_> {
                 was: was.map(own),
                 body: body.into_owned(),
             },
+            Self::EditText { path, within, hunks } => Block::EditText { path: own(path), within, hunks },
             Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
             Self::ReadFile { path, range } => Block::ReadFile { path: own(path), range },
             Self::RunCommand { command } => Block::RunCommand { command: own(command) },

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-use crate::{Block, Body, Item, LineRange, ReadRange, Refusal, RepairSet, Reply};
+use crate::{Block, Body, Item, LineRange, ReadRange, Refusal, RepairSet, Reply, TextHunk};
 
 /// One element of `commands`. The fields stand in the order in which they are written.
 #[derive(Serialize)]
@@ -22,10 +22,19 @@ struct Command<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     body_lines: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    hunks: Option<Vec<Hunk<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     lines: [u32; 2],
+}
+
+/// One element of `hunks`.
+#[derive(Serialize)]
+struct Hunk<'a> {
+    search: &'a str,
+    replace: &'a str,
 }
 
 #[derive(Serialize)]
@@ -86,6 +95,7 @@ impl<'a> Command<'a> {
             was: None,
             body: None,
             body_lines: None,
+            hunks: None,
             command: None,
             error: None,
             lines: [lines.first, lines.last],
@@ -101,6 +111,12 @@ impl<'a> Command<'a> {
                 command.was = was.as_deref();
                 command.start_line = Some(*start_line);
                 command.end_line = Some(*end_line);
+            }
+            Block::EditText { within, hunks, .. } => {
+                command.start_line = within.map(|(start_line, _)| start_line);
+                command.end_line = within.map(|(_, end_line)| end_line);
+                let hunk = |hunk: &'a TextHunk| Hunk { search: &hunk.search, replace: &hunk.replacement };
+                command.hunks = Some(hunks.iter().map(hunk).collect());
             }
             Block::ReadFile { range: ReadRange::Lines { start_line, end_line }, .. } => {
                 command.start_line = *start_line;

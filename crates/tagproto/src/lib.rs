@@ -15,6 +15,7 @@ mod adapter;
 mod block;
 mod command_result;
 mod dialect;
+mod foreign;
 mod json;
 mod near_miss;
 mod outbox;
@@ -31,10 +32,12 @@ mod version;
 
 pub use adapter::{BaseVersions, Execution, ExecutionObserver, UnobservedExecution, base_versions, execute};
 pub use block::body::Body;
+pub use block::hunk::{HunkFault, TextHunk};
 pub use block::kind::{BlockKind, UnknownBlock};
 pub use block::{Block, Item, ReadRange};
 pub use command_result::{CommandResult, CommandType};
 pub use dialect::{Dialect, UnknownDialect};
+pub use foreign::ForeignFault;
 pub use outbox::{
     Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
     RequestedText, ShownFile, ShownLines, gather, read_outbox, render_outbox,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Block, BlockKind, ReadRange};
+use crate::{Block, BlockKind, ReadRange, TextHunk};
 
 /// The reason why a block has no text that parses back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +20,9 @@ pub enum RenderError {
     /// The expected line of an edit holds a double quote or a line feed.
     #[error("{0} with a double quote or a line end in the line that it is to find")]
     UnquotableLine(BlockKind),
+    /// The lines of a hunk are marks of every length.
+    #[error("EDIT_FILE with a hunk that has marks of every length in its text")]
+    MarkInHunk,
     /// The shell command is empty.
     #[error("RUN_COMMAND without a command")]
     EmptyCommand,
@@ -36,7 +39,7 @@ pub enum RenderError {
 
 /// Renders a block as in a reply, ending with LF.
 ///
-/// Strict parsing of the result gives the same block.
+/// Strict parsing of the result gives the same block; an edit by text is parsed in the dialect `agentd` only.
 ///
 /// # Errors
 ///
@@ -84,6 +87,9 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
             };
             writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"{was}]")
         }
+        (Block::EditText { within: Some((start_line, end_line)), .. }, Some(path)) => {
+            writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"]")
+        }
         (Block::ReadFile { range: ReadRange::Lines { start_line, end_line }, .. }, Some(path)) => {
             let line = |name: &str, line: &Option<i32>| {
                 line.map(|line| format!(" {name}=\"{line}\"")).unwrap_or_default()
@@ -102,6 +108,11 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
         Block::CreateFile { body, .. } | Block::EditFile { body, .. } => {
             write_lines(kind, body.lines(), out)?
         }
+        Block::EditText { hunks, .. } => {
+            for hunk in hunks {
+                write_hunk(kind, hunk, out)?;
+            }
+        }
         Block::RunCommand { command } if command.is_empty() => return Err(RenderError::EmptyCommand),
         Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
             // Parsing trims these texts, so the blanks could not be restored.
@@ -117,6 +128,19 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
     out.push_str(kind.closing_tag());
     out.push('\n');
     Ok(())
+}
+
+/// Writes a hunk between marks of so many signs that no line of it is one.
+fn write_hunk(kind: BlockKind, hunk: &TextHunk, out: &mut String) -> Result<(), RenderError> {
+    let signs = hunk.signs().ok_or(RenderError::MarkInHunk)?;
+    let mark = |sign: &str, word: &str| format!("{}{word}", sign.repeat(signs));
+    let lines = |text: &'_ str| text.split_terminator('\n').map(str::to_owned).collect::<Vec<_>>();
+    let mut all = vec![mark("<", " SEARCH")];
+    all.extend(lines(&hunk.search));
+    all.push(mark("=", ""));
+    all.extend(lines(&hunk.replacement));
+    all.push(mark(">", " REPLACE"));
+    write_lines(kind, all.iter().map(String::as_str), out)
 }
 
 fn write_lines<'l>(

@@ -31,8 +31,8 @@ pub use repair_kind::{RepairKind, RepairSet};
 pub(crate) use thinking::Thinking;
 
 use crate::{
-    BlockKind, Body, Item, ParseError, Reply,
-    parse::scan,
+    BlockKind, Body, Dialect, Item, Located, ParseError, Reply,
+    parse::{assemble, scan},
     repair::{
         body_repair::ClosedBlock,
         outline::{End, FoundBlock, Outline},
@@ -41,14 +41,14 @@ use crate::{
 };
 
 /// Parses a paste with repairs.
-pub(crate) fn read(text: &str) -> Reply<'_> {
-    match items_and_repairs(text) {
+pub(crate) fn read(text: &str, dialect: Dialect) -> Reply<'_> {
+    match items_and_repairs(text, dialect) {
         Ok((items, repairs)) => Reply { items, repairs, refused: None },
         Err(refusal) => Reply { items: Vec::new(), repairs: RepairSet::EMPTY, refused: Some(refusal) },
     }
 }
 
-fn items_and_repairs(text: &str) -> Result<(Vec<Item<'_>>, RepairSet), Refusal> {
+fn items_and_repairs(text: &str, dialect: Dialect) -> Result<(Vec<Item<'_>>, RepairSet), Refusal> {
     let outline = Outline::of(text);
     // The faults of the whole paste come first: their advice removes the cause of those at single tags.
     refuse_outbox(&outline)?;
@@ -60,14 +60,18 @@ fn items_and_repairs(text: &str) -> Result<(Vec<Item<'_>>, RepairSet), Refusal> 
     let mut repairs = outline.damage;
     let mut items = Vec::with_capacity(outline.blocks.len());
     for block in outline.blocks {
-        let (item, in_body) = item(block, of_all_tags)?;
+        let (item, in_body) = item(block, of_all_tags, dialect)?;
         repairs.add_all(in_body);
         items.push(item);
     }
     Ok((items, repairs))
 }
 
-fn item(block: FoundBlock<'_>, of_all_tags: RepairSet) -> Result<(Item<'_>, RepairSet), Refusal> {
+fn item(
+    block: FoundBlock<'_>,
+    of_all_tags: RepairSet,
+    dialect: Dialect,
+) -> Result<(Item<'_>, RepairSet), Refusal> {
     let (body, repairs, fault) = match &block.end {
         End::AtOnce => (Body::no_lines(), RepairSet::EMPTY, None),
         End::Closed { body: raw, first_line, indent } => {
@@ -78,6 +82,7 @@ fn item(block: FoundBlock<'_>, of_all_tags: RepairSet) -> Result<(Item<'_>, Repa
                 first_line: *first_line,
                 closing_indent: indent,
                 suspected,
+                dialect,
             };
             let repaired = closed.repaired_body()?;
             (repaired.body, repaired.repairs, repaired.fault)
@@ -85,8 +90,17 @@ fn item(block: FoundBlock<'_>, of_all_tags: RepairSet) -> Result<(Item<'_>, Repa
         End::Unclosed(error) => return Ok((Item::Error(error.clone()), RepairSet::EMPTY)),
     };
     let (span, lines, command) = (block.span, block.lines, block.opening.tag.kind);
+    let read = match dialect {
+        Dialect::Agentd => assemble::text_edit(&block.opening.tag, &body, lines.first),
+        Dialect::CodingAgent => None,
+    };
+    let item = match read {
+        Some(Ok(value)) => Item::Block(Located { value, span, lines }),
+        Some(Err(kind)) => Item::Error(ParseError { command, kind, span, lines }),
+        None => scan::item(block.opening.tag, body, span, lines),
+    };
     // A malformed tag is reported before a fault in its body: its advice comes first for the model, too.
-    let item = match (scan::item(block.opening.tag, body, span, lines), fault) {
+    let item = match (item, fault) {
         (Item::Block(_), Some(kind)) => Item::Error(ParseError { command, kind, span, lines }),
         (item, _) => item,
     };

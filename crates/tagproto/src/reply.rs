@@ -1,6 +1,8 @@
 //! Parsing a whole reply, strictly or with paste repair.
 
-use crate::{Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairSet, near_miss, repair};
+use crate::{
+    Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairKind, RepairSet, foreign, near_miss, repair,
+};
 
 /// The tolerance with which a reply is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +65,8 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
 /// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], a line that was meant as a tag and is not a tag gives an
 /// error with the right form: a misspelt name, a tag in angle brackets, a whole block on one line. Each stands on a line of its
 /// own, outside of blocks; words that also occur in prose, such as `[Done]`, count only with a closing tag. No block is read
-/// between a misspelt tag and its closing one.
+/// between a misspelt tag and its closing one. With [`Strictness::Repair`],
+/// EDIT_FILE takes hunks as its body, and a reply without any block is searched for edits in the formats of other programs.
 ///
 /// # Example
 ///
@@ -78,10 +81,14 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
 pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_> {
     let mut reply = match strictness {
         Strictness::Strict => Reply { items: crate::parse(text), repairs: RepairSet::EMPTY, refused: None },
-        Strictness::Repair => repair::read(text),
+        Strictness::Repair => repair::read(text, dialect),
     };
     if dialect == Dialect::Agentd && reply.refused.is_none() {
         reply.items = near_miss::with_errors(text, reply.items);
+        if reply.items.is_empty() && strictness == Strictness::Repair {
+            reply.items = foreign::items(text);
+            reply.repairs.extend((!reply.items.is_empty()).then_some(RepairKind::OtherFormat));
+        }
     }
     // Last, so that misspelt tags count as blocks too.
     leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);

@@ -91,6 +91,12 @@ fn changes_behind_a_command(reply: &Reply<'_>) -> bool {
     });
     let mut behind = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
     behind.any(|block| {
-        matches!(block, Block::CreateFile { .. } | Block::EditFile { .. } | Block::DeleteFile { .. })
+        matches!(
+            block,
+            Block::CreateFile { .. }
+                | Block::EditFile { .. }
+                | Block::EditText { .. }
+                | Block::DeleteFile { .. }
+        )
     })
 }

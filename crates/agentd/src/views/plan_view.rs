@@ -34,7 +34,10 @@ pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames, width: LineWid
 
 /// Returns the reason why other programs obey the file that a block changes; `None` if they do not.
 fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
-    let (Block::CreateFile { path, .. } | Block::EditFile { path, .. } | Block::DeleteFile { path }) = block
+    let (Block::CreateFile { path, .. }
+    | Block::EditFile { path, .. }
+    | Block::EditText { path, .. }
+    | Block::DeleteFile { path }) = block
     else {
         return None;
     };
@@ -73,6 +76,10 @@ fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) 
                 one_line(path),
                 body.line_count()
             ));
+        }
+        Block::EditText { path, hunks, .. } => {
+            let count = if hunks.len() == 1 { "1 hunk".to_owned() } else { format!("{} hunks", hunks.len()) };
+            lines.push(format!("  {name}  {} by text, {count}", one_line(path)));
         }
         Block::ReadFile { path, range: ReadRange::Lines { start_line, end_line } } => {
             let line = |line: &Option<i32>| line.map(|line| line.to_string()).unwrap_or_default();

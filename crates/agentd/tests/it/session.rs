@@ -6,6 +6,7 @@ mod inbox;
 pub(crate) mod interrupts;
 mod line_numbers;
 mod one_step;
+mod other_formats;
 mod replays;
 mod reviews;
 mod shown_texts;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use tag_session::{ApplyOptions, Review, SessionError, read_session, session_steps, session_summaries};
-use tagproto::{CommandResult, Dialect, ExecutionObserver, Item};
+use tagproto::{CommandResult, Dialect, ExecutionObserver, Item, RepairKind};
 use wap_core::{CancelFlag, FileChanged};
 
 use crate::desk::{Desk, TIMEOUT, apply, apply_with, begin, executed};
@@ -12,6 +12,62 @@ const FIRST: &str = "[READ_FILE path=\"a.txt\"]\n[RUN_COMMAND]\nmake\n[/RUN_COMM
 const SECOND: &str = "[EDIT_FILE path=\"a.txt\" start_line=\"1\" end_line=\"1\"]\nnew one\nand more\n[/EDIT_FILE]\n\
      [EDIT_FILE path=\"a.txt\" start_line=\"3\" end_line=\"3\"]\nnew three\n[/EDIT_FILE]\n\
      [RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n";
+
+const HUNKS: &str = "[EDIT_FILE path=\"a.txt\"]\n<<<<<<< SEARCH\none\n=======\nONE\n>>>>>>> REPLACE\n\
+     <<<<<<< SEARCH\n  three\n=======\n  THREE\n  four\n>>>>>>> REPLACE\n[/EDIT_FILE]\n";
+
+#[test]
+fn an_edit_by_text_is_carried_out_as_one_block() {
+    let desk = Desk::with_files([("a.txt", "one\ntwo\nthree\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let round = executed(apply(&sessions, id, HUNKS));
+    let [result] = round.results.as_slice() else { panic!("{:?}", round.results) };
+    assert_eq!(result.summary, "Edited 'a.txt' (2 hunks, +3 -2 lines)");
+    assert!(result.output.contains("apart from its indentation"), "{}", result.output);
+    assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "ONE\ntwo\nTHREE\nfour\n");
+
+    // The second hunk stands twice, so that the first is not carried out either.
+    desk.workspace.0.set_file("a.txt", "one\nthree\nthree\n");
+    let round = executed(apply(&sessions, id, &format!("Once more.\n{HUNKS}")));
+    let [result] = round.results.as_slice() else { panic!("{:?}", round.results) };
+    assert!(!result.success && result.summary.contains("occurs twice"), "{}", result.summary);
+    assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "one\nthree\nthree\n");
+}
+
+#[test]
+fn edits_in_other_formats_are_carried_out_and_named_as_a_repair() {
+    let desk = Desk::with_files([("a.txt", "one\ntwo\n"), ("b.txt", "one\n"), ("old.txt", "x\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let reply = "a.txt\n<<<<<<< SEARCH\none\n=======\nONE\n>>>>>>> REPLACE\n\n\
+         --- a/b.txt\n+++ b/b.txt\n@@ -7 +7 @@\n-one\n+uno\n\n\
+         *** Begin Patch\n*** Delete File: old.txt\n*** Add File: new/file.txt\n+x\n*** End Patch\n";
+    let round = executed(apply(&sessions, id, reply));
+    assert!(round.results.iter().all(|result| result.success), "{:?}", round.results);
+    assert!(round.repairs.contains(RepairKind::OtherFormat));
+    let text = |path: &str| desk.workspace.0.text(path);
+    assert_eq!((text("a.txt").as_deref(), text("b.txt").as_deref()), (Some("ONE\ntwo\n"), Some("uno\n")));
+    assert_eq!((text("old.txt"), text("new/file.txt").as_deref()), (None, Some("x\n")));
+
+    // In a message, the same text is text.
+    let quoted =
+        format!("[MESSAGE]\n{}[/MESSAGE]\n", reply.replace("ONE", "EINS").replace("\none\n", "\nONE\n"));
+    let round = executed(apply(&sessions, id, &quoted));
+    assert_eq!((round.results.len(), round.repairs.is_empty()), (1, true));
+    assert_eq!(text("a.txt").as_deref(), Some("ONE\ntwo\n"));
+}
+
+#[test]
+fn the_original_dialect_carries_out_no_other_format() {
+    let desk = Desk::with_files([("a.txt", "one\n")]);
+    let (sessions, _) = desk.open();
+    let session = sessions.create("t", Dialect::CodingAgent, None, &CancelFlag::new()).unwrap();
+    let reply = "a.txt\n<<<<<<< SEARCH\none\n=======\nONE\n>>>>>>> REPLACE\n";
+    let round = executed(apply(&sessions, session.session_id, reply));
+    assert!(round.results.is_empty(), "{:?}", round.results);
+    assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "one\n");
+}
 
 #[test]
 fn a_session_goes_from_its_first_message_to_done() {

@@ -67,6 +67,14 @@ impl BaseVersions {
     }
 }
 
+/// Repeats the versions of one operation for so many.
+pub(super) fn for_each_operation(mut versions: SeenVersions, operations: usize) -> SeenVersions {
+    if let Some(first) = versions.by_operation.first().cloned() {
+        versions.by_operation.resize(operations, first);
+    }
+    versions
+}
+
 impl From<ShownVersions> for BaseVersions {
     /// Returns base versions without a look at the workspace: line numbers in other files refer to the file at the time
     /// when their block is carried out.
@@ -98,7 +106,10 @@ pub fn base_versions<W: Workspace + ?Sized>(
     for item in items {
         let Item::Block(block) = item else { continue };
         // Only edits have line numbers that refer to a version.
-        let Block::EditFile { path, .. } = &block.value else { continue };
+        let (Block::EditFile { path, .. } | Block::EditText { path, within: Some(_), .. }) = &block.value
+        else {
+            continue;
+        };
         let spelled = without_empty_steps(path);
         if base.shown_versions.version_for(&spelled, 1).is_none() && looked_up.insert(spelled) {
             wanted.push(path.to_string());

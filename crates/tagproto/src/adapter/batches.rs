@@ -21,7 +21,9 @@ pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usiz
             Block::CreateFile { path, .. } => {
                 created.insert(base.canonical(path));
             }
-            Block::EditFile { path, .. } if created.contains(&base.canonical(path)) => {
+            Block::EditFile { path, .. } | Block::EditText { path, .. }
+                if created.contains(&base.canonical(path)) =>
+            {
                 batches.push(start..index);
                 start = index;
                 created.clear();

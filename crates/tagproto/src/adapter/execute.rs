@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wap_core::{
     Call, CarriedLines, Denied, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan,
-    Origin, Reason, WapError, Workspace,
+    ModifyFileResponse, Origin, Reason, WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -134,6 +134,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             (Block::EditFile { path, start_line, .. }, Dialect::Agentd) => {
                 self.versions.meant(path, *start_line)
             }
+            (Block::EditText { path, within: Some((start_line, _)), hunks }, Dialect::Agentd) => {
+                self.versions.meant_by_all(path, *start_line, hunks.len())
+            }
             _ => None,
         };
         file_change(&block.value, self.dialect, versions)
@@ -152,7 +155,10 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     ) -> Result<(CommandResult, Option<FileChanged>), WapError> {
         let command_type = CommandType::Block(block.kind());
         let result = match block {
-            Block::CreateFile { path, .. } | Block::EditFile { path, .. } | Block::DeleteFile { path } => {
+            Block::CreateFile { path, .. }
+            | Block::EditFile { path, .. }
+            | Block::EditText { path, .. }
+            | Block::DeleteFile { path } => {
                 let Some(outcomes) = outcomes else {
                     return Ok((failed(command_type, Failure::not_begun()), None));
                 };
@@ -194,8 +200,18 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 (format!("Created '{path}'"), written.warnings.as_slice())
             }
             FileChanged::Modified(modified) => {
-                let Block::EditFile { start_line, end_line, .. } = block else {
-                    return failed(CommandType::Block(block.kind()), Failure::of_wrong_answer(path));
+                let (start_line, end_line) = match block {
+                    Block::EditFile { start_line, end_line, .. } => (start_line, end_line),
+                    Block::EditText { hunks, .. } => {
+                        self.versions.edited(path, modified);
+                        let summary = text_summary(path, hunks.len(), modified);
+                        let result = succeeded(CommandType::Block(block.kind()), summary);
+                        return CommandResult {
+                            output: with_warnings(String::new(), &modified.warnings),
+                            ..result
+                        };
+                    }
+                    _ => return failed(CommandType::Block(block.kind()), Failure::of_wrong_answer(path)),
                 };
                 let mut summary = match modified.carried.first() {
                     Some(CarriedLines { first_line, last_line, .. }) => format!(
@@ -315,6 +331,15 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
         }
     }
+}
+
+/// Renders the outcome of an edit by text.
+fn text_summary(path: &str, hunks: usize, modified: &ModifyFileResponse) -> String {
+    if modified.lines_added == 0 && modified.lines_removed == 0 {
+        return format!("'{path}' was not changed: it is as the edit would make it");
+    }
+    let hunks = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
+    format!("Edited '{path}' ({hunks}, +{} -{} lines)", modified.lines_added, modified.lines_removed)
 }
 
 /// Adds a span to spans that are sorted and disjoint, and keeps them so.

@@ -102,6 +102,13 @@ impl Failure {
             (Reason::Conflict, Block::EditFile { start_line, end_line, .. }) => {
                 conflict(path, *start_line, *end_line, error)
             }
+            (Reason::Conflict, Block::EditText { .. }) => {
+                let summary =
+                    format!("Failed to edit '{path}': {}; nothing of this block was done", error.message());
+                let mut failure = Failure::of(summary);
+                failure.show(Excerpt::of(error));
+                failure
+            }
             _ => {
                 let mut failure = with_advice(
                     format!("Failed to {} '{path}': {}", verb(block), error.message()),
@@ -273,7 +280,7 @@ fn advice(reason: Reason) -> &'static str {
 fn verb(block: &Block<'_>) -> &'static str {
     match block {
         Block::CreateFile { .. } => "create",
-        Block::EditFile { .. } => "edit",
+        Block::EditFile { .. } | Block::EditText { .. } => "edit",
         Block::DeleteFile { .. } => "delete",
         _ => "read",
     }

@@ -1,8 +1,10 @@
 //! File blocks as changes of a workspace.
 
-use wap_core::{DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, WriteFile, WriteMode};
+use wap_core::{
+    DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, WholeLines, WriteFile, WriteMode,
+};
 
-use crate::{Block, Body, Dialect};
+use crate::{Block, Body, Dialect, TextHunk};
 
 /// Returns the change that a block requests; `None` for a block that changes no file.
 ///
@@ -26,6 +28,13 @@ pub(super) fn file_change(
             line_numbers: None,
             seen_versions: versions,
         })),
+        Block::EditText { path, within, hunks } => Some(FileChange::Modify(ModifyFile {
+            path: path.to_string(),
+            operations: hunks.iter().map(|hunk| replace_text(hunk, *within)).collect(),
+            expected_version: None,
+            line_numbers: None,
+            seen_versions: versions,
+        })),
         Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
         Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {
             None
@@ -38,6 +47,15 @@ fn content(body: &Body<'_>, dialect: Dialect) -> String {
     match dialect {
         Dialect::Agentd if body.line_count() > 0 => format!("{}\n", body.text()),
         Dialect::Agentd | Dialect::CodingAgent => body.text().to_owned(),
+    }
+}
+
+fn replace_text(hunk: &TextHunk, within: Option<(i32, i32)>) -> ModifyOperation {
+    ModifyOperation::ReplaceText {
+        old_text: hunk.search.clone(),
+        new_text: hunk.replacement.clone(),
+        expected_matches: None,
+        whole_lines: Some(WholeLines { within: within.map(|(first, last)| (first.into(), last.into())) }),
     }
 }
 

@@ -3,6 +3,7 @@
 use wap_core::{FileVersion, LineSpan, ModifyFileResponse, SeenVersions, ShownVersions};
 
 use super::BaseVersions;
+use super::base_versions::for_each_operation;
 use super::excerpt::Excerpt;
 
 /// The versions that the model knew when it wrote the reply, and those that it will know when it has read the results.
@@ -24,6 +25,16 @@ impl ReplyVersions {
         // A line number below 1 will be refused; the version only decides which text the refusal shows.
         let line = u64::try_from(start_line).unwrap_or(1).max(1);
         self.base.meant(&path, line)
+    }
+
+    /// Returns the versions that `start_line` may refer to, for each of so many operations; `None` for the current file.
+    pub(super) fn meant_by_all(
+        &self,
+        path: &str,
+        start_line: i32,
+        operations: usize,
+    ) -> Option<SeenVersions> {
+        self.meant(path, start_line).map(|versions| for_each_operation(versions, operations))
     }
 
     /// Records an edit by the model. Within this reply, line numbers still refer to the version before it.

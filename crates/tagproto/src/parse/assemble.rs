@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     Block, BlockKind, Body, ParseErrorKind, ReadRange,
+    block::hunk,
     parse::tag::{Attribute, OpeningTag},
 };
 
@@ -40,6 +41,35 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
         }
         BlockKind::Message => Block::Message { text: trimmed(body.into_text()) },
         BlockKind::Done => Block::Done { summary: trimmed(body.into_text()) },
+    })
+}
+
+/// Makes the block of EDIT_FILE with a body of hunks; `None` for another body, and for attributes that only
+/// [`block`] can judge.
+pub(crate) fn text_edit<'a>(
+    tag: &OpeningTag<'a>,
+    body: &Body<'_>,
+    first_line: u32,
+) -> Option<Result<Block<'a>, ParseErrorKind>> {
+    if tag.kind != BlockKind::EditFile {
+        return None;
+    }
+    let path = tag.usable_path()?;
+    let line = |attribute: &Attribute<'_>| match attribute {
+        Attribute::Absent => Some(None),
+        Attribute::Once(value) => integer(value).ok().map(Some),
+        Attribute::Repeated => None,
+    };
+    let within = match (line(&tag.start_line)?, line(&tag.end_line)?) {
+        (None, None) => None,
+        (Some(start_line), Some(end_line)) => Some((start_line, end_line)),
+        _ => return None,
+    };
+    // The body begins behind the line of the tag.
+    let hunks = hunk::hunks(body.lines(), first_line as usize + 1)?;
+    Some(match hunks {
+        Ok(hunks) => Ok(Block::EditText { path: Cow::Owned(path.to_owned()), within, hunks }),
+        Err((fault, line_number)) => Err(ParseErrorKind::Hunk { path: path.to_owned(), line_number, fault }),
     })
 }
 

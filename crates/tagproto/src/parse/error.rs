@@ -1,6 +1,6 @@
 //! The errors of a single block.
 
-use crate::{BlockKind, LineRange, Span};
+use crate::{BlockKind, ForeignFault, HunkFault, LineRange, Span};
 
 /// A malformed block.
 ///
@@ -74,6 +74,19 @@ pub enum ParseErrorKind {
         /// The number of blocks between it and its closing tag, which were not run.
         not_run: usize,
     },
+    /// A hunk of an edit by text that cannot be read. Found by [`read_in`](crate::read_in) only.
+    #[error("for '{path}': the hunk at line {line_number} of the reply {fault}")]
+    Hunk {
+        /// The path.
+        path: String,
+        /// The line of the reply, 1-based.
+        line_number: u32,
+        /// The fault.
+        fault: HunkFault,
+    },
+    /// An edit in the format of another program that is not carried out. Found by [`read_in`](crate::read_in) only.
+    #[error("in the format of another program: {0}")]
+    Foreign(ForeignFault),
     /// The block behind the last one that a reply may have. Found by [`read`](crate::read) only.
     #[error("is one block too many: a reply may have {most}{}", not_run(*.later_blocks))]
     TooManyBlocks {
@@ -119,6 +132,7 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::Hunk { .. } | Self::Foreign(_) => String::new(),
             Self::TooManyBlocks { .. } => "; send the rest with your next reply".to_owned(),
         }
     }

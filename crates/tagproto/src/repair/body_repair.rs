@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::{
-    BlockKind, Body, ParseErrorKind, Refusal, RefusalKind, RepairKind, RepairSet,
+    BlockKind, Body, Dialect, ParseErrorKind, Refusal, RefusalKind, RepairKind, RepairSet,
+    block::hunk,
     parse::{assemble, tag::OpeningTag},
     repair::{
         citation, copy_label, doubt, fence,
@@ -37,6 +38,7 @@ pub(crate) struct ClosedBlock<'b, 'a> {
     pub(crate) closing_indent: &'a str,
     /// The damage that the body may have, by the evidence of the tags.
     pub(crate) suspected: RepairSet,
+    pub(crate) dialect: Dialect,
 }
 
 impl<'a> ClosedBlock<'_, 'a> {
@@ -107,9 +109,7 @@ impl<'a> ClosedBlock<'_, 'a> {
             text.take_gutter_off(tag, file)?;
             // Last, since fence and gutter hide the start of the lines.
             let lost = match file {
-                FileKind::Python => {
-                    indentation::python_lost_at(&text.lines).zip(Some(RefusalKind::IndentationLost))
-                }
+                FileKind::Python => self.python_lost_at(&text.lines).zip(Some(RefusalKind::IndentationLost)),
                 FileKind::Makefile => {
                     indentation::makefile_tabs_lost_at(&text.lines).zip(Some(RefusalKind::TabsLost))
                 }
@@ -120,6 +120,29 @@ impl<'a> ClosedBlock<'_, 'a> {
             }
         }
         Ok(self.fault(&text.lines, file))
+    }
+
+    /// Returns the line of a Python body that lost its indentation. The parts of hunks are checked one by one: the marks
+    /// between them are not Python.
+    fn python_lost_at(&self, lines: &[&str]) -> Option<usize> {
+        let has_hunks = self.dialect == Dialect::Agentd
+            && self.block.opening.tag.kind == BlockKind::EditFile
+            && hunk::begin(lines);
+        let is_indented = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
+        if !has_hunks {
+            return indentation::python_lost_at(lines);
+        }
+        if lines.iter().any(is_indented) {
+            return None;
+        }
+        let mut start = 0;
+        for part in lines.split(|line| hunk::is_any_mark(line)) {
+            if let Some(index) = indentation::python_lost_at(part) {
+                return Some(start + index);
+            }
+            start += part.len() + 1;
+        }
+        None
     }
 
     /// Returns a fault of the model's own. In Markdown, such text is content.

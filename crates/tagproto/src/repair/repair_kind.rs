@@ -30,6 +30,8 @@ pub enum RepairKind {
     MdEscape,
     /// A no-break space in a tag line, outside of attribute values.
     Nbsp,
+    /// No block, but edits in the format of another program, which are carried out as blocks.
+    OtherFormat,
     /// `>` before the tag lines, and before every body line or none.
     Quote,
     /// Curly quotes around attribute values.
@@ -42,7 +44,7 @@ pub enum RepairKind {
 
 impl RepairKind {
     /// All kinds, in the order of their names.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Backtick,
         Self::BodyFence,
         Self::Bold,
@@ -54,6 +56,7 @@ impl RepairKind {
         Self::List,
         Self::MdEscape,
         Self::Nbsp,
+        Self::OtherFormat,
         Self::Quote,
         Self::SmartQuotes,
         Self::Thinking,
@@ -75,6 +78,7 @@ impl RepairKind {
             Self::List => "list",
             Self::MdEscape => "md_escape",
             Self::Nbsp => "nbsp",
+            Self::OtherFormat => "other_format",
             Self::Quote => "quote",
             Self::SmartQuotes => "smart_quotes",
             Self::Thinking => "thinking",
@@ -112,6 +116,10 @@ impl RepairSet {
     /// Iterates over the kinds.
     pub fn iter(self) -> impl Iterator<Item = RepairKind> {
         RepairKind::ALL.into_iter().filter(move |kind| self.contains(*kind))
+    }
+
+    pub(crate) fn extend(&mut self, kinds: impl IntoIterator<Item = RepairKind>) {
+        kinds.into_iter().for_each(|kind| self.insert(kind));
     }
 
     pub(crate) fn insert(&mut self, kind: RepairKind) {

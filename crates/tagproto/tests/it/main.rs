@@ -6,6 +6,7 @@ mod execute;
 mod fixture;
 mod json;
 mod long_replies;
+mod other_formats;
 mod outbox;
 mod repair;
 mod sessions;

@@ -379,7 +379,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
 #[test]
 fn budget_says_what_it_left_out() {
     let (session, context) = large();
-    let session = Session { token_budget: Some(1_300), ..session };
+    let session = Session { token_budget: Some(1_358), ..session };
     let parts = read_outbox(&render_outbox(&session, &context, "").text).unwrap();
     let notes = [
         parts.listing_note.unwrap(),

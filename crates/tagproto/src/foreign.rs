@@ -1,0 +1,173 @@
+//! Edit formats of other programs in a reply without blocks: SEARCH/REPLACE under a file name, unified diffs, and patches
+//! between `*** Begin Patch` and `*** End Patch`.
+//!
+//! They become the same blocks that a model could have written, so that one plan, one journal and one undo hold for them.
+//! Nothing is read out of closed thinking blocks, and nothing at all from a reply that has a block or a malformed one.
+
+mod begin_patch;
+mod search_replace;
+mod unified_diff;
+
+use std::borrow::Cow;
+
+use crate::repair::{Thinking, lines_from};
+use crate::{
+    Block, BlockKind, Body, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span, TextHunk,
+    parse::scan::after,
+};
+
+/// A reason why an edit in the format of another program is not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForeignFault {
+    /// A hunk cannot be read.
+    #[error("the hunk at line {line_number} {fault}")]
+    Hunk {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+        /// The fault.
+        fault: HunkFault,
+    },
+    /// No file name stands before a hunk.
+    #[error("the hunk does not name its file: write the path on the line before it")]
+    NoPath,
+    /// A hunk adds lines and has none around them.
+    #[error(
+        "the hunk at line {line_number} has no line of the file, so its position is unknown: add lines around it"
+    )]
+    NoContext {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+    },
+    /// A patch without its end may have been cut off.
+    #[error("the patch has no line *** End Patch, so nothing of it was carried out: send all of it again")]
+    NoEnd,
+    /// A line without meaning.
+    #[error("line {line_number} has no meaning there, so nothing of the patch was carried out")]
+    Line {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+    },
+    /// A file that gets another name.
+    #[error(
+        "'{from}' is renamed to '{to}', which a patch does not do here: use RUN_COMMAND with mv, then edit '{to}'"
+    )]
+    Rename {
+        /// The path before.
+        from: String,
+        /// The path after.
+        to: String,
+    },
+    /// Changes of bytes that are not text.
+    #[error("the patch of '{path}' is binary: use RUN_COMMAND to write the file")]
+    Binary {
+        /// The path.
+        path: String,
+    },
+    /// A part without a change.
+    #[error("the patch of '{path}' changes nothing")]
+    Empty {
+        /// The path.
+        path: String,
+    },
+}
+
+/// One line of a reply.
+#[derive(Clone, Copy, Debug)]
+struct ReplyLine<'a> {
+    /// The line without its end.
+    text: &'a str,
+    number: u32,
+    start: usize,
+    end: usize,
+}
+
+/// The blocks that are read so far.
+struct Items<'a> {
+    items: Vec<Item<'a>>,
+}
+
+/// Reads a reply in which no block was found. Empty if it has no edit in one of the formats.
+pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
+    let lines = visible_lines(text);
+    let mut items = Items { items: Vec::new() };
+    let mut name = search_replace::FileName::default();
+    let mut index = 0;
+    while let Some(line) = lines.get(index) {
+        let rest = &lines[index..];
+        let read = begin_patch::read(rest, &mut items)
+            .or_else(|| unified_diff::read(rest, &mut items))
+            .or_else(|| search_replace::read(rest, &mut name, &mut items));
+        match read {
+            Some(read) => index += read.max(1),
+            None => {
+                name.pass(line.text);
+                index += 1;
+            }
+        }
+    }
+    items.items
+}
+
+/// Returns the lines outside of closed thinking blocks.
+fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
+    let mut thinking = Thinking::default();
+    let mut passed_until = 0;
+    let mut lines = Vec::new();
+    for (index, line) in lines_from(text, 0).enumerate() {
+        if line.start < passed_until {
+            continue;
+        }
+        if let Some(end) = thinking.end_of_block(text, &line) {
+            passed_until = end.max(after(text, &line));
+            continue;
+        }
+        let content = &text[line.start..line.end];
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        let content = if index == 0 { content.trim_start_matches('\u{feff}') } else { content };
+        let number = crate::span::line_number(index + 1);
+        lines.push(ReplyLine { text: content, number, start: line.start, end: line.end });
+    }
+    lines
+}
+
+impl<'a> Items<'a> {
+    fn push(&mut self, lines: &[ReplyLine<'a>], value: Block<'a>) {
+        let (span, lines) = extent(lines);
+        self.items.push(Item::Block(Located { value, span, lines }));
+    }
+
+    /// Adds a hunk to the edit before it, if that is of the same file.
+    fn push_hunk(&mut self, lines: &[ReplyLine<'a>], path: Cow<'a, str>, hunk: TextHunk) {
+        let (span, range) = extent(lines);
+        if let Some(Item::Block(last)) = self.items.last_mut()
+            && let Block::EditText { path: last_path, hunks, .. } = &mut last.value
+            && *last_path == path
+        {
+            hunks.push(hunk);
+            last.span.end = span.end;
+            last.lines.last = range.last;
+            return;
+        }
+        self.push(lines, Block::EditText { path, within: None, hunks: vec![hunk] });
+    }
+
+    fn push_fault(&mut self, lines: &[ReplyLine<'a>], fault: ForeignFault) {
+        let (span, lines) = extent(lines);
+        let kind = ParseErrorKind::Foreign(fault);
+        self.items.push(Item::Error(ParseError { command: BlockKind::EditFile, kind, span, lines }));
+    }
+}
+
+fn extent(lines: &[ReplyLine<'_>]) -> (Span, LineRange) {
+    let (first, last) = (lines.first(), lines.last());
+    let span = Span { start: first.map_or(0, |line| line.start), end: last.map_or(0, |line| line.end) };
+    let lines =
+        LineRange { first: first.map_or(1, |line| line.number), last: last.map_or(1, |line| line.number) };
+    (span, lines)
+}
+
+/// The body of a new file.
+fn body_of(lines: &[&str]) -> Body<'static> {
+    if lines.is_empty() { Body::no_lines() } else { Body::of_lines(lines.join("\n")) }
+}

@@ -1,0 +1,138 @@
+//! Patches between `*** Begin Patch` and `*** End Patch`, as Codex has models write them.
+
+use super::unified_diff::Sides;
+use super::{ForeignFault, Items, ReplyLine, body_of};
+use crate::{Block, TextHunk};
+
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+
+/// Reads the patch that begins with the first of the lines, and returns the number of its lines. A patch that cannot be
+/// read whole is one error: the meaning of its other parts may depend on the unreadable one.
+pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
+    if lines.first()?.text.trim() != BEGIN {
+        return None;
+    }
+    let Some(end) = lines.iter().position(|line| line.text.trim() == END) else {
+        items.push_fault(lines, ForeignFault::NoEnd);
+        return Some(lines.len());
+    };
+    let mut sections = Items { items: Vec::new() };
+    let mut index = 1;
+    while index < end {
+        let header = &lines[index];
+        if header.text.trim().is_empty() {
+            index += 1;
+            continue;
+        }
+        let behind = &lines[index + 1..end];
+        let length = behind.iter().take_while(|line| section(line.text).is_none()).count();
+        let own = &lines[index..=index + length];
+        let read = match section(header.text) {
+            Some((Kind::Add, path)) => add(path, own, &mut sections),
+            Some((Kind::Delete, path)) => {
+                sections.push(own, Block::DeleteFile { path: path.into() });
+                first_with_text(&own[1..])
+            }
+            Some((Kind::Update, path)) => update(path, own, &mut sections),
+            None => Err(header.number),
+        };
+        if let Err(line_number) = read {
+            items.push_fault(&lines[..=end], ForeignFault::Line { line_number });
+            return Some(end + 1);
+        }
+        index += length + 1;
+    }
+    if sections.items.is_empty() {
+        items.push_fault(&lines[..=end], ForeignFault::Line { line_number: lines[end].number });
+    }
+    items.items.append(&mut sections.items);
+    Some(end + 1)
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Add,
+    Delete,
+    Update,
+}
+
+fn section(line: &str) -> Option<(Kind, &str)> {
+    let kinds = [("Add File:", Kind::Add), ("Delete File:", Kind::Delete), ("Update File:", Kind::Update)];
+    let rest = line.trim_end().strip_prefix("*** ")?;
+    kinds.into_iter().find_map(|(name, kind)| {
+        let path = rest.strip_prefix(name)?.trim();
+        (!path.is_empty()).then_some((kind, path))
+    })
+}
+
+fn first_with_text(lines: &[ReplyLine<'_>]) -> Result<(), u32> {
+    lines.iter().find(|line| !line.text.trim().is_empty()).map_or(Ok(()), |line| Err(line.number))
+}
+
+fn add<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Result<(), u32> {
+    let added = lines[1..].iter().take_while(|line| line.text.starts_with('+')).count();
+    first_with_text(&lines[1 + added..])?;
+    let body: Vec<&str> = lines[1..=added].iter().map(|line| &line.text[1..]).collect();
+    items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
+    Ok(())
+}
+
+fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Result<(), u32> {
+    let mut hunks: Vec<(u32, Option<&str>, Sides<'a>)> = Vec::new();
+    let mut moved_to = None;
+    for line in &lines[1..] {
+        if let Some(to) = line.text.strip_prefix("*** Move to:").filter(|_| hunks.is_empty()) {
+            moved_to = Some(to.trim());
+            continue;
+        }
+        // The uniqueness of a text says as much as its position at the end.
+        if line.text.trim_end() == "*** End of File" {
+            continue;
+        }
+        if let Some(anchor) = line.text.strip_prefix("@@") {
+            let anchor = Some(anchor.trim()).filter(|anchor| !anchor.is_empty());
+            hunks.push((line.number, anchor, Sides::default()));
+            continue;
+        }
+        if line.text.is_empty() && hunks.is_empty() {
+            continue;
+        }
+        if hunks.is_empty() {
+            hunks.push((line.number, None, Sides::default()));
+        }
+        if !hunks.last_mut().is_some_and(|(_, _, sides)| sides.take(line.text)) {
+            return Err(line.number);
+        }
+    }
+    if let Some(to) = moved_to {
+        items.push_fault(lines, ForeignFault::Rename { from: path.to_owned(), to: to.to_owned() });
+        return Ok(());
+    }
+    let mut texts = Vec::new();
+    for (number, anchor, sides) in hunks {
+        let mut sides = sides.finish();
+        if sides.old == sides.new {
+            continue;
+        }
+        match anchor {
+            // New lines alone go behind the line that the hunk names.
+            Some(anchor) if sides.old.is_empty() => {
+                sides.old.push(anchor);
+                sides.new.insert(0, anchor);
+            }
+            None if sides.old.is_empty() => {
+                items.push_fault(lines, ForeignFault::NoContext { line_number: number });
+                return Ok(());
+            }
+            _ => {}
+        }
+        texts.push(TextHunk::of(&sides.old, &sides.new, number));
+    }
+    if texts.is_empty() {
+        items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
+    } else {
+        items.push(lines, Block::EditText { path: path.into(), within: None, hunks: texts });
+    }
+    Ok(())
+}

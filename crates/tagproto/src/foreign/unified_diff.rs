@@ -1,0 +1,186 @@
+//! Unified diffs. The line numbers in their hunk headers are not looked at: models count badly, and text says more.
+
+use std::borrow::Cow;
+
+use super::{ForeignFault, Items, ReplyLine, body_of};
+use crate::{Block, TextHunk};
+
+const NO_FILE: &str = "/dev/null";
+
+/// The lines of one hunk: those that stand in the file, and those that are to stand there.
+#[derive(Default)]
+pub(super) struct Sides<'a> {
+    pub(super) old: Vec<&'a str>,
+    pub(super) new: Vec<&'a str>,
+    /// The number of blank lines at the end that have no sign: they may stand behind the hunk.
+    unsigned_blank: usize,
+}
+
+impl<'a> Sides<'a> {
+    /// Takes a line with its sign; `false` for another one.
+    pub(super) fn take(&mut self, line: &'a str) -> bool {
+        match line.as_bytes().first() {
+            None => {
+                self.old.push("");
+                self.new.push("");
+            }
+            Some(b' ') => {
+                self.old.push(&line[1..]);
+                self.new.push(&line[1..]);
+            }
+            Some(b'-') => self.old.push(&line[1..]),
+            Some(b'+') => self.new.push(&line[1..]),
+            // "\ No newline at end of file": the file keeps its end.
+            Some(b'\\') => {}
+            Some(_) => return false,
+        }
+        self.unsigned_blank = if line.is_empty() { self.unsigned_blank + 1 } else { 0 };
+        true
+    }
+
+    /// Leaves out the blank lines at the end that have no sign.
+    pub(super) fn finish(mut self) -> Sides<'a> {
+        self.old.truncate(self.old.len() - self.unsigned_blank);
+        self.new.truncate(self.new.len() - self.unsigned_blank);
+        self.unsigned_blank = 0;
+        self
+    }
+}
+
+/// Reads the part of a diff about one file, if the lines begin with one, and returns the number of its lines.
+pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
+    let header = Header::read(lines)?;
+    let mut index = header.lines;
+    let mut hunks: Vec<(u32, Sides<'a>)> = Vec::new();
+    while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
+        let number = lines[index].number;
+        index += 1;
+        let mut sides = Sides::default();
+        while let Some(line) = lines.get(index)
+            && Header::read(&lines[index..]).is_none()
+            && sides.take(line.text)
+        {
+            index += 1;
+        }
+        index -= sides.unsigned_blank;
+        hunks.push((number, sides.finish()));
+        let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
+        if lines.get(index + blank).is_some_and(|line| is_hunk_header(line.text)) {
+            index += blank;
+        }
+    }
+    push(&header, &hunks, &lines[..index], items);
+    Some(index)
+}
+
+fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<'a>], items: &mut Items<'a>) {
+    let (old, new) = (header.old.unwrap_or(NO_FILE), header.new.unwrap_or(NO_FILE));
+    let path = if new == NO_FILE { old } else { new };
+    if header.is_binary {
+        items.push_fault(lines, ForeignFault::Binary { path: path.to_owned() });
+    } else if old != NO_FILE && new != NO_FILE && old != new {
+        items.push_fault(lines, ForeignFault::Rename { from: old.to_owned(), to: new.to_owned() });
+    } else if new == NO_FILE {
+        items.push(lines, Block::DeleteFile { path: path.into() });
+    } else if old == NO_FILE {
+        let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
+        items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
+    } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
+        items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
+    } else if let Some((number, _)) = hunks.iter().find(|(_, sides)| sides.old.is_empty()) {
+        items.push_fault(lines, ForeignFault::NoContext { line_number: *number });
+    } else {
+        let hunks =
+            hunks.iter().map(|(number, sides)| TextHunk::of(&sides.old, &sides.new, *number)).collect();
+        items.push(lines, Block::EditText { path: Cow::Borrowed(path), within: None, hunks });
+    }
+}
+
+fn is_hunk_header(line: &str) -> bool {
+    line == "@@" || line.starts_with("@@ ")
+}
+
+/// The lines before the hunks of one file.
+#[derive(Default)]
+struct Header<'a> {
+    old: Option<&'a str>,
+    new: Option<&'a str>,
+    is_binary: bool,
+    lines: usize,
+}
+
+impl<'a> Header<'a> {
+    /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk.
+    fn read(lines: &[ReplyLine<'a>]) -> Option<Header<'a>> {
+        let first = lines.first()?.text;
+        let mut header = Header::default();
+        if let Some(paths) = first.strip_prefix("diff --git ") {
+            let (old, new) =
+                paths.split_once(" b/").map(|(old, new)| (old.strip_prefix("a/").unwrap_or(old), new))?;
+            (header.old, header.new, header.lines) = (Some(old), Some(new), 1);
+            while let Some(line) = lines.get(header.lines).filter(|line| is_extended(line.text)) {
+                let text = line.text;
+                if text.starts_with("new file mode") {
+                    header.old = Some(NO_FILE);
+                } else if text.starts_with("deleted file mode") {
+                    header.new = Some(NO_FILE);
+                } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
+                    header.is_binary = true;
+                }
+                header.lines += 1;
+            }
+            if header.is_binary {
+                // The encoded bytes up to the blank line behind them.
+                let rest = &lines[header.lines..];
+                header.lines += rest.iter().take_while(|line| is_encoded(line.text)).count();
+                return Some(header);
+            }
+        }
+        let [old, new, next, ..] = lines.get(header.lines..)? else {
+            return (header.lines > 0).then_some(header);
+        };
+        let named = |line: &'a str, sign: &str| {
+            line.strip_prefix(sign).map(file_name).filter(|name| !name.is_empty())
+        };
+        if let (Some(old), Some(new)) = (named(old.text, "--- "), named(new.text, "+++ "))
+            && is_hunk_header(next.text)
+        {
+            let has_both = [old, new]
+                .iter()
+                .zip(["a/", "b/"])
+                .all(|(name, side)| *name == NO_FILE || name.starts_with(side));
+            let bare = |name: &'a str| if has_both && name != NO_FILE { &name[2..] } else { name };
+            (header.old, header.new) = (Some(bare(old)), Some(bare(new)));
+            header.lines += 2;
+        }
+        (header.lines > 0).then_some(header)
+    }
+}
+
+/// Returns a name without the time that may stand behind a tab.
+fn file_name(text: &str) -> &str {
+    text.split('\t').next().unwrap_or_default().trim()
+}
+
+/// Checks whether a line may stand between `diff --git` and the hunks.
+fn is_extended(line: &str) -> bool {
+    let starts = [
+        "index ",
+        "old mode ",
+        "new mode ",
+        "new file mode ",
+        "deleted file mode ",
+        "similarity index ",
+        "dissimilarity index ",
+        "rename from ",
+        "rename to ",
+        "copy from ",
+        "copy to ",
+        "Binary files ",
+    ];
+    line == "GIT binary patch" || starts.iter().any(|start| line.starts_with(start))
+}
+
+fn is_encoded(line: &str) -> bool {
+    line.starts_with("literal ") || line.starts_with("delta ") || (!line.is_empty() && !line.contains(' '))
+}
