@@ -1,5 +1,6 @@
 //! Blocks over a workspace: find the lines, then change all files together.
 
+use text_edit::{MatchRule, SearchText, Source, TextContent, find_text};
 use wap_core::{
     Call, FileChanged, FileVersion, LineExchange, NotTogether, ReadFile, Reason, Reversible, WapError,
     Workspace, change_together,
@@ -29,8 +30,8 @@ pub enum Refusal {
     /// The file of the block at this line of the reply cannot be read.
     #[error("the file of the block at line {0} of the reply: {1}")]
     File(usize, #[source] WapError),
-    /// The lines of a block do not stand in its file once: its path, the line of the reply, and what there is instead.
-    #[error("'{0}' was not changed, nor anything else: the SEARCH lines at line {1} of the reply {2}")]
+    /// The lines of a block do not mean one passage of its file: its path, the line of the reply, and what there is instead.
+    #[error("'{0}' was not changed, nor anything else, for the block at line {1} of the reply: {2}")]
     Search(String, usize, String),
     /// The changes could not be made.
     #[error(transparent)]
@@ -85,20 +86,31 @@ impl Draft {
     }
 
     fn take(&mut self, block: &Block) -> Result<(), Refusal> {
+        let refusal = |why: String| Refusal::Search(self.path.clone(), block.line_number, why);
+        if block.search.is_empty() && !self.lines.is_empty() {
+            return Err(refusal(
+                "an empty SEARCH makes a new file, but the file has text already".to_owned(),
+            ));
+        }
+        if block.search.is_empty() {
+            self.lines = block.replace.clone();
+            self.exchanges.push(LineExchange { at: 0, old: Vec::new(), new: block.replace.clone() });
+            return Ok(());
+        }
         let (mut old, mut new) = (&block.search[..], &block.replace[..]);
-        let mut matches = positions(&self.lines, old, |file, wanted| file == wanted);
+        let mut edits = edits(&self.lines, old, new);
         let blank = blank_lines(old);
-        if matches.is_empty() && blank < old.len() && new.starts_with(&old[..blank]) {
+        if edits.is_err() && blank < old.len() && new.starts_with(&old[..blank]) {
             // Blank lines that both parts begin with change nothing; models put them there.
             (old, new) = (&old[blank..], &new[blank..]);
-            matches = positions(&self.lines, old, |file, wanted| file == wanted);
+            edits = self::edits(&self.lines, old, new).or(edits);
         }
-        let [at] = matches[..] else {
-            let why = explain(&self.lines, block, &matches);
-            return Err(Refusal::Search(self.path.clone(), block.line_number, why));
-        };
-        self.lines.splice(at..at + old.len(), new.iter().cloned());
-        self.exchanges.push(LineExchange { at, old: old.to_vec(), new: new.to_vec() });
+        for TextContent { lines, content } in edits.map_err(refusal)?.into_iter().rev() {
+            let new: Vec<String> = content.iter().map(str::to_owned).collect();
+            let at = lines.start;
+            let old = self.lines.splice(lines, new.iter().cloned()).collect();
+            self.exchanges.push(LineExchange { at, old, new });
+        }
         Ok(())
     }
 
@@ -115,41 +127,14 @@ fn blank_lines(lines: &[String]) -> usize {
     lines.iter().take_while(|line| line.trim().is_empty()).count()
 }
 
-/// Returns the line indexes at which some lines occur. An empty list of lines matches everywhere, so exactly once only in an
-/// empty file.
-fn positions(file: &[String], wanted: &[String], same: impl Fn(&str, &str) -> bool) -> Vec<usize> {
-    let ends = (file.len() + 1).saturating_sub(wanted.len());
-    let fits = |at: &usize| file[*at..].iter().zip(wanted).all(|(file, wanted)| same(file, wanted));
-    (0..ends).filter(fits).collect()
-}
-
-/// Describes the file where the lines do not occur exactly once.
-fn explain(file: &[String], block: &Block, matches: &[usize]) -> String {
-    if block.search.is_empty() {
-        return "are empty, which makes a new file, but the file has text already".to_owned();
-    }
-    if !matches.is_empty() {
-        let numbers: Vec<_> = matches.iter().map(|index| (index + 1).to_string()).collect();
-        return format!(
-            "stand there more than once, at the lines {}: add lines around them",
-            numbers.join(", ")
-        );
-    }
-    if let [at] = positions(file, &block.search, |file, wanted| file.trim() == wanted.trim())[..] {
-        let mut pairs = file[at..].iter().zip(&block.search).zip(at + 1..);
-        let ((has, wanted), number) =
-            pairs.find(|((has, wanted), _)| has != wanted).expect("not all are the same");
-        return format!("differ in blanks: line {number} of the file is {has:?}, the block has {wanted:?}");
-    }
-    let blank = blank_lines(&block.search);
-    if blank < block.search.len()
-        && let [at] = positions(file, &block.search[blank..], |file, wanted| file == wanted)[..]
-    {
-        let number = at + 1;
-        return format!("stand at line {number} without the blank ones before them: leave those out");
-    }
-    match positions(file, &block.replace, |file, wanted| file == wanted)[..] {
-        [at] => format!("are not there, and the REPLACE lines stand at line {} already", at + 1),
-        _ => "are not there: read the file again and copy them as they are".to_owned(),
-    }
+/// The edits of a file that exchange the one passage which the lines mean, or what there is instead of it.
+fn edits(file: &[String], old: &[String], new: &[String]) -> Result<Vec<TextContent>, String> {
+    let ended = |lines: &[String]| lines.iter().flat_map(|line| [line, "\n"]).collect::<String>();
+    let (text, new) = (ended(file), ended(new));
+    let source = Source::parse(text.as_bytes()).map_err(|error| error.to_string())?;
+    let search = SearchText::of_lines(&ended(old));
+    let passage = find_text(&source, &search, &MatchRule::ALL, None).map_err(|reason| reason.to_string())?;
+    passage
+        .content(&source, &search, &new)
+        .ok_or_else(|| "its REPLACE lines have too little indentation".to_owned())
 }

@@ -64,7 +64,7 @@ const TABLE: [(&str, &[&str]); 33] = [
     ("cocode-runner", &["cocode-env", "sandbox-exec", "change-journal", "git-index"]),
     ("agentd", &["*"]),
     ("examples", &["*"]),
-    ("adapter-search-replace", &["wap-core"]),
+    ("adapter-search-replace", &["wap-core", "text-edit"]),
     ("adapter-apply-patch", &["wap-core"]),
     ("xtask", &["*"]),
 ];

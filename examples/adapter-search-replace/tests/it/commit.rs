@@ -45,6 +45,6 @@ fn a_reply_that_comes_twice_is_refused_the_second_time() {
     let reply = "a\n<<<<<<< SEARCH\n1\n=======\n1\n1\n>>>>>>> REPLACE\n";
     with_call(|call| apply(&workspace, call, reply)).unwrap();
     let again = with_call(|call| apply(&workspace, call, reply)).unwrap_err();
-    assert!(again.to_string().contains("more than once"), "{again}");
+    assert!(again.to_string().contains("occurs twice"), "{again}");
     assert_eq!(workspace.text("a").unwrap(), "1\n1\n");
 }
