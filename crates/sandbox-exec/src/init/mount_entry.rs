@@ -42,10 +42,8 @@ pub(crate) enum MountEntry {
         target: PathBuf,
         upper: PathBuf,
         work: PathBuf,
-        /// Folders of the tree that are seen through the layer, until the command removes or renames them.
+        /// Folders of the tree that are seen through the layer.
         uncovered: Vec<PathBuf>,
-        /// The same for mounts of the host, which stay.
-        mounts: Vec<PathBuf>,
     },
     Tmpfs {
         target: PathBuf,
@@ -158,11 +156,10 @@ impl MountEntry {
                     Access::System => 3,
                 });
             }
-            MountEntry::Layer { upper, work, uncovered, mounts, .. } => {
+            MountEntry::Layer { upper, work, uncovered, .. } => {
                 out.path(upper);
                 out.path(work);
                 out.list(uncovered, |out, path| out.path(path));
-                out.list(mounts, |out, path| out.path(path));
             }
             MountEntry::Tmpfs { size_bytes, mode, .. } => {
                 out.number(*size_bytes);
@@ -208,7 +205,6 @@ impl MountEntry {
                 upper: input.path()?,
                 work: input.path()?,
                 uncovered: input.list(Decoder::path)?,
-                mounts: input.list(Decoder::path)?,
             },
             12 => MountEntry::Mask { target, contents: input.bytes()?.to_vec() },
             _ => return None,
