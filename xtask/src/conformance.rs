@@ -17,6 +17,7 @@ mod ruling;
 mod survivors;
 mod tag;
 mod tally;
+mod text_edits;
 mod wap;
 
 use std::fs;

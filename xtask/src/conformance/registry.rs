@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::ruling::Ruling;
-use super::{Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, wap};
+use super::{
+    Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, text_edits, wap,
+};
 use crate::TaskError;
 
 /// The number of cases that run at the same time. Most of them wait, for disks and commands.
@@ -34,6 +36,8 @@ impl Registry {
             ("tagproto.json", Some("exec"), tag::exec::run),
             ("tagproto.json", Some("flow"), tag::flow::run),
             ("paste.json", None, tag::paste::run),
+            ("text-edits.json", Some("edit"), text_edits::edit),
+            ("text-edits.json", Some("foreign"), text_edits::foreign),
             ("codali.json", None, codali::run),
             ("envelope-replies.json", None, envelope_replies::run),
             ("wap.json", Some("read"), wap::run),
