@@ -5,5 +5,5 @@ pub(crate) mod confine;
 mod file_rules;
 mod mode_filter;
 mod processes;
+pub(crate) mod refused_calls;
 pub(crate) mod shell_process;
-pub(crate) mod system_calls;

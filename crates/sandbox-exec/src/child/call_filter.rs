@@ -1,7 +1,7 @@
 //! The system call filter: what no program under development needs, and what leads out of a sandbox.
 //!
 //! A refused call answers EPERM. Calls that programs can do without, `clone3` for instance, and those that have not
-//! been reviewed answer ENOSYS, see [`system_calls`]. Calls of another architecture's numbering end the process, and
+//! been reviewed answer ENOSYS, see [`refused_calls`]. Calls of another architecture's numbering end the process, and
 //! those of the x32 numbering answer ENOSYS.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
-use crate::child::system_calls::{self, CallGroup, REVIEWED};
+use crate::child::refused_calls::{self, CallGroup, REVIEWED};
 use crate::init::step::{Step, StepError};
 #[cfg(doc)]
 use crate::init::supervisor::Supervisor;
@@ -60,7 +60,7 @@ impl CallFilters {
     pub(crate) fn compile() -> Result<CallFilters, StepError> {
         let compile = || {
             Ok(CallFilters {
-                missing_calls: program(whole(system_calls::UNKNOWN), Errno::NOSYS)?,
+                missing_calls: program(whole(refused_calls::UNKNOWN), Errno::NOSYS)?,
                 without_sockets: program(refusals(vec![])?, Errno::PERM)?,
                 with_loopback: program(refusals(beyond_loopback(false)?)?, Errno::PERM)?,
                 supervised: supervised(program(supervised_calls()?, Errno::PERM)?),
@@ -101,12 +101,12 @@ fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: Errno) -> Result<BpfPr
 
 /// Returns rules that fit these calls whatever their arguments.
 fn whole(groups: &'static [CallGroup]) -> BTreeMap<i64, Vec<SeccompRule>> {
-    system_calls::numbers(groups).map(|call| (call, vec![])).collect()
+    refused_calls::numbers(groups).map(|call| (call, vec![])).collect()
 }
 
 /// Returns all rules; `socket` is refused when one of its rules fits, or always if there is none.
 fn refusals(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
-    let mut rules = whole(system_calls::REFUSED);
+    let mut rules = whole(refused_calls::REFUSED);
     rules.insert(libc::SYS_socket, socket);
     let namespaces = NAMESPACE_FLAGS.map(|flag| {
         let flag = u64::from(flag.unsigned_abs());

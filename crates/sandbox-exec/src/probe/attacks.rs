@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, SocketType, netlink, socket};
 use rustix::process::{Pid, WaitOptions, test_kill_process, waitpid};
 
 use crate::spawner::request::Targets;
-use crate::sys::{self, Cloned, RefusedCall};
+use crate::sys::{self, AttemptedCall, Cloned};
 
 macro_rules! attacks {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
@@ -97,7 +97,7 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
         Attack::ReadForeignEnvironment => {
             is_outside_visible && fs::read(format!("/proc/{}/environ", targets.process)).is_ok()
         }
-        Attack::SetIdBits => RefusedCall::MODES.iter().any(RefusedCall::gets_through),
+        Attack::SetIdBits => AttemptedCall::MODES.iter().any(AttemptedCall::gets_through),
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, Protocol, SocketType, socket};
 
 use crate::probe::attacks::{self, Attack, REFUSED, SUCCEEDED};
 use crate::spawner::request::Targets;
-use crate::sys::RefusedCall;
+use crate::sys::AttemptedCall;
 
 /// Files of the machine that a command may not open for reading.
 const FILES_TO_READ: [&str; 22] = [
@@ -85,7 +85,7 @@ pub(crate) fn run(targets: &Targets) {
     for attack in Attack::ALL {
         say(attack.name(), attacks::succeeds(*attack, targets));
     }
-    for call in RefusedCall::ALL.iter().chain(RefusedCall::MODES) {
+    for call in AttemptedCall::ALL.iter().chain(AttemptedCall::MODES) {
         say(&format!("system call {}", call.name), call.gets_through());
     }
     for (name, number) in FAMILIES {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::child::system_calls::{REFUSED, name_and_reason};
+use crate::child::refused_calls::{REFUSED, name_and_reason};
 
 /// Most different refusals of one command that are reported.
 const MOST_DENIALS: usize = 20;

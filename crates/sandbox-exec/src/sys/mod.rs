@@ -5,16 +5,17 @@
 )]
 
 mod allocator;
+mod attempted_calls;
+mod attempted_modes;
 mod descriptors;
 mod loopback;
 mod mount_attributes;
 mod notifications;
 mod process;
-mod refused_calls;
-mod refused_modes;
 mod signals;
 
 pub use allocator::give_back_large_blocks;
+pub(crate) use attempted_calls::AttemptedCall;
 pub(crate) use descriptors::{close_all_but, close_inherited, close_on_execute_from};
 pub(crate) use loopback::bring_up_loopback;
 pub(crate) use mount_attributes::{MountAttributes, map_mount_ids, set_mount_attributes};
@@ -22,5 +23,4 @@ pub(crate) use notifications::{
     Notification, answer_notification, connect, install_with_listener, is_waiting, receive_notification,
 };
 pub(crate) use process::{Cloned, clone_process, clone_process_into, execute, exit_now, unshare};
-pub(crate) use refused_calls::RefusedCall;
 pub(crate) use signals::{block_all_signals, default_signals, wait_for_signal};

@@ -1,7 +1,7 @@
 //! Calls that would let others run a file with its owner's rights, give it away, or make a device, each with arguments
 //! that make it fail harmlessly: a path or handle that is none.
 
-use super::refused_calls::{NONE, NOWHERE, RefusedCall, call};
+use super::attempted_calls::{AttemptedCall, NONE, NOWHERE, call};
 
 /// The set-user-ID and the set-group-ID bit, each with permissions.
 const SET_USER_ID: libc::c_long = 0o4755;
@@ -15,9 +15,9 @@ const OTHER: libc::c_long = 0x7fff_fff1;
 const MAKE: libc::c_long = libc::O_CREAT as libc::c_long | libc::O_WRONLY as libc::c_long;
 const UNNAMED: libc::c_long = libc::O_TMPFILE as libc::c_long | libc::O_WRONLY as libc::c_long;
 
-impl RefusedCall {
+impl AttemptedCall {
     /// Those that the filter of modes and owners refuses.
-    pub(crate) const MODES: &[RefusedCall] = &[
+    pub(crate) const MODES: &[AttemptedCall] = &[
         #[cfg(target_arch = "x86_64")]
         call("chmod u+s", libc::SYS_chmod, [NOWHERE, SET_USER_ID, 0, 0, 0]),
         #[cfg(target_arch = "x86_64")]

@@ -170,7 +170,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::sys::RefusedCall;
+    use crate::sys::AttemptedCall;
 
     /// Calls that were looked at and are let through. Some of them are refused with certain arguments: `socket`, `clone`
     /// and `ioctl` by the filter, and files and signals by the layers around it.
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn every_refused_call_is_tried_by_the_probe() {
-        let tried: BTreeSet<&str> = RefusedCall::ALL.iter().map(|call| call.name).collect();
+        let tried: BTreeSet<&str> = AttemptedCall::ALL.iter().map(|call| call.name).collect();
         // It has no arguments that could be wrong.
         let missing: Vec<&str> =
             refused().into_iter().filter(|name| !tried.contains(name) && *name != "vhangup").collect();

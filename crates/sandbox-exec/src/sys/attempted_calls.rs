@@ -9,7 +9,7 @@ use super::descriptors::last_errno;
 
 /// One system call with five arguments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RefusedCall {
+pub(crate) struct AttemptedCall {
     pub(crate) name: &'static str,
     number: libc::c_long,
     arguments: [libc::c_long; 5],
@@ -19,8 +19,8 @@ pub(super) const fn call(
     name: &'static str,
     number: libc::c_long,
     arguments: [libc::c_long; 5],
-) -> RefusedCall {
-    RefusedCall { name, number, arguments }
+) -> AttemptedCall {
+    AttemptedCall { name, number, arguments }
 }
 
 /// No descriptor.
@@ -30,9 +30,9 @@ pub(super) const NOWHERE: libc::c_long = 1;
 /// A command, flag or type that no call knows.
 const UNKNOWN: libc::c_long = 0x7fff_0000;
 
-impl RefusedCall {
+impl AttemptedCall {
     /// All of them.
-    pub(crate) const ALL: &[RefusedCall] = &[
+    pub(crate) const ALL: &[AttemptedCall] = &[
         call("ptrace", libc::SYS_ptrace, [UNKNOWN, 0, 0, 0, 0]),
         call("process_vm_readv", libc::SYS_process_vm_readv, [1, NOWHERE, 1, NOWHERE, 1]),
         call("process_vm_writev", libc::SYS_process_vm_writev, [1, NOWHERE, 1, NOWHERE, 1]),
