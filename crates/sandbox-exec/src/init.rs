@@ -3,6 +3,7 @@
 //! In a process namespace it is process 1, so that the kernel ends the whole namespace with it. It is never the
 //! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
 
+mod folder_moves;
 pub(crate) mod layer_mount;
 pub(crate) mod mount_entry;
 pub(crate) mod new_root;
@@ -11,6 +12,7 @@ pub(crate) mod proc_mount;
 pub(crate) mod step;
 pub(crate) mod supervisor;
 mod unix_socket;
+mod unmounter;
 mod user_limits;
 
 use std::fs::File;
@@ -188,9 +190,10 @@ fn start(
     filters: &CallFilters,
 ) -> Result<(Pid, Option<OwnedFd>), StepError> {
     let Prepared { root, mut shell, mut mounts, own_ids } = prepared;
+    let mut build_folders = Vec::new();
     if let Some(root) = root {
         let order = files.read_order()?;
-        root.finish(&order.mounts)?;
+        build_folders = root.finish(&order.mounts)?;
         if !preparation.is_closed {
             root.enter().at(Step::PivotRoot)?;
         }
@@ -207,11 +210,15 @@ fn start(
         Some(shell) => shell,
         None => ShellProcess::create(preparation, own_ids.as_ref(), filters)?,
     };
+    // Without it such folders can be neither removed nor renamed: less works, and nothing is less confined.
+    let unmounter = (shell.is_supervised() && !build_folders.is_empty())
+        .then(|| unmounter::start(build_folders).ok())
+        .flatten();
     if preparation.isolation.contains(Isolation::PRIVILEGES) {
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    Ok((shell.start(files)?, mounts))
+    Ok((shell.start(files, unmounter.as_ref())?, mounts))
 }
 
 /// Ties this process's life to the spawner's.

@@ -51,6 +51,8 @@ pub(crate) struct CallFilters {
     without_sockets: BpfProgram,
     with_loopback: BpfProgram,
     supervised: BpfProgram,
+    supervised_on_layer: BpfProgram,
+    file_calls: BpfProgram,
     with_network: BpfProgram,
     unreviewed_calls: BpfProgram,
 }
@@ -64,6 +66,12 @@ impl CallFilters {
                 without_sockets: program(refusals(vec![])?, Errno::PERM)?,
                 with_loopback: program(refusals(beyond_loopback(false)?)?, Errno::PERM)?,
                 supervised: supervised(program(supervised_calls()?, Errno::PERM)?),
+                supervised_on_layer: {
+                    let mut rules = supervised_calls()?;
+                    rules.extend(file_calls()?);
+                    supervised(program(rules, Errno::PERM)?)
+                },
+                file_calls: supervised(program(file_calls()?, Errno::PERM)?),
                 with_network: program(refusals(vec![foreign_family(&NETWORK_FAMILIES)?])?, Errno::PERM)?,
                 unreviewed_calls: all_but(&REVIEWED),
             })
@@ -76,14 +84,18 @@ impl CallFilters {
     ///
     /// With sockets of the loopback, refused calls and connections are left to a [`Supervisor`], for which the listener
     /// is returned. Where the kernel gives none, the filter refuses them itself, and Unix sockets with them.
-    pub(crate) fn apply(&self, sockets: Sockets) -> Result<Option<OwnedFd>, StepError> {
+    ///
+    /// On a layer, renames and removals of folders are left to it as well; without it, the kernel refuses some of them.
+    pub(crate) fn apply(&self, sockets: Sockets, is_on_layer: bool) -> Result<Option<OwnedFd>, StepError> {
         let apply =
             |program| apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error));
         apply(&self.missing_calls)?;
+        let of_files = || is_on_layer.then(|| sys::install_with_listener(&self.file_calls).ok()).flatten();
+        let supervised = if is_on_layer { &self.supervised_on_layer } else { &self.supervised };
         let listener = match sockets {
-            Sockets::None => apply(&self.without_sockets).map(|()| None)?,
-            Sockets::Network => apply(&self.with_network).map(|()| None)?,
-            Sockets::Loopback => match sys::install_with_listener(&self.supervised) {
+            Sockets::None => apply(&self.without_sockets).map(|()| of_files())?,
+            Sockets::Network => apply(&self.with_network).map(|()| of_files())?,
+            Sockets::Loopback => match sys::install_with_listener(supervised) {
                 Ok(listener) => Some(listener),
                 Err(_) => apply(&self.with_loopback).map(|()| None)?,
             },
@@ -168,6 +180,22 @@ fn supervised_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let pairs = unix_datagrams()?.into_iter().map(|is_type| SeccompRule::new(vec![is_type]));
     rules.insert(libc::SYS_socketpair, pairs.collect::<Result<_, _>>()?);
     Ok(rules)
+}
+
+/// Returns the rules for calls that rename something, or remove a folder.
+fn file_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+    let removes_folder = libc::AT_REMOVEDIR.unsigned_abs().into();
+    let unlinkat = rule(2, SeccompCmpOp::MaskedEq(removes_folder), removes_folder)?;
+    Ok(BTreeMap::from([
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_rename, vec![]),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_rmdir, vec![]),
+        #[cfg(not(target_arch = "riscv64"))]
+        (libc::SYS_renameat, vec![]),
+        (libc::SYS_renameat2, vec![]),
+        (libc::SYS_unlinkat, vec![unlinkat]),
+    ]))
 }
 
 /// Makes a program leave to a supervisor what it refuses.

@@ -44,7 +44,7 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
         None
     };
     let has_filter = isolation.contains(Isolation::FILTER);
-    let listener = if has_filter { filters.apply(sockets)? } else { None };
+    let listener = if has_filter { filters.apply(sockets, preparation.has_layer())? } else { None };
     if isolation.contains(Isolation::MODES) {
         mode_filter::apply(!has_filter)?;
     }

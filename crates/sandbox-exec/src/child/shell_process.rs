@@ -65,11 +65,18 @@ impl ShellProcess {
         }
     }
 
+    /// Checks whether a supervisor answers some of its system calls.
+    pub(crate) fn is_supervised(&self) -> bool {
+        self.supervisor.is_some()
+    }
+
     /// Gives it the request and returns once it executes the shell, or with the step at which it failed.
-    pub(crate) fn start(self, files: &RequestFiles) -> Result<Pid, StepError> {
+    ///
+    /// The supervisor has build folders unmounted by way of `unmounter`.
+    pub(crate) fn start(self, files: &RequestFiles, unmounter: Option<&OwnedFd>) -> Result<Pid, StepError> {
         let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
         if let Some(supervisor) = self.supervisor {
-            supervisor.start(&files.status)?;
+            supervisor.start(&files.status, unmounter)?;
         }
         // If it ended before, it has said why.
         let _ = channel::send(&self.orders, b"R", &descriptors);

@@ -42,8 +42,10 @@ pub(crate) enum MountEntry {
         target: PathBuf,
         upper: PathBuf,
         work: PathBuf,
-        /// Folders of the tree that are seen through the layer.
+        /// Folders of the tree that are seen through the layer, until the command removes or renames them.
         uncovered: Vec<PathBuf>,
+        /// The same for mounts of the host, which stay.
+        mounts: Vec<PathBuf>,
     },
     Tmpfs {
         target: PathBuf,
@@ -156,10 +158,11 @@ impl MountEntry {
                     Access::System => 3,
                 });
             }
-            MountEntry::Layer { upper, work, uncovered, .. } => {
+            MountEntry::Layer { upper, work, uncovered, mounts, .. } => {
                 out.path(upper);
                 out.path(work);
                 out.list(uncovered, |out, path| out.path(path));
+                out.list(mounts, |out, path| out.path(path));
             }
             MountEntry::Tmpfs { size_bytes, mode, .. } => {
                 out.number(*size_bytes);
@@ -205,6 +208,7 @@ impl MountEntry {
                 upper: input.path()?,
                 work: input.path()?,
                 uncovered: input.list(Decoder::path)?,
+                mounts: input.list(Decoder::path)?,
             },
             12 => MountEntry::Mask { target, contents: input.bytes()?.to_vec() },
             _ => return None,

@@ -3,6 +3,7 @@
 //! Everything is reached from descriptors: of the old root for what is shown, of the new root for where it goes. No
 //! link is ever followed inside either, so what a workspace holds cannot redirect a mount.
 
+use std::cell::RefCell;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
@@ -41,6 +42,8 @@ pub(crate) struct NewRoot {
     root: OwnedFd,
     has_own_users: bool,
     own_ids: Option<OwnIds>,
+    /// Mounts of folders that are seen through a layer.
+    uncovered: RefCell<Vec<OwnedFd>>,
 }
 
 impl NewRoot {
@@ -61,15 +64,18 @@ impl NewRoot {
     }
 
     /// Makes the other entries. Once the root was entered, only those that need nothing of the old one can be made.
-    pub(crate) fn finish(&self, entries: &[MountEntry]) -> Result<(), StepError> {
-        entries.iter().try_for_each(|entry| self.make(entry))
+    ///
+    /// Returns the mounts of folders that are seen through a layer and may be unmounted while the command runs.
+    pub(crate) fn finish(&self, entries: &[MountEntry]) -> Result<Vec<OwnedFd>, StepError> {
+        entries.iter().try_for_each(|entry| self.make(entry))?;
+        Ok(self.uncovered.take())
     }
 
     fn create(has_own_users: bool, own_ids: Option<OwnIds>) -> rustix::io::Result<NewRoot> {
         let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
-        let new_root = NewRoot { root, has_own_users, own_ids };
+        let new_root = NewRoot { root, has_own_users, own_ids, uncovered: RefCell::default() };
         // Readable, so that `grep -r`, `find`, `tar` and `cp -r` do not fail on it; it holds nothing and is read-only.
         new_root.make_folder(Path::new(EMPTY_FOLDER), 0o555)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
@@ -88,8 +94,8 @@ impl NewRoot {
                 self.make_file(inside(target), contents, *mode).at(Step::Root)
             }
             MountEntry::Bind { source, target, access } => self.bind(source, inside(target), *access),
-            MountEntry::Layer { target, upper, work, uncovered } => {
-                self.mount_layer(target, [upper, work], uncovered).at(Step::Layer)
+            MountEntry::Layer { target, upper, work, uncovered, mounts } => {
+                self.mount_layer(target, [upper, work], [uncovered, mounts]).at(Step::Layer)
             }
             MountEntry::Tmpfs { target, size_bytes, mode } => {
                 self.make_folder(inside(target), 0o755).at(Step::Tmpfs)?;
@@ -161,13 +167,13 @@ impl NewRoot {
         &self,
         target: &Path,
         folders: [&PathBuf; 2],
-        uncovered: &[PathBuf],
+        [uncovered, mounts]: [&[PathBuf]; 2],
     ) -> rustix::io::Result<()> {
         let lower = self.open(inside(target))?;
         let are_beside = folders.iter().any(|folder| !folder.starts_with(target));
         let [upper, work] = self.open_layer(target, folders)?;
         let mut trees = Vec::new();
-        for folder in uncovered {
+        for folder in uncovered.iter().chain(mounts) {
             match self.open(inside(folder)) {
                 Err(Errno::NOENT) => {}
                 opened => trees.push((folder, copy_tree(&opened?)?)),
@@ -179,7 +185,10 @@ impl NewRoot {
             rustix::process::fchdir(&self.root)?;
             unmount(LAYER, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
         }
-        trees.iter().try_for_each(|(folder, tree)| self.attach(tree, inside(folder)))
+        trees.iter().try_for_each(|(folder, tree)| self.attach(tree, inside(folder)))?;
+        let removable = trees.into_iter().filter(|(folder, _)| uncovered.contains(folder));
+        self.uncovered.borrow_mut().extend(removable.map(|(_, tree)| tree));
+        Ok(())
     }
 
     /// Opens a layer's own folders: in the new root, if they are seen there.

@@ -1,8 +1,9 @@
 //! The supervisor of a command: a process beside its init that answers the system calls which the filter leaves to it.
 //!
 //! Refused calls are answered with EPERM. Connections are made here, on the caller's socket and to a copy of the address
-//! that the caller cannot change any more, so that what was judged is what is done. The kernel never carries a call out by itself. When
-//! the supervisor is gone, all of these calls fail.
+//! that the caller cannot change any more, so that what was judged is what is done. On a layer, it also sees renames and
+//! removals of folders, and does those that the kernel would refuse there: see [`folder_moves`]. When the supervisor is
+//! gone, all of these calls fail.
 //!
 //! It has no capability and the command's own user; signals and looks of the command do not reach it.
 
@@ -21,9 +22,11 @@ use rustix::process::{
 
 use crate::child::confine;
 use crate::init::EXIT_BROKEN;
+use crate::init::folder_moves::{self, Answer};
 use crate::init::own_ids::OwnIds;
 use crate::init::step::{AtStep, Step, StepError};
 use crate::init::unix_socket::{self, Target};
+use crate::init::unmounter::Unmounter;
 use crate::report::denial::{Denial, Denials};
 use crate::spawner::channel;
 use crate::sys::{self, Cloned, Notification};
@@ -51,9 +54,10 @@ impl SupervisorProcess {
                     sys::exit_now(EXIT_BROKEN)
                 }
                 let packet = channel::receive(&its_end).ok().flatten();
-                let status = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
-                if let Some(status) = status {
-                    Supervisor { listener, status, denials: Denials::default() }.serve();
+                let mut descriptors = packet.into_iter().flat_map(|(_, descriptors)| descriptors);
+                if let Some(status) = descriptors.next() {
+                    let unmounter = descriptors.next().map(Unmounter::new);
+                    Supervisor { listener, status, denials: Denials::default(), unmounter }.serve();
                 }
                 sys::exit_now(0)
             }
@@ -61,9 +65,14 @@ impl SupervisorProcess {
         }
     }
 
-    /// Lets it answer calls, and write what it refused to the command's status.
-    pub(crate) fn start(self, status: &OwnedFd) -> std::result::Result<(), StepError> {
-        channel::send(&self.orders, b"S", &[status.as_fd()]).at(Step::Fork)
+    /// Lets it answer calls, write what it refused to the command's status, and have build folders unmounted.
+    pub(crate) fn start(
+        self,
+        status: &OwnedFd,
+        unmounter: Option<&OwnedFd>,
+    ) -> std::result::Result<(), StepError> {
+        let descriptors: Vec<_> = [Some(status), unmounter].into_iter().flatten().map(AsFd::as_fd).collect();
+        channel::send(&self.orders, b"S", &descriptors).at(Step::Fork)
     }
 }
 
@@ -85,6 +94,8 @@ pub(crate) struct Supervisor {
     /// To the launcher, which receives the refusals.
     status: OwnedFd,
     denials: Denials,
+    /// `None` if there is no build folder.
+    unmounter: Option<Unmounter>,
 }
 
 impl Supervisor {
@@ -114,6 +125,9 @@ impl Supervisor {
     }
 
     fn answer(&mut self, call: &Notification) {
+        if folder_moves::is_file_call(call) {
+            return self.answer_file_call(call);
+        }
         if call.call != libc::SYS_connect {
             self.report(Denial::of_call(call.call, &call.arguments));
             return self.send(call, Err(Errno::PERM));
@@ -132,6 +146,26 @@ impl Supervisor {
             }
             Ok(connection) => self.connect(call, &connection),
             Err(errno) => self.send(call, Err(errno)),
+        }
+    }
+
+    fn answer_file_call(&mut self, call: &Notification) {
+        let unmounter = self.unmounter.as_ref();
+        match folder_moves::answer(call, unmounter) {
+            Answer::LeaveToKernel => {
+                // It fails only if the caller was killed.
+                let _ = sys::leave_to_kernel(self.listener.as_fd(), call.id);
+            }
+            Answer::Done(done) => self.send(call, done),
+            // Other calls must not wait for it.
+            Answer::Move(folder) => match sys::clone_process(0) {
+                Ok(Cloned::Child) => {
+                    self.send(call, folder.run(unmounter));
+                    sys::exit_now(0)
+                }
+                Ok(Cloned::Parent { .. }) => {}
+                Err(errno) => self.send(call, Err(errno)),
+            },
         }
     }
 

@@ -283,11 +283,13 @@ impl Plan {
     fn layer_entry(&self, layer: &LayerMount) -> MountEntry {
         let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
         let uncovered = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
+        let mounts = mounts_beneath(&self.workspace);
         MountEntry::Layer {
             target: self.workspace.clone(),
             upper: layer.upper.clone(),
             work: layer.work.clone(),
-            uncovered: uncovered.chain(mounts_beneath(&self.workspace)).collect(),
+            uncovered: uncovered.filter(|path| !mounts.contains(path)).collect(),
+            mounts,
         }
     }
 

@@ -65,6 +65,11 @@ impl Preparation {
         Some(preparation)
     }
 
+    /// Checks whether the workspace is on a layer.
+    pub(crate) fn has_layer(&self) -> bool {
+        self.isolation.contains(Isolation::ROOT) && !self.access.late_writable.is_empty()
+    }
+
     /// Notes which files the entries show now, to be compared when the preparation is to be used.
     pub(crate) fn identities(&self) -> Option<Vec<Identity>> {
         let sources = self.mounts.iter().filter_map(|entry| match entry {

@@ -195,6 +195,7 @@ mod tests {
                         upper: "/u".into(),
                         work: "/k".into(),
                         uncovered: vec!["/w/cache".into()],
+                        mounts: vec!["/w/mounted".into()],
                     },
                     MountEntry::Pin { target: "/w/.git".into() },
                 ],

@@ -20,7 +20,8 @@ pub(crate) use descriptors::{close_all_but, close_inherited, close_on_execute_fr
 pub(crate) use loopback::bring_up_loopback;
 pub(crate) use mount_attributes::{MountAttributes, map_mount_ids, set_mount_attributes};
 pub(crate) use notifications::{
-    Notification, answer_notification, connect, install_with_listener, is_waiting, receive_notification,
+    Notification, answer_notification, connect, install_with_listener, is_waiting, leave_to_kernel,
+    receive_notification,
 };
 pub(crate) use process::{Cloned, clone_process, clone_process_into, execute, exit_now, unshare};
 pub(crate) use signals::{block_all_signals, default_signals, wait_for_signal};

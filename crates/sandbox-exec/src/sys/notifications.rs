@@ -62,10 +62,19 @@ pub(crate) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
 }
 
-/// Answers a call with 0 or an error. The kernel never carries it out by itself.
+/// Answers a call with 0 or an error. The kernel does not carry it out.
 pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, answer: Result<()>) -> Result<()> {
     let error = answer.err().map_or(0, |errno| -errno.raw_os_error());
-    let response = libc::seccomp_notif_resp { id, val: 0, error, flags: 0 };
+    respond(listener, libc::seccomp_notif_resp { id, val: 0, error, flags: 0 })
+}
+
+/// Has the kernel carry a call out, with arguments that the caller may have changed since: nothing may depend on them.
+pub(crate) fn leave_to_kernel(listener: BorrowedFd<'_>, id: u64) -> Result<()> {
+    let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE.try_into().map_err(|_| Errno::INVAL)?;
+    respond(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
+}
+
+fn respond(listener: BorrowedFd<'_>, response: libc::seccomp_notif_resp) -> Result<()> {
     // SAFETY: the request's number holds the structure's size; the kernel reads it.
     let done =
         unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response) };

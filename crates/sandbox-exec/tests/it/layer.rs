@@ -1,5 +1,6 @@
 //! Commands on a copy-on-write layer: the workspace stays as it is, and nothing of the confinement is lost.
 
+mod folders;
 mod scripts;
 mod tree_image;
 
@@ -12,7 +13,7 @@ use sandbox_exec::{Ending, LayerKind, LayerMount, Level, PolicyError, ShellComma
 use crate::fixture::{CANARY, Fixture, stderr, stdout};
 
 /// A fixture whose policy has a layer, beside the workspace.
-fn layered() -> Fixture {
+pub(crate) fn layered() -> Fixture {
     let mut fixture = Fixture::contained();
     let report = fixture.launcher.report();
     assert_eq!(report.layer, LayerKind::Overlay, "not run: this machine gives only {report}");
