@@ -153,7 +153,7 @@ impl<'a> Scan<'a> {
         // Of nested folders that hide the ones beneath, only the outermost carries the attribute.
         let opacity =
             if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
-        let is_changed = self.moment.is_before(beneath.changed);
+        let is_changed = self.is_later(path, Some(beneath));
         if opacity == Opacity::Opaque && (self.rules.whole)(path) {
             let saved_meanwhile = context.saved_meanwhile || is_changed;
             return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
@@ -227,7 +227,7 @@ impl<'a> Scan<'a> {
         if above.kind == Kind::Device {
             return Ok(());
         }
-        let mut saved_meanwhile = context.saved_meanwhile || self.is_later(beneath.as_ref());
+        let mut saved_meanwhile = context.saved_meanwhile || self.is_later(&path, beneath.as_ref());
         match &beneath {
             Some(beneath) if beneath.kind == Kind::Folder => {
                 let inside = match handle::open_at(lower.0, name, FOLDER) {
@@ -283,7 +283,7 @@ impl<'a> Scan<'a> {
             && xattr::opacity(&folder).map_err(at)? != Opacity::Opaque
             && xattr::is_copied_up(parent, name);
         let context = Context {
-            saved_meanwhile: context.saved_meanwhile || self.is_later(lower.1.as_ref()) || is_orphan,
+            saved_meanwhile: context.saved_meanwhile || self.is_later(path, lower.1.as_ref()) || is_orphan,
             ..context
         };
         self.look_at_rights(path, (parent.as_fd(), name, above), context).map_err(at)?;
@@ -336,8 +336,9 @@ impl<'a> Scan<'a> {
         if self.looked_at > limit { Err(LayerError::TooManyEntries { limit }) } else { Ok(()) }
     }
 
-    fn is_later(&self, beneath: Option<&Entry>) -> bool {
+    fn is_later(&self, path: &RelPath, beneath: Option<&Entry>) -> bool {
         beneath.is_some_and(|beneath| self.moment.is_before(beneath.changed))
+            && !self.rules.written_through.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Returns whether a file with nothing beneath it is a copy of a file that is gone, or was renamed to

@@ -26,12 +26,13 @@ impl Scan<'_> {
             return Ok(Tally { is_incomplete: entry.is_some(), ..Tally::default() });
         };
         let mut tally = Tally::of_entry(&beneath);
-        tally.saved_meanwhile = context.saved_meanwhile || self.moment.is_before(beneath.changed);
         let Ok(path) = parent.child(name) else {
             self.unnameable += 1;
+            tally.saved_meanwhile = context.saved_meanwhile || self.moment.is_before(beneath.changed);
             tally.is_incomplete = true;
             return Ok(tally);
         };
+        tally.saved_meanwhile = context.saved_meanwhile || self.is_later(&path, Some(&beneath));
         let before = side_of(lower, name, &beneath).map_err(|errno| LayerError::at(&path, errno))?;
         let (first, unnameable) = (self.changes.len(), self.unnameable);
         let change = self.change(&path, Some(before), None, tally.saved_meanwhile, context);

@@ -40,18 +40,25 @@ impl ScanLimits {
 pub struct ScanRules<'a> {
     pub(crate) limits: ScanLimits,
     pub(crate) whole: &'a dyn Fn(&RelPath) -> bool,
+    pub(crate) written_through: &'a [RelPath],
 }
 
 impl<'a> ScanRules<'a> {
     /// Lists new and removed folders entry by entry, up to a limit.
     pub fn new(limits: ScanLimits) -> ScanRules<'a> {
-        ScanRules { limits, whole: &|_| false }
+        ScanRules { limits, whole: &|_| false, written_through: &[] }
     }
 
     /// Makes a folder one change if `whole` returns `true` for it and the command made or removed all of it.
     /// `whole` is called for such folders only.
     pub fn whole_folders(self, whole: &'a dyn Fn(&RelPath) -> bool) -> ScanRules<'a> {
         ScanRules { whole, ..self }
+    }
+
+    /// Names folders that the command changed directly, as long as they were there: their times say nothing about other
+    /// programs, and none of their entries is `saved_meanwhile`.
+    pub fn written_through(self, written_through: &'a [RelPath]) -> ScanRules<'a> {
+        ScanRules { written_through, ..self }
     }
 }
 

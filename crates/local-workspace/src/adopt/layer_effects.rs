@@ -41,11 +41,13 @@ pub(crate) fn list(
     layer: &Layer,
     root: &FileRoot,
     protected: &ProtectedNames,
+    written_through: &[RelPath],
 ) -> Result<LayerChanges, LayerError> {
     let build_folders = RefCell::new(BuildFolders::new(root));
     let is_build = |path: &RelPath| build_folders.borrow_mut().contains(path);
+    let rules = |limits| ScanRules::new(limits).written_through(written_through);
     let limits = ScanLimits::default();
-    let changes = layer.changes(ScanRules::new(limits).whole_folders(&is_build))?;
+    let changes = layer.changes(rules(limits).whole_folders(&is_build))?;
     let trees: Vec<&RelPath> =
         changes.iter().filter(|change| change.tree.is_some()).map(|change| &change.path).collect();
     if trees.is_empty() {
@@ -53,7 +55,7 @@ pub(crate) fn list(
     }
     // A folder that is one change hides its contents, so a second scan looks in it for what git or an editor obeys.
     let one_by_one = limits.with_tree_entries(u64::MAX);
-    let all = layer.changes(ScanRules::new(one_by_one))?;
+    let all = layer.changes(rules(one_by_one))?;
     let obeyed = obeyed(&all, protected);
     // Packages in a build folder bring settings of editors along, which is no reason to keep each of their files.
     let is_to_be_opened = |tree: &RelPath| {
@@ -64,7 +66,7 @@ pub(crate) fn list(
         return Ok(changes);
     }
     let is_plain_build = |path: &RelPath| is_build(path) && !is_to_be_opened(path);
-    layer.changes(ScanRules::new(one_by_one).whole_folders(&is_plain_build))
+    layer.changes(rules(one_by_one).whole_folders(&is_plain_build))
 }
 
 /// Checks whether a path that is obeyed is one that is looked for in new build folders as well.

@@ -93,7 +93,9 @@ impl LocalWorkspace {
         let newest = self.journal.reader().latest_changes(None, 1).map_err(|error| error.to_string())?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
         let protected = &self.root.policy().protected;
-        let changes = list(layer, &self.root, protected).map_err(|error| error.to_string())?;
+        let written_through = self.written_through().folders.clone();
+        let changes =
+            list(layer, &self.root, protected, &written_through).map_err(|error| error.to_string())?;
         let sorted = self.sort_effects(effects(layer, &self.root, &changes, KeepLimits::default()));
         prepare(layer, &changes, &sorted.allowed).map_err(|error| error.to_string())?;
         self.keep_contents(&sorted);

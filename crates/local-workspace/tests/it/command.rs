@@ -7,5 +7,6 @@ mod commands;
 mod escapes;
 mod indexes;
 mod modes;
+mod ordinary_work;
 mod repositories;
 mod working_trees;
