@@ -193,7 +193,7 @@ fn start(
     let mut build_folders = Vec::new();
     if let Some(root) = root {
         let order = files.read_order()?;
-        build_folders = root.finish(&order.mounts)?;
+        build_folders = root.finish(&preparation.mounts, &order.mounts)?;
         if !preparation.is_closed {
             root.enter().at(Step::PivotRoot)?;
         }

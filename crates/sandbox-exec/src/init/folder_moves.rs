@@ -75,38 +75,49 @@ impl FileCall {
 
 /// Answers a call, as far as that takes no long time. Whatever is unclear is left to the kernel, which judges it as the
 /// caller's own call.
-pub(crate) fn answer(call: &Notification, unmounter: Option<&Unmounter>) -> Answer {
+///
+/// `is_waiting` says whether the caller still waits for the answer.
+pub(crate) fn answer(
+    call: &Notification,
+    is_waiting: impl Fn() -> bool,
+    unmounter: Option<&Unmounter>,
+) -> Answer {
+    // Numbers of ended threads are given again: what was looked up is the caller's only if it still waits.
+    let find = |at| {
+        let entry = Entry::of_caller(call.thread, at)?;
+        if is_waiting() { Ok(entry) } else { Err(Errno::INTR) }
+    };
     let answered = match FileCall::of(call) {
-        Some(FileCall::Rename { old, new, flags }) => rename(call.thread, old, new, flags, unmounter),
-        Some(FileCall::Remove(at)) => remove(call.thread, at, unmounter),
+        Some(FileCall::Rename { old, new, flags }) => rename(&find, [old, new], flags, unmounter),
+        Some(FileCall::Remove(at)) => remove(&find, at, unmounter),
         None => Ok(Answer::LeaveToKernel),
     };
     answered.unwrap_or(Answer::LeaveToKernel)
 }
 
-fn remove(thread: u32, at: [u64; 2], unmounter: Option<&Unmounter>) -> Result<Answer> {
+type Find<'a> = &'a dyn Fn([u64; 2]) -> Result<Entry>;
+
+fn remove(find: Find<'_>, at: [u64; 2], unmounter: Option<&Unmounter>) -> Result<Answer> {
     let Some(unmounter) = unmounter else { return Ok(Answer::LeaveToKernel) };
-    let entry = Entry::of_caller(thread, at)?;
-    unmount_if_empty(&entry, unmounter)?;
+    unmount_if_empty(&find(at)?, unmounter)?;
     Ok(Answer::LeaveToKernel)
 }
 
 fn rename(
-    thread: u32,
-    old: [u64; 2],
-    new: [u64; 2],
+    find: Find<'_>,
+    [old, new]: [[u64; 2]; 2],
     flags: RenameFlags,
     unmounter: Option<&Unmounter>,
 ) -> Result<Answer> {
     if !RenameFlags::NOREPLACE.contains(flags) {
         return Ok(Answer::LeaveToKernel);
     }
-    let old = Entry::of_caller(thread, old)?;
+    let old = find(old)?;
     let status = old.status()?;
     if !status.is_folder || fstatfs(&old.parent)?.f_type as u64 != OVERLAY_MAGIC {
         return Ok(Answer::LeaveToKernel);
     }
-    let new = Entry::of_caller(thread, new)?;
+    let new = find(new)?;
     if mount_of(&old.parent)? != mount_of(&new.parent)? {
         return Ok(Answer::LeaveToKernel);
     }
@@ -130,8 +141,7 @@ fn unmount_if_empty(entry: &Entry, unmounter: &Unmounter) -> Result<()> {
     if !status.is_mount_root {
         return Ok(());
     }
-    let is_empty = names(&entry.open()?)?.is_empty();
-    if is_empty { unmounter.unmount(status.mount) } else { Ok(()) }
+    if is_empty(&entry.open()?)? { unmounter.unmount(status.mount) } else { Ok(()) }
 }
 
 /// One name in a folder.
@@ -279,6 +289,13 @@ fn copy_attributes(from: &OwnedFd, status: &Stat, to: &OwnedFd) -> Result<()> {
         last_modification: time(status.st_mtime, status.st_mtime_nsec),
     };
     futimens(to, &times)
+}
+
+fn is_empty(folder: &OwnedFd) -> Result<bool> {
+    let mut others = Dir::read_from(folder)?.filter(|entry| {
+        !entry.as_ref().is_ok_and(|entry| matches!(entry.file_name().to_bytes(), b"." | b".."))
+    });
+    others.next().transpose().map(|other| other.is_none())
 }
 
 fn names(folder: &OwnedFd) -> Result<Vec<CString>> {

@@ -101,6 +101,15 @@ impl MountEntry {
         }
     }
 
+    /// Returns the paths at which the entry mounts something: its target, and what is seen through a layer.
+    pub(crate) fn mount_points(&self) -> impl Iterator<Item = &Path> {
+        let through: [&[PathBuf]; 2] = match self {
+            MountEntry::Layer { uncovered, mounts, .. } => [uncovered, mounts],
+            _ => [&[], &[]],
+        };
+        std::iter::once(self.target()).chain(through.into_iter().flatten().map(PathBuf::as_path))
+    }
+
     /// True if it does no harm to take the mount down a moment after the command's last process has ended.
     ///
     /// A layer does none either: no process is left that could write through it, its upper folder holds all that was

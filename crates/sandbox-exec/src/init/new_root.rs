@@ -42,8 +42,8 @@ pub(crate) struct NewRoot {
     root: OwnedFd,
     has_own_users: bool,
     own_ids: Option<OwnIds>,
-    /// Mounts of folders that are seen through a layer.
-    uncovered: RefCell<Vec<OwnedFd>>,
+    /// Folders that are seen through a layer, each with its mount.
+    uncovered: RefCell<Vec<(PathBuf, OwnedFd)>>,
 }
 
 impl NewRoot {
@@ -65,10 +65,21 @@ impl NewRoot {
 
     /// Makes the other entries. Once the root was entered, only those that need nothing of the old one can be made.
     ///
-    /// Returns the mounts of folders that are seen through a layer and may be unmounted while the command runs.
-    pub(crate) fn finish(&self, entries: &[MountEntry]) -> Result<Vec<OwnedFd>, StepError> {
+    /// Returns the mounts of folders that are seen through a layer and may be unmounted while the command runs. `begun` are
+    /// the entries with which the root began.
+    pub(crate) fn finish(
+        &self,
+        begun: &[MountEntry],
+        entries: &[MountEntry],
+    ) -> Result<Vec<OwnedFd>, StepError> {
         entries.iter().try_for_each(|entry| self.make(entry))?;
-        Ok(self.uncovered.take())
+        // What is hidden or protected in a folder is a mount within its mount, and would be taken off with it.
+        let holds_a_mount = |folder: &Path| {
+            let is_within = |target: &Path| target != folder && target.starts_with(folder);
+            begun.iter().chain(entries).any(|entry| entry.mount_points().any(is_within))
+        };
+        let removable = self.uncovered.take().into_iter().filter(|(folder, _)| !holds_a_mount(folder));
+        Ok(removable.map(|(_, mount)| mount).collect())
     }
 
     fn create(has_own_users: bool, own_ids: Option<OwnIds>) -> rustix::io::Result<NewRoot> {
@@ -186,8 +197,8 @@ impl NewRoot {
             unmount(LAYER, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
         }
         trees.iter().try_for_each(|(folder, tree)| self.attach(tree, inside(folder)))?;
-        let removable = trees.into_iter().filter(|(folder, _)| uncovered.contains(folder));
-        self.uncovered.borrow_mut().extend(removable.map(|(_, tree)| tree));
+        let bound = trees.into_iter().filter(|(folder, _)| uncovered.contains(folder));
+        self.uncovered.borrow_mut().extend(bound.map(|(folder, tree)| (folder.clone(), tree)));
         Ok(())
     }
 

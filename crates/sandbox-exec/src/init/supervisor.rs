@@ -151,7 +151,8 @@ impl Supervisor {
 
     fn answer_file_call(&mut self, call: &Notification) {
         let unmounter = self.unmounter.as_ref();
-        match folder_moves::answer(call, unmounter) {
+        let is_waiting = || sys::is_waiting(self.listener.as_fd(), call.id);
+        match folder_moves::answer(call, is_waiting, unmounter) {
             Answer::LeaveToKernel => {
                 // It fails only if the caller was killed.
                 let _ = sys::leave_to_kernel(self.listener.as_fd(), call.id);

@@ -196,3 +196,90 @@ fn no_other_mount_is_taken_off() {
         succeeds(fixture, "rm -r package/target", "");
     });
 }
+
+#[test]
+fn no_mount_is_taken_off_with_a_build_folder() {
+    let renames = ["package/target", "package"]
+        .map(|folder| format!("python3 -c \"import os; os.rename('{folder}', 'other')\""));
+    let looks = "cat package/target/state/secret other/state/secret other/target/state/secret 2>/dev/null; \
+                 echo x > package/target/locked/file; test -e package/target/debug/program && exit $code";
+    on_a_layer(|fixture| {
+        let target = fixture.workspace().join("package/target");
+        for name in ["state", "locked"] {
+            fs::create_dir(target.join(name)).unwrap();
+        }
+        fs::write(target.join("state/secret"), "secret").unwrap();
+        fs::write(target.join("locked/file"), "kept").unwrap();
+        let protections: [(Vec<&str>, Vec<&str>); 2] =
+            [(vec!["state"], vec!["locked"]), (vec![], vec!["locked"])];
+        let mut number = 0;
+        for (hidden, read_only) in protections {
+            fixture.policy.hidden = hidden.iter().map(|name| target.join(name)).collect();
+            fixture.policy.read_only = read_only.iter().map(|name| target.join(name)).collect();
+            for rename in &renames {
+                number += 1;
+                renew_with_build_folder(fixture, number);
+                let outcome = fixture.run(&format!("{rename}; code=$?; {looks}"));
+                assert!(!outcome.ending.is_success(), "{rename}: {}", stderr(&outcome));
+                let expected = if hidden.is_empty() { "secret" } else { "" };
+                assert_eq!(stdout(&outcome), expected, "{rename}: {}", stderr(&outcome));
+                assert_eq!(fs::read_to_string(target.join("locked/file")).unwrap(), "kept", "{rename}");
+            }
+        }
+        // The control: without anything in it that is hidden or protected, it gets its name.
+        fixture.policy.hidden.clear();
+        fixture.policy.read_only.clear();
+        renew_with_build_folder(fixture, number + 1);
+        succeeds(fixture, &format!("{} && cat other/state/secret", renames[0]), "secret");
+    });
+}
+
+/// Tries to end a process, to read its memory, to list and to take its descriptors; prints what worked.
+const REACH: &str = "import ctypes, os, signal, subprocess, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def tries(pid):
+    buffer = ctypes.create_string_buffer(8)
+    vector = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 8)
+    pidfd = libc.syscall(434, pid, 0)
+    yield 'memory', lambda: open(f'/proc/{pid}/mem', 'r+b')
+    yield 'descriptors', lambda: os.listdir(f'/proc/{pid}/fd')
+    yield 'root', lambda: os.listdir(f'/proc/{pid}/root')
+    yield 'environment', lambda: open(f'/proc/{pid}/environ').read()
+    yield 'taken', lambda: check(libc.syscall(438, pidfd, 3, 0) >= 0)
+    yield 'vector', lambda: check(libc.syscall(311, pid, vector, 1, vector, 1, 0) >= 0)
+    yield 'traced', lambda: check(libc.ptrace(16, pid, 0, 0) == 0)
+    for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGKILL):
+        yield number.name, lambda: os.kill(pid, number)
+def check(done):
+    if not done: raise PermissionError
+def reached(pid):
+    for name, attempt in tries(pid):
+        try: attempt()
+        except OSError: continue
+        yield name
+mine = {os.getpid(), os.getppid()}
+others = [int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) not in mine]
+print(len(others), *(name for pid in others for name in reached(pid)))
+child = subprocess.Popen(['sleep', '100'])
+print(*reached(child.pid))
+child.wait()
+";
+
+#[test]
+fn processes_beside_the_command_are_out_of_reach() {
+    on_a_layer(|fixture| {
+        fs::write(fixture.workspace().join("reach.py"), REACH).unwrap();
+        let outcome = fixture.run("python3 reach.py; rm -r package/target && ls package");
+        let text = stdout(&outcome);
+        let (reached, rest) = text.split_once('\n').unwrap();
+        // Init, the supervisor and the unmounter.
+        assert_eq!(reached, "3", "{}", stderr(&outcome));
+        // The control: a process of the command's own is reached in these ways.
+        assert_eq!(
+            rest,
+            "memory descriptors root environment SIGSTOP SIGTERM SIGKILL\ncode\n",
+            "{}",
+            stderr(&outcome)
+        );
+    });
+}
