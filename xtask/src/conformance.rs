@@ -5,6 +5,7 @@ mod cocode;
 mod codali;
 mod crash;
 mod crate_tests;
+mod cut_off_replies;
 mod envelope_replies;
 mod expected;
 mod fixture;

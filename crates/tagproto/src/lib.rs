@@ -16,6 +16,7 @@ mod block;
 mod command_result;
 mod dialect;
 mod foreign;
+mod held_reply;
 mod json;
 mod near_miss;
 mod outbox;
@@ -38,6 +39,7 @@ pub use block::{Block, Item, ReadRange};
 pub use command_result::{CommandResult, CommandType};
 pub use dialect::{Dialect, UnknownDialect};
 pub use foreign::ForeignFault;
+pub use held_reply::{HeldReply, Incoming};
 pub use outbox::{
     Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
     RequestedText, ShownFile, ShownLines, gather, read_outbox, render_outbox,

@@ -72,6 +72,11 @@ impl FromStr for ReplyTo {
 #[non_exhaustive]
 pub struct MalformedReplyTo;
 
+/// Checks whether a line holds a token and nothing else.
+pub(crate) fn is_token_line(line: &str) -> bool {
+    read_line(line).is_some()
+}
+
 /// Parses a line of only the label, the token and decoration.
 fn read_line(line: &str) -> Option<ReplyTo> {
     const LABEL: &str = "reply-to";

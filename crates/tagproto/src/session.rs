@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, LastAnswer, LineSpan, ShownVersions, Workspace};
 
-use crate::{CommandResult, Dialect, Execution, ReplyTo, SessionId};
+use crate::{CommandResult, Dialect, Execution, HeldReply, ReplyTo, SessionId};
 
 /// One task, from its first outbox to DONE.
 ///
@@ -59,6 +59,9 @@ pub struct Session {
     /// The summary of DONE; `None` until it is received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<String>,
+    /// The reply that was cut off and that the next one should continue; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldReply>,
 }
 
 impl Session {
@@ -88,6 +91,7 @@ impl Session {
             token_budget,
             reopened: Vec::new(),
             done: None,
+            held: None,
         }
     }
 
@@ -136,6 +140,7 @@ impl Session {
         let failed = execution.failed_blocks();
         self.last_results = execution.results;
         self.notes.clear();
+        self.held = None;
         self.read_file_requests = execution.read_file_requests;
         self.read_file_ranges = execution.read_file_ranges;
         self.shown_versions = execution.shown_versions;

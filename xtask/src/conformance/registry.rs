@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::ruling::Ruling;
 use super::{
-    Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, text_edits, wap,
+    Outcome, Run, Tally, cases, cocode, codali, cut_off_replies, envelope_replies, is_of_form, llm4s, tag,
+    text_edits, wap,
 };
 use crate::TaskError;
 
@@ -36,6 +37,7 @@ impl Registry {
             ("tagproto.json", Some("exec"), tag::exec::run),
             ("tagproto.json", Some("flow"), tag::flow::run),
             ("paste.json", None, tag::paste::run),
+            ("cut-off-replies.json", None, cut_off_replies::run),
             ("text-edits.json", Some("edit"), text_edits::edit),
             ("text-edits.json", Some("foreign"), text_edits::foreign),
             ("codali.json", None, codali::run),

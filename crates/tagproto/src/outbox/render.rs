@@ -10,7 +10,7 @@ use super::structure::{
     reads_as_structure,
 };
 use super::{Context, ListedEntry, fence, results};
-use crate::{Session, protocol_text};
+use crate::{HeldReply, Session, protocol_text};
 
 /// An outbox, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +138,9 @@ pub(super) const fn kind_name(kind: EntryKind) -> &'static str {
 }
 
 fn write_prompt(out: &mut String, session: &Session) {
+    if let Some(held) = &session.held {
+        return write_held(out, held);
+    }
     if session.sequence_number > 1 {
         out.push_str(&format!("{CONTINUATION}\n"));
         return;
@@ -151,3 +154,26 @@ fn write_prompt(out: &mut String, session: &Session) {
         out.push('\n');
     }
 }
+
+/// The most characters of the opening tag that a prompt repeats.
+const TAG_CHARACTERS: usize = 200;
+
+fn write_held(out: &mut String, held: &HeldReply) {
+    let tag: String = fold(held.open_tag()).chars().take(TAG_CHARACTERS).collect();
+    out.push_str(&format!(
+        "Your last reply was cut off inside {tag}. What arrived is kept, and nothing of it was done yet. Begin your next \
+         reply with exactly the lines between the two marks, then go on to the end of that reply. Do not repeat \
+         anything that stood before them.\n{FIRST_LINES}\n"
+    ));
+    for line in held.last_lines() {
+        let line = visible_lines(line);
+        // Blanks around a line make no difference when the two replies are joined.
+        let indent = if reads_as_structure(&line) { INDENT } else { "" };
+        out.push_str(&format!("{indent}{line}\n"));
+    }
+    out.push_str(&format!("{LAST_LINES}\n"));
+}
+
+/// The marks around the lines with which a continuation begins.
+const FIRST_LINES: &str = "<<< begin with these lines";
+const LAST_LINES: &str = ">>> and go on from here";
