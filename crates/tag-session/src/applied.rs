@@ -13,6 +13,9 @@ pub struct ApplyOptions<'a> {
     /// The message that the reply is meant for; `None` if the caller does not know it. If another message is pending, the
     /// reply is not executed, and a run that has already finished for that message is reported.
     pub answering: Option<u32>,
+    /// True if the complete blocks of a reply that was cut off are executed at once, instead of being held until the model
+    /// has gone on with it.
+    pub run_complete: bool,
     /// True if a person has reviewed the reply and accepted it.
     pub confirmed: bool,
     /// The file that the reply came in. The caller moves it to `processed/` once the reply is executed; if it is killed
@@ -28,6 +31,7 @@ impl std::fmt::Debug for ApplyOptions<'_> {
             .debug_struct("ApplyOptions")
             .field("again", &self.again)
             .field("answering", &self.answering)
+            .field("run_complete", &self.run_complete)
             .field("confirmed", &self.confirmed)
             .field("file", &self.file)
             .finish_non_exhaustive()

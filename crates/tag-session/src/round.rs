@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use change_journal::{ContentHash, DocumentWrite, Run, RunFilter, RunKey, RunState};
 use tagproto::{
-    BaseVersions, Block, CommandResult, ExecutionObserver, Item, RepairSet, Reply, ReplyTo, Session,
-    SessionId, Strictness, base_versions, execute,
+    BaseVersions, Block, CommandResult, ExecutionObserver, HeldReply, Incoming, Item, RepairSet, Reply,
+    ReplyTo, Session, SessionId, Strictness, base_versions, execute,
 };
 use wap_core::{Call, CancelFlag, Origin, Workspace};
 
@@ -48,7 +48,8 @@ impl<W: Workspace> Sessions<W> {
             return Err(SessionError::Empty);
         }
         // Before the token is checked: an outbox that was pasted back by mistake has one, too, and is not a reply.
-        let reply = tagproto::read_in(text, Strictness::Repair, session.dialect);
+        let incoming = session.incoming(text);
+        let reply = tagproto::read_in(incoming.text().unwrap_or(text), Strictness::Repair, session.dialect);
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }
@@ -63,6 +64,14 @@ impl<W: Workspace> Sessions<W> {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
+        // A reply of which blocks were executed before, as complete ones, is not held any more.
+        if incoming.is_held(options.run_complete || was_resumed) {
+            let call = Call { origin: &origin(&session, &hash.to_string()), cancel, time_left: None };
+            self.take_turn(&session, hash, text, timeout)?;
+            let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
+            let executed = self.finish(session, &run, &received, Round::Held(incoming.into_held()), &call)?;
+            return Ok(Applied::Executed(Box::new(executed)));
+        }
         let is_confirmed = options.again || options.confirmed || options.review.is_some();
         if !is_confirmed && runs_commands(&reply) && self.has_lost_history(id)? {
             return Err(SessionError::HistoryLost);
@@ -88,7 +97,9 @@ impl<W: Workspace> Sessions<W> {
         let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
         // Every block is done: a cancellation in the last moment must not keep the results from being reported.
         let call = Call { cancel: &CancelFlag::new(), ..call };
-        let executed = self.finish(session, &run, &received, execution, &call)?;
+        let dropped = matches!(incoming, Incoming::Instead(_));
+        let executed =
+            self.finish(session, &run, &received, Round::Executed { execution, dropped }, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
 
@@ -249,21 +260,32 @@ impl<W: Workspace> Sessions<W> {
         mut session: Session,
         run: &Run,
         received: &Received<'_>,
-        execution: tagproto::Execution,
+        round: Round,
         call: &Call<'_>,
     ) -> Result<Executed, SessionError> {
         let Received { text, hash, file, repairs, was_resumed } = *received;
         let id = session.session_id;
         let sequence = session.sequence_number;
         // Bounded once, so that the journal, the session and the next outbox agree.
-        let RunOutcome { results, done } = RunOutcome::of(execution.results.clone(), execution.done.clone());
+        let RunOutcome { results, done } = match &round {
+            Round::Executed { execution, .. } => {
+                RunOutcome::of(execution.results.clone(), execution.done.clone())
+            }
+            Round::Held(_) => RunOutcome::of(Vec::new(), None),
+        };
         let outcome = RunOutcome { results: results.clone(), done: done.clone() }.encode();
         let stopped = self.stopped(&session)?;
         let known_changes = undone::last_change(self.journal.reader())?;
         let mut notes: Vec<String> = stopped.note().into_iter().collect();
         notes.extend(undone::notes(self.journal.reader(), id, known_changes)?);
         let taken_over = stopped.results;
-        session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
+        match round {
+            Round::Executed { execution, dropped } => {
+                session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
+                session.notes.extend(dropped.then(|| HeldReply::DROPPED.to_owned()));
+            }
+            Round::Held(held) => session.hold(held, &now()),
+        }
         // After `advance`: a failure in the interrupted reply must not keep this one's DONE from ending the session.
         session.last_results.splice(..0, taken_over.iter().cloned());
         session.notes.extend(notes);
@@ -313,6 +335,17 @@ struct Received<'a> {
 pub(crate) fn identity(text: &str) -> ContentHash {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     ContentHash::of(text.trim().as_bytes())
+}
+
+/// The end of a round.
+enum Round {
+    Executed {
+        execution: tagproto::Execution,
+        /// True if a reply that was held is dropped for this one.
+        dropped: bool,
+    },
+    /// Nothing was executed: the reply was cut off, or for `None` did not continue the one that was.
+    Held(Option<HeldReply>),
 }
 
 enum Begun {

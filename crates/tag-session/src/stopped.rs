@@ -88,7 +88,8 @@ impl<W: Workspace> Sessions<W> {
             // Finished before, by a process that was killed right after.
             RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(()),
         };
-        let reply = read_in(text, Strictness::Repair, session.dialect);
+        let incoming = session.incoming(text);
+        let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
         let base = self.recorded_base_versions(session, &hash)?;
         let base = base.unwrap_or_else(|| BaseVersions::of_session(session));
         let call_origin = origin(session, &hash.to_string());

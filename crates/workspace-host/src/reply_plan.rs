@@ -16,6 +16,8 @@ use crate::state::LocalSessions;
 pub struct ReplyPlan {
     /// `false` if it was executed before, so that applying it would do nothing.
     pub would_execute: bool,
+    /// True if nothing of it would be carried out, since it ends inside a block or does not continue a reply that did.
+    pub is_held: bool,
     /// One for each block.
     pub lines: Vec<PlanLine>,
 }
@@ -43,10 +45,14 @@ pub(crate) fn plan(
     timeout: Duration,
     cancel: &CancelFlag,
 ) -> Result<ReplyPlan, SessionError> {
-    let SessionReply { session, text, again } = reply;
+    let SessionReply { session, text, again, run_complete } = reply;
     let would_execute = sessions.would_execute(*session, text, *again)?;
     let session = sessions.session(*session)?;
-    let reply = read_in(text, Strictness::Repair, session.dialect);
+    let incoming = session.incoming(text);
+    if incoming.is_held(*run_complete) {
+        return Ok(ReplyPlan { would_execute, is_held: true, lines: Vec::new() });
+    }
+    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
     if let Some(refusal) = reply.refused {
         return Err(SessionError::Refused(refusal));
     }
@@ -70,7 +76,11 @@ pub(crate) fn plan(
             line.diff = change.diff;
         }
     }
-    Ok(ReplyPlan { would_execute, lines: lines.0.into_iter().map(|(line, _)| line).collect() })
+    Ok(ReplyPlan {
+        would_execute,
+        is_held: false,
+        lines: lines.0.into_iter().map(|(line, _)| line).collect(),
+    })
 }
 
 /// Collects the results, each with whether it changed a file.

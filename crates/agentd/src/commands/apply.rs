@@ -50,6 +50,9 @@ pub(crate) struct ApplyOptions {
     /// Execute a text that was executed before.
     #[arg(long)]
     pub again: bool,
+    /// Execute the complete blocks of a reply that was cut off, instead of asking the model to go on first.
+    #[arg(long)]
+    pub run_complete: bool,
 }
 
 #[derive(Serialize)]
@@ -78,19 +81,22 @@ pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptio
     }
     let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
     let session = sessions.chosen(apply.session.as_deref().map(parse_id).transpose()?)?;
+    let ApplyOptions { again, run_complete, .. } = *apply;
+    let reply = SessionReply { session: session.session_id, text, again, run_complete };
     if apply.dry_run {
-        return dry_run(common, console, &sessions, &session, &text, apply.again, &cancel);
+        return dry_run(common, console, &sessions, &session, reply, &cancel);
     }
-    if apply.on_trial {
+    // There is nothing to try of a reply that is held.
+    if apply.on_trial && !session.incoming(&reply.text).is_held(run_complete) {
         let owner = sessions.owned()?.map_err(|owner| needs_the_folder(&owner))?;
         let tried = Tried { common, console, paths: sessions.paths(), sessions: &owner, session: &session };
-        if !tried.execute(&text, apply, &cancel)? {
+        if !tried.execute(&reply.text, apply, &cancel)? {
             return Ok(Exit::Done);
         }
         // Its steps are recorded now: applying it finds everything done and writes the next outbox.
     }
     let request = ApplyReply {
-        reply: SessionReply { session: session.session_id, text, again: apply.again },
+        reply,
         file: None,
         answering: session.sequence_number,
         confirmed: apply.review,

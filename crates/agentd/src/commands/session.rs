@@ -284,7 +284,12 @@ impl Loop<'_> {
         let Loop { common, console, sessions, cancel, .. } = *self;
         console.styled(Tone::Strong, &format!("received {}", file.name));
         let request = ApplyReply {
-            reply: SessionReply { session: self.id, text: file.text.clone(), again: false },
+            reply: SessionReply {
+                session: self.id,
+                text: file.text.clone(),
+                again: false,
+                run_complete: self.following.run_complete,
+            },
             file: Some(file.clone()),
             answering: sessions.session(self.id)?.sequence_number,
             confirmed: self.following.review,
@@ -382,8 +387,10 @@ pub(crate) fn execute(
     request: &ApplyReply,
     cancel: &CancelFlag,
 ) -> Result<Result<AppliedReply, SessionRefusal>, Failure> {
-    let dialect = sessions.session(request.reply.session)?.dialect;
-    let reply = read_in(&request.reply.text, Strictness::Repair, dialect);
+    let session = sessions.session(request.reply.session)?;
+    let incoming = session.incoming(&request.reply.text);
+    let text = incoming.text().filter(|_| !incoming.is_held(request.reply.run_complete));
+    let reply = read_in(text.unwrap_or_default(), Strictness::Repair, session.dialect);
     let mut progress = Progress::new(console);
     sessions.call_watched(request, cancel, &mut Watching::new(&reply.items, &mut progress))
 }
@@ -397,10 +404,14 @@ pub(crate) fn review(
     request: &ApplyReply,
     cancel: &CancelFlag,
 ) -> Result<Result<(), SessionRefusal>, Failure> {
-    let dialect = sessions.session(request.reply.session)?.dialect;
-    let reply = read_in(&request.reply.text, Strictness::Repair, dialect);
+    let session = sessions.session(request.reply.session)?;
+    let incoming = session.incoming(&request.reply.text);
+    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
     if let Some(refusal) = reply.refused {
         return Ok(Err(SessionError::Refused(refusal).into()));
+    }
+    if incoming.is_held(request.reply.run_complete) {
+        return Ok(Ok(()));
     }
     let mut observer = UnobservedExecution;
     let mut watching = Watching::new(&[], &mut observer);
@@ -425,6 +436,10 @@ pub(crate) fn review(
 
 /// Reports that a reply held nothing to do, or that its DONE did not end the session.
 pub(crate) fn report_unexpected(console: Console, applied: &AppliedReply) {
+    if applied.is_executed && applied.session.held.is_some() {
+        console.notice("  the reply was cut off, or does not go on where an earlier one was: nothing was done, and the next message asks the model to go on");
+        return;
+    }
     if applied.is_executed && applied.results.is_empty() {
         console.notice("  no block was found in this reply, so nothing was done; the next message tells the model how blocks are written");
     }

@@ -2,6 +2,7 @@
 
 mod bookkeeping;
 pub(crate) mod choices;
+mod cut_off;
 mod inbox;
 pub(crate) mod interrupts;
 mod line_numbers;

@@ -1,6 +1,7 @@
 //! Tests of sessions through the public API, over a workspace in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod cut_off;
 mod desk;
 mod inbox;
 mod projections;

@@ -31,6 +31,9 @@ fn each_refusal_as_a_person_reads_it() {
         Ok(Applied::AlreadyDone { sequence, .. }) => {
             format!("{name}: done before, as the answer to {sequence}")
         }
+        Ok(Applied::Executed(executed)) if executed.session.held.is_some() => {
+            format!("{name}: held until the model continues")
+        }
         Ok(Applied::Executed(executed)) => {
             let results =
                 executed.results.iter().map(|result| format!("{}: {}", result.command_type, result.summary));

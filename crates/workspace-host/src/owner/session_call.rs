@@ -165,6 +165,8 @@ pub struct SessionReply {
     pub text: String,
     /// True if a text is executed again although it was executed before.
     pub again: bool,
+    /// True if the complete blocks of a reply that was cut off are executed at once.
+    pub run_complete: bool,
 }
 
 /// Checks whether a reply would be executed.
@@ -185,7 +187,7 @@ impl SessionCall for ReplyState {
         _: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<bool, SessionRefusal> {
-        let SessionReply { session, text, again } = &self.0;
+        let SessionReply { session, text, again, .. } = &self.0;
         Ok(sessions.would_execute(*session, text, *again)?)
     }
 }
@@ -265,13 +267,14 @@ impl SessionCall for ApplyReply {
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<AppliedReply, SessionRefusal> {
-        let SessionReply { session, text, again } = &self.reply;
+        let SessionReply { session, text, again, run_complete } = &self.reply;
         let applied = match self.file.as_ref().map(|file| sessions.claim(file)).transpose() {
             // Named, so that the claim lasts until the file is moved: `_` would drop it at once.
             Ok(_claim) => {
                 let options = ApplyOptions {
                     again: *again,
                     answering: Some(self.answering),
+                    run_complete: *run_complete,
                     confirmed: self.confirmed,
                     file: self.file.as_ref(),
                     review: None,

@@ -1,7 +1,7 @@
 //! `agentd apply --dry-run`: shows the effects of a reply without carrying it out.
 
 use serde::Serialize;
-use tagproto::{Session, Strictness, read_in};
+use tagproto::{Incoming, Session, Strictness, read_in};
 use wap_core::CancelFlag;
 use workspace_host::PlanLine;
 use workspace_host::SharedSessions;
@@ -29,13 +29,13 @@ pub(crate) fn dry_run(
     console: Console,
     sessions: &SharedSessions,
     session: &Session,
-    text: &str,
-    again: bool,
+    submitted: SessionReply,
     cancel: &CancelFlag,
 ) -> Outcome {
-    let reply = SessionReply { session: session.session_id, text: text.to_owned(), again };
-    let plan = sessions.call(&PlanReply { reply, timeout: common.command_timeout() }, cancel)?;
-    let reply = read_in(text, Strictness::Repair, session.dialect);
+    let plan = PlanReply { reply: submitted.clone(), timeout: common.command_timeout() };
+    let plan = sessions.call(&plan, cancel)?;
+    let incoming = session.incoming(&submitted.text);
+    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
     if console.json {
         console.json_result(&Plan {
             session: session.session_id.to_string(),
@@ -52,6 +52,10 @@ pub(crate) fn dry_run(
         "reply to message {} of session {}, not executed:",
         session.sequence_number, session.session_id
     ));
+    if plan.is_held {
+        console.result(&format!("  nothing would be done: {}", held_reason(&incoming)));
+        return Ok(Exit::Done);
+    }
     for line in describe(&reply, &obeyed_names(&common.host()), LineWidth::of_results()) {
         console.result(&line);
     }
@@ -68,4 +72,12 @@ pub(crate) fn dry_run(
         }
     }
     Ok(Exit::Done)
+}
+
+/// Returns the reason why nothing of a reply would be carried out.
+fn held_reason(incoming: &Incoming<'_>) -> &'static str {
+    match incoming {
+        Incoming::NotContinued => "the reply does not go on where the one before it was cut off",
+        _ => "the reply ends inside a block, and the next message would ask the model to go on",
+    }
 }

@@ -157,6 +157,9 @@ impl Tried<'_> {
         if apply.again {
             command.arg("--again");
         }
+        if apply.run_complete {
+            command.arg("--run-complete");
+        }
         // A working directory within the workspace would still be the folder beneath the layer.
         command.current_dir("/").stdin(reply).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let child = command.spawn().map_err(|error| failed(error.to_string()))?;

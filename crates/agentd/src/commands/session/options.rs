@@ -40,4 +40,7 @@ pub(crate) struct Following {
     /// Put every message on the clipboard.
     #[arg(long)]
     pub copy: bool,
+    /// Execute the complete blocks of a reply that was cut off, instead of asking the model to go on first.
+    #[arg(long)]
+    pub run_complete: bool,
 }

@@ -1,0 +1,51 @@
+//! Replies that a chat has cut off, through the program.
+
+use crate::fixture::daemon::Daemon;
+use crate::fixture::project::Project;
+
+const START: &str = "[CREATE_FILE path=\"one.txt\"]\none\n[/CREATE_FILE]\n[CREATE_FILE path=\"two.txt\"]\nthe very first line of two\nthe sec";
+const REST: &str = "Of course:\n\nthe very first line of two\nthe second\n[/CREATE_FILE]\n";
+
+#[test]
+fn a_reply_that_was_cut_off_is_carried_out_once_it_is_whole() {
+    // Neither a trial nor a review asks: there is nothing to accept.
+    for option in ["--try", "--review"] {
+        let project = Project::new();
+        project.begin("write two files");
+        let planned = project.apply(START, &["--dry-run"]).ok();
+        assert!(planned.stdout.contains("nothing would be done: the reply ends inside a block"), "{planned}");
+        project.apply(START, &[option]).ok().says("the next message asks the model to go on");
+        assert!(!project.workspace().join("one.txt").exists());
+        let planned = project.apply(REST, &["--dry-run"]).ok();
+        assert!(planned.stdout.contains("one.txt") && planned.stdout.contains("two.txt"), "{planned}");
+        let report = project.apply(REST, &["--json"]).ok().json();
+        assert_eq!(report["results"].as_array().unwrap().len(), 2, "{report}");
+        let text = std::fs::read_to_string(project.workspace().join("two.txt")).unwrap();
+        assert_eq!(text, "the very first line of two\nthe second\n");
+    }
+}
+
+#[test]
+fn complete_blocks_run_at_once_where_the_user_wants_it() {
+    let project = Project::new();
+    project.begin("write two files");
+    let report = project.apply(START, &["--run-complete", "--json"]).ok().json();
+    assert_eq!(
+        (&report["results"][0]["success"], &report["results"][1]["success"]),
+        (&true.into(), &false.into())
+    );
+    assert!(project.workspace().join("one.txt").exists());
+}
+
+#[test]
+fn a_session_that_waits_goes_on_with_a_reply_that_was_cut_off() {
+    let project = Project::new();
+    let mut daemon = Daemon::start(project.command(&["new", "write two files"]));
+    daemon.wait_until_it_waits();
+    project.put_reply("one.txt", START);
+    daemon.wait_for("was cut off");
+    daemon.wait_until_it_waits();
+    project.put_reply("two.txt", format!("{REST}[DONE]\nBoth.\n[/DONE]\n"));
+    daemon.wait().says("Both.");
+    assert!(project.workspace().join("one.txt").exists() && project.workspace().join("two.txt").exists());
+}
