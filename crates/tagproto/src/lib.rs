@@ -42,7 +42,7 @@ pub use foreign::ForeignFault;
 pub use held_reply::{HeldReply, Incoming};
 pub use outbox::{
     Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
-    RequestedText, ShownFile, ShownLines, gather, read_outbox, render_outbox,
+    RequestedText, ShownFile, ShownLines, gather, read_outbox, render_outbox, whole_outbox,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};

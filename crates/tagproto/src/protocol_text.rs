@@ -12,7 +12,11 @@ macro_rules! protocol_text {
     };
 }
 
-/// Returns the text of the PROTOCOL section, which is the same in every outbox of a dialect.
+/// The text of the PROTOCOL section of later messages in the dialect [`Dialect::Agentd`], which refers to the first one.
+pub(crate) const SHORT_PROTOCOL_TEXT: &str = include_str!("protocol_text/later.txt");
+
+/// Returns the text of the PROTOCOL section, which is the same in every outbox of a dialect but for those that refer to
+/// an earlier one.
 ///
 /// Its lines end with LF, the last one included.
 #[must_use]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, LastAnswer, LineSpan, ShownVersions, Workspace};
 
-use crate::{CommandResult, Dialect, Execution, HeldReply, ReplyTo, SessionId};
+use crate::{CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId};
 
 /// One task, from its first outbox to DONE.
 ///
@@ -50,6 +50,9 @@ pub struct Session {
     /// in sessions of earlier versions until their next outbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_answer: Option<LastAnswer>,
+    /// The lines of the list of files that the model was shown, as they stand there; empty if it was shown none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<String>,
     /// The most tokens of an outbox, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
@@ -88,6 +91,7 @@ impl Session {
             dialect,
             shown_versions: ShownVersions::default(),
             last_answer: None,
+            listed: Vec::new(),
             token_budget,
             reopened: Vec::new(),
             done: None,
@@ -113,21 +117,28 @@ impl Session {
         ReplyTo { session: self.session_id, sequence: self.sequence_number }
     }
 
-    /// Records the versions that an outbox shows, and the state of the files when it is written.
+    /// Records the versions and the list of files that an outbox shows, and the state of the files when it is written.
     ///
     /// Forgets the versions of files beyond [`LastAnswer::FILES`].
-    pub fn note_outbox<W: Workspace + ?Sized>(
-        &mut self,
-        shown_versions: ShownVersions,
-        workspace: &W,
-        call: &Call<'_>,
-    ) {
-        self.shown_versions = shown_versions;
+    pub fn note_outbox<W: Workspace + ?Sized>(&mut self, outbox: &Outbox, workspace: &W, call: &Call<'_>) {
+        self.shown_versions = outbox.shown_versions.clone();
+        self.listed = outbox.listed.clone();
         // The original's line numbers refer to the current file, so it needs no earlier versions.
         if self.dialect == Dialect::Agentd {
             let answer = self.last_answer.get_or_insert_default();
             answer.take(workspace, call, &mut self.shown_versions);
         }
+    }
+
+    /// Checks whether the pending outbox has all rules and the whole list of files: the first one of a chat has, and in the dialect
+    /// [`Dialect::CodingAgent`] every one.
+    #[must_use]
+    pub fn shows_everything(&self) -> bool {
+        let is_reopened = self.reopened.last().is_some_and(|last| last + 1 == self.sequence_number);
+        self.dialect == Dialect::CodingAgent
+            || self.sequence_number == 1
+            || is_reopened
+            || self.listed.is_empty()
     }
 
     /// Applies the outcome of a reply, at the time `now`. With DONE the session is complete and keeps its number, because

@@ -15,6 +15,10 @@ pub struct OutboxParts {
     pub protocol: String,
     /// The files of the workspace that are listed.
     pub listing: Vec<ListedEntry>,
+    /// True if `listing` has only the entries that have changed since an earlier message.
+    pub is_of_changes: bool,
+    /// The paths that an earlier message listed and that are gone.
+    pub gone: Vec<String>,
     /// The listing's note about files that it leaves out, without its parentheses.
     pub listing_note: Option<String>,
     /// The notes among the results.

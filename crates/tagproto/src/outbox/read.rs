@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use wap_core::EntryKind;
 
+use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
-use super::render::kind_name;
 use super::structure::{
-    CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOTE,
-    OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, SHORTEST_FENCE, SHOWN_LINES, SUCCEEDED, UNREADABLE,
-    reads_as_structure,
+    AS_BEFORE, BUT_FOR_THESE, CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE, HEADER, INDENT,
+    LISTING, NO_FINAL_NEWLINE, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, SHORTEST_FENCE, SHOWN_LINES,
+    SUCCEEDED, UNREADABLE, reads_as_structure,
 };
 use super::{ListedEntry, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, ReplyTo, SessionId};
@@ -40,7 +40,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     reader.expect(PROTOCOL)?;
     let protocol = reader.until(CONTEXT)?;
     reader.expect(LISTING)?;
-    let (listing, listing_note) = reader.listing()?;
+    let is_of_changes = reader.take(AS_BEFORE) || reader.take(BUT_FOR_THESE);
+    let (listing, gone, listing_note) = reader.listing()?;
     let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
     reader.expect(PROMPT)?;
@@ -52,6 +53,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         sandbox,
         protocol,
         listing,
+        is_of_changes,
+        gone,
         listing_note,
         notes,
         results,
@@ -67,6 +70,9 @@ fn task_line(line: &str) -> &str {
         _ => line,
     }
 }
+
+/// Listed entries, the paths of those that are gone, and the note.
+type Listing = (Vec<ListedEntry>, Vec<String>, Option<String>);
 
 struct Reader<'a> {
     lines: Vec<&'a str>,
@@ -132,9 +138,13 @@ impl<'a> Reader<'a> {
         Ok(self.lines[start..start + length].join("\n"))
     }
 
-    fn listing(&mut self) -> Result<(Vec<ListedEntry>, Option<String>), OutboxError> {
-        let mut listing = Vec::new();
+    fn listing(&mut self) -> Result<Listing, OutboxError> {
+        let (mut listing, mut gone) = (Vec::new(), Vec::new());
         while let Some(line) = self.take_prefixed(INDENT) {
+            if let Some(path) = line.strip_suffix(GONE).and_then(|path| path.strip_suffix(' ')) {
+                gone.push(path.to_owned());
+                continue;
+            }
             let entry = listed_entry(line);
             listing.push(entry.ok_or(self.error_before(OutboxErrorKind::Unexpected))?);
         }
@@ -142,7 +152,7 @@ impl<'a> Reader<'a> {
         let note = self.take_prefixed("(").and_then(|rest| rest.strip_suffix(')'));
         let note = note.filter(|note| format!("({note})") != EMPTY_WORKSPACE).map(str::to_owned);
         self.expect("")?;
-        Ok((listing, note))
+        Ok((listing, gone, note))
     }
 
     /// Takes the results, and the notes among them.

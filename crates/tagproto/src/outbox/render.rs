@@ -1,15 +1,15 @@
 //! Rendering an outbox.
 
-use rel_path::Shortlist;
-use wap_core::{EntryKind, ShownVersions};
+use wap_core::ShownVersions;
 
 use super::budget::Allowance;
-use super::line_text::{escape_name, fold, seen_lines_trimmed, visible_lines};
+use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
-    CONTEXT, CONTINUATION, EMPTY_WORKSPACE, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS,
+    CONTEXT, CONTINUATION, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS, TASK,
     reads_as_structure,
 };
-use super::{Context, ListedEntry, fence, results};
+use super::{Context, fence, listing, results};
+use crate::protocol_text::SHORT_PROTOCOL_TEXT;
 use crate::{HeldReply, Session, protocol_text};
 
 /// An outbox, ready to be stored.
@@ -20,6 +20,8 @@ pub struct Outbox {
     /// The versions that the model knows once it has read the text: the session's and those of the files shown here.
     /// The caller stores them with the session, together with the text.
     pub shown_versions: ShownVersions,
+    /// The lines of the list of files that the model knows once it has read the text. The caller stores them with the session.
+    pub listed: Vec<String>,
 }
 
 /// Renders the pending outbox of a session.
@@ -45,8 +47,7 @@ pub fn render_outbox(session: &Session, context: &Context, sandbox: &str) -> Out
 fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowance) -> Outbox {
     let mut out = String::new();
     write_header(&mut out, session, sandbox);
-    out.push_str(&format!("\n{PROTOCOL}\n{}\n{CONTEXT}\n", protocol_text(session.dialect)));
-    write_listing(&mut out, context, allowance.listed_entries);
+    let listed = write_rules_and_listing(&mut out, session, context, allowance.listed_entries);
     if !session.last_results.is_empty() || !session.notes.is_empty() {
         out.push_str(&format!("\n{RESULTS}\n"));
         for note in &session.notes {
@@ -68,7 +69,44 @@ fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowa
     }
     out.push_str(&format!("\n{PROMPT}\n"));
     write_prompt(&mut out, session);
-    Outbox { text: out, shown_versions }
+    Outbox { text: out, shown_versions, listed }
+}
+
+/// Writes the rules and the list of files as the first message of a chat has them, or in short; returns the lines of the list that
+/// the model knows then.
+fn write_rules_and_listing(
+    out: &mut String,
+    session: &Session,
+    context: &Context,
+    limit: usize,
+) -> Vec<String> {
+    let is_whole = session.shows_everything();
+    let rules = if is_whole { protocol_text(session.dialect) } else { SHORT_PROTOCOL_TEXT };
+    out.push_str(&format!("\n{PROTOCOL}\n{rules}\n{CONTEXT}\n"));
+    let changes = match is_whole {
+        true => None,
+        false => listing::write_changes(out, context, &session.listed, limit),
+    };
+    changes.unwrap_or_else(|| listing::write_whole(out, context, limit))
+}
+
+/// Makes a pending outbox one that needs no earlier message: with all rules, the whole list of files, and the task.
+///
+/// Results and requested files stay as they are. `context` is needed for its listing only.
+#[must_use]
+pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> String {
+    let Some((head, _)) = outbox.split_once(&format!("\n{PROTOCOL}\n")) else { return outbox.to_owned() };
+    let Some((_, rest)) = outbox.split_once(&format!("\n{LISTING}\n")) else { return outbox.to_owned() };
+    // No line of the list is empty.
+    let Some((_, rest)) = rest.split_once("\n\n") else { return outbox.to_owned() };
+    let mut out = format!("{head}\n{PROTOCOL}\n{}\n{CONTEXT}\n", protocol_text(session.dialect));
+    listing::write_whole(&mut out, context, usize::MAX);
+    out.push_str(&format!("\n{rest}"));
+    if session.sequence_number > 1 {
+        out.push_str(&format!("\n{TASK}\n"));
+        write_task(&mut out, session);
+    }
+    out
 }
 
 fn write_header(out: &mut String, session: &Session, sandbox: &str) {
@@ -86,57 +124,6 @@ fn write_header(out: &mut String, session: &Session, sandbox: &str) {
     out.push_str(&format!("Reply-To: {}\n", session.reply_to()));
 }
 
-fn write_listing(out: &mut String, context: &Context, limit: usize) {
-    out.push_str(&format!("{LISTING}\n"));
-    let paths = context.listing.iter().map(|entry| entry.path.as_str());
-    let listed: Vec<_> =
-        Shortlist::of_paths(paths, limit).iter().map(|index| &context.listing[*index]).collect();
-    for ListedEntry { path, size_bytes, kind } in listed.iter().copied() {
-        let size = kind.map_or_else(|| format!("{size_bytes} bytes"), |kind| kind_name(kind).to_owned());
-        out.push_str(&format!("{INDENT}{} ({size})\n", escape_name(path)));
-    }
-    let note = listing_note(context, (context.listing.len() - listed.len()) as u64);
-    if !note.is_empty() {
-        out.push_str(&format!("({note})\n"));
-    } else if listed.is_empty() {
-        out.push_str(&format!("{EMPTY_WORKSPACE}\n"));
-    }
-}
-
-/// The most lines about unlisted folders, and the most characters of one.
-const LISTING_NOTES: usize = 5;
-const LISTING_NOTE_CHARACTERS: usize = 300;
-
-/// Returns the note about entries that a listing leaves out, and the way to see them; empty if there are none. `cut` is
-/// the number of entries that are left out to keep to the budget.
-fn listing_note(context: &Context, cut: u64) -> String {
-    let mut notes = Vec::new();
-    let left_out = context.unlisted.saturating_add(cut);
-    if left_out > 0 {
-        let entries = if left_out == 1 { "entry is" } else { "entries are" };
-        notes.push(format!("{left_out} more {entries} not listed"));
-    }
-    if !context.listing_notes.is_empty() {
-        notes.push("the list is not complete".to_owned());
-        let in_short = |note: &String| fold(note).chars().take(LISTING_NOTE_CHARACTERS).collect();
-        notes.extend(context.listing_notes.iter().take(LISTING_NOTES).map(in_short));
-    }
-    if !notes.is_empty() {
-        notes.push("RUN_COMMAND with ls or find lists any folder".to_owned());
-    }
-    notes.join("; ")
-}
-
-/// Returns the name of a kind of entry.
-pub(super) const fn kind_name(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::Symlink => "symbolic link",
-        EntryKind::Fifo => "named pipe",
-        EntryKind::Socket => "socket",
-        EntryKind::Device => "device",
-    }
-}
-
 fn write_prompt(out: &mut String, session: &Session) {
     if let Some(held) = &session.held {
         return write_held(out, held);
@@ -145,6 +132,10 @@ fn write_prompt(out: &mut String, session: &Session) {
         out.push_str(&format!("{CONTINUATION}\n"));
         return;
     }
+    write_task(out, session);
+}
+
+fn write_task(out: &mut String, session: &Session) {
     // The task may quote an outbox, and its lines must not read as sections of this one.
     for line in seen_lines_trimmed(&visible_lines(&session.task)) {
         if reads_as_structure(line) {

@@ -14,6 +14,14 @@ pub(super) const LISTING: &str = "## Workspace Files";
 pub(super) const RESULTS: &str = "## Previous Command Results";
 pub(super) const FILES: &str = "## Requested File Contents";
 
+/// The first line of a list of changes.
+pub(super) const AS_BEFORE: &str = "(as listed before)";
+pub(super) const BUT_FOR_THESE: &str = "(as listed before, but for these)";
+/// The mark behind the path of an entry that is not there any more.
+pub(super) const GONE: &str = "(gone)";
+/// The line between the prompt and the task, where a later message repeats it.
+pub(super) const TASK: &str = "The task, from message 1:";
+
 pub(super) const EMPTY_WORKSPACE: &str = "(empty workspace)";
 pub(super) const SUCCEEDED: &str = "[OK] ";
 pub(super) const FAILED: &str = "[FAILED] ";

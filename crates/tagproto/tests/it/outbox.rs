@@ -1,5 +1,6 @@
 //! The outbox, rendered and parsed.
 
 mod content;
+mod later_messages;
 mod properties;
 mod snapshots;
