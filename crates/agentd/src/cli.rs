@@ -51,6 +51,9 @@ pub(crate) enum Command {
         /// The session's id [default: the newest unfinished one].
         #[arg(long, value_name = "ID")]
         session: Option<String>,
+        /// Print it for a new chat: with all rules, the whole list of files and the task.
+        #[arg(long)]
+        full: bool,
     },
     /// List the sessions.
     Sessions,

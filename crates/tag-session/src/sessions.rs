@@ -1,13 +1,13 @@
 //! All sessions of one state folder, on one workspace.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Mutex;
 
 use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, JournalError, JournalReader};
 use rel_path::RelPath;
 use sandbox_fs::FsError;
-use tagproto::{Dialect, OutboxLimits, Session, SessionId, gather, render_outbox};
+use tagproto::{Dialect, OutboxLimits, Session, SessionId, gather, render_outbox, whole_outbox};
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, Workspace};
 
 use crate::documents;
@@ -246,6 +246,25 @@ impl<W: Workspace> Sessions<W> {
         crate::summary::read_outbox_text(self.journal.reader(), session)
     }
 
+    /// Returns the text of a session's pending outbox for a new chat: with all rules, the list of the files as they are now, and
+    /// the task. The pending outbox stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read, or the files cannot be listed.
+    pub fn whole_outbox(&self, id: SessionId, cancel: &CancelFlag) -> Result<Option<String>, SessionError> {
+        let session = self.session(id)?;
+        let Some(outbox) = self.outbox(&session)? else { return Ok(None) };
+        // The files are in the outbox already, as they were then.
+        let without_files =
+            Session { read_file_requests: Vec::new(), read_file_ranges: BTreeMap::new(), ..session.clone() };
+        let call_origin = origin(&session, "whole");
+        let call = Call { origin: &call_origin, cancel, time_left: None };
+        let context = gather(&without_files, &self.workspace, &call, &OutboxLimits::default());
+        let context = context.map_err(SessionError::Workspace)?;
+        Ok(Some(whole_outbox(&outbox, &session, &context)))
+    }
+
     /// Blocks until the inbox has something to report or the flag is raised.
     ///
     /// # Errors
@@ -281,7 +300,7 @@ impl<W: Workspace> Sessions<W> {
         let context = context.map_err(SessionError::Workspace)?;
         let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
         let outbox = render_outbox(session, &context, &info.sandbox);
-        session.note_outbox(outbox.shown_versions, &self.workspace, call);
+        session.note_outbox(&outbox, &self.workspace, call);
         Ok(outbox.text)
     }
 

@@ -27,7 +27,7 @@ pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::protocol::{Hello, Welcome};
 pub use owner::session_call::{
     AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
-    ReplyState, SessionCall, SessionRefusal, SessionReply,
+    ReplyState, SessionCall, SessionRefusal, SessionReply, WholeOutbox,
 };
 pub use owner::session_progress::Watching;
 pub use owner::shared_sessions::SharedSessions;

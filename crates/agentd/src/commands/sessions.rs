@@ -7,11 +7,11 @@ use change_journal::JournalReader;
 use serde::Serialize;
 use tag_session::{StepSummary, read_outbox_text, read_session, session_steps, session_summaries};
 use tagproto::Session;
-use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
+use workspace_host::{SharedSessions, WholeOutbox, WorkspacePaths};
 
-use crate::commands::session::parse_id;
+use crate::commands::session::{cancel_flag, parse_id};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
@@ -79,8 +79,8 @@ pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcom
     Ok(Exit::Done)
 }
 
-/// Prints the pending outbox.
-pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>) -> Outcome {
+/// Prints the pending outbox; with `full`, for a new chat.
+pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>, full: bool) -> Outcome {
     let journal = reader(common)?;
     let session = match id {
         Some(id) => read_session(&journal, parse_id(id)?).map_err(explain)?,
@@ -97,7 +97,13 @@ pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>)
             format!("session {} is complete: no message is pending", session.session_id),
         ));
     }
-    let text = read_outbox_text(&journal, &session).map_err(explain)?;
+    let text = if full {
+        let paths = WorkspacePaths::find(&common.host())?;
+        let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
+        sessions.call(&WholeOutbox { id: session.session_id }, &cancel_flag()?)?
+    } else {
+        read_outbox_text(&journal, &session).map_err(explain)?
+    };
     let text = text.ok_or_else(|| Failure::new(Exit::Failed, "the pending message is not in the journal"))?;
     if console.json {
         console.json_result(&text);

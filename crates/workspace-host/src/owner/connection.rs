@@ -27,7 +27,7 @@ use crate::owner::protocol::{
 };
 use crate::owner::session_call::{
     ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
-    SessionRefusal,
+    SessionRefusal, WholeOutbox,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
@@ -146,6 +146,7 @@ impl Client {
             }
             ReopenSession::METHOD => self.begin_session::<ReopenSession>((id, bytes), message.params),
             CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
+            WholeOutbox::METHOD => self.begin_session::<WholeOutbox>((id, bytes), message.params),
             ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
             PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),
             ApplyReply::METHOD => self.begin_session::<ApplyReply>((id, bytes), message.params),

@@ -156,6 +156,31 @@ impl SessionCall for ReopenSession {
     }
 }
 
+/// Writes the pending message of a session for a new chat, with everything that earlier messages had.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WholeOutbox {
+    /// The session.
+    pub id: SessionId,
+}
+
+impl SessionCall for WholeOutbox {
+    const METHOD: &'static str = "agentd/wholeOutbox";
+    const TOOL: Tool = Tool::ReadFile;
+    const IS_CONFINED: bool = false;
+    /// `None` if the message is not in the journal.
+    type Answer = Option<String>;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Option<String>, SessionRefusal> {
+        Ok(sessions.whole_outbox(self.id, call.cancel)?)
+    }
+}
+
 /// A reply to a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionReply {

@@ -330,3 +330,23 @@ fn help_and_version_need_no_workspace() {
         assert!(!ran.stdout.is_empty() && ran.stderr.is_empty(), "{ran}");
     }
 }
+
+#[test]
+fn a_message_for_a_new_chat_has_everything() {
+    let project = Project::new();
+    fs::write(project.workspace().join("kept.txt"), "kept\n").unwrap();
+    let id = project.begin("a task of\nseveral lines");
+    project.apply("[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n", &[]).ok();
+    let pending = project.outbox(&id, 2);
+    assert!(pending.contains("(as listed before, but for these)\n  new.txt (4 bytes)\n"), "{pending}");
+    let whole = project.run(&["outbox", "--full"]).ok().stdout;
+    for part in ["HOW TO WORK", "  kept.txt (5 bytes)", "Created 'new.txt'", "\na task of\nseveral lines\n"] {
+        assert!(
+            whole.contains(part) && !pending.contains(part) || part.starts_with("Created"),
+            "{part}: {whole}"
+        );
+    }
+    assert!(whole.contains(&format!("Reply-To: {id}-2")));
+    // The pending message stays the one that was written.
+    assert_eq!(project.run(&["outbox"]).ok().stdout, pending);
+}

@@ -109,6 +109,8 @@ impl Left {
         for block in blocks {
             results[*block] = Value::Null;
         }
+        let listed = session["listed"].as_array_mut().unwrap();
+        listed.retain(|line| !line.as_str().unwrap().starts_with("ran.log "));
         let tree = self.tree.iter().filter(|(path, _)| path != "ran.log").cloned().collect();
         let (mut outbox, mut block, mut is_in_results) = (String::new(), 0, false);
         for line in self.outbox.lines() {
