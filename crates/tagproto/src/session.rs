@@ -135,10 +135,7 @@ impl Session {
     #[must_use]
     pub fn shows_everything(&self) -> bool {
         let is_reopened = self.reopened.last().is_some_and(|last| last + 1 == self.sequence_number);
-        self.dialect == Dialect::CodingAgent
-            || self.sequence_number == 1
-            || is_reopened
-            || self.listed.is_empty()
+        self.dialect == Dialect::CodingAgent || self.sequence_number == 1 || is_reopened
     }
 
     /// Applies the outcome of a reply, at the time `now`. With DONE the session is complete and keeps its number, because

@@ -15,6 +15,8 @@ use crate::fixture::round_trip::{outbox, session};
 fn asking_for(paths: &[&str]) -> Session {
     let mut session = session("T", Dialect::Agentd);
     session.sequence_number = 2;
+    // Reopened, so that the message has all rules and the whole list.
+    session.reopened = vec![1];
     session.read_file_requests = paths.iter().map(|path| (*path).to_owned()).collect();
     session
 }

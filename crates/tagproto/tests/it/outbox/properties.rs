@@ -181,7 +181,9 @@ fn session() -> impl Strategy<Value = Session> {
         |(id, task, sequence, (results, notes), dialect)| {
             let session =
                 Session::new(SessionId::from_random(id), task, "2025-01-15T10:30:00Z", dialect, None);
-            Session { sequence_number: sequence, last_results: results, notes, ..session }
+            // Reopened, so that every message has all rules and the whole list.
+            let reopened = sequence.checked_sub(1).into_iter().collect();
+            Session { sequence_number: sequence, last_results: results, notes, reopened, ..session }
         },
     )
 }
