@@ -48,7 +48,9 @@ impl Desk {
         }
         let after = after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let (is_done, texts) = outcome?;
-        Ok(Outcome { verdict: Verdict::of(case, &is_done, after.ok().as_deref()), texts })
+        let after = after.ok();
+        let verdict = Verdict::of(case, &is_done, after.as_deref());
+        Ok(Outcome { verdict, texts, after: after.filter(|_| verdict == Verdict::Wrong) })
     }
 
     /// Shows the file, lets the user change it if the case says so, and applies the reply. Returns for each edit whether it was

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::damage::Damage;
+use super::damage::{self, Damage};
 use super::dice::Dice;
 use super::format::Format;
 use super::history::Change;
-use super::merge::merged;
+use super::merge::{merged, shifted};
 use super::passage::{Passage, Sign, lines, occurrences, passages};
 
 /// A change with more passages than this, or more lines, is left out: such a reply is not one edit.
@@ -54,6 +54,11 @@ impl Case {
         }
         // What differs in more than whole lines, as the newline at the end, no passage can say.
         if with_passages(&change.old, &original)? != change.new {
+            return None;
+        }
+        // In Markdown, a comment about code left out is content.
+        let is_markdown = [".md", ".markdown"].iter().any(|end| change.path.ends_with(end));
+        if damage == Damage::Shortened && is_markdown {
             return None;
         }
         let mut damaged = original.clone();
@@ -116,7 +121,12 @@ impl Case {
         let after = with_passages(&self.as_read, &chosen)?;
         match self.damage {
             Damage::StaleEarlier | Damage::StaleLater | Damage::AppliedBefore => {
-                merged(&self.as_read, &self.before, &after).or_else(|| self.substituted())
+                if carried_out.iter().all(|is| *is) && self.stands_there() {
+                    return Some(self.before.clone());
+                }
+                merged(&self.as_read, &self.before, &after)
+                    .or_else(|| self.substituted())
+                    .or_else(|| self.carried(&chosen))
             }
             Damage::Moved if chosen.is_empty() => Some(self.before.clone()),
             Damage::Moved => moved(&self.as_read, &chosen, true),
@@ -155,26 +165,56 @@ impl Case {
                     return false;
                 }
             }
-            Damage::ViewNumbers if self.format == Format::LineNumbers => {
-                // One or two lines with numbers may be a list.
-                return self.passages.iter().all(|passage| passage.new_lines().len() >= 3);
+            // An edit by line numbers is refused there: the lines have changed.
+            Damage::AppliedBefore => return self.format != Format::LineNumbers && self.stands_there(),
+            Damage::StaleLater if self.format == Format::LineNumbers && expected == self.before => {
+                return false;
             }
-            Damage::AppliedBefore => {
-                let is_telling = |line: &super::passage::Line| {
-                    line.sign == Sign::Add
-                        && line.text.chars().filter(|character| !character.is_whitespace()).count()
-                            >= TELLING_CHARACTERS
-                };
-                let all = lines(&self.before);
-                return self.format != Format::LineNumbers
-                    && self.passages.iter().all(|passage| {
-                        passage.lines.iter().any(is_telling) && occurrences(&all, &passage.new_lines()) == 1
-                    });
-            }
+            Damage::TabsAndBlanks if !self.shows_indentation() => return false,
             Damage::Moved if self.format == Format::LineNumbers => return false,
             _ => {}
         }
         self.format == Format::LineNumbers || self.substituted().as_ref() == Some(&expected)
+    }
+
+    /// Checks whether the new text of every passage stands in the file once, with a line by which it is recognised: the change has
+    /// been made.
+    fn stands_there(&self) -> bool {
+        let all = lines(&self.before);
+        let is_telling = |line: &super::passage::Line| {
+            line.sign == Sign::Add
+                && line.text.chars().filter(|character| !character.is_whitespace()).count()
+                    >= TELLING_CHARACTERS
+        };
+        self.passages.iter().all(|passage| {
+            passage.lines.iter().any(is_telling) && occurrences(&all, &passage.new_lines()) == 1
+        })
+    }
+
+    /// Replaces each passage where git says that its lines are, if none of them has changed.
+    fn carried(&self, chosen: &[Passage]) -> Option<String> {
+        if self.format != Format::LineNumbers {
+            return None;
+        }
+        let carry = |passage: &Passage| {
+            let at = shifted(&self.as_read, &self.before, &passage.at)?;
+            Some(Passage { at, lines: passage.lines.clone() })
+        };
+        with_passages(&self.before, &chosen.iter().map(carry).collect::<Option<Vec<_>>>()?)
+    }
+
+    /// Checks whether the lines that a reply quotes show how the file is indented: one of each passage was changed by the damage,
+    /// and undoing it gives every line as it was.
+    fn shows_indentation(&self) -> bool {
+        let mut pairs = self.passages.iter().zip(&self.damaged);
+        pairs.all(|(passage, damaged)| {
+            let mut lines = passage.lines.iter().zip(&damaged.lines);
+            let has_changed = |sign: fn(Sign) -> bool| {
+                passage.lines.iter().zip(&damaged.lines).any(|(line, other)| sign(line.sign) && line != other)
+            };
+            let is_shown = has_changed(|sign| sign != Sign::Add) || !has_changed(|sign| sign == Sign::Add);
+            is_shown && lines.all(|(line, other)| damage::is_reversible(&line.text, &other.text))
+        })
     }
 
     /// Replaces each passage where its lines stand once; `None` if one does not. Written without the code that is judged.
@@ -186,7 +226,13 @@ impl Case {
             self.damage,
             Damage::TrailingBlanks | Damage::Indentation | Damage::TabsAndBlanks | Damage::CurlyQuotes
         );
-        let key = |text: &str| if is_loose { text.trim().to_owned() } else { text.to_owned() };
+        let is_stale = matches!(self.damage, Damage::StaleEarlier | Damage::StaleLater);
+        let key = |text: &str| match (is_loose, is_stale) {
+            (true, _) => text.trim().to_owned(),
+            // The other version may have other blanks at line ends, which is no reason to refuse.
+            (false, true) => text.trim_end().to_owned(),
+            (false, false) => text.to_owned(),
+        };
         let mut text = self.before.clone();
         for passage in &self.passages {
             let all: Vec<String> = lines(&text).into_iter().map(key).collect();

@@ -190,6 +190,13 @@ fn exchange_indentation(text: &mut String, with_tabs: bool) -> bool {
     *text != before
 }
 
+/// Checks whether exchanging tabs and blanks once more gives the line as it was before.
+pub(super) fn is_reversible(before: &str, after: &str) -> bool {
+    let mut again = after.to_owned();
+    exchange_indentation(&mut again, !before.starts_with('\t'));
+    before == after || again == before
+}
+
 /// Writes a comment instead of the middle of the longest run of new lines.
 fn shorten(passages: &mut [Passage]) -> Option<()> {
     let passage = passages

@@ -88,7 +88,12 @@ impl Report {
 }
 
 /// The kinds of refusals, by a part of their texts.
-const REASONS: [(&str, &str); 12] = [
+const REASONS: [(&str, &str); 17] = [
+    ("already applied", "the new text stands there already"),
+    ("stands at lines", "the new text stands there already"),
+    ("is indented with", "tabs in a file of blanks, or blanks in one of tabs"),
+    ("has curly quotes and the file", "curly quotes in a file without any"),
+    ("start of the text behind the numbers", "numbers of a view that cannot be taken off for certain"),
     ("search text occurs", "the text occurs more than once"),
     ("with less indentation", "a new line has less indentation than is to be taken off"),
     ("does not occur", "the text does not occur"),
@@ -96,7 +101,7 @@ const REASONS: [(&str, &str); 12] = [
     ("are not what they were", "the addressed lines have changed"),
     ("says", "`was` says another line"),
     ("left out", "code is left out"),
-    ("rest unchanged", "code is left out"),
+    ("leaves code out", "code is left out"),
     ("uotes", "the paste has curly quotes"),
     ("has no line of the file", "a hunk without a line of the file"),
     ("both touch", "two edits touch the same lines"),
@@ -184,6 +189,7 @@ pub(super) fn keep_details(folder: &Path, cases: &[Case], outcomes: &[Outcome]) 
             ("as_read", &case.as_read),
             ("before", &case.before),
             ("expected", &expected),
+            ("after", outcome.after.as_ref().unwrap_or(&case.before)),
         ];
         for (name, text) in files {
             std::fs::write(folder.join(name), text).map_err(unwritable)?;

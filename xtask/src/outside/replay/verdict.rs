@@ -23,6 +23,8 @@ pub(super) enum Verdict {
 pub(super) struct Outcome {
     pub(super) verdict: Verdict,
     pub(super) texts: Vec<String>,
+    /// The file afterwards, where it is not what it has to be.
+    pub(super) after: Option<String>,
 }
 
 impl Verdict {
