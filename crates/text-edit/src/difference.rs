@@ -62,7 +62,7 @@ pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
 /// Returns the 1-based lines of `current` at which the new content of an operation stands, if it was put there since
 /// `earlier`: around the addressed lines, which are the same in both texts, given by 0-based indexes of each.
 ///
-/// `None` for content that adds no line of at least eight non-blank characters, and for deletions and edits by text.
+/// `None` for content that adds no line, and for deletions and edits by text.
 pub fn applied_since(
     earlier: (&Source<'_>, Range<usize>),
     current: (&Source<'_>, Range<usize>),
@@ -79,11 +79,7 @@ pub fn applied_since(
     let kept: Vec<_> = now.clone().filter_map(|index| current.line_text(index + 1)).collect();
     let lines: Vec<&str> = content.iter().collect();
     let is_kept = |at: &usize| lines[*at..*at + addressed].iter().zip(&kept).all(|(line, kept)| line == kept);
-    let telling = |line: &&str| {
-        line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
-    };
     for at in (0..=count - addressed).filter(is_kept).take(MOST_POSITIONS) {
-        let adds_telling_line = lines[..at].iter().chain(&lines[at + addressed..]).any(telling);
         let stood_there = then.start.checked_sub(at).is_some_and(|start| {
             start + count <= earlier.total_lines() && has_lines(earlier, start..start + count, content)
         });
@@ -91,7 +87,7 @@ pub fn applied_since(
         else {
             continue;
         };
-        if adds_telling_line && !stood_there && has_lines(current, start..start + count, content) {
+        if !stood_there && has_lines(current, start..start + count, content) {
             return Some(start + 1..=start + count);
         }
     }

@@ -90,7 +90,8 @@ impl Form {
     /// Writes a new line in the form of the passage; `None` if it has less indentation than there is to take off.
     pub(super) fn line<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         let line = if self.quotes == Quotes::CurlyInSearch { straight(line) } else { Cow::Borrowed(line) };
-        if line.trim_matches(BLANKS).is_empty() {
+        let has_other_blanks = matches!(self.indentation, Indentation::Tabs(_) | Indentation::Blanks(_));
+        if line.trim_matches(BLANKS).is_empty() && !has_other_blanks {
             return Some(line);
         }
         let (indent, body) = split_indent(&line);

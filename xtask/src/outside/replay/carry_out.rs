@@ -50,7 +50,7 @@ impl Desk {
         let (is_done, texts) = outcome?;
         let after = after.ok();
         let verdict = Verdict::of(case, &is_done, after.as_deref());
-        Ok(Outcome { verdict, texts, after: after.filter(|_| verdict == Verdict::Wrong) })
+        Ok(Outcome { verdict, texts, is_done, after: after.filter(|_| verdict == Verdict::Wrong) })
     }
 
     /// Shows the file, lets the user change it if the case says so, and applies the reply. Returns for each edit whether it was

@@ -129,8 +129,25 @@ impl Case {
                     .or_else(|| self.carried(&chosen))
             }
             Damage::Moved if chosen.is_empty() => Some(self.before.clone()),
-            Damage::Moved => moved(&self.as_read, &chosen, true),
+            // Where the file repeats itself, git may see that other lines were moved than these.
+            Damage::Moved => self.carried(&chosen).or_else(|| moved(&self.as_read, &chosen, true)),
             _ => Some(after),
+        }
+    }
+
+    /// Checks whether the reply says wrong lines, and nothing in the edits that were carried out contradicts it: the first line, if
+    /// it is given at all, is the same as the one that was meant.
+    pub(super) fn is_written_only(&self, carried_out: &[bool]) -> bool {
+        let all = lines(&self.as_read);
+        let is_same = |passage: &Passage| {
+            let was = passage.old().first().copied().unwrap_or_default();
+            all.get(passage.at.start).is_some_and(|line| line.trim() == was.trim())
+        };
+        let mut done = self.damaged.iter().zip(carried_out).filter(|(_, is)| **is);
+        match self.damage {
+            Damage::OffByOne => true,
+            Damage::OffByOneWithWas => done.all(|(passage, _)| is_same(passage)),
+            _ => false,
         }
     }
 
@@ -181,14 +198,7 @@ impl Case {
     /// been made.
     fn stands_there(&self) -> bool {
         let all = lines(&self.before);
-        let is_telling = |line: &super::passage::Line| {
-            line.sign == Sign::Add
-                && line.text.chars().filter(|character| !character.is_whitespace()).count()
-                    >= TELLING_CHARACTERS
-        };
-        self.passages.iter().all(|passage| {
-            passage.lines.iter().any(is_telling) && occurrences(&all, &passage.new_lines()) == 1
-        })
+        self.passages.iter().all(|passage| stands_once(&all, passage))
     }
 
     /// Replaces each passage where git says that its lines are, if none of them has changed.
@@ -235,6 +245,9 @@ impl Case {
         };
         let mut text = self.before.clone();
         for passage in &self.passages {
+            if is_stale && stands_once(&lines(&text), passage) {
+                continue;
+            }
             let all: Vec<String> = lines(&text).into_iter().map(key).collect();
             let wanted: Vec<String> = passage.old().into_iter().map(key).collect();
             let mut at =
@@ -245,6 +258,15 @@ impl Case {
         }
         Some(text)
     }
+}
+
+/// Checks whether the new text of a passage stands among lines once, with a line by which it is recognised.
+fn stands_once(all: &[&str], passage: &Passage) -> bool {
+    let is_telling = |line: &super::passage::Line| {
+        let characters = line.text.chars().filter(|character| !character.is_whitespace());
+        line.sign == Sign::Add && characters.count() >= TELLING_CHARACTERS
+    };
+    passage.lines.iter().any(is_telling) && occurrences(all, &passage.new_lines()) == 1
 }
 
 /// Replaces passages, given in any order by their positions in `text`. Lines that stay keep their ends; new ones get that of the

@@ -173,7 +173,7 @@ pub(super) fn keep_details(folder: &Path, cases: &[Case], outcomes: &[Outcome]) 
         };
         let folder = folder.join(format!("{name}-{number:05}"));
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
-        let expected = case.expected(&vec![true; case.edits()]).unwrap_or_default();
+        let expected = case.expected(&outcome.is_done).unwrap_or_default();
         let (change, texts) = (&case.change, outcome.texts.join("\n"));
         let about = format!(
             "{} {} {}\n{}, {}\n\n{texts}\n",

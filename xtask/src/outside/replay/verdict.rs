@@ -1,7 +1,6 @@
 //! Verdicts on replies.
 
 use super::case::Case;
-use super::damage::Damage;
 
 /// The verdict on one reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +22,8 @@ pub(super) enum Verdict {
 pub(super) struct Outcome {
     pub(super) verdict: Verdict,
     pub(super) texts: Vec<String>,
+    /// For each edit of the reply, whether it was said to be done.
+    pub(super) is_done: Vec<bool>,
     /// The file afterwards, where it is not what it has to be.
     pub(super) after: Option<String>,
 }
@@ -35,7 +36,7 @@ impl Verdict {
             return if after == case.before { Verdict::Refused } else { Verdict::Wrong };
         }
         let is = |expected: Option<String>| expected.as_deref() == Some(after);
-        if case.damage == Damage::OffByOne {
+        if case.is_written_only(is_done) {
             let is_written = is(case.as_written(is_done));
             return if is_written { Verdict::AsWritten } else { Verdict::Wrong };
         }
