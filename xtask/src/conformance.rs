@@ -31,6 +31,8 @@ use crate::{TaskError, root};
 pub use case::{Outcome, Run};
 pub use crash::crash;
 pub use crate_tests::CrateTests;
+pub(crate) use fixture::Fixture;
+pub(crate) use problem::Problem;
 pub use registry::Registry;
 pub use tally::Tally;
 

@@ -29,6 +29,17 @@ pub enum TaskError {
         /// The cause.
         source: io::Error,
     },
+    /// A file or folder could not be written.
+    #[error("cannot write {}", path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Edit replay could not run, or its goal was not met.
+    #[error(transparent)]
+    Replay(#[from] crate::ReplayError),
     /// A text that should be JSON is not.
     #[error("cannot read {what} as JSON")]
     NotJson {

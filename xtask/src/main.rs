@@ -35,6 +35,11 @@ enum Task {
         /// The folder of the case.
         folder: PathBuf,
     },
+    /// Runs a measure over material that others wrote, and writes its section of the page of measures.
+    Outside {
+        #[command(subcommand)]
+        suite: OutsideSuite,
+    },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
     /// Prints how easily a stranger finds their way: sizes of folders, language, names.
@@ -108,6 +113,30 @@ enum SoakAlone {
     },
 }
 
+/// Measures over material that others wrote.
+#[derive(Subcommand)]
+enum OutsideSuite {
+    /// Turns the commits of repositories into replies in five formats with the usual damages, and counts those that land
+    /// right, are refused, or land wrong.
+    Replay {
+        /// A git checkout that is here, as `NAME=DIR` or `DIR`; may be given several times. This repository if none is given.
+        #[arg(long)]
+        repository: Vec<xtask::Repository>,
+        /// The number of replies, from all repositories alike.
+        #[arg(long, default_value_t = 1_000)]
+        replies: usize,
+        /// The seed by which changes and damages are chosen.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+        /// A folder for the replies that landed wrong or were refused without need.
+        #[arg(long)]
+        details: Option<PathBuf>,
+    },
+}
+
 /// Benchmarks with goals, which print what is met.
 #[derive(Subcommand)]
 enum Goals {
@@ -146,6 +175,7 @@ fn main() -> ExitCode {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
         Task::Crash { kind, folder } => xtask::crash(&kind, &folder),
+        Task::Outside { suite } => outside(suite),
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
@@ -181,6 +211,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
+    let OutsideSuite::Replay { mut repository, replies, seed, print, details } = suite;
+    if repository.is_empty() {
+        repository.push(xtask::Repository { name: "this repository".to_owned(), folder: root() });
+    }
+    let page = (!print).then(|| PathBuf::from("docs/outside.md"));
+    xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
 }
 
 fn report(error: &TaskError) {

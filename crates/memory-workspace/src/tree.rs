@@ -64,7 +64,7 @@ impl Tree {
         // A file that was stored without an edit has no map, so the two texts are compared.
         let from_previous = map.or_else(|| {
             let previous = Source::parse(&pasts.last()?.bytes).ok()?;
-            Some(LineMap::between(&previous, &Source::parse(&bytes).ok()?))
+            Some(LineMap::between_versions(&previous, &Source::parse(&bytes).ok()?))
         });
         pasts.push(Past { version: version.clone(), bytes: Arc::from(bytes.as_slice()), from_previous });
         self.files.insert(path.to_owned(), bytes);

@@ -10,7 +10,7 @@ mod unified_diff;
 
 use std::borrow::Cow;
 
-use crate::repair::{Thinking, lines_from};
+use crate::repair::{Thinking, lines_from, omitted};
 use crate::{
     Block, BlockKind, Body, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span, TextHunk,
     parse::scan::after,
@@ -64,6 +64,16 @@ pub enum ForeignFault {
         /// The path.
         path: String,
     },
+    /// New text with a comment instead of some of its lines, in a file that is not Markdown.
+    #[error(
+        "the new text of '{path}' leaves code out where it says {line:?}: write all lines, or a smaller hunk"
+    )]
+    OmittedCode {
+        /// The path.
+        path: String,
+        /// The comment.
+        line: String,
+    },
     /// A part without a change.
     #[error("the patch of '{path}' changes nothing")]
     Empty {
@@ -106,7 +116,28 @@ pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
             }
         }
     }
-    items.items
+    items.items.into_iter().map(without_omission).collect()
+}
+
+/// Turns an edit into an error if its new text leaves code out: the comment would take the place of the code.
+fn without_omission(item: Item<'_>) -> Item<'_> {
+    let Item::Block(block) = &item else { return item };
+    let omission = match &block.value {
+        Block::EditText { path, hunks, .. } => {
+            hunks.iter().find_map(|hunk| Some((path, hunk.omitted(path)?)))
+        }
+        Block::CreateFile { path, body } => {
+            let lines: Vec<&str> = body.lines().collect();
+            omitted(path, &[], &lines).map(|line| (path, line))
+        }
+        _ => None,
+    };
+    let Some((path, line)) = omission else { return item };
+    let kind = ParseErrorKind::Foreign(ForeignFault::OmittedCode {
+        path: path.to_string(),
+        line: line.trim().chars().take(100).collect(),
+    });
+    Item::Error(ParseError { command: block.value.kind(), kind, span: block.span, lines: block.lines })
 }
 
 /// Returns the lines outside of closed thinking blocks.

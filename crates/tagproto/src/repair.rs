@@ -15,7 +15,6 @@ mod fence;
 mod file_kind;
 mod gutter;
 mod indentation;
-
 mod omission;
 mod outline;
 mod quote;
@@ -25,6 +24,7 @@ mod spelled_closers;
 mod tag_line;
 mod thinking;
 
+pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};

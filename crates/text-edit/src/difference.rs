@@ -59,6 +59,47 @@ pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
     !content.is_empty() && end <= source.total_lines() && has_lines(source, start..end, content)
 }
 
+/// Returns the 1-based lines of `current` at which the new content of an operation stands, if it was put there since
+/// `earlier`: around the addressed lines, which are the same in both texts, given by 0-based indexes of each.
+///
+/// `None` for content that adds no line, and for deletions and edits by text.
+pub fn applied_since(
+    earlier: (&Source<'_>, Range<usize>),
+    current: (&Source<'_>, Range<usize>),
+    operation: &Operation,
+) -> Option<RangeInclusive<usize>> {
+    let (Operation::Replace { content, .. } | Operation::Insert { content, .. }) = operation else {
+        return None;
+    };
+    let ((earlier, then), (current, now)) = (earlier, current);
+    let (count, addressed) = (content.count(), now.len());
+    if count <= addressed {
+        return None;
+    }
+    let kept: Vec<_> = now.clone().filter_map(|index| current.line_text(index + 1)).collect();
+    let lines: Vec<&str> = content.iter().collect();
+    let is_kept = |at: &usize| lines[*at..*at + addressed].iter().zip(&kept).all(|(line, kept)| line == kept);
+    for at in (0..=count - addressed).filter(is_kept).take(MOST_POSITIONS) {
+        let stood_there = then.start.checked_sub(at).is_some_and(|start| {
+            start + count <= earlier.total_lines() && has_lines(earlier, start..start + count, content)
+        });
+        let Some(start) = now.start.checked_sub(at).filter(|start| start + count <= current.total_lines())
+        else {
+            continue;
+        };
+        if !stood_there && has_lines(current, start..start + count, content) {
+            return Some(start + 1..=start + count);
+        }
+    }
+    None
+}
+
+/// The fewest non-blank characters of a new line by which an edit is recognised that has been applied before.
+pub(crate) const TELLING_CHARACTERS: usize = 8;
+
+/// The most positions of the addressed lines within the new content that are tried.
+const MOST_POSITIONS: usize = 64;
+
 /// The only place in `source` where these lines stand one after the other, as 1-based line numbers.
 ///
 /// `None` if there is no such place, or more than one, or no line is given.

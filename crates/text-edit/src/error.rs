@@ -151,6 +151,44 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
+    /// A new line that is indented with tabs in a text that is indented with blanks throughout, or the other way round.
+    #[error(
+        "line {content_line} of the replacement is indented with {given} and the file with {usual}: write {usual}, or \
+         replace the lines by their numbers if {given} are meant"
+    )]
+    OtherIndentation {
+        /// The 1-based line of the replacement.
+        content_line: usize,
+        /// The indentation of that line: tabs or blanks.
+        given: &'static str,
+        /// The indentation of the text.
+        usual: &'static str,
+        /// The lines of the match, 1-based.
+        lines: RangeInclusive<usize>,
+    },
+    /// A new line with curly quotes in a text that has none; nothing in the edit says that they were changed on their way.
+    #[error(
+        "line {content_line} of the replacement has curly quotes and the file has none: write straight ones, or replace \
+         the lines by their numbers if curly ones are meant"
+    )]
+    OtherQuotes {
+        /// The 1-based line of the replacement.
+        content_line: usize,
+        /// The lines of the match, 1-based.
+        lines: RangeInclusive<usize>,
+    },
+    /// The replacement stands in the text already, around the match, and its new lines are too short to say that the edit
+    /// was applied before.
+    #[error(
+        "the new text stands at lines {}-{} already: if it is to stand there twice, add the lines around it to the \
+         search text",
+        .lines.start(),
+        .lines.end()
+    )]
+    StandsThere {
+        /// The lines of the new text, 1-based.
+        lines: RangeInclusive<usize>,
+    },
     /// The caller does not want the result any more.
     #[error("cancelled before anything was done")]
     Cancelled,
@@ -231,7 +269,10 @@ impl EditErrorKind {
             Self::Conflict(conflict) => Some(conflict.lines.clone()),
             Self::Stale(stale) => stale.present_lines.clone(),
             Self::NoMatch(reason) => reason.lines_in_question(),
-            Self::UnfitIndentation { lines } => Some(lines.clone()),
+            Self::UnfitIndentation { lines }
+            | Self::OtherIndentation { lines, .. }
+            | Self::OtherQuotes { lines, .. }
+            | Self::StandsThere { lines } => Some(lines.clone()),
             _ => None,
         }
     }

@@ -20,6 +20,7 @@ mod limits;
 mod line_diff;
 mod line_map;
 mod lines;
+mod new_lines;
 mod operation;
 mod rebase;
 mod regex_edit;
@@ -30,7 +31,7 @@ mod text_replace;
 mod work;
 
 pub use apply::{Edited, Outcome, apply, apply_until};
-pub use difference::{Difference, already_applied, find_unique, first_difference};
+pub use difference::{Difference, already_applied, applied_since, find_unique, first_difference};
 pub use error::{Conflict, EditError, EditErrorKind, UnsupportedConstruct};
 pub use excerpt::{Excerpt, ExcerptLimits, ExcerptLine, excerpt};
 pub use format::{Encoding, LineEnding, TextFormat};

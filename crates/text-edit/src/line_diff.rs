@@ -50,6 +50,41 @@ impl LineMap {
         LineMap::from_kept(old.total_lines(), new.total_lines(), &kept)
     }
 
+    /// Compares two versions of a file as [`between`](Self::between) does, and keeps only lines that every comparison with
+    /// as few differences keeps.
+    ///
+    /// Where a block that was added or removed begins and ends with the same lines (`end`, a blank line), it can be seen one
+    /// position higher or lower: which of these lines are the old ones is unknown, so they count as changed.
+    pub fn between_versions(old: &Source<'_>, new: &Source<'_>) -> LineMap {
+        LineMap::between(old, new).without_slides(old, new)
+    }
+
+    fn without_slides(&self, old: &Source<'_>, new: &Source<'_>) -> LineMap {
+        let mut hunks: Vec<Hunk> = Vec::new();
+        for (index, hunk) in self.hunks().iter().enumerate() {
+            let above = index.checked_sub(1).map_or(0, |index| self.hunks()[index].old.end);
+            let below = self.hunks().get(index + 1).map_or(self.old_lines(), |next| next.old.start);
+            let (most_up, most_down) = (hunk.old.start - above, below - hunk.old.end);
+            let (up, down) = match (hunk.old.is_empty(), hunk.new.is_empty()) {
+                (true, _) => slides(new, &hunk.new, most_up, most_down),
+                (_, true) => slides(old, &hunk.old, most_up, most_down),
+                _ => (0, 0),
+            };
+            let widened = Hunk {
+                old: hunk.old.start - up..hunk.old.end + down,
+                new: hunk.new.start - up..hunk.new.end + down,
+            };
+            match hunks.last_mut() {
+                Some(last) if last.old.end >= widened.old.start => {
+                    last.old.end = widened.old.end;
+                    last.new.end = widened.new.end;
+                }
+                _ => hunks.push(widened),
+            }
+        }
+        LineMap::from_hunks(self.old_lines(), self.new_lines(), hunks)
+    }
+
     /// This map with lines at the edges of its hunks kept where both texts have the same line there.
     ///
     /// An edit replaces whole ranges; what it put back as it was has not changed.
@@ -69,6 +104,19 @@ impl LineMap {
         });
         LineMap::from_hunks(self.old_lines(), self.new_lines(), hunks.collect())
     }
+}
+
+/// Counts the lines by which a block can be seen higher and lower, up to a number of each.
+fn slides(
+    source: &Source<'_>,
+    block: &std::ops::Range<usize>,
+    most_up: usize,
+    most_down: usize,
+) -> (usize, usize) {
+    let same = |one: usize, other: usize| key(source, one) == key(source, other);
+    let up = (1..=most_up).take_while(|by| same(block.start - by, block.end - by)).count();
+    let down = (0..most_down).take_while(|by| same(block.start + by, block.end + by)).count();
+    (up, down)
 }
 
 /// Replaces lines by small numbers, equal for equal lines.

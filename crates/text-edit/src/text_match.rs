@@ -15,6 +15,7 @@ use std::ops::{Range, RangeInclusive};
 pub use content::TextContent;
 use form::Form;
 use haystack::Haystack;
+pub(crate) use haystack::{is_curly, is_quote};
 pub use nearest::NearestPassage;
 
 use crate::Source;
@@ -315,6 +316,14 @@ pub fn find_all_text(
         }
         outcome => outcome,
     }
+}
+
+/// Returns the only lines that hold `search` exactly.
+pub(crate) fn only_exact(source: &Source<'_>, search: &SearchText) -> Option<RangeInclusive<usize>> {
+    if search.is_empty() {
+        return None;
+    }
+    Scope::new(source, None).exact(search, 1).ok().map(|passage| passage.lines)
 }
 
 /// A text and those of its lines in which a search looks.

@@ -2,13 +2,13 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use crate::difference::TELLING_CHARACTERS;
+use crate::new_lines;
+use crate::text_match::only_exact;
 use crate::{
     EditErrorKind, LineMap, MatchRule, NoMatch, SearchText, Source, TextContent, TextMatch, find_all_text,
     find_text,
 };
-
-/// The fewest non-blank characters of a new line by which an edit is recognised that has been applied before.
-const TELLING_CHARACTERS: usize = 8;
 
 /// The way in which a text to replace was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,14 @@ pub(crate) fn replace(
 ) -> Result<Replaced, EditErrorKind> {
     let outcome =
         |lines, rules, already_applied| TextOutcome { operation_index: 0, lines, rules, already_applied };
-    let done = earlier_result(source, search, replacement);
+    let added = Added::between(search, replacement);
+    let done =
+        (added >= Added::Word).then(|| only_exact(source, &SearchText::of_lines(replacement))).flatten();
+    let is_certain = added == Added::TellingLine;
     let passage = match find_text(source, search, &MatchRule::ALL, within) {
         Ok(passage) => passage,
         Err(NoMatch::Absent { nearest }) => {
-            return match done {
+            return match done.filter(|_| is_certain) {
                 Some(lines) => {
                     Ok(Replaced { contents: Vec::new(), outcome: outcome(vec![lines], Vec::new(), true) })
                 }
@@ -74,9 +77,13 @@ pub(crate) fn replace(
     };
     // Lines that were added to others leave these as they are, so that the search text still occurs.
     if let Some(lines) = done.filter(|lines| covers(lines, &passage.lines)) {
+        if !is_certain {
+            return Err(EditErrorKind::StandsThere { lines });
+        }
         return Ok(Replaced { contents: Vec::new(), outcome: outcome(vec![lines], Vec::new(), true) });
     }
     let contents = contents_of(source, &passage, search, replacement)?;
+    new_lines::check(source, search, replacement, &passage, &contents)?;
     let outcome = outcome(vec![passage.lines], passage.rules, false);
     Ok(Replaced { contents, outcome })
 }
@@ -111,30 +118,36 @@ pub(crate) fn as_regex(search: &SearchText, replacement: &str) -> (String, Strin
     (pattern, replacement.replace("\r\n", "\n").replace('$', "$$"))
 }
 
-/// Returns the only lines that hold what the edit would make, if the edit adds a line that is known by its text.
-fn earlier_result(
-    source: &Source<'_>,
-    search: &SearchText,
-    replacement: &str,
-) -> Option<RangeInclusive<usize>> {
-    let new_text = SearchText::of_lines(replacement);
-    if !adds_telling_line(search, replacement) {
-        return None;
-    }
-    let mut matches = find_all_text(source, &new_text, 1, None).ok()?;
-    Some(matches.remove(0).lines)
+/// The lines that an edit adds, by how much their presence says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Added {
+    /// Nothing, or blank lines and brackets, which stand anywhere.
+    Nothing,
+    /// A short line, as `end`.
+    Word,
+    /// A line by which an earlier application of the edit is recognised.
+    TellingLine,
 }
 
-fn adds_telling_line(search: &SearchText, replacement: &str) -> bool {
-    let with_end = |text: &str| format!("{}\n", text.strip_suffix('\n').unwrap_or(text));
-    let (old, new) = (with_end(search.as_str()), with_end(replacement));
-    let (Ok(old), Ok(new)) = (Source::parse(old.as_bytes()), Source::parse(new.as_bytes())) else {
-        return false;
-    };
-    LineMap::between(&old, &new).hunks().iter().flat_map(|hunk| hunk.new.clone()).any(|index| {
-        let line = new.line_text(index + 1).unwrap_or_default();
-        line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
-    })
+impl Added {
+    fn between(search: &SearchText, replacement: &str) -> Added {
+        let with_end = |text: &str| format!("{}\n", text.strip_suffix('\n').unwrap_or(text));
+        let (old, new) = (with_end(search.as_str()), with_end(replacement));
+        let (Ok(old), Ok(new)) = (Source::parse(old.as_bytes()), Source::parse(new.as_bytes())) else {
+            return Added::Nothing;
+        };
+        let map = LineMap::between(&old, &new);
+        let added = map.hunks().iter().flat_map(|hunk| hunk.new.clone()).map(|index| {
+            let line = new.line_text(index + 1).unwrap_or_default();
+            let count = line.chars().filter(|character| !character.is_whitespace()).count();
+            match line.contains(char::is_alphanumeric) {
+                _ if count >= TELLING_CHARACTERS => Added::TellingLine,
+                true => Added::Word,
+                false => Added::Nothing,
+            }
+        });
+        added.max().unwrap_or(Added::Nothing)
+    }
 }
 
 fn covers(lines: &RangeInclusive<usize>, others: &RangeInclusive<usize>) -> bool {

@@ -22,7 +22,11 @@ pub fn edit_error(
         Kind::NoOperations => Reason::InvalidField,
         Kind::Binary(_) | Kind::Undecodable { .. } => Reason::BinaryFile,
         Kind::InvalidRange { .. } | Kind::InvalidPosition { .. } => Reason::InvalidRange,
-        Kind::Conflict(_) | Kind::Stale(_) | Kind::UnfitIndentation { .. } => Reason::Conflict,
+        Kind::Conflict(_) | Kind::Stale(_) => Reason::Conflict,
+        Kind::UnfitIndentation { .. }
+        | Kind::OtherIndentation { .. }
+        | Kind::OtherQuotes { .. }
+        | Kind::StandsThere { .. } => Reason::Conflict,
         Kind::NoMatch(reason) if matches!(**reason, NoMatch::Empty) => Reason::InvalidField,
         Kind::NoMatch(_) => Reason::Conflict,
         Kind::Unencodable { .. } => Reason::InvalidField,

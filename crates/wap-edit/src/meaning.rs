@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use text_edit::{Carried, EditLimits, ExcerptLimits, LineMap, Operation, Source, carry, excerpt, rebase};
+use text_edit::{
+    Carried, EditLimits, ExcerptLimits, LineMap, Operation, Source, applied_since, carry, excerpt, rebase,
+};
 use wap_core::{
     CarriedLines, FileVersion, LineConflict, LineDoubt, LineReading, LineSpan, ModifyOperation, Reason,
     WapError, choose_lines, doubt_text,
@@ -127,6 +129,7 @@ impl Meaning<'_> {
         };
         match chosen {
             Ok(chosen) => {
+                self.check_not_applied(edit, &carried, &versions, &chosen)?;
                 let addressed = carried.into_iter().find_map(|carried| match carried {
                     Carried::Kept { addressed, now } if now == chosen => Some(addressed),
                     _ => None,
@@ -147,6 +150,39 @@ impl Meaning<'_> {
                 Err(self.conflict(doubt, index, &candidates))
             }
         }
+    }
+
+    /// Refuses an operation whose new lines were put beside the addressed ones since the version that its numbers mean:
+    /// these lines are the same, but the edit would put the new ones there a second time.
+    fn check_not_applied(
+        &self,
+        edit: &Operation,
+        carried: &[Carried],
+        versions: &[Option<KnownVersion>],
+        chosen: &Range<usize>,
+    ) -> Result<(), WapError> {
+        for (carried, version) in carried.iter().zip(versions) {
+            let (Carried::Kept { addressed, now }, Some(version)) = (carried, version) else { continue };
+            let Some(base) = Source::parse(&version.bytes).ok().filter(|_| now == chosen) else { continue };
+            let current = self.edit.current;
+            let place = applied_since((&base, addressed.clone()), (current, now.clone()), edit);
+            if let Some(lines) = place {
+                let message = format!(
+                    "'{}': already applied, nothing done: the new text stands at lines {}-{} since you saw the file",
+                    self.edit.path,
+                    lines.start(),
+                    lines.end()
+                );
+                let text = excerpt(current, lines, CONTEXT_LINES, &ExcerptLimits::default());
+                return Err(WapError::new(Reason::Conflict, message)
+                    .with("path", self.edit.path)
+                    .with("alreadyApplied", true)
+                    .with("currentText", text.to_string())
+                    .with("currentVersion", self.edit.version.0.as_str())
+                    .with("totalLines", current.total_lines() as u64));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the refusal of an operation whose numbers mean one version, in which there are no such lines, or of which

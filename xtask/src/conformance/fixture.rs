@@ -25,7 +25,7 @@ const STATE_FOLDER: &str = ".agentd";
 pub(super) const OUTSIDE_TEXT: &str = "hit outside\n";
 
 /// A folder with `workspace`, `outside`, `home` and `scratch`, removed when it is dropped.
-pub(super) struct Fixture {
+pub(crate) struct Fixture {
     path: PathBuf,
     _folder: Option<TempDir>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Makes an empty workspace; beside it are the files `outside/file` and `outside/secret` and the empty folder
     /// `outside/folder`.
-    pub(super) fn new() -> Result<Fixture, Problem> {
+    pub(crate) fn new() -> Result<Fixture, Problem> {
         let folder = tempfile::Builder::new().prefix("conformance-").tempdir()?;
         let fixture = Fixture { path: fs::canonicalize(folder.path())?, _folder: Some(folder) };
         let state_folder = format!("workspace/{STATE_FOLDER}");
@@ -55,7 +55,7 @@ impl Fixture {
         &self.path
     }
 
-    pub(super) fn workspace(&self) -> PathBuf {
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.path.join("workspace")
     }
 
@@ -77,7 +77,7 @@ impl Fixture {
     }
 
     /// Writes a file into the workspace, with its folders.
-    pub(super) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), Problem> {
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), Problem> {
         let path = self.workspace().join(name);
         fs::create_dir_all(path.parent().unwrap_or(&path))?;
         Ok(fs::write(path, content)?)
@@ -140,12 +140,12 @@ impl Fixture {
     }
 
     /// Opens the sessions of the state folder.
-    pub(super) fn sessions(&self) -> Result<Sessions<LocalWorkspace>, Problem> {
+    pub(crate) fn sessions(&self) -> Result<Sessions<LocalWorkspace>, Problem> {
         self.sessions_over(|engine| engine)
     }
 
     /// Opens the sessions over something that stands in front of the engine.
-    pub(super) fn sessions_over<W: Workspace>(
+    pub(crate) fn sessions_over<W: Workspace>(
         &self,
         in_front: impl FnOnce(LocalWorkspace) -> W,
     ) -> Result<Sessions<W>, Problem> {

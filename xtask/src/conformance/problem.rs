@@ -7,10 +7,10 @@ use super::Outcome;
 
 /// The reason why a case fails, or could not be set up: a text for the reader of the report.
 #[derive(Debug)]
-pub(super) struct Problem(String);
+pub(crate) struct Problem(String);
 
 impl Problem {
-    pub(super) fn new(text: impl Into<String>) -> Problem {
+    pub(crate) fn new(text: impl Into<String>) -> Problem {
         Problem(text.into())
     }
 

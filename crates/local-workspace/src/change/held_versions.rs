@@ -113,7 +113,7 @@ impl HeldVersions {
         let edits = self.edits_since(path, from, to, planned);
         let map = self.follow(from, &base, &edits, to, current);
         // A record that does not fit the texts, or a version on the way that is gone: then the ends are compared.
-        Some(map.unwrap_or_else(|| LineMap::between(&base, current)))
+        Some(map.unwrap_or_else(|| LineMap::between_versions(&base, current)))
     }
 
     /// The map along `edits`, with a comparison wherever one does not begin with what is there.
@@ -130,7 +130,8 @@ impl HeldVersions {
         for edit in edits {
             if edit.before != at {
                 let (fork, joint) = (self.bytes(&at)?, self.bytes(&edit.before)?);
-                let between = LineMap::between(&Source::parse(&fork).ok()?, &Source::parse(&joint).ok()?);
+                let between =
+                    LineMap::between_versions(&Source::parse(&fork).ok()?, &Source::parse(&joint).ok()?);
                 map = compose(&map, &between)?;
             }
             map = compose(&map, &edit.line_map)?;
@@ -138,7 +139,7 @@ impl HeldVersions {
         }
         if at != *to {
             let fork = self.bytes(&at)?;
-            map = compose(&map, &LineMap::between(&Source::parse(&fork).ok()?, current))?;
+            map = compose(&map, &LineMap::between_versions(&Source::parse(&fork).ok()?, current))?;
         }
         (map.new_lines() == current.total_lines()).then_some(map)
     }

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use crate::repair::omitted;
+
 /// The numbers of signs that the marks of a hunk may have, usually seven. All marks of one hunk have the same number, so
 /// that a file with such a line itself can be edited.
 const SIGNS: RangeInclusive<usize> = 5..=9;
@@ -132,6 +134,12 @@ impl TextHunk {
             lines().all(|line| ['<', '=', '>'].iter().all(|sign| !is_mark(line, *sign, *signs)))
         };
         std::iter::once(7).chain(SIGNS).find(is_free)
+    }
+
+    /// Returns the first line to put there that stands for omitted code.
+    pub(crate) fn omitted(&self, path: &str) -> Option<&str> {
+        let lines = |text| -> Vec<&str> { str::lines(text).collect() };
+        omitted(path, &lines(&self.search), &lines(&self.replacement))
     }
 
     /// Makes a hunk of lines without their ends.

@@ -125,11 +125,8 @@ impl<'a> ClosedBlock<'_, 'a> {
     /// Returns the line of a Python body that lost its indentation. The parts of hunks are checked one by one: the marks
     /// between them are not Python.
     fn python_lost_at(&self, lines: &[&str]) -> Option<usize> {
-        let has_hunks = self.dialect == Dialect::Agentd
-            && self.block.opening.tag.kind == BlockKind::EditFile
-            && hunk::begin(lines);
         let is_indented = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
-        if !has_hunks {
+        if !self.has_hunks(lines) {
             return indentation::python_lost_at(lines);
         }
         if lines.iter().any(is_indented) {
@@ -145,6 +142,11 @@ impl<'a> ClosedBlock<'_, 'a> {
         None
     }
 
+    fn has_hunks(&self, lines: &[&str]) -> bool {
+        let is_edit = self.block.opening.tag.kind == BlockKind::EditFile;
+        self.dialect == Dialect::Agentd && is_edit && hunk::begin(lines)
+    }
+
     /// Returns a fault of the model's own. In Markdown, such text is content.
     fn fault(&self, lines: &[&str], file: Option<FileKind>) -> Option<ParseErrorKind> {
         if file == Some(FileKind::Markdown) {
@@ -156,6 +158,13 @@ impl<'a> ClosedBlock<'_, 'a> {
             return Some(ParseErrorKind::CitationInBody { path, line_number: line_number(index + 1) });
         }
         let line_index = omission::first_line_with(lines);
+        if let Some(path) = &path
+            && self.has_hunks(lines)
+            && let Some(Ok(hunks)) = hunk::hunks(lines.iter().copied(), 0)
+            && hunks.iter().all(|hunk| hunk.omitted(path).is_none())
+        {
+            return None;
+        }
         path.zip(line_index)
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
     }
@@ -226,6 +235,11 @@ impl<'l> Lines<'l> {
             BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u32>().ok()),
             _ => Some(1),
         };
+        let view = first.filter(|_| tag.kind == BlockKind::EditFile);
+        if let Some(bare) = view.and_then(|first| gutter::without_view(&self.lines, u64::from(first), file)) {
+            self.replace(bare, RepairKind::Gutter);
+            return Ok(());
+        }
         match first.map_or(Gutter::None, |first| gutter::without(&self.lines, u64::from(first), file)) {
             Gutter::None => Ok(()),
             Gutter::All(bare) => {

@@ -1,5 +1,7 @@
 //! Comments that stand for omitted code: `// ... rest of the code unchanged ...`.
 
+use crate::repair::file_kind::FileKind;
+
 /// Beginnings of comment lines, longest first where one is the beginning of another.
 const MARKERS: [&str; 11] = ["<!--", "{/*", "///", "//", "/*", "(*", "##", "#", "--", ";", "%"];
 
@@ -61,6 +63,22 @@ pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
         }
         dotted.stands_for_code(continues)
     })
+}
+
+/// Returns the first new line of a replacement that consists of such a comment; `None` in Markdown. Lines that the search text
+/// has as well are those of the file.
+pub(crate) fn omitted<'l>(path: &str, search: &[&str], replacement: &[&'l str]) -> Option<&'l str> {
+    if FileKind::of(path) == FileKind::Markdown {
+        return None;
+    }
+    let mut rest = replacement;
+    while let Some(index) = first_line_with(rest) {
+        if !search.contains(&rest[index]) {
+            return Some(rest[index]);
+        }
+        rest = &rest[index + 1..];
+    }
+    None
 }
 
 /// Checks for a comment of a common language that is not for a documentation tool.

@@ -90,7 +90,8 @@ impl Form {
     /// Writes a new line in the form of the passage; `None` if it has less indentation than there is to take off.
     pub(super) fn line<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         let line = if self.quotes == Quotes::CurlyInSearch { straight(line) } else { Cow::Borrowed(line) };
-        if line.trim_matches(BLANKS).is_empty() {
+        let has_other_blanks = matches!(self.indentation, Indentation::Tabs(_) | Indentation::Blanks(_));
+        if line.trim_matches(BLANKS).is_empty() && !has_other_blanks {
             return Some(line);
         }
         let (indent, body) = split_indent(&line);
@@ -98,13 +99,8 @@ impl Form {
             Indentation::Same => line,
             Indentation::Deeper(more) => Cow::Owned(format!("{more}{line}")),
             Indentation::Shallower(less) => Cow::Owned(line.strip_prefix(less.as_str())?.to_owned()),
-            Indentation::Tabs(width) => {
-                let columns = columns(indent, *width);
-                let tabs = "\t".repeat(columns / width);
-                Cow::Owned(format!("{tabs}{}{body}", " ".repeat(columns % width)))
-            }
-            Indentation::Blanks(width) => {
-                Cow::Owned(format!("{}{body}", " ".repeat(columns(indent, *width))))
+            Indentation::Tabs(_) | Indentation::Blanks(_) => {
+                Cow::Owned(format!("{}{body}", self.indentation.written(indent)))
             }
         })
     }
@@ -130,7 +126,24 @@ fn indentation(indents: &[(String, &str)]) -> Option<Indentation> {
         |width: &usize| indents.iter().all(|(file, search)| columns(file, *width) == columns(search, *width));
     let width = TAB_WIDTHS.into_iter().find(same_columns)?;
     let has_tabs = indents.iter().any(|(file, search)| file != search && file.contains('\t'));
-    Some(if has_tabs { Indentation::Tabs(width) } else { Indentation::Blanks(width) })
+    let indentation = if has_tabs { Indentation::Tabs(width) } else { Indentation::Blanks(width) };
+    // Where the file itself mixes both, its way of writing a new line is unknown.
+    let is_written_so = indents.iter().all(|(file, search)| indentation.written(search) == *file);
+    is_written_so.then_some(indentation)
+}
+
+impl Indentation {
+    /// Writes an indentation as the file would; only for tabs against blanks.
+    fn written(&self, indent: &str) -> String {
+        match self {
+            Indentation::Tabs(width) => {
+                let columns = columns(indent, *width);
+                format!("{}{}", "\t".repeat(columns / width), " ".repeat(columns % width))
+            }
+            Indentation::Blanks(width) => " ".repeat(columns(indent, *width)),
+            Indentation::Same | Indentation::Deeper(_) | Indentation::Shallower(_) => indent.to_owned(),
+        }
+    }
 }
 
 fn split_indent(line: &str) -> (&str, &str) {

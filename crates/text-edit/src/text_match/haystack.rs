@@ -197,7 +197,13 @@ pub(super) fn straight(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(straight_quote).collect())
 }
 
-pub(super) fn is_curly(character: char) -> bool {
+/// Checks for a straight quote.
+pub(crate) fn is_quote(character: char) -> bool {
+    matches!(character, '\'' | '"')
+}
+
+/// Checks for a curly quote.
+pub(crate) fn is_curly(character: char) -> bool {
     straight_quote(character) != character
 }
 

@@ -16,6 +16,7 @@ mod text_matches;
 mod vectors_tagproto;
 mod vectors_text;
 mod vectors_wap;
+mod versions;
 
 use text_edit::{EditError, EditLimits, Lines, Numbering, Operation, apply};
 

@@ -48,6 +48,15 @@ fn refusal(error: &EditError) -> Value {
         EditErrorKind::UnfitIndentation { lines } => {
             json!({ "kind": "unfit_indentation", "lines": [lines.start(), lines.end()] })
         }
+        EditErrorKind::OtherIndentation { content_line, given, .. } => {
+            json!({ "kind": "other_indentation", "line": content_line, "given": given })
+        }
+        EditErrorKind::OtherQuotes { content_line, .. } => {
+            json!({ "kind": "other_quotes", "line": content_line })
+        }
+        EditErrorKind::StandsThere { lines } => {
+            json!({ "kind": "stands_there", "lines": [lines.start(), lines.end()] })
+        }
         EditErrorKind::Unencodable { .. } => json!({ "kind": "unencodable" }),
         EditErrorKind::Binary(_) => json!({ "kind": "binary" }),
         other => json!({ "kind": other.to_string() }),

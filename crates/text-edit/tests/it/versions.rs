@@ -1,0 +1,58 @@
+//! Lines of one version of a file in another, where the file repeats itself or the edit was made before.
+
+use text_edit::{LineMap, Lines, Mapped, Operation, Source, applied_since};
+
+fn source(text: &str) -> Source<'_> {
+    Source::parse(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_line_that_a_slide_would_change_counts_as_changed() {
+    let (old, new) = (source("a one\nend\nz\n"), source("a one\nend\nb two\nend\nz\n"));
+    let plain = LineMap::between(&old, &new);
+    assert!(matches!(plain.map(2), Mapped::Kept(_)));
+    let certain = LineMap::between_versions(&old, &new);
+    assert_eq!(certain.map(2), Mapped::Changed, "either `end` may be the one that was there");
+    assert_eq!((certain.map(1), certain.map(3)), (Mapped::Kept(1), Mapped::Kept(5)));
+}
+
+#[test]
+fn a_slide_upwards_is_seen_as_well() {
+    let (old, new) = (source("a\nx\nb\nx\nc\n"), source("a\nx\nc\n"));
+    let certain = LineMap::between_versions(&old, &new);
+    assert_eq!((certain.map(1), certain.map(5)), (Mapped::Kept(1), Mapped::Kept(3)));
+    assert_eq!((certain.map(2), certain.map(4)), (Mapped::Changed, Mapped::Changed));
+}
+
+#[test]
+fn blocks_without_a_common_edge_change_no_other_line() {
+    let (old, new) = (source("a\nb\nc\n"), source("a\nnew\nb\nc\n"));
+    assert_eq!(LineMap::between_versions(&old, &new), LineMap::between(&old, &new));
+}
+
+#[test]
+fn lines_that_were_put_beside_the_addressed_one_are_found() {
+    let (earlier, current) = (source("one\ntwo\n"), source("zero\none\nmore\ntwo\n"));
+    let replace =
+        |text| Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(text) };
+    let found = |text| applied_since((&earlier, 0..1), (&current, 1..2), &replace(text));
+    assert_eq!(found("one\nmore\n"), Some(2..=3));
+    assert_eq!(found("zero\none\n"), Some(1..=2));
+    assert_eq!(found("one\nother\n"), None);
+    assert_eq!(found("one\n"), None, "nothing is added");
+}
+
+#[test]
+fn lines_that_stood_beside_it_before_do_not_count() {
+    let (earlier, current) = (source("one\nmore\n"), source("zero\none\nmore\n"));
+    let replace =
+        Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content("one\nmore\n") };
+    assert_eq!(applied_since((&earlier, 0..1), (&current, 1..2), &replace), None, "meant a second time");
+}
+
+#[test]
+fn an_insertion_that_was_made_before_is_found() {
+    let (earlier, current) = (source("one\ntwo\n"), source("one\nnew\ntwo\n"));
+    let insert = Operation::Insert { after_line: 1, content: Lines::from_content("new\n") };
+    assert_eq!(applied_since((&earlier, 1..1), (&current, 1..1), &insert), Some(2..=2));
+}
