@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
+use crate::launcher::home::removal::remove_tree;
 use crate::launcher::tool_settings::{self, MaskedFile};
 
 /// Files that shells read when they start.
@@ -61,7 +62,7 @@ impl PrivateFolder {
                 && entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own);
             if is_ours && let Ok(Some(_lock)) = lock(&entry.path()) {
                 // What cannot be removed now can be the next time.
-                let _ = fs::remove_dir_all(entry.path());
+                let _ = remove_tree(&entry.path());
             }
         }
     }
@@ -119,12 +120,12 @@ impl PrivateFolder {
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
         // A command's last file may be made while this runs; what stays is the scratch folder's owner's to clear.
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = remove_tree(&self.path);
     }
 }
 
 /// Locks a folder; `None` if another process has, or if it is gone.
-fn lock(folder: &Path) -> io::Result<Option<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = match rustix::fs::open(folder, flags, Mode::empty()) {
         Ok(handle) => handle,
