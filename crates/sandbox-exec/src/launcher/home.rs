@@ -15,13 +15,13 @@ mod store;
 pub(crate) use arrangement::{Arranged, arrange};
 pub use store::{HomeSize, KeptHomes};
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use crate::launcher::private_folder::{PrivateFolder, lock};
+use crate::launcher::private_folder::{FolderLock, PrivateFolder, lock};
 use crate::policy::kept_home::KeptHome;
 
 /// The names in a kept home's folder.
@@ -46,7 +46,7 @@ pub(crate) struct HomeLease {
     caches: Vec<PathBuf>,
     limit_bytes: u64,
     /// Present if `own` is the kept home itself.
-    lock: Option<File>,
+    lock: Option<FolderLock>,
     /// Present if `own` is discarded.
     passing: Option<PrivateFolder>,
 }
@@ -138,7 +138,10 @@ impl HomeLease {
 
     /// Checks whether one of these folders shows commands the home elsewhere than in its place, where they could put
     /// anything beneath a layer; returns the reason.
-    pub(crate) fn shown_by<'a>(&self, mut folders: impl Iterator<Item = &'a PathBuf>) -> Option<io::Error> {
+    pub(crate) fn reachable_in<'a>(
+        &self,
+        mut folders: impl Iterator<Item = &'a PathBuf>,
+    ) -> Option<io::Error> {
         let own = [&self.own].into_iter().chain(&self.beneath);
         let own: Vec<&PathBuf> = own.collect();
         let shows = |folder: &PathBuf| own.iter().any(|own| own.starts_with(folder));

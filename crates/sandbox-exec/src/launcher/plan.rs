@@ -124,8 +124,8 @@ impl Plan {
         let mut toolchains = toolchains::find(&real_home);
         if let Some(kept_home) = &mut kept_home {
             kept_home.without_caches(|cache| writable.iter().any(|path| cache.starts_with(path)));
-            if let Some(shown) = kept_home.shown_by(readable.iter().chain(&writable)) {
-                return Err(SpawnError::KeptHome(shown));
+            if let Some(why) = kept_home.reachable_in(readable.iter().chain(&writable)) {
+                return Err(SpawnError::KeptHome(why));
             }
             toolchains.retain(|toolchain| !kept_home.covers(toolchain));
         }

@@ -26,7 +26,18 @@ const NAMES_TRIED: u32 = 10_000;
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: FolderLock,
+}
+
+/// A lock on a folder, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct FolderLock(File);
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing it is not enough: a process that another thread is starting has a copy for a moment.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 impl PrivateFolder {
@@ -125,7 +136,7 @@ impl Drop for PrivateFolder {
 }
 
 /// Locks a folder; `None` if another process has, or if it is gone.
-pub(crate) fn lock(folder: &Path) -> io::Result<Option<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Option<FolderLock>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = match rustix::fs::open(folder, flags, Mode::empty()) {
         Ok(handle) => handle,
@@ -133,14 +144,14 @@ pub(crate) fn lock(folder: &Path) -> io::Result<Option<File>> {
         Err(errno) => return Err(errno.into()),
     };
     match flock(&handle, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(File::from(handle))),
+        Ok(()) => Ok(Some(FolderLock(File::from(handle)))),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
 }
 
-fn is_same(metadata: &fs::Metadata, lock: &File) -> bool {
-    lock.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (metadata.dev(), metadata.ino()))
+fn is_same(metadata: &fs::Metadata, lock: &FolderLock) -> bool {
+    lock.0.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a home holds before each command: mount points, git's settings, and no settings of an earlier command.
+//! The state of a home before each command: mount points, git's settings, and no settings of an earlier command.
 //!
 //! Commands wrote the home, and may have put links anywhere in it. None is followed.
 
@@ -79,8 +79,8 @@ fn clear(parent: &OwnedFd, name: &OsStr, trash: &Path) -> Result<()> {
     }
     removal::open_up(parent.as_fd(), &name.to_owned())?;
     make_private(trash).map_err(|_| Errno::IO)?;
-    let place = trash.join(store::trash_name());
-    renameat_with(parent, name, CWD, &place, RenameFlags::NOREPLACE)
+    let discarded = trash.join(store::trash_name());
+    renameat_with(parent, name, CWD, &discarded, RenameFlags::NOREPLACE)
 }
 
 /// Makes a file or folder in the home, with real folders on the way to it.
@@ -116,7 +116,7 @@ fn enter(parent: &OwnedFd, trash: &Path, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(openat(parent, name, FOLDER, Mode::empty())?)
 }
 
-/// Writes a new file in the place of whatever is there.
+/// Writes a new file instead of whatever is there.
 fn write_new(parent: &OwnedFd, trash: &Path, name: impl AsRef<OsStr>, contents: &[u8]) -> io::Result<()> {
     clear(parent, name.as_ref(), trash)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -15,7 +15,7 @@ use rustix::io::{Errno, Result};
 /// The greatest number of folders open at a time. Deeper ones are moved up first.
 const DEPTH: usize = 64;
 
-/// What the owner of a folder needs to empty it.
+/// The rights that the owner of a folder needs to empty it.
 const OWN_FOLDER: RawMode = 0o700;
 
 /// A folder that is being emptied.

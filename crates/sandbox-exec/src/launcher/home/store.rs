@@ -30,7 +30,7 @@ pub struct KeptHomes {
     folder: PathBuf,
 }
 
-/// What the homes hold, and what was removed of them.
+/// The size of the homes, and of what was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HomeSize {

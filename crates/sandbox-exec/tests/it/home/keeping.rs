@@ -1,4 +1,4 @@
-//! What of a home is kept, and what no command leaves for the next.
+//! Keeping what commands write at home, but for settings that programs obey.
 
 use std::fs;
 
@@ -31,8 +31,8 @@ fn settings_that_programs_obey_do_not_outlive_their_command() {
     let text =
         format!("cd && for f in {names}; do mkdir -p $(dirname $f) && echo planted > $f || exit 1; done");
     output(&fixture, &text);
-    let seen = format!("cd && for f in {names}; do grep -H planted $f 2>/dev/null; done; true");
-    assert_eq!(output(&fixture, &seen), "");
+    let search = format!("cd && for f in {names}; do grep -H planted $f 2>/dev/null; done; true");
+    assert_eq!(output(&fixture, &search), "");
     assert_eq!(
         output(&fixture, "git config --global user.name && git config --global --list | wc -l"),
         "agentd\n3\n"
