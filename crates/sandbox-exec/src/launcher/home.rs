@@ -141,8 +141,10 @@ impl HomeLease {
     pub(crate) fn reachable_in<'a>(
         &self,
         mut folders: impl Iterator<Item = &'a PathBuf>,
+        hidden: &[PathBuf],
     ) -> Option<io::Error> {
-        let own = [&self.own].into_iter().chain(&self.beneath);
+        let is_hidden = |own: &&PathBuf| hidden.iter().any(|hidden| own.starts_with(hidden));
+        let own = [&self.own].into_iter().chain(&self.beneath).filter(|own| !is_hidden(own));
         let own: Vec<&PathBuf> = own.collect();
         let shows = |folder: &PathBuf| own.iter().any(|own| own.starts_with(folder));
         let why = "it lies in a folder that commands are given";

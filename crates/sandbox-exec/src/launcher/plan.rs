@@ -123,8 +123,10 @@ impl Plan {
         let replaced = replaced(&policy.replaced)?;
         let mut toolchains = toolchains::find(&real_home);
         if let Some(kept_home) = &mut kept_home {
+            let hidden: Vec<PathBuf> =
+                policy.hidden.iter().filter_map(|path| canonicalize(path).ok()).collect();
             kept_home.without_caches(|cache| writable.iter().any(|path| cache.starts_with(path)));
-            if let Some(why) = kept_home.reachable_in(readable.iter().chain(&writable)) {
+            if let Some(why) = kept_home.reachable_in(readable.iter().chain(&writable), &hidden) {
                 return Err(SpawnError::KeptHome(why));
             }
             toolchains.retain(|toolchain| !kept_home.covers(toolchain));

@@ -115,7 +115,12 @@ pub(crate) fn arrange(mounts: Vec<MountEntry>, home: &Path, lease: &HomeLease) -
             // The launcher writes git's settings into the home, where a command may change them for itself.
             MountEntry::File { .. } => continue,
             MountEntry::Protect { .. } if start_up.contains(&target) => continue,
-            other => arranged.push(other),
+            mount @ (MountEntry::Overlay { .. } | MountEntry::Show { .. }) => arranged.push(mount),
+            // What it is about has been mounted, or is not there.
+            other => {
+                arranged.push(other);
+                continue;
+            }
         }
         let name = target.strip_prefix(home).unwrap_or(Path::new(""));
         // What lies in another mount needs nothing in the home itself.

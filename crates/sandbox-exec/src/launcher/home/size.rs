@@ -1,8 +1,13 @@
 //! The size of a tree, measured by bounded work.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+
+use crate::launcher::home::removal;
 
 /// The size of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,18 +16,34 @@ pub(super) struct TreeSize {
     pub(super) bytes: u64,
     /// Files and folders.
     pub(super) entries: u64,
-    /// True if something in it can be neither listed nor reached by a path: no program leaves such a thing by accident.
+    /// True if something in it cannot be reached by a path: no program leaves such a thing by accident.
     pub(super) is_unmeasurable: bool,
 }
 
+/// The folders without permissions for their owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClosedFolders {
+    /// They count as empty.
+    Skip,
+    /// They are opened for good. No command may run, which could put links on the way to them.
+    Open,
+}
+
 /// Measures a tree of at most `entry_limit` entries; `None` if it has more. Links are not followed.
-pub(super) fn measure(tree: &Path, entry_limit: u64) -> Option<TreeSize> {
+pub(super) fn measure(tree: &Path, entry_limit: u64, closed: ClosedFolders) -> Option<TreeSize> {
     let mut size = TreeSize::default();
     let mut folders: Vec<PathBuf> = vec![tree.to_owned()];
     while let Some(folder) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else {
-            size.is_unmeasurable |= folder.symlink_metadata().is_ok() || folder != tree;
-            continue;
+        if closed == ClosedFolders::Open {
+            let _ = removal::open_up(CWD, &folder.as_os_str().to_owned());
+        }
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                size.is_unmeasurable |=
+                    !matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound);
+                continue;
+            }
         };
         for entry in entries.flatten() {
             size.entries += 1;

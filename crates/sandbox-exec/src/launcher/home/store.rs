@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crate::launcher::home::size::{TreeSize, measure};
+use crate::launcher::home::size::{ClosedFolders, TreeSize, measure};
 use crate::launcher::home::{CACHES, HOME, PASSING, TRASH, WORKSPACE, make_private, removal};
 use crate::launcher::private_folder::{PrivateFolder, lock};
 
@@ -52,6 +52,14 @@ impl KeptHomes {
         KeptHomes { folder }
     }
 
+    /// Removes a home with everything in it, whatever its permissions; one that does not exist is not an error.
+    ///
+    /// # Errors
+    /// Those of the removal; what could be removed is.
+    pub fn remove(home: &Path) -> io::Result<()> {
+        removal::remove_tree(home)
+    }
+
     /// Removes the homes of workspaces that do not exist any more and those that no command has used for `unused`, and
     /// of each other home the largest parts beyond the limit. A home in use is left alone.
     ///
@@ -72,15 +80,19 @@ impl KeptHomes {
                 total.in_use += 1;
                 continue;
             };
+            // Without this file it may be something else than a home.
+            if !home.join(WORKSPACE).exists() {
+                continue;
+            }
             remove_leftovers(&home);
-            let before = parts(&home).iter().map(|(_, size)| size.bytes).sum::<u64>();
+            let before = parts(&home, ClosedFolders::Open).iter().map(|(_, size)| size.bytes).sum::<u64>();
             if is_abandoned(&home, unused) {
                 let is_removed = removal::remove_tree(&home).is_ok();
                 total.homes_removed += u64::from(is_removed);
                 total.bytes_removed += if is_removed { before } else { 0 };
                 continue;
             }
-            let kept = shrink(&home, limit_bytes);
+            let kept = shrink(&home, limit_bytes, ClosedFolders::Open);
             let _ = removal::remove_tree(&home.join(TRASH));
             total.homes += 1;
             total.bytes += kept;
@@ -102,7 +114,7 @@ pub(super) fn note_workspace(home: &Path, workspace: &Path) -> io::Result<()> {
 
 fn is_abandoned(home: &Path, unused: Duration) -> bool {
     let file = home.join(WORKSPACE);
-    let Ok(workspace) = fs::read(&file) else { return true };
+    let Ok(workspace) = fs::read(&file) else { return false };
     let workspace = PathBuf::from(std::ffi::OsString::from_vec(workspace));
     let is_gone = fs::symlink_metadata(workspace).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     is_gone || age(&file).is_some_and(|age| age > unused)
@@ -134,7 +146,7 @@ fn empty_trash(home: &Path) {
     if fs::symlink_metadata(&trash).is_err() {
         return;
     }
-    if measure(&trash, QUICK_ENTRIES).is_some_and(|size| !size.is_unmeasurable) {
+    if measure(&trash, QUICK_ENTRIES, ClosedFolders::Skip).is_some_and(|size| !size.is_unmeasurable) {
         let _ = removal::remove_tree(&trash);
     } else {
         beside(move || drop(removal::remove_tree(&trash)));
@@ -173,7 +185,7 @@ pub(super) fn measure_if_due(home: &Path, limit_bytes: u64) {
     match quick_bytes(home) {
         Some(bytes) if bytes <= limit_bytes => {}
         Some(_) => {
-            shrink(home, limit_bytes);
+            shrink(home, limit_bytes, ClosedFolders::Skip);
             empty_trash(home);
         }
         None => {
@@ -214,7 +226,7 @@ fn quick_bytes(home: &Path) -> Option<u64> {
     let mut entries_left = QUICK_ENTRIES;
     let mut bytes: u64 = 0;
     for part in part_folders(home) {
-        let size = measure(&part, entries_left).filter(|size| !size.is_unmeasurable)?;
+        let size = measure(&part, entries_left, ClosedFolders::Skip).filter(|size| !size.is_unmeasurable)?;
         entries_left -= size.entries;
         bytes = bytes.saturating_add(size.bytes);
     }
@@ -222,12 +234,14 @@ fn quick_bytes(home: &Path) -> Option<u64> {
 }
 
 /// Measures the parts of a home, the largest first.
-fn parts(home: &Path) -> Vec<(PathBuf, TreeSize)> {
+fn parts(home: &Path, closed: ClosedFolders) -> Vec<(PathBuf, TreeSize)> {
     let too_large = TreeSize { bytes: u64::MAX / 1_000_000, ..TreeSize::default() };
     let mut parts: Vec<(PathBuf, TreeSize)> = part_folders(home)
         .into_iter()
         .map(|part| {
-            let size = measure(&part, MOST_ENTRIES).filter(|size| !size.is_unmeasurable).unwrap_or(too_large);
+            let size = measure(&part, MOST_ENTRIES, closed)
+                .filter(|size| !size.is_unmeasurable)
+                .unwrap_or(too_large);
             (part, size)
         })
         .collect();
@@ -236,8 +250,8 @@ fn parts(home: &Path) -> Vec<(PathBuf, TreeSize)> {
 }
 
 /// Returns the largest parts without which a home is within the limit, and its size without them.
-fn beyond(home: &Path, limit_bytes: u64) -> (Vec<PathBuf>, u64) {
-    let parts = parts(home);
+fn beyond(home: &Path, limit_bytes: u64, closed: ClosedFolders) -> (Vec<PathBuf>, u64) {
+    let parts = parts(home, closed);
     let mut bytes: u64 = parts.iter().map(|(_, size)| size.bytes).fold(0, u64::saturating_add);
     let mut beyond = Vec::new();
     for (part, size) in parts {
@@ -250,15 +264,15 @@ fn beyond(home: &Path, limit_bytes: u64) -> (Vec<PathBuf>, u64) {
 }
 
 /// Moves the largest parts of a home to the trash until the others are within the limit. Returns the bytes that stay.
-fn shrink(home: &Path, limit_bytes: u64) -> u64 {
-    let (beyond, bytes) = beyond(home, limit_bytes);
+fn shrink(home: &Path, limit_bytes: u64, closed: ClosedFolders) -> u64 {
+    let (beyond, bytes) = beyond(home, limit_bytes, closed);
     beyond.iter().for_each(|part| discard(home, part));
     bytes
 }
 
 /// Records which parts of a home are beyond the limit, for the next command to move away: the home may be in use now.
 fn note_parts_beyond(home: &Path, limit_bytes: u64) {
-    let (beyond, _) = beyond(home, limit_bytes);
+    let (beyond, _) = beyond(home, limit_bytes, ClosedFolders::Skip);
     let names = beyond.iter().filter_map(|part| part.strip_prefix(home).ok()?.to_str());
     let names: Vec<&str> = names.collect();
     if !names.is_empty() {
