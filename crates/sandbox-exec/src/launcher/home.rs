@@ -60,7 +60,7 @@ impl HomeLease {
         if let Some(over) = &kept.over {
             beneath.extend(fs::canonicalize(over).ok().filter(|over| over.join(HOME).is_dir()));
         }
-        let lock = lock(&folder)?;
+        let lock = if kept.is_discarded { None } else { lock(&folder)? };
         let (own, passing) = if lock.is_some() {
             (folder, None)
         } else {
@@ -68,7 +68,8 @@ impl HomeLease {
             make_private(&parent)?;
             let passing = PrivateFolder::create(&parent, HOME)?;
             let own = passing.path().to_owned();
-            // The one that has locked it has made it.
+            // The command that has locked it may not have come to that yet.
+            make_private(&folder.join(HOME))?;
             beneath.insert(0, folder);
             (own, Some(passing))
         };

@@ -21,17 +21,24 @@ pub struct KeptHome {
     pub limit_bytes: u64,
     /// The folder of another kept home, which commands see through this one and do not change.
     pub over: Option<PathBuf>,
+    /// True if nothing that the command does to it is kept, so that other commands can change it meanwhile.
+    pub is_discarded: bool,
 }
 
 impl KeptHome {
     /// A home in this folder, with the usual limit.
     pub fn new(folder: PathBuf) -> KeptHome {
-        KeptHome { folder, limit_bytes: USUAL_HOME_LIMIT_BYTES, over: None }
+        KeptHome { folder, limit_bytes: USUAL_HOME_LIMIT_BYTES, over: None, is_discarded: false }
     }
 
     /// The same with another limit.
     pub fn with_limit(self, limit_bytes: u64) -> KeptHome {
         KeptHome { limit_bytes, ..self }
+    }
+
+    /// The same for a command whose changes to it are discarded, such as one that goes on beside other commands.
+    pub fn discarded(self) -> KeptHome {
+        KeptHome { is_discarded: true, ..self }
     }
 
     /// The same over another kept home.

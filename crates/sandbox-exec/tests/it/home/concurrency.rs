@@ -46,6 +46,21 @@ fn a_second_command_at_the_same_time_is_as_warm_and_leaves_nothing() {
 }
 
 #[test]
+fn a_command_whose_changes_are_discarded_leaves_the_home_to_others() {
+    let mut fixture = kept();
+    let whole = fixture.policy.kept_home.clone();
+    fixture.policy.kept_home = whole.clone().map(KeptHome::discarded);
+    // It may be the first of all.
+    let first = start_waiting(&fixture, "echo first > ~/first", "cat ~/first ~/.npm/_cacache/content/a");
+    fixture.policy.kept_home = whole;
+    output(&fixture, "echo kept > ~/kept");
+    assert_eq!(output(&fixture, "cat ~/kept; test ! -e ~/first"), "kept\n");
+    fs::write(fixture.workspace().join("go"), "").unwrap();
+    assert_eq!(said(&first.wait().unwrap()), "first\npackage a\n");
+    assert_eq!(output(&fixture, "cat ~/kept; test ! -e ~/first"), "kept\n");
+}
+
+#[test]
 fn two_workspaces_share_the_users_caches_and_nothing_else() {
     let fixture = kept();
     let mut other = kept();
