@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
 use workspace_host::confinement::SandboxChoice;
+use workspace_host::homes::HomeUse;
 use workspace_host::obeyed_names;
 use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 use workspace_host::state::workspace_search::FoundWorkspace;
@@ -46,6 +48,13 @@ pub(crate) struct CommonOptions {
     /// Run commands on a copy-on-write layer where possible, or not. Without one, `git mv` of a folder works.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
+    /// The home of commands: kept between the commands of a workspace, with your download caches beneath it, or a fresh one
+    /// for each.
+    #[arg(long, global = true, value_name = "kept|fresh", default_value = "kept")]
+    pub home: HomeUse,
+    /// The most bytes that the home of a workspace keeps between commands.
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_HOME_LIMIT_BYTES)]
+    pub home_limit: u64,
     /// A further folder that commands may change, such as a cache of packages; may be given several times.
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Vec<PathBuf>,
@@ -101,6 +110,8 @@ impl CommonOptions {
             sandbox: self.sandbox,
             network: self.network == Switch::On,
             layer: self.layer == Switch::On,
+            home: self.home,
+            home_limit_bytes: self.home_limit,
             caches: self.cache.clone(),
             readable: self.readable.clone(),
             command_timeout: self.command_timeout(),

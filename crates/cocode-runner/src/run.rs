@@ -305,6 +305,7 @@ impl Runner {
             objects_elsewhere,
             body_file: agent.context.issue_body_file(),
             worktrees: &self.config.worktrees,
+            home: self.agent_home(&worktree.path),
             private: &self.config.private,
             identity: shared.identity.clone(),
         };

@@ -1,6 +1,7 @@
 //! The runner: one repository, its state folder, its agents.
 
 use std::fs::{self, DirBuilder};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -34,6 +35,9 @@ pub struct RunnerConfig {
     pub state_folder: PathBuf,
     /// The folder for worktrees, outside of any repository. It is made with its parents.
     pub worktrees: PathBuf,
+    /// The folder of the homes that confined agents keep, one for each worktree; `None` gives each agent a home that is
+    /// discarded. It is made with its parents, and hidden from agents.
+    pub homes: Option<PathBuf>,
     /// Folders that are hidden from confined agents, such as the state of the program itself. Worktrees in them stay
     /// visible.
     pub private: Vec<PathBuf>,
@@ -91,6 +95,12 @@ impl Runner {
     /// [`RunnerError::Journal`], [`RunnerError::Record`].
     pub fn records(&self) -> Result<Vec<AgentRecord>, RunnerError> {
         self.store.records()
+    }
+
+    /// Returns the folder of the home that the agent of a worktree keeps.
+    pub(crate) fn agent_home(&self, worktree: &Path) -> Option<PathBuf> {
+        let hash = ContentHash::of(worktree.as_os_str().as_bytes()).to_string();
+        Some(self.config.homes.as_ref()?.join(format!("agent-{}", &hash[..16])))
     }
 
     pub(crate) fn worktrees_folder(&self) -> &Path {

@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sandbox_exec::{
-    Launcher, LauncherConfig, Level, OutputStream, Policy, ShellCommand, SpawnerProgram, Timeout, User,
-    spawner_main_if_requested,
+    KeptHome, Launcher, LauncherConfig, Level, OutputStream, Policy, ShellCommand, SpawnerProgram, Timeout,
+    User, spawner_main_if_requested,
 };
 
 const ROUNDS: usize = 300;
@@ -54,6 +54,9 @@ struct Bench {
     root: PathBuf,
     launcher: Launcher,
     policy: Policy,
+    /// With a kept home over four caches.
+    kept_launcher: Launcher,
+    kept: Policy,
 }
 
 impl Bench {
@@ -61,8 +64,13 @@ impl Bench {
         for name in ["home", "workspace"] {
             fs::create_dir(root.join(name)).expect("the folder is empty");
         }
-        let launcher = launcher(root, Level::Full);
-        Bench { root: root.to_owned(), launcher, policy: Policy::for_workspace(&root.join("workspace")) }
+        for cache in [".cargo/registry", ".npm/_cacache", ".cache/pip", "go/pkg/mod"] {
+            fs::create_dir_all(root.join("home").join(cache)).expect("the folder is empty");
+        }
+        let [kept_launcher, launcher] = [Level::Full; 2].map(|level| launcher(root, level));
+        let policy = Policy::for_workspace(&root.join("workspace"));
+        let kept = policy.clone().with_kept_home(KeptHome::new(root.join("kept")));
+        Bench { root: root.to_owned(), launcher, policy, kept_launcher, kept }
     }
 
     /// Measures a plain command, a confined one, and one in another sandbox, in turns.
@@ -70,9 +78,11 @@ impl Bench {
         println!("{title}:");
         let peer = Peer::find(&self.root.join("workspace"));
         let (mut plain_times, mut full_times, mut peer_times) = (Vec::new(), Vec::new(), Vec::new());
+        let mut kept_times = Vec::new();
         for _ in 0..ROUNDS {
             plain_times.push(after(pause, plain));
             full_times.push(after(pause, || self.run(&self.launcher)));
+            kept_times.push(after(pause, || run(&self.kept_launcher, &self.kept)));
             peer_times.extend(peer.as_ref().map(|peer| after(pause, || peer.run())));
         }
         let plain = Figures::of(plain_times);
@@ -84,6 +94,7 @@ impl Bench {
             milliseconds(full.minimum.saturating_sub(plain.minimum)),
             milliseconds(full.median.saturating_sub(plain.median)),
         );
+        Figures::of(kept_times).print("kept home", Some(&plain));
         match peer {
             Some(_) => Figures::of(peer_times).print("bwrap", Some(&plain)),
             None => println!("    bwrap: not installed, or it cannot make namespaces here"),
@@ -91,9 +102,7 @@ impl Bench {
     }
 
     fn run(&self, launcher: &Launcher) {
-        let command = ShellCommand::new("true").expect("the command is well formed");
-        let running = launcher.spawn(&self.policy, &command).expect("the command starts");
-        assert!(running.wait().is_ok_and(|outcome| outcome.ending.is_success()));
+        run(launcher, &self.policy);
     }
 
     fn drain(&self) {
@@ -149,6 +158,13 @@ impl Bench {
 }
 
 /// The seconds that a loop that only reads needs for the output of the same command, run without a sandbox.
+fn run(launcher: &Launcher, policy: &Policy) {
+    let command = ShellCommand::new("true").expect("the command is well formed");
+    let running = launcher.spawn(policy, &command).expect("the command starts");
+    assert_eq!(running.home_fault(), None);
+    assert!(running.wait().is_ok_and(|outcome| outcome.ending.is_success()));
+}
+
 fn plain_drain(text: &str) -> f64 {
     let started = Instant::now();
     let mut shell =

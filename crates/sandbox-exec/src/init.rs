@@ -4,6 +4,7 @@
 //! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
 
 mod folder_moves;
+pub(crate) mod home_mount;
 pub(crate) mod layer_mount;
 pub(crate) mod mount_entry;
 pub(crate) mod new_root;

@@ -4,6 +4,7 @@ mod canonical;
 pub(crate) mod capture;
 mod cargo_settings;
 pub(crate) mod drain;
+pub(crate) mod home;
 pub(crate) mod killer;
 mod link;
 pub(crate) mod outcome;
@@ -30,6 +31,8 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::init::step::{Step, StepError};
+use crate::launcher::canonical::canonicalize;
+use crate::launcher::home::HomeLease;
 use crate::launcher::link::Link;
 use crate::launcher::plan::{Host, Plan, PolicyError};
 use crate::launcher::private_folder::PrivateFolder;
@@ -125,6 +128,9 @@ pub enum SpawnError {
     /// The command's private folder could not be made in the scratch folder.
     #[error("cannot make the command's private folder")]
     PrivateFolder(#[source] std::io::Error),
+    /// The kept home could not be made ready. [`Launcher::spawn`] gives the command a fresh one then.
+    #[error("cannot prepare the kept home")]
+    KeptHome(#[source] std::io::Error),
     /// The launcher's own side of pipes and memory could not be made.
     #[error("cannot prepare the command's pipes")]
     Pipes(#[source] std::io::Error),
@@ -193,6 +199,18 @@ impl Launcher {
     /// # Errors
     /// Each kind of [`SpawnError`]; the launcher stays usable after all of them.
     pub fn spawn(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
+        let started = self.spawn_with_home(policy, command);
+        let why = match started {
+            Err(SpawnError::KeptHome(error)) => error.to_string(),
+            Err(SpawnError::Step(error)) if error.step == Step::Home => error.to_string(),
+            started => return started,
+        };
+        // Commands do without what is kept, as they did before there was any.
+        let fresh = Policy { kept_home: None, ..policy.clone() };
+        self.spawn_with_home(&fresh, command).map(|running| running.with_home_fault(why))
+    }
+
+    fn spawn_with_home(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
         let isolation = self.isolation();
         match self.start_task(policy, command, isolation, &self.scratch, None) {
             Err(SpawnError::Step(error))
@@ -223,12 +241,17 @@ impl Launcher {
         let needs_folder = isolation.contains(Isolation::PRIVILEGES) && !isolation.contains(Isolation::ROOT);
         let folder = needs_folder.then(|| PrivateFolder::create(scratch, "command")).transpose();
         let folder = folder.map_err(SpawnError::PrivateFolder)?;
-        let plan = Plan::new(policy, &self.host, isolation, folder.as_ref())?;
+        let kept = policy.kept_home.as_ref().filter(|_| isolation.contains(Isolation::ROOT));
+        let real_home = || canonicalize(&self.host.user.home).unwrap_or_else(|_| self.host.user.home.clone());
+        let take = |kept| HomeLease::take(kept, &real_home(), &policy.workspace);
+        let mut kept_home = kept.map(take).transpose().map_err(SpawnError::KeptHome)?;
+        let plan = Plan::new(policy, &self.host, isolation, folder.as_ref(), kept_home.as_mut())?;
         let unprotected = plan.unprotected.clone();
         let task = task.unwrap_or_else(|| Task::Shell(command.text().to_owned()));
         let request = plan.into_request(policy, command.working_directory(), command.environment(), task);
         let mut started = self.start_request(&request)?;
         started.folder = folder;
+        started.kept_home = kept_home;
         Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
     }
 
@@ -283,7 +306,17 @@ impl Launcher {
         drop((stdout_end, stderr_end, status_end));
         let (pidfd, early_end, denials) = await_start(&status)?;
         let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
-        Ok(Started { stdout, stderr, status, pidfd, early_end, denials, owns_namespace, folder: None })
+        Ok(Started {
+            stdout,
+            stderr,
+            status,
+            pidfd,
+            early_end,
+            denials,
+            owns_namespace,
+            folder: None,
+            kept_home: None,
+        })
     }
 }
 

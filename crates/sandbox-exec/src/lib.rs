@@ -22,6 +22,7 @@ pub use init::layer_mount::LayerMount;
 pub use init::step::{Step, StepError};
 pub use launcher::capture::Captured;
 pub use launcher::drain::{OutputObserver, OutputStream};
+pub use launcher::home::{HomeSize, KeptHomes};
 pub use launcher::killer::Killer;
 pub use launcher::outcome::{Ending, Outcome, Signal};
 pub use launcher::plan::PolicyError;
@@ -30,6 +31,7 @@ pub use launcher::spawner_program::SpawnerProgram;
 pub use launcher::spool::{Spool, Spooled};
 pub use launcher::{Launcher, LauncherConfig, SpawnError, StartError};
 pub use policy::environment::User;
+pub use policy::kept_home::{KeptHome, USUAL_HOME_LIMIT_BYTES};
 pub use policy::shell_command::{
     COMMAND_LIMIT_BYTES, CommandError, ENVIRONMENT_LIMIT_BYTES, ShellCommand, Timeout,
 };

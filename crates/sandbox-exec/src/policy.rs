@@ -2,6 +2,7 @@
 
 pub(crate) mod environment;
 pub(crate) mod isolation;
+pub(crate) mod kept_home;
 mod refused_variables;
 pub(crate) mod shell_command;
 
@@ -10,6 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::init::layer_mount::LayerMount;
+use crate::policy::kept_home::KeptHome;
 
 /// The permissions of a command. Every path is absolute.
 ///
@@ -41,6 +43,8 @@ pub struct Policy {
     /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
     /// command is refused. If the kernel does not mount it, the step is [`Step::Layer`](crate::Step::Layer).
     pub layer: Option<LayerMount>,
+    /// The home folder that is kept between commands; `None` gives each a fresh one, which is discarded.
+    pub kept_home: Option<KeptHome>,
     /// True if the command may use the network.
     pub network: bool,
     /// Variables that the user lists, on top of the base environment. They are not checked.
@@ -67,6 +71,7 @@ impl Policy {
             pinned: vec![git],
             replaced: Vec::new(),
             layer: None,
+            kept_home: None,
             network: false,
             environment: BTreeMap::new(),
             git_identity: GitIdentity::default(),
@@ -77,6 +82,11 @@ impl Policy {
     /// The same with a layer over the workspace. What is protected stays protected.
     pub fn with_layer(self, layer: LayerMount) -> Policy {
         Policy { layer: Some(layer), ..self }
+    }
+
+    /// The same with a home that is kept.
+    pub fn with_kept_home(self, home: KeptHome) -> Policy {
+        Policy { kept_home: Some(home), ..self }
     }
 
     /// The same with a git repository's `config` and `hooks` as writable as its other files, so that `git init`, `git
@@ -116,7 +126,7 @@ pub struct ExecLimits {
     pub file_size_bytes: u64,
     /// Open descriptors of one process.
     pub open_files: u32,
-    /// Bytes in the private `/tmp`, and again in the private home.
+    /// Bytes in the private `/tmp`, and again in a private home that is not kept.
     pub temporary_bytes: u64,
     /// Bytes kept of each output stream, half of them from its start and half from its end.
     pub output_bytes_per_stream: usize,

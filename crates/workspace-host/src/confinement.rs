@@ -9,6 +9,7 @@ use local_workspace::SandboxNeed;
 use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
 use serde::{Deserialize, Serialize};
 
+use crate::homes;
 use crate::options::HostOptions;
 use crate::state::linked_worktree;
 
@@ -91,6 +92,7 @@ pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
 pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> Policy {
     let mut policy = Policy::for_workspace(workspace);
     policy.network = options.network;
+    policy.kept_home = homes::kept_home(options, workspace, state_folder);
     // Commands see the workspace: a state folder within it would show them the journal, and let them forge replies.
     if state_folder.starts_with(workspace) {
         policy.hidden.push(state_folder.to_owned());
@@ -113,6 +115,7 @@ pub struct Confinement {
     lowest_level: Option<String>,
     network: String,
     layer: String,
+    home: String,
     caches: Vec<String>,
     protect: Vec<String>,
     ask_about: Vec<String>,
@@ -132,6 +135,7 @@ impl Confinement {
             lowest_level: lowest,
             network: on_or_off(options.network),
             layer: on_or_off(options.layer),
+            home: options.home.to_string(),
             caches: options.caches.iter().map(|folder| absolute_text(folder)).collect(),
             protect: options.protect.clone(),
             ask_about: options.ask_about.clone(),
@@ -163,6 +167,7 @@ impl Confinement {
             ("--sandbox", self.sandbox == client.sandbox && is_level_kept),
             ("--network", self.network == client.network),
             ("--layer", self.layer == client.layer),
+            ("--home", self.home == client.home),
             ("--cache", self.caches == client.caches),
         ];
         [self.other_names(client), differing(&pairs)].concat()

@@ -3,6 +3,7 @@
 pub mod confinement;
 mod failure;
 mod history;
+pub mod homes;
 mod json_lines;
 pub mod json_rpc;
 pub mod last_change;

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
+
 use crate::confinement::SandboxChoice;
+use crate::homes::HomeUse;
 use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
 
 /// The longest run time of a command where the user chose none.
@@ -29,6 +32,10 @@ pub struct HostOptions {
     pub network: bool,
     /// True if commands run on a copy-on-write layer where the machine supports one.
     pub layer: bool,
+    /// The home of commands.
+    pub home: HomeUse,
+    /// The most bytes that a kept home holds.
+    pub home_limit_bytes: u64,
     /// Further folders that commands may change.
     pub caches: Vec<PathBuf>,
     /// Further folders that commands may read.
@@ -60,6 +67,8 @@ impl HostOptions {
             sandbox: None,
             network: false,
             layer: true,
+            home: HomeUse::Kept,
+            home_limit_bytes: USUAL_HOME_LIMIT_BYTES,
             caches: Vec::new(),
             readable: Vec::new(),
             command_timeout: USUAL_COMMAND_TIMEOUT,

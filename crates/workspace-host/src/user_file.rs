@@ -95,6 +95,15 @@ pub fn config_folder() -> Option<PathBuf> {
     Some(folder.join("agentd"))
 }
 
+/// Returns the folder of this program among the user's states, by the XDG rules.
+#[must_use]
+pub fn state_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || confinement::home().filter(|home| home.is_absolute());
+    let folder = named.or_else(|| Some(home()?.join(".local/state")))?;
+    Some(folder.join("agentd"))
+}
+
 /// The folders in which commands of a model may write: what lies there does not say what is allowed.
 #[derive(Debug)]
 pub struct Reach {

@@ -10,6 +10,7 @@ use wap_core::{
     Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Reason, Retention, RunKey, Unobserved,
     Workspace,
 };
+use workspace_host::homes::HomeUse;
 use workspace_host::last_change;
 use workspace_host::session_failure::explain;
 use workspace_host::state;
@@ -57,6 +58,8 @@ pub(crate) fn demo(common: &CommonOptions, console: Console) -> Outcome {
     let common = CommonOptions {
         workspace: project,
         base: Some(folder.path().join("state")),
+        // The folder is gone afterwards, and a home for it would stay.
+        home: HomeUse::Fresh,
         read_only: false,
         ..common.clone()
     };

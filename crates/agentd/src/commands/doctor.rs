@@ -4,12 +4,13 @@ use std::process::{Command, Stdio};
 
 use jiff::Timestamp;
 use local_workspace::SandboxNeed;
-use sandbox_exec::{Escape, FileConfinement, Launcher, Level, ShellCommand};
+use sandbox_exec::{Escape, FileConfinement, Launcher, LayerKind, Level, ShellCommand};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use serde::Serialize;
 use workspace_host::Welcome;
 use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
+use workspace_host::homes::HomeUse;
 use workspace_host::state;
 use workspace_host::{ConnectError, OwnerConnection};
 
@@ -83,6 +84,7 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
         }));
     }
     findings.push(writing(common, &launcher));
+    findings.push(home(common, &launcher));
     if probe {
         findings.extend(escapes(&launcher, is_full));
     }
@@ -114,7 +116,9 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
         return limited(text.to_owned());
     }
     // A confined command tries it, because the rights of this process say nothing about those of a command of root.
-    let policy = confinement::policy(&common.host(), &paths.workspace, &paths.base);
+    let mut policy = confinement::policy(&common.host(), &paths.workspace, &paths.base);
+    // No home is made for it.
+    policy.kept_home = None;
     let ran =
         ShellCommand::new("test -w . && test -x .").map_err(|error| error.to_string()).and_then(|command| {
             let running = launcher.spawn(&policy, &command).map_err(|error| error.to_string())?;
@@ -130,6 +134,44 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
             "commands cannot change files: the workspace's permissions do not let this user".to_owned(),
         ),
         Err(error) => limited(format!("commands do not run here: {error}")),
+    }
+}
+
+/// Reports whether the home of commands is kept, and whether that works here.
+fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
+    let what = "home";
+    let good = |detail: String| Finding { what, state: State::Good, detail };
+    let limited = |why: &str| Finding {
+        what,
+        state: State::Limited,
+        detail: format!("each command has a fresh home, and caches are read-only: {why}"),
+    };
+    if common.home == HomeUse::Fresh {
+        return good("each command has a fresh one (--home fresh)".to_owned());
+    }
+    if launcher.report().fs != FileConfinement::Root {
+        return limited("commands have no root of their own");
+    }
+    if launcher.report().layer == LayerKind::None {
+        return limited("there can be no copy-on-write layer");
+    }
+    let Ok(paths) = WorkspacePaths::find(&common.host()) else {
+        return limited("commands do not run here");
+    };
+    let policy = confinement::policy(&common.host(), &paths.workspace, &paths.base);
+    let Some(kept) = &policy.kept_home else {
+        return limited("HOME and XDG_STATE_HOME are not absolute paths");
+    };
+    if !kept.folder.is_dir() {
+        return good("kept between commands, from the first one on".to_owned());
+    }
+    let command = ShellCommand::new("true").expect("the command is well formed");
+    match launcher.spawn(&policy, &command) {
+        Err(error) => limited(&error.to_string()),
+        Ok(running) => match running.home_fault() {
+            Some(why) => limited(why),
+            None => good(format!("kept between commands, in {}", kept.folder.display())),
+        },
     }
 }
 

@@ -1,7 +1,10 @@
 //! `agentd gc`: removes contents of finished sessions beyond a limit.
 
+use sandbox_exec::HomeSize;
+use serde::Serialize;
 use workspace_host::SharedSessions;
 use workspace_host::WorkspacePaths;
+use workspace_host::homes;
 use workspace_host::{CollectGarbage, Collected};
 
 use crate::commands::session::cancel_flag;
@@ -14,6 +17,12 @@ pub(crate) fn collect(common: &CommonOptions, console: Console, limit_bytes: u64
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));
     }
+    let homes = homes::collect(common.home_limit).map_err(|error| {
+        Failure::new(Exit::Failed, format!("the homes of commands cannot be listed: {error}"))
+    })?;
+    if !console.json {
+        say_homes(console, &homes);
+    }
     let paths = WorkspacePaths::find(&common.host())?;
     if !paths.has_sessions() {
         console.notice("nothing is kept here");
@@ -23,11 +32,52 @@ pub(crate) fn collect(common: &CommonOptions, console: Console, limit_bytes: u64
     let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
     let report = sessions.call(&CollectGarbage { limit_bytes }, &cancel)?;
     if console.json {
-        console.json_result(&report);
+        console.json_result(&Report { contents: report, homes: homes.into() });
     } else {
         say(console, &report);
     }
     Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    #[serde(flatten)]
+    contents: Collected,
+    homes: Homes,
+}
+
+/// The homes of commands, of all workspaces of the user.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Homes {
+    kept: u64,
+    kept_bytes: u64,
+    removed: u64,
+    removed_bytes: u64,
+    in_use: u64,
+}
+
+impl From<HomeSize> for Homes {
+    fn from(size: HomeSize) -> Homes {
+        Homes {
+            kept: size.homes,
+            kept_bytes: size.bytes,
+            removed: size.homes_removed,
+            removed_bytes: size.bytes_removed,
+            in_use: size.in_use,
+        }
+    }
+}
+
+fn say_homes(console: Console, size: &HomeSize) {
+    console.result(&format!(
+        "homes of commands: {} removed ({} bytes removed in all), {} kept ({} bytes)",
+        size.homes_removed, size.bytes_removed, size.homes, size.bytes
+    ));
+    if size.in_use > 0 {
+        console.result(&format!("  {} in use and left alone", size.in_use));
+    }
 }
 
 fn say(console: Console, report: &Collected) {

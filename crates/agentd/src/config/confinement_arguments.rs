@@ -29,6 +29,8 @@ fn arguments(common: &CommonOptions) -> Vec<(&'static str, Vec<String>)> {
     }
     arguments.push(valued("network", common.network.to_string()));
     arguments.push(valued("layer", common.layer.to_string()));
+    arguments.push(valued("home", common.home.to_string()));
+    arguments.push(valued("home-limit", common.home_limit.to_string()));
     arguments.extend(common.cache.iter().map(|folder| valued("cache", absolute_text(folder))));
     for (name, given) in
         [("protect", &common.protect), ("ask-about", &common.ask_about), ("unprotect", &common.unprotect)]

@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use crate::exit::{Exit, Failure};
 
 /// The common options that some command does not obey. All others are about how this program itself reads and prints.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 16] = [
     "workspace",
     "base",
     "trust-state",
@@ -19,6 +19,8 @@ const COMMON: [&str; 14] = [
     "sandbox",
     "network",
     "layer",
+    "home",
+    "home-limit",
     "cache",
     "timeout",
     "read-only",
@@ -32,7 +34,7 @@ const COMMON: [&str; 14] = [
 const ALL: &[&str] = &COMMON;
 
 /// The same for those that end with their one reply or transcript: nothing is removed while they run.
-const ONCE: &[&str] = COMMON.split_at(13).0;
+const ONCE: &[&str] = COMMON.split_at(15).0;
 
 /// The options of commands that read a folder and its state folder, and run nothing.
 const FOLDERS: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
@@ -58,7 +60,7 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("sessions", FOLDERS),
     ("show", FOLDERS),
     ("replay", ONCE),
-    ("gc", FOLDERS),
+    ("gc", &["workspace", "base", "trust-state", "json", "read-only", "home-limit"]),
     ("log", FOLDERS),
     ("undo", CHANGES),
     ("diff", FOLDERS),

@@ -24,14 +24,14 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "",
         commands: &[""],
         but_for: &[],
-        options: &["sandbox", "read-only", "history-limit", "quiet", "verbose"],
+        options: &["sandbox", "read-only", "history-limit", "home-limit", "quiet", "verbose"],
     },
     // The rights of an agent are in agents.toml: most cannot work without the network.
     SettableTable {
         name: "",
         commands: &[""],
         but_for: &["cocode"],
-        options: &["network", "layer", "cache", "protect", "ask-about", "unprotect"],
+        options: &["network", "layer", "home", "cache", "protect", "ask-about", "unprotect"],
     },
     // The time limits of agents are in agents.toml, and summaries are an agent's work as well.
     SettableTable { name: "", commands: &[""], but_for: &["cocode", "codali"], options: &["timeout"] },

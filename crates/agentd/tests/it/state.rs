@@ -8,6 +8,7 @@ mod faults;
 pub(crate) mod full_disk;
 mod garbage;
 mod holders;
+mod homes;
 mod linked_worktrees;
 mod owners;
 mod starting_points;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use sandbox_exec::{GitIdentity, Policy};
+use sandbox_exec::{GitIdentity, KeptHome, Policy};
 
 use crate::error::RunnerError;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
@@ -88,6 +89,8 @@ pub(crate) struct PolicyContext<'a> {
     pub(crate) body_file: &'a Path,
     /// The folder of all worktrees.
     pub(crate) worktrees: &'a Path,
+    /// The folder of the home that it keeps.
+    pub(crate) home: Option<PathBuf>,
     /// Folders of the program itself, hidden from agents.
     pub(crate) private: &'a [PathBuf],
     pub(crate) identity: Option<GitIdentity>,
@@ -99,6 +102,12 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     let mut policy = Policy::for_workspace(&worktree.path);
     policy.network = definition.has_network;
     policy.environment = environment;
+    // Made here, so that it is hidden below. Where it cannot be, the agent has a fresh home.
+    let home = context
+        .home
+        .clone()
+        .filter(|home| DirBuilder::new().mode(0o700).recursive(true).create(home).is_ok());
+    policy.kept_home = home.map(KeptHome::new);
     if let Some(identity) = &context.identity {
         policy.git_identity = identity.clone();
     }
@@ -130,7 +139,9 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     }
     // Hidden at their real paths, since a symlink does not hide its target. Missing ones need no rule.
     let credentials = CREDENTIALS.iter().map(|entry| host.home.join(entry));
-    let private = context.private.iter().flat_map(|folder| all_but(folder, context.worktrees));
+    let homes = context.home.as_ref().and_then(|home| home.parent());
+    let homes = homes.into_iter().map(Path::to_owned);
+    let private = context.private.iter().flat_map(|folder| all_but(folder, context.worktrees)).chain(homes);
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();
     policy
 }

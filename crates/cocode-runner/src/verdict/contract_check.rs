@@ -126,6 +126,7 @@ pub fn check_contract(
         names: ProtectedNames::default(),
         host: context.host.clone(),
         spawner: context.spawner.clone(),
+        homes: None,
         scratch: context.scratch.clone(),
         least_level: context.least_level,
         highest_level: Level::Full,

@@ -1,7 +1,7 @@
 use std::fs;
 
 use cocode_env::AgentState;
-use cocode_runner::{AgentDefinition, RunnerError, StopFlag};
+use cocode_runner::{AgentDefinition, Runner, RunnerConfig, RunnerError, StopFlag};
 use sandbox_exec::Level;
 
 use crate::fixture::{Fixture, Log, MARKED, agent, refused, request};
@@ -97,6 +97,44 @@ fn listed_folders_are_writable() {
     definition.writable = vec!["~/.tool".into(), "~/.missing".into()];
     output(&fixture, definition);
     assert!(fixture.root.join("home/.tool/state").exists());
+}
+
+#[test]
+fn an_agent_has_a_home_of_its_own_over_the_users_caches() {
+    let fixture = Fixture::new();
+    let home = fixture.root.join("home");
+    let cache = home.join(".npm/_cacache/a");
+    fs::create_dir_all(cache.parent().unwrap()).unwrap();
+    fs::write(&cache, "package a\n").unwrap();
+    fs::write(home.join(".npmrc"), "token").unwrap();
+    let homes = fixture.root.join("homes");
+    let config = || RunnerConfig { homes: Some(homes.clone()), ..fixture.config() };
+    let runner = Runner::open(config()).unwrap();
+    let script = format!(
+        "cat ~/.npm/_cacache/a; cat ~/.npmrc; git config user.name; ls -A {homes}; echo evil > ~/.npm/_cacache/a; \
+         echo new > ~/new; cat ~/.npm/_cacache/a ~/new; {MARKED}",
+        homes = homes.display()
+    );
+    let log = Log::default();
+    let records = runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap();
+    assert_eq!(records[0].exit_code, Some(0), "{:?}", log.lines());
+    let lines = log.lines();
+    let has = |line: &str| lines.iter().any(|one| one == line);
+    assert!(has("package a") && has("evil") && has("new") && has("Ada"), "{lines:?}");
+    assert!(!has("token") && !lines.iter().any(|line| line.starts_with("agent-")), "{lines:?}");
+    assert_eq!(fs::read_to_string(&cache).unwrap(), "package a\n");
+    assert!(!home.join("new").exists());
+    let own = fs::read_dir(&homes).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(fs::read_to_string(own.join("home/new")).unwrap(), "new\n");
+    // Another agent has another home, and both are removed with their worktrees.
+    let log = Log::default();
+    let second = "test -e ~/new && echo leaked; cat ~/.npm/_cacache/a";
+    runner.run(&request(vec![agent("b", second)]), &StopFlag::new(), &log).unwrap();
+    assert!(log.lines().contains(&"package a".to_owned()) && !log.lines().contains(&"leaked".to_owned()));
+    for record in runner.records().unwrap() {
+        assert!(runner.clean_by_force(&record, false).unwrap().removed);
+    }
+    assert_eq!(fs::read_dir(&homes).unwrap().count(), 0);
 }
 
 #[test]

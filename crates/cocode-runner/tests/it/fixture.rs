@@ -92,6 +92,7 @@ impl Fixture {
             repository: self.repository(),
             state_folder: self.root.join("state"),
             worktrees: self.worktrees(),
+            homes: None,
             private: vec![self.root.join("state")],
             names: ProtectedNames::default(),
             host: self.host.clone(),

@@ -62,6 +62,9 @@ impl LocalWorkspace {
                 return Ran { outcome: Err(spawn_error(error)), files, is_over };
             }
         };
+        if let Some(why) = running.home_fault() {
+            prepared.warnings.push(format!("the command had a fresh home, and nothing in it is kept: {why}"));
+        }
         self.warn_unprotected(&running, &files, &there, &mut prepared.warnings);
         let (outcome, is_over) = self.wait(call, prepared, running, observer);
         Ran { outcome, files, is_over }

@@ -49,9 +49,16 @@ impl LayerMount {
 /// The kernel is given handles by way of `/proc/self/fd`: such a name is short, has nothing that would have to be
 /// escaped, tells a command that reads its list of mounts nothing, and means the folder that was opened.
 pub(crate) fn mount(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    mount_over(std::slice::from_ref(lower), upper, work)
+}
+
+/// The same over several folders, the topmost first.
+pub(crate) fn mount_over(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, folder) in [("lowerdir", lower), ("upperdir", upper), ("workdir", work)] {
-        fsconfig_set_string(&context, key, format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
+    let path = |folder: &OwnedFd| format!("/proc/self/fd/{}", folder.as_raw_fd());
+    let lower = lowers.iter().map(path).collect::<Vec<_>>().join(":");
+    for (key, value) in [("lowerdir", lower), ("upperdir", path(upper)), ("workdir", path(work))] {
+        fsconfig_set_string(&context, key, value)?;
     }
     for (key, value) in [("redirect_dir", "nofollow"), ("metacopy", "off"), ("index", "off")] {
         match fsconfig_set_string(&context, key, value) {

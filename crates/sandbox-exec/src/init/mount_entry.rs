@@ -80,6 +80,23 @@ pub(crate) enum MountEntry {
     Seal {
         target: PathBuf,
     },
+    /// Shows what the new root holds elsewhere, which may have been bound before the command was known.
+    Show {
+        target: PathBuf,
+        from: PathBuf,
+        read_only: bool,
+    },
+    /// Mounts a copy-on-write layer over folders that the new root holds elsewhere, the topmost first.
+    Overlay {
+        target: PathBuf,
+        lowers: Vec<PathBuf>,
+        upper: PathBuf,
+        work: PathBuf,
+    },
+    /// Takes a mount of the new root down, with all that are beneath it.
+    Detach {
+        target: PathBuf,
+    },
 }
 
 impl MountEntry {
@@ -95,7 +112,10 @@ impl MountEntry {
             | MountEntry::Protect { target }
             | MountEntry::Cover { target }
             | MountEntry::Mask { target, .. }
-            | MountEntry::Seal { target } => target,
+            | MountEntry::Seal { target }
+            | MountEntry::Show { target, .. }
+            | MountEntry::Overlay { target, .. }
+            | MountEntry::Detach { target } => target,
             MountEntry::Proc { .. } => Path::new("/proc"),
             MountEntry::Terminals => Path::new("/dev/pts"),
         }
@@ -130,6 +150,9 @@ impl MountEntry {
                 | MountEntry::Cover { .. }
                 | MountEntry::Mask { .. }
                 | MountEntry::Seal { .. }
+                | MountEntry::Show { .. }
+                | MountEntry::Overlay { .. }
+                | MountEntry::Detach { .. }
         )
     }
 
@@ -148,6 +171,9 @@ impl MountEntry {
             MountEntry::Seal { .. } => 10,
             MountEntry::Layer { .. } => 11,
             MountEntry::Mask { .. } => 12,
+            MountEntry::Show { .. } => 13,
+            MountEntry::Overlay { .. } => 14,
+            MountEntry::Detach { .. } => 15,
         };
         out.number(kind);
         out.path(self.target());
@@ -179,11 +205,21 @@ impl MountEntry {
             }
             MountEntry::Proc { process_limit } => out.number((*process_limit).into()),
             MountEntry::Mask { contents, .. } => out.bytes(contents),
+            MountEntry::Show { from, read_only, .. } => {
+                out.path(from);
+                out.number((*read_only).into());
+            }
+            MountEntry::Overlay { lowers, upper, work, .. } => {
+                out.list(lowers, |out, path| out.path(path));
+                out.path(upper);
+                out.path(work);
+            }
             MountEntry::Terminals
             | MountEntry::Pin { .. }
             | MountEntry::Protect { .. }
             | MountEntry::Cover { .. }
-            | MountEntry::Seal { .. } => {}
+            | MountEntry::Seal { .. }
+            | MountEntry::Detach { .. } => {}
         }
     }
 
@@ -220,6 +256,14 @@ impl MountEntry {
                 mounts: input.list(Decoder::path)?,
             },
             12 => MountEntry::Mask { target, contents: input.bytes()?.to_vec() },
+            13 => MountEntry::Show { target, from: input.path()?, read_only: input.number()? != 0 },
+            14 => MountEntry::Overlay {
+                target,
+                lowers: input.list(Decoder::path)?,
+                upper: input.path()?,
+                work: input.path()?,
+            },
+            15 => MountEntry::Detach { target },
             _ => return None,
         })
     }

@@ -4,8 +4,9 @@
 //! link is ever followed inside either, so what a workspace holds cannot redirect a mount.
 
 use std::cell::RefCell;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
@@ -21,7 +22,7 @@ use rustix::mount::{
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::init::own_ids::OwnIds;
 use crate::init::step::{AtStep, Step, StepError};
-use crate::init::{layer_mount, proc_mount};
+use crate::init::{home_mount, layer_mount, proc_mount};
 use crate::sys::{MountAttributes, set_mount_attributes};
 
 /// The root itself holds only folders and a few small files.
@@ -93,6 +94,10 @@ impl NewRoot {
         Ok(new_root)
     }
 
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.root
+    }
+
     pub(crate) fn has_own_users(&self) -> bool {
         self.has_own_users
     }
@@ -119,6 +124,13 @@ impl NewRoot {
             MountEntry::Protect { target } => self.rebind(inside(target), true).at(Step::Protect),
             MountEntry::Cover { target } => self.cover(inside(target)).at(Step::Protect),
             MountEntry::Mask { target, contents } => self.mask(inside(target), contents).at(Step::Protect),
+            MountEntry::Show { target, from, read_only } => {
+                home_mount::show(self, inside(from), inside(target), *read_only).at(Step::Home)
+            }
+            MountEntry::Overlay { target, lowers, upper, work } => {
+                home_mount::overlay(self, inside(target), lowers, [upper, work]).at(Step::Home)
+            }
+            MountEntry::Detach { target } => home_mount::detach(self, inside(target)).at(Step::Home),
             MountEntry::Seal { target } => {
                 let mount = self.open(inside(target)).at(Step::Protect)?;
                 set_mount_attributes(mount, MountAttributes::READ_ONLY, false).at(Step::Protect)
@@ -128,10 +140,12 @@ impl NewRoot {
 
     /// Shows a tree of the old root.
     fn bind(&self, source: &Path, target: &Path, access: Access) -> Result<(), StepError> {
-        let source = open_outside(source).at(Step::Bind)?;
-        let tree = copy_tree(&source).at(Step::Bind)?;
-        self.map_owners(&tree, access).at(Step::OwnIds)?;
-        self.attach_bound(&source, &tree, target, access).at(Step::Bind)
+        // A command can do without its kept home, so its failure must cost nothing else.
+        let [bind, own_ids] = if is_of_home(target) { [Step::Home; 2] } else { [Step::Bind, Step::OwnIds] };
+        let source = open_outside(source).at(bind)?;
+        let tree = copy_tree(&source).at(bind)?;
+        self.map_owners(&tree, access).at(own_ids)?;
+        self.attach_bound(&source, &tree, target, access).at(bind)
     }
 
     /// Makes a tree's files of root the command's own.
@@ -288,49 +302,45 @@ impl NewRoot {
 
     /// Makes a folder and its parents; one that is there stays as it is.
     pub(crate) fn make_folder(&self, target: &Path, mode: u32) -> rustix::io::Result<()> {
-        match self.with_parents(target, || mkdirat(&self.root, target, Mode::from_raw_mode(mode))) {
+        match self.in_parent(target, |parent, name| mkdirat(parent, name, Mode::from_raw_mode(mode))) {
             Err(Errno::EXIST) => Ok(()),
             other => other,
         }
     }
 
-    /// Makes something, and if its parents turn out to be missing them first: mostly they are there.
-    fn with_parents<T>(
+    /// Makes something in the folder that it belongs to, and that folder first if it is missing: mostly it is there.
+    ///
+    /// The folder may be one that commands write to, so no link on the way is followed.
+    fn in_parent<T>(
         &self,
         target: &Path,
-        make: impl Fn() -> rustix::io::Result<T>,
+        make: impl Fn(BorrowedFd<'_>, &OsStr) -> rustix::io::Result<T>,
     ) -> rustix::io::Result<T> {
-        match make() {
+        let name = target.file_name().ok_or(Errno::EXIST)?;
+        let parent = match target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            None => return make(self.root.as_fd(), name),
+            Some(parent) => parent,
+        };
+        let opened = match self.open(parent) {
             Err(Errno::NOENT) => {
-                self.make_parents(target)?;
-                make()
+                self.make_folder(parent, 0o755)?;
+                self.open(parent)?
             }
-            other => other,
-        }
-    }
-
-    fn make_parents(&self, target: &Path) -> rustix::io::Result<()> {
-        let mut parent = PathBuf::new();
-        let parents = target.parent().into_iter().flat_map(Path::components);
-        for component in parents.filter(|component| matches!(component, Component::Normal(_))) {
-            parent.push(component);
-            match mkdirat(&self.root, &parent, Mode::from_raw_mode(0o755)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-        Ok(())
+            opened => opened?,
+        };
+        make(opened.as_fd(), name)
     }
 
     fn make_link(&self, target: &Path, to: &Path) -> rustix::io::Result<()> {
-        self.with_parents(target, || symlinkat(to, &self.root, target))
+        self.in_parent(target, |parent, name| symlinkat(to, parent, name))
     }
 
     /// Makes a file with its parents; one that is there stays as it is.
-    fn make_file(&self, target: &Path, contents: &[u8], mode: u32) -> rustix::io::Result<()> {
+    pub(crate) fn make_file(&self, target: &Path, contents: &[u8], mode: u32) -> rustix::io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let make = || openat(&self.root, target, flags, Mode::from_raw_mode(0o600));
-        let file = match self.with_parents(target, make) {
+        let make =
+            |parent: BorrowedFd<'_>, name: &OsStr| openat(parent, name, flags, Mode::from_raw_mode(0o600));
+        let file = match self.in_parent(target, make) {
             Err(Errno::EXIST) => return Ok(()),
             other => other?,
         };
@@ -358,8 +368,13 @@ pub(crate) fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
 
 const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
 
+/// Checks whether a path in the new root is one of the kept home's own folders.
+fn is_of_home(target: &Path) -> bool {
+    target.starts_with(inside(Path::new(home_mount::OWN)))
+}
+
 /// Takes the root off an absolute path.
-fn inside(target: &Path) -> &Path {
+pub(crate) fn inside(target: &Path) -> &Path {
     target.strip_prefix("/").unwrap_or(target)
 }
 

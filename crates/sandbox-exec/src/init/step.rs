@@ -76,6 +76,8 @@ steps! {
     Layer = 25, "mount a copy-on-write layer";
     /// A user of the command's own could not be had, or a file system does not take it.
     OwnIds = 26, "make a user for commands";
+    /// The kept home, or the caches beneath it, could not be mounted.
+    Home = 27, "mount the kept home";
 }
 
 impl fmt::Display for Step {

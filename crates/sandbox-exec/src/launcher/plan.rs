@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::init::home_mount::HIDDEN;
 use crate::init::layer_mount::{LayerMount, mounts_beneath};
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::launcher::canonical::canonicalize;
+use crate::launcher::home::{Arranged, HomeLease, arrange};
 use crate::launcher::private_folder::PrivateFolder;
 use crate::launcher::settings_folder::{ETC, EtcView, SettingsFolder};
 use crate::launcher::tool_settings::{self, MaskedFile};
@@ -77,12 +79,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans a child. `folder` holds its home and temporary files if it has no root of its own; it is furnished.
+    /// Plans a child. `folder` holds its home and temporary files if it has no root of its own, and `kept_home` the home
+    /// if one is kept; they are furnished.
     pub(crate) fn new(
         policy: &Policy,
         host: &Host,
         isolation: Isolation,
         folder: Option<&PrivateFolder>,
+        mut kept_home: Option<&mut HomeLease>,
     ) -> Result<Plan, SpawnError> {
         let Host { user, settings, certificates } = host;
         let workspace = canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
@@ -117,7 +121,17 @@ impl Plan {
         let mut writable = canonical(&policy.writable, policy, &workspace)?;
         writable.push(workspace.clone());
         let replaced = replaced(&policy.replaced)?;
-        let toolchains = toolchains::find(&real_home);
+        let mut toolchains = toolchains::find(&real_home);
+        if let Some(kept_home) = &mut kept_home {
+            let hidden: Vec<PathBuf> =
+                policy.hidden.iter().filter_map(|path| canonicalize(path).ok()).collect();
+            kept_home.without_caches(|cache| writable.iter().any(|path| cache.starts_with(path)));
+            if let Some(why) = kept_home.reachable_in(readable.iter().chain(&writable), &hidden) {
+                return Err(SpawnError::KeptHome(why));
+            }
+            toolchains.retain(|toolchain| !kept_home.covers(toolchain));
+        }
+        let kept_home = kept_home.as_deref();
         let mut masked = tool_settings::masked(&real_home, settings.path());
         // What the policy shares on purpose is shared as it is.
         masked.retain(|file| {
@@ -156,16 +170,23 @@ impl Plan {
         plan.environment.extend(policy.environment.clone());
         if has_root {
             let trees = [toolchains.as_slice(), &readable].concat();
-            plan.lay_out(policy, &home, &etc, &trees, &writable, &replaced);
+            plan.lay_out(policy, &home, (&etc, kept_home), &trees, &writable, &replaced);
             let is_shown = |path: &Path| {
                 system_tree::shows(path)
                     || trees.iter().any(|tree| path.starts_with(tree))
                     || tool_settings::is_always_shown(&real_home, path)
+                    || kept_home.is_some_and(|kept_home| kept_home.covers(path))
             };
             for MaskedFile { path, contents } in &masked {
                 let target = etc.mask_target(path).or_else(|| is_shown(path).then(|| path.clone()));
                 let contents = contents.clone();
                 plan.mounts.extend(target.map(|target| MountEntry::Mask { target, contents }));
+            }
+            if let Some(kept_home) = kept_home {
+                let Arranged { mounts, mount_points } = arrange(plan.mounts, &home, kept_home);
+                plan.mounts = mounts;
+                let settings = system_tree::git_settings(policy, &plan.workspace);
+                kept_home.furnish(&mount_points, &settings).map_err(SpawnError::KeptHome)?;
             }
         } else {
             plan.unprotected =
@@ -175,10 +196,13 @@ impl Plan {
             // Only what is to be seen is there.
             writable.extend(replaced.into_iter().map(|(_, target)| target));
             let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
-            writable.extend(own.into_iter().chain([home]));
-            // What lies on a layer is there only when the layer is.
-            let lies_on_layer = |path: &PathBuf| policy.layer.is_some() && path.starts_with(&plan.workspace);
-            let (late_writable, writable) = writable.into_iter().partition(lies_on_layer);
+            writable.extend(own.into_iter().chain([home.clone()]));
+            // What lies on a layer is there only when the layer is, and so is what lies in a kept home.
+            let comes_late = |path: &PathBuf| {
+                policy.layer.is_some() && path.starts_with(&plan.workspace)
+                    || kept_home.is_some() && path.starts_with(&home)
+            };
+            let (late_writable, writable) = writable.into_iter().partition(comes_late);
             let (listable, readable) = plan.readable_beside(&etc, readable);
             FileAccess { listable, readable, writable, late_writable }
         } else {
@@ -199,7 +223,7 @@ impl Plan {
         &mut self,
         policy: &Policy,
         home: &Path,
-        etc: &EtcView,
+        (etc, kept_home): (&EtcView, Option<&HomeLease>),
         readable: &[PathBuf],
         writable: &[PathBuf],
         replaced: &[(PathBuf, PathBuf)],
@@ -223,12 +247,13 @@ impl Plan {
         };
         // Of two entries for the same place the later one counts.
         let mut trees: BTreeMap<(usize, PathBuf), MountEntry> = BTreeMap::new();
-        let entries =
-            [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
-                .into_iter()
-                .chain(readable.iter().map(|path| bind(path, Access::ReadOnly)))
-                .chain(writable.iter().map(|path| bind(path, Access::Writable)))
-                .chain(replaced.iter().map(replacement));
+        let homes = kept_home.map_or_else(|| vec![tmpfs(home, 0o700)], |kept_home| kept_home.entries(home));
+        let entries = [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777)]
+            .into_iter()
+            .chain(homes)
+            .chain(readable.iter().map(|path| bind(path, Access::ReadOnly)))
+            .chain(writable.iter().map(|path| bind(path, Access::Writable)))
+            .chain(replaced.iter().map(replacement));
         for entry in entries {
             let target = entry.target().to_owned();
             trees.insert((target.components().count(), target), entry);
@@ -274,6 +299,7 @@ impl Plan {
         let first = |entry: &MountEntry| Some(root.join(entry.target().iter().nth(1)?));
         let mut folders: BTreeSet<PathBuf> = self.mounts.iter().filter_map(first).collect();
         folders.remove(Path::new(ETC));
+        folders.remove(Path::new(HIDDEN));
         folders.extend(readable.into_iter().filter(|path| path.starts_with(ETC)));
         folders.extend(etc.rules());
         (vec![root.into()], folders.into_iter().collect())

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
+use crate::launcher::home::removal::remove_tree;
 use crate::launcher::tool_settings::{self, MaskedFile};
 
 /// Files that shells read when they start.
@@ -25,7 +26,18 @@ const NAMES_TRIED: u32 = 10_000;
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: FolderLock,
+}
+
+/// A lock on a folder, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct FolderLock(File);
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing it is not enough: a process that another thread is starting has a copy for a moment.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 impl PrivateFolder {
@@ -61,7 +73,7 @@ impl PrivateFolder {
                 && entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own);
             if is_ours && let Ok(Some(_lock)) = lock(&entry.path()) {
                 // What cannot be removed now can be the next time.
-                let _ = fs::remove_dir_all(entry.path());
+                let _ = remove_tree(&entry.path());
             }
         }
     }
@@ -119,12 +131,12 @@ impl PrivateFolder {
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
         // A command's last file may be made while this runs; what stays is the scratch folder's owner's to clear.
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = remove_tree(&self.path);
     }
 }
 
 /// Locks a folder; `None` if another process has, or if it is gone.
-fn lock(folder: &Path) -> io::Result<Option<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Option<FolderLock>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = match rustix::fs::open(folder, flags, Mode::empty()) {
         Ok(handle) => handle,
@@ -132,14 +144,14 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
         Err(errno) => return Err(errno.into()),
     };
     match flock(&handle, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(File::from(handle))),
+        Ok(()) => Ok(Some(FolderLock(File::from(handle)))),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
 }
 
-fn is_same(metadata: &fs::Metadata, lock: &File) -> bool {
-    lock.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (metadata.dev(), metadata.ino()))
+fn is_same(metadata: &fs::Metadata, lock: &FolderLock) -> bool {
+    lock.0.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use crate::launcher::drain::{Drain, OutputObserver, OutputStream};
+use crate::launcher::home::HomeLease;
 use crate::launcher::killer::Killer;
 use crate::launcher::outcome::{Ending, Outcome, Signal};
 use crate::launcher::private_folder::PrivateFolder;
@@ -54,6 +55,7 @@ pub(crate) struct Started {
     pub(crate) denials: Denials,
     pub(crate) owns_namespace: bool,
     pub(crate) folder: Option<PrivateFolder>,
+    pub(crate) kept_home: Option<HomeLease>,
 }
 
 /// A command that has started. Dropping it kills the command with all its descendants.
@@ -69,6 +71,9 @@ pub struct Running {
     unprotected: Vec<PathBuf>,
     /// Removed when the command has ended.
     _folder: Option<PrivateFolder>,
+    /// Given back when the command has ended.
+    _kept_home: Option<HomeLease>,
+    home_fault: Option<String>,
 }
 
 impl Running {
@@ -89,7 +94,19 @@ impl Running {
             memory_limit_bytes: limits.memory_bytes,
             unprotected,
             _folder: started.folder,
+            _kept_home: started.kept_home,
+            home_fault: None,
         }
+    }
+
+    pub(crate) fn with_home_fault(mut self, why: String) -> Running {
+        self.home_fault = Some(why);
+        self
+    }
+
+    /// Returns the reason for which the command has a fresh home although its policy has a kept one.
+    pub fn home_fault(&self) -> Option<&str> {
+        self.home_fault.as_deref()
     }
 
     /// Returns what ends the command from any thread.

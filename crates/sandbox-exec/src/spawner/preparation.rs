@@ -65,7 +65,7 @@ impl Preparation {
         Some(preparation)
     }
 
-    /// Checks whether the workspace is on a layer.
+    /// Checks whether something is mounted late: the workspace on a layer, or a kept home with its caches.
     pub(crate) fn has_layer(&self) -> bool {
         self.isolation.contains(Isolation::ROOT) && !self.access.late_writable.is_empty()
     }
@@ -123,7 +123,12 @@ pub(crate) fn split(entries: Vec<MountEntry>) -> (Vec<MountEntry>, Vec<MountEntr
 /// Checks whether these entries change only what is in the new root already.
 pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
     let is_inside = |entry: &MountEntry| match entry {
-        MountEntry::Pin { .. } | MountEntry::Protect { .. } | MountEntry::Cover { .. } => true,
+        MountEntry::Pin { .. }
+        | MountEntry::Protect { .. }
+        | MountEntry::Cover { .. }
+        | MountEntry::Show { .. }
+        | MountEntry::Overlay { .. }
+        | MountEntry::Detach { .. } => true,
         // The tree that it lies over is bound before it, with its own folders if they are in there.
         MountEntry::Layer { target, upper, work, .. } => {
             upper.starts_with(target) && work.starts_with(target)

@@ -198,6 +198,14 @@ mod tests {
                         mounts: vec!["/w/mounted".into()],
                     },
                     MountEntry::Pin { target: "/w/.git".into() },
+                    MountEntry::Show { target: "/h".into(), from: "/a".into(), read_only: true },
+                    MountEntry::Overlay {
+                        target: "/h/c".into(),
+                        lowers: vec!["/b".into(), "/c".into()],
+                        upper: "/u".into(),
+                        work: "/k".into(),
+                    },
+                    MountEntry::Detach { target: "/a".into() },
                 ],
                 working_directory: "/w".into(),
                 environment: vec![("A".into(), "1".into())],
@@ -239,7 +247,7 @@ mod tests {
         #[test]
         fn no_bytes_make_the_decoder_panic(
             mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
-            index in 0usize..400,
+            index in 0usize..600,
             value: u8,
         ) {
             let _ = decode(&bytes);

@@ -11,6 +11,8 @@ mod fixture;
 #[cfg(test)]
 mod forced;
 #[cfg(test)]
+mod home;
+#[cfg(test)]
 mod layer;
 #[cfg(test)]
 mod modes;

@@ -77,6 +77,7 @@ impl CocodeFixture {
             state_folder: self
                 .root
                 .join(format!("state-{}", repository.file_name().unwrap_or_default().to_string_lossy())),
+            homes: None,
             worktrees: self.root.join("worktrees"),
             private: Vec::new(),
             host: self.host.clone(),

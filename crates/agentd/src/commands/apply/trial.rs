@@ -11,10 +11,12 @@ use std::process::{Command, Stdio};
 
 use local_workspace::{KeepError, PlannedChange, Trial};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use sandbox_exec::KeptHomes;
 use serde::{Deserialize, Serialize};
 use tagproto::{CommandResult, Session};
 use tempfile::TempDir;
 use wap_core::{Call, CancelFlag, Reason, WapError};
+use workspace_host::homes::{self, HomeUse};
 use workspace_host::session_failure::explain;
 use workspace_host::state::birth;
 use workspace_host::{Opened, WorkspacePaths};
@@ -83,7 +85,10 @@ impl Tried<'_> {
         let folder = self.folder(text, &trial).map_err(|why| {
             Failure::new(Exit::Failed, format!("nothing could be prepared to try the reply out: {why}"))
         })?;
-        let results = self.run(folder.path(), apply, cancel)?;
+        let results = self.run(folder.path(), apply, cancel);
+        // Commands may have left folders there that are closed to this user, too.
+        let _ = KeptHomes::remove(&homes::trial_home(&folder.path().join("state")));
+        let results = results?;
         if cancel.is_cancelled() {
             return Err(Failure::new(Exit::Interrupted, "stopped: nothing was kept"));
         }
@@ -144,7 +149,10 @@ impl Tried<'_> {
         command.arg(overlay_process::ARGUMENT).arg(folder.join("layers.json"));
         command.arg("--workspace").arg(&self.paths.workspace).arg("--base").arg(&self.paths.base);
         // Commands change the trial's layer itself, so that later blocks see their changes.
-        let common = CommonOptions { layer: Switch::Off, ..self.common.clone() };
+        let mut common = CommonOptions { layer: Switch::Off, ..self.common.clone() };
+        if common.home == HomeUse::Kept {
+            common.home = HomeUse::Trial;
+        }
         command.args(settled_arguments(&common)).arg("--json");
         // Its standard input is the reply, so it would take itself for unattended and refuse lower levels.
         if self.common.sandbox.is_none() && workspace_host::confinement::is_attended() {
@@ -230,6 +238,7 @@ impl Tried<'_> {
 fn remove_stale(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes()) {
+            let _ = KeptHomes::remove(&homes::trial_home(&entry.path().join("state")));
             let _ = fs::remove_dir_all(entry.path());
         }
     }

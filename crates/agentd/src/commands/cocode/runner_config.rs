@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use cocode_runner::{Host, Runner, RunnerConfig};
 use sandbox_exec::{Level, SpawnerProgram};
 use workspace_host::confinement::{self, SandboxChoice};
+use workspace_host::homes;
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{WorkspacePaths, state, user_file};
 
@@ -21,8 +22,7 @@ pub(crate) fn host() -> Host {
 
 /// The user's state folder by the XDG rules.
 fn user_state() -> PathBuf {
-    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| host().home.join(".local/state")).join("agentd")
+    user_file::state_folder().unwrap_or_else(|| host().home.join(".local/state/agentd"))
 }
 
 /// Returns the folder of the runner's records; it need not exist.
@@ -59,6 +59,7 @@ pub(crate) fn config(common: &CommonOptions, folder: &WorktreesFolder) -> Result
         names: obeyed_names(&common.host()),
         state_folder: paths.base.join("cocode"),
         worktrees,
+        homes: homes::homes_folder(),
         // The file that defines agents holds what other agents are given, and says how each is confined.
         private: [paths.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
         host: host(),

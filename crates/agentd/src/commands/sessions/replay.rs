@@ -3,11 +3,13 @@
 use std::io::Read;
 use std::path::Path;
 
+use sandbox_exec::KeptHomes;
 use sandbox_fs::{FileRoot, FsPolicy, NewNames, RootRules};
 use serde::Serialize;
 use similar::TextDiff;
 use tag_session::{Difference, LeftOut, Transcript};
 use workspace_host::WorkspacePaths;
+use workspace_host::homes::{self, HomeUse};
 use workspace_host::session_failure::explain;
 use workspace_host::state;
 
@@ -53,6 +55,8 @@ pub(crate) fn replay(common: &CommonOptions, console: Console, file: &Path) -> O
     let common = CommonOptions {
         workspace: project,
         base: Some(folder.path().join("state")),
+        // Kept from one reply to the next, as it was, and gone afterwards.
+        home: if common.home == HomeUse::Kept { HomeUse::Trial } else { common.home },
         read_only: false,
         ..common.clone()
     };
@@ -63,6 +67,8 @@ pub(crate) fn replay(common: &CommonOptions, console: Console, file: &Path) -> O
     let mut progress = Progress::new(console);
     let differences =
         sessions.replay(&transcript, common.command_timeout(), &cancel, &mut progress).map_err(explain)?;
+    // Commands may have left folders there that are closed to this user, too.
+    let _ = KeptHomes::remove(&homes::trial_home(&folder.path().join("state")));
     report(console, &transcript, &differences);
     Ok(if differences.is_empty() { Exit::Done } else { Exit::Failed })
 }

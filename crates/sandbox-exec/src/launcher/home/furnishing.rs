@@ -1,0 +1,125 @@
+//! The state of a home before each command: mount points, git's settings, and no settings of an earlier command.
+//!
+//! Commands wrote the home, and may have put links anywhere in it. None is followed.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RawMode, RenameFlags, StatxFlags, mkdirat, openat, renameat_with,
+    statx,
+};
+use rustix::io::{Errno, Result};
+
+use crate::launcher::home::arrangement::MountPoint;
+use crate::launcher::home::{HOME, HomeLease, TRASH, make_private, obeyed_settings, removal, store};
+use crate::launcher::private_folder::START_UP_FILES;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl HomeLease {
+    /// Makes the home ready for a command: its mount points are there, and git has these settings.
+    pub(crate) fn furnish(&self, mount_points: &[MountPoint], git_settings: &str) -> io::Result<()> {
+        let (home, trash) = (self.own.join(HOME), self.own.join(TRASH));
+        remove_settings(&home, &trash);
+        let home = openat(CWD, &home, FOLDER, Mode::empty())?;
+        for point in mount_points {
+            make_mount_point(&home, &trash, point)?;
+        }
+        write_new(&home, &trash, ".gitconfig", git_settings.as_bytes())
+    }
+}
+
+/// Removes everything from a home that programs obey, by moving what is not a file to the trash.
+pub(super) fn remove_settings(home: &Path, trash: &Path) {
+    let Ok(home) = openat(CWD, home, FOLDER, Mode::empty()) else { return };
+    for name in obeyed_settings::NAMES {
+        // What cannot be removed now is tried again before the next command.
+        let _ = remove_beneath(&home, Path::new(name), trash);
+    }
+    for name in START_UP_FILES {
+        let is_empty = statx(&home, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)
+            .is_ok_and(|status| kind(status.stx_mode) == FileType::RegularFile && status.stx_size == 0);
+        if !is_empty {
+            let _ = remove_beneath(&home, Path::new(name), trash);
+        }
+    }
+}
+
+fn kind(mode: u16) -> FileType {
+    FileType::from_raw_mode(RawMode::from(mode))
+}
+
+fn remove_beneath(home: &OwnedFd, path: &Path, trash: &Path) -> Result<()> {
+    let Some(name) = path.file_name() else { return Ok(()) };
+    let mut parent = openat(home, ".", FOLDER, Mode::empty())?;
+    for component in path.parent().into_iter().flat_map(Path::components) {
+        parent = match openat(&parent, component.as_os_str(), FOLDER, Mode::empty()) {
+            // Not there, or something else than a folder: then nothing lies beneath it.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+            opened => opened?,
+        };
+    }
+    clear(&parent, name, trash)
+}
+
+/// Takes an entry away, whatever it is: a folder is moved to the trash, since it may hold any number of files.
+fn clear(parent: &OwnedFd, name: &OsStr, trash: &Path) -> Result<()> {
+    match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
+        Err(Errno::ISDIR) => {}
+        Err(Errno::NOENT) => return Ok(()),
+        other => return other,
+    }
+    // An empty one needs no second thought.
+    if rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).is_ok() {
+        return Ok(());
+    }
+    removal::open_up(parent.as_fd(), &name.to_owned())?;
+    make_private(trash).map_err(|_| Errno::IO)?;
+    let discarded = trash.join(store::trash_name());
+    renameat_with(parent, name, CWD, &discarded, RenameFlags::NOREPLACE)
+}
+
+/// Makes a file or folder in the home, with real folders on the way to it.
+fn make_mount_point(home: &OwnedFd, trash: &Path, point: &MountPoint) -> io::Result<()> {
+    let mut folder = openat(home, ".", FOLDER, Mode::empty())?;
+    let mut components = point.path.components().peekable();
+    while let Some(Component::Normal(name)) = components.next() {
+        let is_last = components.peek().is_none();
+        if is_last && !point.is_folder {
+            let status = statx(&folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
+            if status.is_ok_and(|status| kind(status.stx_mode) == FileType::RegularFile) {
+                return Ok(());
+            }
+            return write_new(&folder, trash, name, b"");
+        }
+        folder = enter(&folder, trash, name)?;
+    }
+    Ok(())
+}
+
+/// Opens a folder, which is made if something else is there.
+fn enter(parent: &OwnedFd, trash: &Path, name: &OsStr) -> io::Result<OwnedFd> {
+    match removal::open_up(parent.as_fd(), &name.to_owned()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(errno) => return Err(errno.into()),
+    }
+    match openat(parent, name, FOLDER, Mode::empty()) {
+        Err(Errno::NOENT) => {}
+        Err(Errno::NOTDIR | Errno::LOOP) => clear(parent, name, trash)?,
+        opened => return Ok(opened?),
+    }
+    mkdirat(parent, name, Mode::RWXU)?;
+    Ok(openat(parent, name, FOLDER, Mode::empty())?)
+}
+
+/// Writes a new file instead of whatever is there.
+fn write_new(parent: &OwnedFd, trash: &Path, name: impl AsRef<OsStr>, contents: &[u8]) -> io::Result<()> {
+    clear(parent, name.as_ref(), trash)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(parent, name.as_ref(), flags, Mode::from_raw_mode(0o644))?;
+    File::from(file).write_all(contents)
+}
