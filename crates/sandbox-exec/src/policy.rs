@@ -2,6 +2,7 @@
 
 pub(crate) mod environment;
 pub(crate) mod isolation;
+pub(crate) mod network;
 mod refused_variables;
 pub(crate) mod shell_command;
 
@@ -10,6 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::init::layer_mount::LayerMount;
+use crate::policy::network::NetworkPolicy;
 
 /// The permissions of a command. Every path is absolute.
 ///
@@ -41,8 +43,8 @@ pub struct Policy {
     /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
     /// command is refused. If the kernel does not mount it, the step is [`Step::Layer`](crate::Step::Layer).
     pub layer: Option<LayerMount>,
-    /// True if the command may use the network.
-    pub network: bool,
+    /// The network that the command may use.
+    pub network: NetworkPolicy,
     /// Variables that the user lists, on top of the base environment. They are not checked.
     pub environment: BTreeMap<OsString, OsString>,
     /// Who commits made by commands are from.
@@ -67,7 +69,7 @@ impl Policy {
             pinned: vec![git],
             replaced: Vec::new(),
             layer: None,
-            network: false,
+            network: NetworkPolicy::Off,
             environment: BTreeMap::new(),
             git_identity: GitIdentity::default(),
             limits: ExecLimits::default(),

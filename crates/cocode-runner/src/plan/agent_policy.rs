@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sandbox_exec::{GitIdentity, Policy};
+use sandbox_exec::{GitIdentity, NetworkPolicy, Policy};
 
 use crate::error::RunnerError;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
@@ -97,7 +97,7 @@ pub(crate) struct PolicyContext<'a> {
 pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString, OsString>) -> Policy {
     let PolicyContext { host, definition, worktree, common_folder, .. } = context;
     let mut policy = Policy::for_workspace(&worktree.path);
-    policy.network = definition.has_network;
+    policy.network = if definition.has_network { NetworkPolicy::Host } else { NetworkPolicy::Off };
     policy.environment = environment;
     if let Some(identity) = &context.identity {
         policy.git_identity = identity.clone();
