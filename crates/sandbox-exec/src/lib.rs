@@ -32,6 +32,7 @@ pub use launcher::spool::{Spool, Spooled};
 pub use launcher::{Launcher, LauncherConfig, SpawnError, StartError};
 pub use policy::environment::User;
 pub use policy::kept_home::{KeptHome, USUAL_HOME_LIMIT_BYTES};
+pub use policy::network::{AllowedName, Carrier, NetworkPolicy, Outward};
 pub use policy::shell_command::{
     COMMAND_LIMIT_BYTES, CommandError, ENVIRONMENT_LIMIT_BYTES, ShellCommand, Timeout,
 };

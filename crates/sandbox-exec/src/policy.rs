@@ -3,6 +3,7 @@
 pub(crate) mod environment;
 pub(crate) mod isolation;
 pub(crate) mod kept_home;
+pub(crate) mod network;
 mod refused_variables;
 pub(crate) mod shell_command;
 
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::init::layer_mount::LayerMount;
 use crate::policy::kept_home::KeptHome;
+use crate::policy::network::NetworkPolicy;
 
 /// The permissions of a command. Every path is absolute.
 ///
@@ -45,8 +47,8 @@ pub struct Policy {
     pub layer: Option<LayerMount>,
     /// The home folder that is kept between commands; `None` gives each a fresh one, which is discarded.
     pub kept_home: Option<KeptHome>,
-    /// True if the command may use the network.
-    pub network: bool,
+    /// The network that the command may use.
+    pub network: NetworkPolicy,
     /// Variables that the user lists, on top of the base environment. They are not checked.
     pub environment: BTreeMap<OsString, OsString>,
     /// Who commits made by commands are from.
@@ -72,7 +74,7 @@ impl Policy {
             replaced: Vec::new(),
             layer: None,
             kept_home: None,
-            network: false,
+            network: NetworkPolicy::Off,
             environment: BTreeMap::new(),
             git_identity: GitIdentity::default(),
             limits: ExecLimits::default(),

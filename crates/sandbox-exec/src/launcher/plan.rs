@@ -16,6 +16,7 @@ use crate::launcher::{SpawnError, system_tree, toolchains};
 use crate::policy::Policy;
 use crate::policy::environment::{User, base_environment, visible_certificates};
 use crate::policy::isolation::Isolation;
+use crate::policy::network::NetworkPolicy;
 use crate::spawner::preparation::{self, Preparation};
 use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
 
@@ -54,6 +55,12 @@ pub enum PolicyError {
     /// The policy's layer is one over another folder than the workspace.
     #[error("the copy-on-write layer is not one over the workspace")]
     ForeignLayer,
+    /// The policy allows names, and this machine cannot keep a command's connections to them.
+    #[error(
+        "commands cannot be kept to allowed names here: that takes a network namespace and a root of their own, and a \
+         filter of system calls with notifications; run `agentd doctor`, or choose --network off or on"
+    )]
+    NoNetworkForNames,
 }
 
 /// The machine that commands run on, as far as plans are made from it.
@@ -112,10 +119,10 @@ impl Plan {
         if !policy.replaced.is_empty() && !has_root {
             return Err(PolicyError::NoRootForReplaced.into());
         }
-        let isolation = if policy.network {
-            isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
-        } else {
-            isolation
+        let isolation = match policy.network {
+            NetworkPolicy::Off => isolation,
+            NetworkPolicy::Host => isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS),
+            NetworkPolicy::Named(_) => return Err(PolicyError::NoNetworkForNames.into()),
         };
         let readable = canonical(&policy.readable, policy, &workspace)?;
         let mut writable = canonical(&policy.writable, policy, &workspace)?;
@@ -156,14 +163,14 @@ impl Plan {
             environment: BTreeMap::new(),
             workspace,
         };
-        let etc = settings.view(isolation, policy.network);
+        let etc = settings.view(isolation, !policy.network.is_off());
         let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
         let is_visible = |path: &Path| {
             let Ok(path) = canonicalize(path) else { return false };
             !has_root || system_tree::shows(&path) || visible.iter().any(|tree| path.starts_with(tree))
         };
         plan.environment = base_environment(user, &home, &temporary, is_visible);
-        if policy.network {
+        if !policy.network.is_off() {
             let is_visible = |path: &Path| is_visible(path) || etc.shows(path);
             plan.environment.extend(visible_certificates(certificates, is_visible));
         }

@@ -8,6 +8,7 @@ use crate::launcher::canonical::canonicalize;
 use crate::launcher::private_folder::START_UP_FILES;
 use crate::launcher::settings_folder::{ETC, EtcView};
 use crate::policy::Policy;
+use crate::policy::network::NetworkPolicy;
 
 /// Trees that hold installed programs and nothing of the user's.
 const TREES: [&str; 11] = [
@@ -115,13 +116,13 @@ pub(crate) fn entries(policy: &Policy, home: &Path, etc: &EtcView) -> Vec<MountE
         entries.extend(
             accounts.map(|(target, contents)| MountEntry::Mask { target, contents: contents.into() }),
         );
-        if policy.network {
+        if matches!(policy.network, NetworkPolicy::Host) {
             entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind_target(Path::new(path))));
         }
         return entries;
     }
     entries.extend(SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
-    if policy.network {
+    if matches!(policy.network, NetworkPolicy::Host) {
         entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
     }
     entries.extend(accounts.map(|(target, contents)| MountEntry::File {

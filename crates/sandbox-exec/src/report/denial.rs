@@ -29,6 +29,13 @@ pub struct Denied {
     pub count: u32,
 }
 
+impl Denied {
+    /// A refusal that a [`Carrier`](crate::Carrier) reports.
+    pub fn new(what: String, why: String, allow: Option<String>, count: u32) -> Denied {
+        Denied { what, why, allow, count }
+    }
+}
+
 impl std::fmt::Display for Denied {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} · {}", self.what, self.why)?;

@@ -382,7 +382,7 @@ fn the_network_is_there_only_when_the_policy_says_so() {
         listener.local_addr().unwrap().port()
     );
     assert!(!fixture.run(&text).ending.is_success());
-    fixture.policy.network = true;
+    fixture.policy.network = sandbox_exec::NetworkPolicy::Host;
     let outcome = fixture.run(&text);
     assert!(outcome.ending.is_success(), "{}", stderr(&outcome));
     let outcome =

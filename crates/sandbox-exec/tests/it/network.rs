@@ -1,6 +1,7 @@
 //! Sockets of commands while the network is off: as root and as an ordinary user, with and without a layer.
 
 mod loopback;
+mod named;
 mod receipts;
 mod unix_sockets;
 

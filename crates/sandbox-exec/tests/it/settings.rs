@@ -143,7 +143,7 @@ fn accounts_and_host_names_are_the_sandboxs_own_and_the_network_brings_its_setti
     let outcome = fixture.run("cat /etc/passwd /etc/group /etc/hosts; cat /etc/resolv.conf");
     assert!(!stdout(&outcome).contains("machine's"), "{}", stdout(&outcome));
     assert!(stdout(&outcome).contains("localhost sandbox"), "{}", stderr(&outcome));
-    fixture.policy.network = true;
+    fixture.policy.network = sandbox_exec::NetworkPolicy::Host;
     assert_eq!(stdout(&fixture.run("cat /etc/resolv.conf")), "machine's resolv.conf\n");
 }
 
@@ -165,7 +165,7 @@ fn certificates_are_named_with_the_network_if_they_are_visible() {
     fixture.launcher = launcher(&fixture, Level::Full, &folder, variables);
     let text = "env | grep -E 'CERT|BUNDLE' | sort";
     assert_eq!(stdout(&fixture.run(text)), "");
-    fixture.policy.network = true;
+    fixture.policy.network = sandbox_exec::NetworkPolicy::Host;
     let expected = format!("REQUESTS_CA_BUNDLE=/usr/bin/env\nSSL_CERT_FILE={}\n", visible.display());
     assert_eq!(stdout(&fixture.run(text)), expected);
 }

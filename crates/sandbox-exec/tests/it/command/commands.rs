@@ -158,8 +158,9 @@ fn signals_to_the_thread_that_starts_a_command_change_nothing() {
                 thread::sleep(Duration::from_micros(20));
             }
         });
-        let outcomes: Vec<_> =
-            (0..20).map(|_| std::panic::catch_unwind(|| fixture.run("exit 7").ending)).collect();
+        let outcomes: Vec<_> = (0..20)
+            .map(|_| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fixture.run("exit 7").ending)))
+            .collect();
         is_over.store(true, Ordering::Relaxed);
         for outcome in outcomes {
             assert_eq!(outcome.expect("it starts"), Ending::Exited(7));

@@ -24,7 +24,8 @@ fn on_a_layer(body: impl Fn(&mut Fixture)) {
     for network in [false, true] {
         let mut fixture = layered();
         with_folders(&fixture);
-        fixture.policy.network = network;
+        fixture.policy.network =
+            if network { sandbox_exec::NetworkPolicy::Host } else { sandbox_exec::NetworkPolicy::Off };
         renew_with_build_folder(&mut fixture, 0);
         body(&mut fixture);
     }
