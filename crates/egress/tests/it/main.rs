@@ -1,0 +1,6 @@
+//! Tests of `egress` through its public API.
+
+#[cfg(test)]
+mod addresses;
+#[cfg(test)]
+mod allow_list;
