@@ -103,7 +103,7 @@ fn refused_v4(address: Ipv4Addr) -> Option<AddressKind> {
 }
 
 /// Checks whether the first `prefix` of `width` bits are the same.
-pub(crate) fn is_within(address: u128, network: u128, prefix: u32, width: u32) -> bool {
+fn is_within(address: u128, network: u128, prefix: u32, width: u32) -> bool {
     (address ^ network).checked_shr(width - prefix).unwrap_or(0) == 0
 }
 

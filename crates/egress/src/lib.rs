@@ -2,6 +2,7 @@
 
 mod address;
 mod allow;
+mod dial;
 mod refusal;
 
 pub use address::{AddressKind, refused_kind};
@@ -9,4 +10,5 @@ pub use allow::{
     AllowEntry, AllowError, AllowErrorKind, AllowItem, AllowList, HostName, MOST_ENTRIES, MOST_NAME_BYTES,
     Match, NameFault, NamePattern, NetworkChoice, Ports, USUAL_PORTS,
 };
+pub use dial::{DialLimits, Dialer, Grant, Outside, Proxy, ProxyError, ResolveError, SystemOutside};
 pub use refusal::Refusal;

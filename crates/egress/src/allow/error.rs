@@ -48,7 +48,7 @@ pub enum AllowErrorKind {
     #[error("no connection can be made to {0}: give the address of one machine")]
     UnusableAddress(IpAddr),
     /// A single label that is not a preset.
-    #[error("there is no preset '{name}'{}; a host of one label is written with its port, {name}:443", known(.presets))]
+    #[error("there is no preset '{name}'{}; a host of one label is written with its port, {name}:443", there_are(.presets))]
     UnknownPreset {
         /// The label.
         name: String,
@@ -83,6 +83,6 @@ impl From<AllowErrorKind> for AllowError {
     }
 }
 
-fn known(presets: &[String]) -> String {
+fn there_are(presets: &[String]) -> String {
     if presets.is_empty() { String::new() } else { format!(" (there are {})", presets.join(", ")) }
 }

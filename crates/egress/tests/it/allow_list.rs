@@ -52,7 +52,7 @@ fn the_narrowest_entry_says_where_to_dial() {
     let list = list(
         "*.corp.example@10.0.0.1,*.eu.corp.example@10.0.0.2,git.eu.corp.example,git.eu.corp.example:443@10.0.0.3",
     );
-    let address = |host: &str, port| list.find(&name(host), port).map(|found| found.address);
+    let address = |host: &str, port| list.find(&name(host), port).map(|entry| entry.address);
     assert_eq!(address("a.corp.example", 443), Some(Some("10.0.0.1".parse().unwrap())));
     assert_eq!(address("a.eu.corp.example", 443), Some(Some("10.0.0.2".parse().unwrap())));
     assert_eq!(address("git.eu.corp.example", 443), Some(Some("10.0.0.3".parse().unwrap())));

@@ -4,3 +4,5 @@
 mod addresses;
 #[cfg(test)]
 mod allow_list;
+#[cfg(test)]
+mod dial;
