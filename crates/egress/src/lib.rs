@@ -3,6 +3,7 @@
 mod address;
 mod allow;
 mod dial;
+mod preset;
 mod refusal;
 
 pub use address::{AddressKind, refused_kind};
@@ -11,4 +12,5 @@ pub use allow::{
     Match, NameFault, NamePattern, NetworkChoice, Ports, USUAL_PORTS,
 };
 pub use dial::{DialLimits, Dialer, Grant, Outside, Proxy, ProxyError, ResolveError, SystemOutside};
+pub use preset::{Expansion, PresetError, Presets, ToolError, Tools};
 pub use refusal::Refusal;

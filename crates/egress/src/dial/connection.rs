@@ -25,7 +25,7 @@ pub(crate) struct Connection {
     pub(crate) scope: Arc<Scope>,
 }
 
-/// What a refusal needs of a connection that was handed on.
+/// The parts of a connection that a refusal needs after the connection was handed on.
 pub(crate) struct Refusable {
     name: HostName,
     port: u16,

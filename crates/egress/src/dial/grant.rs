@@ -18,7 +18,7 @@ pub struct Grant {
     scope: Arc<Scope>,
 }
 
-/// What the connections of a command share.
+/// The state that the connections of a command share.
 pub(crate) struct Scope {
     pub(crate) list: Arc<AllowList>,
     report: Box<dyn Fn(Refusal) + Send + Sync>,

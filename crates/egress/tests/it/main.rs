@@ -6,3 +6,5 @@ mod addresses;
 mod allow_list;
 #[cfg(test)]
 mod dial;
+#[cfg(test)]
+mod presets;
