@@ -3,6 +3,7 @@
 mod address;
 mod allow;
 mod dial;
+mod network;
 mod preset;
 mod refusal;
 
@@ -12,5 +13,6 @@ pub use allow::{
     Match, NameFault, NamePattern, NetworkChoice, Ports, USUAL_PORTS,
 };
 pub use dial::{DialLimits, Dialer, Grant, Outside, Proxy, ProxyError, ResolveError, SystemOutside};
+pub use network::Network;
 pub use preset::{Expansion, PresetError, Presets, ToolError, Tools};
 pub use refusal::Refusal;
