@@ -88,6 +88,7 @@ fn settled(
     cli.common.command = command;
     cli.common.given = long_names;
     cli.common.lowered = lowered;
+    cli.common.presets = config.presets.clone();
     Ok(Invocation { cli, config })
 }
 

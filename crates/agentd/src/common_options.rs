@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use egress::{Network, NetworkChoice, Presets};
 use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
 use workspace_host::confinement::SandboxChoice;
 use workspace_host::homes::HomeUse;
@@ -42,9 +43,10 @@ pub(crate) struct CommonOptions {
     /// The confinement that commands need: require=LEVEL, allow=LEVEL or off.
     #[arg(long, global = true, value_name = "WHAT")]
     pub sandbox: Option<SandboxChoice>,
-    /// Let commands use the network, or not.
-    #[arg(long, global = true, value_name = "on|off", default_value = "off")]
-    pub network: Switch,
+    /// The network of commands: off, on, or allow=NAME[:PORT][@ADDRESS],… with names such as registry.example, *.cdn.example,
+    /// or a preset: npm, pip, uv, cargo, go, maven, gradle. Lists may be given several times.
+    #[arg(long, global = true, value_name = "WHAT", default_value = "off")]
+    pub network: Vec<NetworkChoice>,
     /// Run commands on a copy-on-write layer where possible, or not. Without one, `git mv` of a folder works.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
@@ -82,6 +84,12 @@ pub(crate) struct CommonOptions {
     /// The workspace above the current folder, if that was chosen.
     #[arg(skip)]
     pub workspace_above: Option<FoundWorkspace>,
+    /// The network that the values of `--network` come to.
+    #[arg(skip)]
+    pub settled_network: Network,
+    /// The presets of the configuration file.
+    #[arg(skip)]
+    pub presets: Presets,
     /// The words of the command.
     #[arg(skip)]
     pub command: String,
@@ -108,7 +116,7 @@ impl CommonOptions {
             command: self.command.clone(),
             lowered: self.lowered.clone(),
             sandbox: self.sandbox,
-            network: self.network == Switch::On,
+            network: self.settled_network.clone(),
             layer: self.layer == Switch::On,
             home: self.home,
             home_limit_bytes: self.home_limit,

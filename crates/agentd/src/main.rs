@@ -7,6 +7,7 @@ mod common_options;
 mod config;
 mod exit;
 mod interrupt;
+mod network;
 mod overlay_process;
 mod served_history;
 mod setup;
@@ -28,9 +29,10 @@ fn main() -> ExitCode {
         }
     };
     sandbox_exec::give_back_large_blocks();
-    let ran = command_line::read(arguments).and_then(|invocation| {
-        let common = &invocation.cli.common;
+    let ran = command_line::read(arguments).and_then(|mut invocation| {
+        let common = &mut invocation.cli.common;
         let console = Console::new(common.json, common.quiet, common.verbose);
+        network::settle(common, console)?;
         commands::run(invocation, console)
     });
     ran.unwrap_or_else(|failure| report(&failure, Console::new(false, false, false))).into()

@@ -102,8 +102,10 @@ pub enum RunnerError {
         /// The reason.
         why: &'static str,
     },
-    /// The definition denies the agent the network, and no confinement enforces it.
-    #[error("the agent '{agent}' may not use the network, and without confinement nothing enforces that")]
+    /// The definition denies the agent the network, or all but some names of it, and no confinement enforces it.
+    #[error(
+        "the agent '{agent}' may not use the whole network, and without confinement nothing enforces that"
+    )]
     OpenNetwork {
         /// The agent.
         agent: AgentName,

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cocode_env::{AgentContext, AgentName, IssueNumber, IssueUrl, ReadyMarker, branch_name};
+use egress::Network;
 use sandbox_exec::{ShellCommand, Timeout};
 use serde::Serialize;
 
@@ -143,7 +144,7 @@ impl Runner {
         url: &IssueUrl,
     ) -> Result<PlannedAgent, RunnerError> {
         let agent = &definition.name;
-        if !definition.is_confined && !definition.has_network {
+        if !definition.is_confined && definition.network != Network::On {
             return Err(RunnerError::OpenNetwork { agent: agent.clone() });
         }
         self.check_writable(definition)?;

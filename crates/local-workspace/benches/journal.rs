@@ -80,6 +80,7 @@ fn open(folder: &Path, code: &Path, journal: Journal) -> LocalWorkspace {
         read_only: false,
         sandbox: SandboxNeed::Whatever,
         launcher: LauncherConfig::new(spawner, user, folder.join("scratch")),
+        network: egress::Network::Off,
         policy: Policy::for_workspace(code),
         state_folder: None,
         output_folder: folder.join("output"),

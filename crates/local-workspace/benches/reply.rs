@@ -60,6 +60,7 @@ impl Bench {
             read_only: false,
             sandbox: SandboxNeed::Whatever,
             launcher: LauncherConfig::new(SpawnerProgram::this_program(), user, at("scratch")),
+            network: egress::Network::Off,
             policy: Policy::for_workspace(&at("workspace")),
             state_folder: None,
             output_folder: at("state/output"),

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change_journal::{ContentHash, StepKind};
+use egress::Network;
 use sandbox_exec::{FileConfinement, ShellCommand, Timeout};
 use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError};
 
@@ -172,7 +173,14 @@ impl LocalWorkspace {
                     .to_owned(),
             );
         }
-        Ok(report.to_string())
+        if matches!(self.config.network, Network::Names(_)) {
+            return refused(
+                "commands may connect to some names only, and this machine cannot limit the network to names: the user can \
+                 choose --network off or --network on"
+                    .to_owned(),
+            );
+        }
+        self.sandbox_line()
     }
 }
 

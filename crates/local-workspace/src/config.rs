@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use egress::Network;
 use rel_path::RelPath;
-use sandbox_exec::{LauncherConfig, Level, Policy};
+use sandbox_exec::{LauncherConfig, Level, NetworkPolicy, Policy};
 use sandbox_fs::FileRoot;
 use wap_core::Limits;
 
@@ -23,9 +24,11 @@ pub struct EngineConfig {
     pub sandbox: SandboxNeed,
     /// The launcher of commands, started when the confinement is first needed.
     pub launcher: LauncherConfig,
-    /// The policy of commands. Its workspace, output limit and hidden state folder are overwritten from the rest of
-    /// this configuration.
+    /// The policy of commands. Its workspace, network, output limit and hidden state folder are overwritten from the rest
+    /// of this configuration.
     pub policy: Policy,
+    /// The network of commands.
+    pub network: Network,
     /// The state folder relative to the root, if it lies beneath it: no tool reads, writes or lists it, and commands
     /// that could see it are refused.
     pub state_folder: Option<RelPath>,
@@ -48,6 +51,8 @@ impl EngineConfig {
         {
             self.policy.hidden.push(hidden);
         }
+        self.policy.network =
+            if self.network == Network::On { NetworkPolicy::Host } else { NetworkPolicy::Off };
         self.policy.limits.output_bytes_per_stream =
             usize::try_from(self.limits.max_output_size).unwrap_or(usize::MAX).min(MOST_OUTPUT_BYTES);
         self

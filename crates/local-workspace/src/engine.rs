@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use change_journal::{Journal, RunNumber, StepKind};
+use egress::Network;
 use file_index::FileIndex;
 use rel_path::RelPath;
 use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
@@ -144,6 +145,22 @@ impl LocalWorkspace {
     pub fn sandbox_report(&self) -> Result<&SandboxReport, WapError> {
         let report = self.launcher()?.report();
         Ok(self.report.get_or_init(|| self.with_layer_of_this_folder(report.clone())))
+    }
+
+    /// Returns the line about the confinement of commands: the report, with the network that the user chose for them.
+    ///
+    /// # Errors
+    ///
+    /// As [`sandbox_report`](Self::sandbox_report).
+    pub fn sandbox_line(&self) -> Result<String, WapError> {
+        let report = self.sandbox_report()?;
+        let measured = format!("net={}", report.net);
+        let network = match &self.config.network {
+            Network::Off => measured.clone(),
+            Network::On => "net=on".to_owned(),
+            Network::Names(list) => format!("{measured} allow={list}"),
+        };
+        Ok(report.to_string().replacen(&measured, &network, 1))
     }
 
     /// The report of this machine, with what is known about layers over this folder.

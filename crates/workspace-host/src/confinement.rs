@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use egress::Network;
 use local_workspace::SandboxNeed;
 use sandbox_exec::{LauncherConfig, Level, NetworkPolicy, Policy, SpawnerProgram, User};
 use serde::{Deserialize, Serialize};
@@ -91,7 +92,7 @@ pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
 /// Returns the folders and resources that a command may see and use.
 pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> Policy {
     let mut policy = Policy::for_workspace(workspace);
-    policy.network = if options.network { NetworkPolicy::Host } else { NetworkPolicy::Off };
+    policy.network = if options.network == Network::On { NetworkPolicy::Host } else { NetworkPolicy::Off };
     policy.kept_home = homes::kept_home(options, workspace, state_folder);
     // Commands see the workspace: a state folder within it would show them the journal, and let them forge replies.
     if state_folder.starts_with(workspace) {
@@ -133,7 +134,7 @@ impl Confinement {
         Confinement {
             sandbox: options.sandbox.map(|sandbox| sandbox.to_string()),
             lowest_level: lowest,
-            network: on_or_off(options.network),
+            network: options.network.to_string(),
             layer: on_or_off(options.layer),
             home: options.home.to_string(),
             caches: options.caches.iter().map(|folder| absolute_text(folder)).collect(),

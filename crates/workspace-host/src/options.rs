@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use egress::Network;
 use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
 
 use crate::confinement::SandboxChoice;
@@ -28,8 +29,8 @@ pub struct HostOptions {
     pub lowered: Vec<String>,
     /// The confinement that commands need; `None` if the user has not chosen.
     pub sandbox: Option<SandboxChoice>,
-    /// True if commands may use the network.
-    pub network: bool,
+    /// The network of commands.
+    pub network: Network,
     /// True if commands run on a copy-on-write layer where the machine supports one.
     pub layer: bool,
     /// The home of commands.
@@ -65,7 +66,7 @@ impl HostOptions {
             command: String::new(),
             lowered: Vec::new(),
             sandbox: None,
-            network: false,
+            network: Network::Off,
             layer: true,
             home: HomeUse::Kept,
             home_limit_bytes: USUAL_HOME_LIMIT_BYTES,

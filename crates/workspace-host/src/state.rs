@@ -302,6 +302,7 @@ fn open_engine(
         read_only: options.read_only,
         sandbox: confinement::need(options.sandbox, confinement::is_attended()),
         launcher: confinement::launcher(options.sandbox),
+        network: options.network.clone(),
         policy: confinement::policy(options, &paths.workspace, &paths.base),
         state_folder: paths.state_folder(),
         output_folder: kept.outputs,

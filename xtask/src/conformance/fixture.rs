@@ -129,6 +129,7 @@ impl Fixture {
             read_only: false,
             sandbox: SandboxNeed::Whatever,
             launcher: LauncherConfig::new(spawner, user, self.path.join("scratch")),
+            network: egress::Network::Off,
             policy,
             state_folder: Some(RelPath::parse(STATE_FOLDER)?),
             output_folder: self.state().join("output"),

@@ -72,8 +72,8 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
         console,
         "agentd demo: a language model works on a project through a chat window, here with scripted replies.",
     );
-    let report = sessions.workspace().sandbox_report();
-    say(console, &report.map_or_else(|error| error.to_string(), ToString::to_string));
+    let report = sessions.workspace().sandbox_line();
+    say(console, &report.unwrap_or_else(|error| error.to_string()));
     title(console, "the project before");
     say(console, &run_tests(sessions, cancel)?.1);
     let mut session = sessions.create(TASK, Dialect::Agentd, None, cancel).map_err(explain)?;

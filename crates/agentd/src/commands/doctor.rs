@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use egress::Network;
 use jiff::Timestamp;
 use local_workspace::SandboxNeed;
 use sandbox_exec::{Escape, FileConfinement, Launcher, LayerKind, Level, ShellCommand};
@@ -42,6 +43,7 @@ enum State {
 pub(crate) fn doctor(common: &CommonOptions, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
     let mut findings = commands(common, probe);
     findings.extend(configuration(config));
+    findings.push(network(common));
     findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
     findings.extend([git(), clipboard_program()]);
     if console.json {
@@ -172,6 +174,24 @@ fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
             Some(why) => limited(why),
             None => good(format!("kept between commands, in {}", kept.folder.display())),
         },
+    }
+}
+
+/// Reports the network that commands have by the configuration, with the names that presets come to.
+fn network(common: &CommonOptions) -> Finding {
+    let what = "network";
+    let limited = |detail: String| Finding { what, state: State::Limited, detail };
+    match crate::network::settled(common) {
+        Ok((Network::Off, _)) => Finding { what, state: State::Good, detail: "off for commands".to_owned() },
+        Ok((Network::On, _)) => limited("on: commands reach everything".to_owned()),
+        Ok((names, presets)) => {
+            let presets: String = presets.iter().map(|preset| format!("; {preset}")).collect();
+            match crate::network::enforceable(names.clone()) {
+                Ok(names) => Finding { what, state: State::Good, detail: format!("{names}{presets}") },
+                Err(failure) => limited(format!("{names}{presets}: {}", failure.message)),
+            }
+        }
+        Err(failure) => limited(failure.message),
     }
 }
 

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command, Id};
+use egress::Presets;
 use workspace_host::obeyed_names::is_never_changed;
 use workspace_host::user_file::{self, Reach, UserFileError};
 
 use super::fault::Fault;
-use super::reading::parse;
+use super::reading::{Contents, parse};
 use super::settable::{SettableTable, change_at, command_at, option_of, stands_aside};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
@@ -28,6 +29,8 @@ pub(crate) struct ConfigFile {
     pub(crate) unused_because: Option<String>,
     /// The settings, in the order of the file.
     pub(crate) settings: Vec<Setting>,
+    /// The presets for `network` that it defines.
+    pub(crate) presets: Presets,
 }
 
 /// One option that a file sets.
@@ -56,7 +59,8 @@ impl Setting {
         let first = self.values.first().and_then(|value| value.to_str()).unwrap_or_default();
         match self.option {
             "sandbox" => !first.starts_with("require="),
-            "network" | "no-token" => first == "on",
+            "network" => self.values.iter().any(|value| value != "off"),
+            "no-token" => first == "on",
             "cache" | "unprotect" => !self.values.is_empty(),
             "ask-about" => self.values.iter().any(|name| name.to_str().is_some_and(is_never_changed)),
             _ => false,
@@ -96,12 +100,13 @@ impl ConfigFile {
             }
             read => read.map_err(refused)?,
         };
-        let settings = parse(&text, &path, definition).map_err(|faults| faulty(&path, &faults))?;
+        let Contents { settings, presets } =
+            parse(&text, &path, definition).map_err(|faults| faulty(&path, &faults))?;
         // A folder that the file opens to commands may hold the file itself.
         let caches = settings.iter().filter(|setting| setting.option == "cache");
         caches.flat_map(|setting| &setting.values).for_each(|folder| reach.add(Path::new(folder)));
         reach.resolve(&path).map_err(refused)?;
-        Ok(ConfigFile { path: Some(path), is_there: true, unused_because: None, settings })
+        Ok(ConfigFile { path: Some(path), is_there: true, unused_because: None, settings, presets })
     }
 
     /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing and has the reason.

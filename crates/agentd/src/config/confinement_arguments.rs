@@ -9,7 +9,9 @@ use crate::config::NO_FILE;
 /// apart. What the configuration file says is left to be read by the server itself.
 pub(crate) fn given_arguments(common: &CommonOptions) -> Vec<String> {
     let config = common.config.iter().flat_map(|file| ["--config".to_owned(), absolute_text(file)]);
-    let given = arguments(common).into_iter().filter(|(name, _)| common.given.contains(*name));
+    // Presets are asked again by the server.
+    let network = common.network.iter().map(ToString::to_string).collect();
+    let given = arguments(common, network).into_iter().filter(|(name, _)| common.given.contains(*name));
     config.chain(given.flat_map(|(_, words)| words)).collect()
 }
 
@@ -17,17 +19,18 @@ pub(crate) fn given_arguments(common: &CommonOptions) -> Vec<String> {
 /// says by then; folders apart.
 pub(crate) fn settled_arguments(common: &CommonOptions) -> Vec<String> {
     let no_file = ["--config", NO_FILE].map(str::to_owned).into_iter();
-    no_file.chain(arguments(common).into_iter().flat_map(|(_, words)| words)).collect()
+    let network = vec![common.settled_network.to_string()];
+    no_file.chain(arguments(common, network).into_iter().flat_map(|(_, words)| words)).collect()
 }
 
 /// The options about the confinement of commands, by their long names, as the command line has them.
-fn arguments(common: &CommonOptions) -> Vec<(&'static str, Vec<String>)> {
+fn arguments(common: &CommonOptions, network: Vec<String>) -> Vec<(&'static str, Vec<String>)> {
     let valued = |name: &'static str, value: String| (name, vec![format!("--{name}"), value]);
     let mut arguments = Vec::new();
     if let Some(sandbox) = &common.sandbox {
         arguments.push(valued("sandbox", sandbox.to_string()));
     }
-    arguments.push(valued("network", common.network.to_string()));
+    arguments.extend(network.into_iter().map(|value| valued("network", value)));
     arguments.push(valued("layer", common.layer.to_string()));
     arguments.push(valued("home", common.home.to_string()));
     arguments.push(valued("home-limit", common.home_limit.to_string()));

@@ -117,7 +117,7 @@ const INSTEAD: [(&str, &str); 5] = [
 
 /// Checks whether a command, by its words, obeys a common option, by its long name. One that only has subcommands obeys what
 /// one of those does.
-fn obeys(command: &str, option: &str) -> bool {
+pub(crate) fn obeys(command: &str, option: &str) -> bool {
     let is_of = |words: &str| {
         words == command || words.strip_prefix(command).is_some_and(|rest| rest.starts_with(' '))
     };

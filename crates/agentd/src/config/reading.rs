@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::ValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command};
+use egress::{AllowError, Presets};
 use toml_edit::{Document, Item, TableLike, Value};
 use workspace_host::confinement;
 
@@ -18,8 +19,20 @@ use crate::views::progress::one_line;
 /// The least likeness of a name that is suggested for an unknown one, from 0 to 1.
 const LIKENESS: f32 = 0.6;
 
-/// Reads the settings of a file, or all of its faults.
-pub(super) fn parse(text: &str, path: &Path, definition: &Command) -> Result<Vec<Setting>, Vec<Fault>> {
+/// The table that defines presets for `network`.
+const PRESETS: &str = "presets";
+
+/// The contents of a file.
+#[derive(Debug)]
+pub(super) struct Contents {
+    /// The settings, in the order of the file.
+    pub(super) settings: Vec<Setting>,
+    /// The presets that it defines.
+    pub(super) presets: Presets,
+}
+
+/// Reads a file, or all of its faults.
+pub(super) fn parse(text: &str, path: &Path, definition: &Command) -> Result<Contents, Vec<Fault>> {
     let document = Document::parse(text).map_err(|error| {
         let line_number = line_number(text, error.span().map_or(0, |span| span.start));
         vec![Fault { line_number, kind: FaultKind::Syntax(error.message().replace('\n', " ")) }]
@@ -30,13 +43,15 @@ pub(super) fn parse(text: &str, path: &Path, definition: &Command) -> Result<Vec
         folder: folder.unwrap_or_default(),
         definition,
         settings: Vec::new(),
+        presets: Presets::default(),
         faults: Vec::new(),
     };
     reading.table("", document.as_table());
     reading.conflicts();
     // Conflicts are found after everything else; a reader goes through the file by lines.
     reading.faults.sort_by_key(|fault| fault.line_number);
-    if reading.faults.is_empty() { Ok(reading.settings) } else { Err(reading.faults) }
+    let Reading { settings, presets, faults, .. } = reading;
+    if faults.is_empty() { Ok(Contents { settings, presets }) } else { Err(faults) }
 }
 
 struct Reading<'a> {
@@ -45,6 +60,7 @@ struct Reading<'a> {
     folder: PathBuf,
     definition: &'a Command,
     settings: Vec<Setting>,
+    presets: Presets,
     faults: Vec<Fault>,
 }
 
@@ -56,12 +72,40 @@ impl Reading<'_> {
             let line_number = line_number(self.text, start);
             let inner = if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
             match item.as_table_like() {
+                Some(table) if inner == PRESETS => self.define_presets(table),
                 Some(table) if is_table(&inner) => self.table(&inner, table),
                 Some(_) => self.fault(line_number, self.unknown_table(&inner)),
                 None => match self.setting(name, key, line_number, item) {
                     Ok(setting) => self.settings.push(setting),
                     Err(kind) => self.fault(line_number, kind),
                 },
+            }
+        }
+    }
+
+    /// Reads `NAME = ["registry.example", …]`. No tool is asked: a preset of the file is a list of names.
+    fn define_presets(&mut self, table: &dyn TableLike) {
+        for (name, item) in table.iter() {
+            let start = table.key(name).and_then(|key| key.span()).map_or(0, |span| span.start);
+            let line_number = line_number(self.text, start);
+            let texts = match item.as_value() {
+                Some(Value::Array(list)) => list.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
+                Some(value) => value.as_str().map(|text| vec![text]),
+                None => None,
+            };
+            let texts = texts.ok_or_else(|| "give a list of names".to_owned());
+            let list = texts
+                .and_then(|texts| texts.join(",").parse().map_err(|error: AllowError| error.to_string()));
+            let defined = list.and_then(|list| {
+                self.presets
+                    .define(name, list)
+                    .map_err(|_| "a preset's name is one word of letters, digits and hyphens".to_owned())
+            });
+            if let Err(why) = defined {
+                self.fault(
+                    line_number,
+                    FaultKind::Value { key: format!("{PRESETS}.{}", one_line(name)), why },
+                );
             }
         }
     }
@@ -117,12 +161,12 @@ impl Reading<'_> {
     }
 
     fn unknown_table(&self, name: &str) -> FaultKind {
-        let nearest = nearest(name, TABLES.iter().map(|table| table.name));
+        let nearest = nearest(name, TABLES.iter().map(|table| table.name).chain([PRESETS]));
         FaultKind::UnknownTable { name: name.to_owned(), nearest }
     }
 
     fn unknown_key(&self, table: &str, key: &str) -> FaultKind {
-        if table.is_empty() && is_table(key) {
+        if table.is_empty() && (is_table(key) || key == PRESETS) {
             let why = format!("it is a table: write [{key}]");
             return FaultKind::Value { key: key.to_owned(), why };
         }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use cocode_env::{AgentName, AgentNameError, Variable};
+use egress::{AllowError, Network};
 use serde::Deserialize;
 
 use crate::plan::definition::{AgentCommand, AgentDefinition};
@@ -34,6 +35,14 @@ pub enum AgentsFileError {
     NoCommand {
         /// The agent.
         agent: AgentName,
+    },
+    /// The names that an agent may connect to cannot be read.
+    #[error("the network of the agent '{agent}': {source}")]
+    Network {
+        /// The agent.
+        agent: AgentName,
+        /// The fault.
+        source: AllowError,
     },
     /// One of the five variables of the contract would be overridden.
     #[error("the agent '{agent}' may not set {variable}")]
@@ -97,7 +106,7 @@ struct AgentText {
     #[serde(default)]
     sandbox: SwitchText,
     #[serde(default)]
-    network: SwitchText,
+    network: NetworkText,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Deserialize)]
@@ -106,6 +115,31 @@ enum SwitchText {
     #[default]
     On,
     Off,
+}
+
+/// `"on"`, `"off"`, or a list of names.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "give \"on\", \"off\" or a list of names such as [\"api.example\"]")]
+enum NetworkText {
+    Switch(SwitchText),
+    Names(Vec<String>),
+}
+
+impl Default for NetworkText {
+    fn default() -> NetworkText {
+        NetworkText::Switch(SwitchText::On)
+    }
+}
+
+impl NetworkText {
+    fn network(&self) -> Result<Network, AllowError> {
+        match self {
+            NetworkText::Switch(SwitchText::On) => Ok(Network::On),
+            NetworkText::Switch(SwitchText::Off) => Ok(Network::Off),
+            NetworkText::Names(names) if names.is_empty() => Ok(Network::Off),
+            NetworkText::Names(names) => names.join(",").parse().map(Network::Names),
+        }
+    }
 }
 
 impl AgentsFile {
@@ -150,6 +184,8 @@ fn definition(name: AgentName, text: AgentText) -> Result<AgentDefinition, Agent
     if let Some(variable) = text.env.keys().find_map(|key| Variable::from_name(key)) {
         return Err(AgentsFileError::Override { agent: name, variable });
     }
+    let network = text.network.network();
+    let network = network.map_err(|source| AgentsFileError::Network { agent: name.clone(), source })?;
     let timeout: Option<Duration> = text.timeout_seconds.map(RunLimits::timeout_of).transpose()?;
     Ok(AgentDefinition {
         command: AgentCommand::Program { program: text.command, arguments: text.args },
@@ -160,7 +196,7 @@ fn definition(name: AgentName, text: AgentText) -> Result<AgentDefinition, Agent
         writable: text.writable,
         readable: Vec::new(),
         is_confined: text.sandbox == SwitchText::On,
-        has_network: text.network == SwitchText::On,
+        network,
         ..AgentDefinition::new(name)
     })
 }

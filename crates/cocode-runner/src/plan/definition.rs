@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cocode_env::AgentName;
+use egress::Network;
 
 use crate::error::RunnerError;
 use crate::plan::host::Host;
@@ -38,8 +39,8 @@ pub struct AgentDefinition {
     pub readable: Vec<PathBuf>,
     /// True if it is confined.
     pub is_confined: bool,
-    /// True if it may use the network.
-    pub has_network: bool,
+    /// The network that it may use.
+    pub network: Network,
 }
 
 /// The command of an agent.
@@ -72,7 +73,7 @@ impl AgentDefinition {
             writable: Vec::new(),
             readable: Vec::new(),
             is_confined: true,
-            has_network: true,
+            network: Network::On,
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Instant;
 
 use cocode_env::{AgentState, LogLine, LogStream};
+use egress::Network;
 use sandbox_exec::{Launcher, NetworkConfinement, Outcome, OutputStream, Policy, Running, WaitError};
 
 use super::Shared;
@@ -102,7 +103,13 @@ impl AgentRun<'_> {
     fn launcher(&self) -> Result<&Launcher, String> {
         let definition = &self.agent.definition;
         let launcher = self.runner.shared_launcher(self.shared, definition.is_confined)?;
-        if !definition.has_network && launcher.report().net == NetworkConfinement::Open {
+        if matches!(definition.network, Network::Names(_)) {
+            return Err(
+                "it may connect to some names only, and this machine cannot limit the network to names"
+                    .to_owned(),
+            );
+        }
+        if definition.network == Network::Off && launcher.report().net == NetworkConfinement::Open {
             return Err("it may not use the network, and this machine cannot enforce that".to_owned());
         }
         Ok(launcher)

@@ -174,7 +174,7 @@ fn an_agent_without_network_is_not_started_where_that_cannot_be_enforced() {
     // This level does not confine the network.
     let mut fixture = Fixture::new();
     fixture.level = Level::Process;
-    let offline = || AgentDefinition { has_network: false, ..agent("a", MARKED) };
+    let offline = || AgentDefinition { network: egress::Network::Off, ..agent("a", MARKED) };
     let record = fixture.run_agent(offline());
     assert_eq!((record.state, record.exit_code), (AgentState::Failed, None), "{record:?}");
     assert!(record.detail.unwrap().contains("it may not use the network"));

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use cocode_runner::{AgentCommand, AgentDefinition, AgentsFile, AgentsFileError};
+use egress::Network;
 use proptest::prelude::*;
 
 #[test]
@@ -23,10 +24,10 @@ fn every_key_of_a_definition_is_read() {
     let agent = &file.agents[&"fixer".parse().unwrap()];
     assert_eq!(agent.timeout.unwrap().as_secs(), 900);
     assert_eq!(agent.check.as_deref(), Some("cargo test"));
-    assert!(!agent.is_confined && !agent.has_network);
+    assert!(!agent.is_confined && agent.network == Network::Off);
     let plain = AgentsFile::parse("[agents.x]\ncommand = 'x'").unwrap();
     let plain = &plain.agents[&"x".parse().unwrap()];
-    assert!(plain.is_confined && plain.has_network);
+    assert!(plain.is_confined && plain.network == Network::On);
 }
 
 #[test]
@@ -59,6 +60,24 @@ fn built_in_agents_get_the_issue_in_their_arguments() {
     assert!(AgentDefinition::built_in(&"other".parse().unwrap()).is_none());
 }
 
+#[test]
+fn the_network_of_an_agent_may_be_a_list_of_names() {
+    let network = |value: &str| {
+        let text = format!("[agents.a]\ncommand = 'sh'\nnetwork = {value}\n");
+        let file = AgentsFile::parse(&text).map_err(|error| error.to_string())?;
+        Ok::<_, String>(file.agents[&"a".parse().unwrap()].network.to_string())
+    };
+    assert_eq!(
+        network("['api.example', '*.cdn.example:443']"),
+        Ok("allow=api.example,*.cdn.example:443".into())
+    );
+    assert_eq!(network("[]"), Ok("off".into()));
+    assert_eq!(network("'on'"), Ok("on".into()));
+    insta::assert_snapshot!(network("['a.example', '10.0.0.5']").unwrap_err(), @"the network of the agent 'a': entry 2, column 11: this is an address: give a name for it, NAME@ADDRESS, and have the command use the name");
+    insta::assert_snapshot!(network("['npm']").unwrap_err(), @"the network of the agent 'a': there is no preset 'npm'; a host of one label is written with its port, npm:443");
+    insta::assert_snapshot!(network("'maybe'").unwrap_err(), @r#"the definitions of agents cannot be read: line 3: give "on", "off" or a list of names such as ["api.example"]"#);
+}
+
 proptest! {
     #[test]
     fn a_definition_that_is_accepted_keeps_what_it_says(
@@ -87,7 +106,7 @@ proptest! {
             prop_assert_eq!(&definition.command, &AgentCommand::Program { program, arguments });
             prop_assert_eq!(&definition.environment, &environment);
             prop_assert_eq!(definition.timeout.map(|timeout| timeout.as_secs()), Some(timeout_seconds));
-            prop_assert_eq!((definition.is_confined, definition.has_network), (is_confined, has_network));
+            prop_assert_eq!((definition.is_confined, definition.network == Network::On), (is_confined, has_network));
         }
     }
 

@@ -24,6 +24,7 @@ pub(crate) fn engine(root: &Path, state: &Path, journal: Journal) -> LocalWorksp
         read_only: false,
         sandbox: SandboxNeed::Whatever,
         launcher: LauncherConfig::new(spawner, user, state.to_owned()),
+        network: egress::Network::Off,
         policy: Policy::for_workspace(root),
         state_folder: None,
         output_folder: state.join("output"),

@@ -12,7 +12,7 @@ impl LocalWorkspace {
             root,
             default_exclusions: DEFAULT_EXCLUSIONS.map(str::to_owned).to_vec(),
             limits: self.config.limits,
-            sandbox: self.sandbox_report().map_or_else(|error| error.to_string(), ToString::to_string),
+            sandbox: self.sandbox_line().unwrap_or_else(|error| error.to_string()),
             warnings: Vec::new(),
         })
     }

@@ -7,7 +7,6 @@ use sandbox_exec::Level;
 use workspace_host::confinement::SandboxChoice;
 
 use crate::common_options::CommonOptions;
-use crate::common_options::Switch;
 use crate::exit::{Exit, Failure};
 
 /// Has a definition obey `--sandbox`, `--network` and `--cache`. Where it does not fit them it is refused.
@@ -32,7 +31,7 @@ pub(crate) fn confine(common: &CommonOptions, agent: &mut AgentDefinition) -> Re
     }
     // Without the option the definition decides: commands of a model have no network, but agents talk to their model.
     if is_given("network") {
-        agent.has_network = common.network == Switch::On;
+        agent.network = common.settled_network.clone();
     }
     for folder in &common.cache {
         if !is_given("cache") {

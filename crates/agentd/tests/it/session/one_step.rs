@@ -292,6 +292,7 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
             "commands",
             "writing",
             "configuration",
+            "network",
             "workspace",
             "files",
             "state folder",

@@ -72,6 +72,7 @@ fn open_workspace(folder: &Path, code: &Path, state: &Path, journal: Journal) ->
         read_only: false,
         sandbox: SandboxNeed::Whatever,
         launcher: LauncherConfig::new(spawner, user, folder.join("scratch")),
+        network: egress::Network::Off,
         policy: Policy::for_workspace(code),
         state_folder: None,
         output_folder: state.join("output"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use egress::Network;
 use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
 use sandbox_exec::Level;
 use wap_core::*;
@@ -300,6 +301,31 @@ fn commands_need_the_confinement_that_was_asked_for() {
     let response = run(&workspace, "touch ran").unwrap();
     assert!(response.sandbox.starts_with("sandbox: level="), "{response:?}");
     assert_eq!(fixture.text("ran").unwrap(), "");
+}
+
+#[test]
+fn the_line_about_confinement_says_which_network_commands_have() {
+    let fixture = Fixture::new();
+    let names = Network::Names("a.example,git.example:22".parse().unwrap());
+    let line = |network: Network| {
+        let config = EngineConfig { network, ..fixture.config() };
+        let workspace = fixture.open_with(fixture.open_journal(), config).0;
+        let info = workspace.workspace_info(&Caller::once().call()).unwrap().sandbox;
+        let measured = workspace.sandbox_report().unwrap().net.to_string();
+        (info, measured, run(&workspace, "touch ran"))
+    };
+    let (off, measured, ran) = line(Network::Off);
+    assert!(off.contains(&format!("; net={measured}; ")), "{off}");
+    assert_eq!(ran.unwrap().sandbox, off);
+    let (on, _, ran) = line(Network::On);
+    assert!(on.contains("; net=on; "), "{on}");
+    assert_eq!(ran.unwrap().sandbox, on, "the record of a command has the network that it had");
+    std::fs::remove_file(fixture.root().join("ran")).unwrap();
+    // A list that nothing enforces is not taken for the whole network, nor for none.
+    let (some, _, ran) = line(names);
+    assert!(some.contains(&format!("; net={measured} allow=a.example,git.example:22; ")), "{some}");
+    assert_eq!(ran.unwrap_err().reason(), Reason::SandboxUnavailable);
+    assert_eq!(fixture.text("ran"), None);
 }
 
 #[test]

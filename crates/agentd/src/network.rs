@@ -1,0 +1,122 @@
+//! The network of commands, settled from what the user chose: presets are asked once, before anything starts.
+
+use std::path::PathBuf;
+
+use egress::{AllowItem, Network, NetworkChoice, SystemOutside, Tools};
+use workspace_host::confinement;
+
+use crate::common_options::CommonOptions;
+use crate::config::obeyed_options;
+use crate::exit::{Exit, Failure};
+use crate::views::console::Console;
+
+/// Settles the network of commands, and prints what each preset came to.
+///
+/// Nothing is done for a command that runs no other programs, or that only writes down how it is to be run.
+pub(crate) fn settle(common: &mut CommonOptions, console: Console) -> Result<(), Failure> {
+    let command = common.command.as_str();
+    let is_about_agents = command.starts_with("cocode") && !common.given.contains("network");
+    if command == "setup" || is_about_agents || !obeyed_options::obeys(command, "network") {
+        return Ok(());
+    }
+    // `call` ends with 0, 1 or 2 only.
+    let is_call = command == "call";
+    let settled = settled(common).and_then(|(network, presets)| {
+        presets.iter().for_each(|preset| console.notice(&format!("network: {preset}")));
+        enforceable(network)
+    });
+    common.settled_network = settled
+        .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?;
+    Ok(())
+}
+
+/// Refuses a network that the sandbox does not enforce.
+pub(crate) fn enforceable(network: Network) -> Result<Network, Failure> {
+    match network {
+        Network::Names(list) => {
+            let text = format!("this machine cannot limit the network of commands to {list}");
+            Err(Failure::new(Exit::Missing, text).advise("choose --network off or --network on"))
+        }
+        network => Ok(network),
+    }
+}
+
+/// Returns the network that the values of `--network` come to, and a line for each preset that was asked.
+pub(crate) fn settled(common: &CommonOptions) -> Result<(Network, Vec<String>), Failure> {
+    let items = match combined(&common.network)? {
+        Combined::Off => return Ok((Network::Off, Vec::new())),
+        Combined::On => return Ok((Network::On, Vec::new())),
+        Combined::Allow(items) => items,
+    };
+    let expansion = common.presets.expand(&items, &tools(common), &SystemOutside::default());
+    let expansion = expansion.map_err(|error| {
+        let failure = Failure::new(Exit::Usage, format!("--network: {error}"));
+        match error.advice() {
+            Some(advice) => failure.advise(advice),
+            None => failure,
+        }
+    })?;
+    let lines = expansion.to_string().lines().map(str::to_owned).collect();
+    Ok((Network::Names(expansion.list), lines))
+}
+
+/// All values of `--network` together.
+enum Combined {
+    Off,
+    On,
+    Allow(Vec<AllowItem>),
+}
+
+fn combined(choices: &[NetworkChoice]) -> Result<Combined, Failure> {
+    let mut items = Vec::new();
+    for choice in choices {
+        match choice {
+            NetworkChoice::Allow(more) => items.extend_from_slice(more),
+            NetworkChoice::Off | NetworkChoice::On if choices.iter().any(|other| other != choice) => {
+                let text = format!("--network {choice} cannot stand beside another one");
+                return Err(Failure::new(Exit::Usage, text)
+                    .advise("give on or off alone, or as many of allow=… as you like"));
+            }
+            NetworkChoice::Off => return Ok(Combined::Off),
+            NetworkChoice::On => return Ok(Combined::On),
+        }
+    }
+    Ok(if items.is_empty() { Combined::Off } else { Combined::Allow(items) })
+}
+
+/// The user's tools. Nothing that lies in a folder that commands may change decides what they answer.
+fn tools(common: &CommonOptions) -> Tools {
+    let writable = [&common.workspace].into_iter().chain(&common.base).chain(&common.cache);
+    let writable: Vec<PathBuf> =
+        writable.map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone())).collect();
+    // Tools look for settings in all folders above: beneath the home they are the user's own.
+    let home = confinement::home().filter(|home| home.is_absolute());
+    Tools::of_this_process(writable, home.unwrap_or_else(std::env::temp_dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn combine(values: &[&str]) -> Result<String, String> {
+        let choices: Vec<NetworkChoice> = values.iter().map(|value| value.parse().unwrap()).collect();
+        match combined(&choices) {
+            Ok(Combined::Off) => Ok("off".to_owned()),
+            Ok(Combined::On) => Ok("on".to_owned()),
+            Ok(Combined::Allow(items)) => Ok(NetworkChoice::Allow(items).to_string()),
+            Err(failure) => Err(failure.message),
+        }
+    }
+
+    #[test]
+    fn lists_add_up_and_nothing_else_does() {
+        assert_eq!(combine(&["off"]), Ok("off".into()));
+        assert_eq!(combine(&["on", "on"]), Ok("on".into()));
+        assert_eq!(combine(&[]), Ok("off".into()));
+        let lists = ["allow=a.example,npm", "allow=b.example:22"];
+        assert_eq!(combine(&lists), Ok("allow=a.example,npm,b.example:22".into()));
+        for mixed in [["on", "off"], ["allow=a.example", "on"], ["off", "allow=a.example"]] {
+            assert!(combine(&mixed).unwrap_err().contains("cannot stand beside"), "{mixed:?}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Connections outside the sandbox, in the name of commands.
+
+mod connection;
+mod dialer;
+mod grant;
+mod greeting;
+mod outside;
+mod proxy;
+mod refused;
+mod relay;
+mod route;
+mod system_outside;
+
+pub use dialer::{DialLimits, Dialer};
+pub use grant::Grant;
+pub use outside::{Outside, ResolveError};
+pub use proxy::{Proxy, ProxyError};
+pub use system_outside::SystemOutside;

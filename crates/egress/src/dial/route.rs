@@ -1,0 +1,101 @@
+//! A connection outside, to an address that was checked, or through the user's proxy.
+
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use super::dialer::Shared;
+use super::outside::ResolveError;
+use super::proxy::Proxy;
+use super::refused::Fault;
+use crate::address::refused_kind;
+use crate::allow::{HostName, Match};
+
+/// The most addresses of a name that are tried.
+const MOST_TRIED: usize = 4;
+
+/// The longest look-up of a name that a proxy resolves anyway. Behind a proxy many machines resolve no outside names.
+const LOOKUP_BESIDE_PROXY: Duration = Duration::from_secs(2);
+
+/// A connection outside, with bytes that came with it.
+pub(crate) struct Connected {
+    pub(crate) stream: TcpStream,
+    pub(crate) first: Vec<u8>,
+}
+
+/// Connects to an allowed port of a name.
+///
+/// What is dialled is an address that was checked, never the name: a name that resolves to something else the next time gains
+/// nothing by it.
+pub(crate) fn connect(
+    shared: &Shared,
+    name: &HostName,
+    port: u16,
+    allowed: Match,
+) -> Result<Connected, Fault> {
+    let deadline = Instant::now() + shared.limits.connecting;
+    let direct = |addresses: &[IpAddr]| {
+        let stream = dial(shared, addresses, port, deadline)?;
+        Ok(Connected { stream, first: Vec::new() })
+    };
+    if let Some(address) = allowed.address {
+        return direct(&[address]);
+    }
+    let proxy = shared.proxy.as_ref().map_err(|error| *error)?;
+    match proxy.as_ref().filter(|proxy| proxy.is_used_for(name, port)) {
+        Some(proxy) => through(shared, proxy, name, port, deadline),
+        None => direct(&resolve(shared, name, deadline)?),
+    }
+}
+
+fn through(
+    shared: &Shared,
+    proxy: &Proxy,
+    name: &HostName,
+    port: u16,
+    deadline: Instant,
+) -> Result<Connected, Fault> {
+    // The proxy resolves the name itself. Where this machine can, too, a name that leads to a refused address is refused.
+    let lookup_deadline = deadline.min(Instant::now() + LOOKUP_BESIDE_PROXY);
+    match resolve(shared, name, lookup_deadline) {
+        Ok(_) | Err(Fault::Resolve(_)) => {}
+        Err(fault) => return Err(fault),
+    }
+    let stream = proxy_stream(shared, proxy, deadline).map_err(|fault| Fault::ProxyAway(Box::new(fault)))?;
+    let first = proxy.connect(&stream, name, port, deadline)?;
+    Ok(Connected { stream, first })
+}
+
+/// Connects to the proxy, wherever it is: the user named it.
+fn proxy_stream(shared: &Shared, proxy: &Proxy, deadline: Instant) -> Result<TcpStream, Fault> {
+    let addresses = match proxy.host().parse() {
+        Ok(address) => vec![address],
+        Err(_) => shared.outside.resolve(proxy.host(), deadline)?,
+    };
+    dial(shared, &addresses, proxy.port(), deadline)
+}
+
+/// Resolves a name, and checks every address that it has.
+fn resolve(shared: &Shared, name: &HostName, deadline: Instant) -> Result<Vec<IpAddr>, Fault> {
+    let addresses = shared.outside.resolve(name.as_str(), deadline)?;
+    let refused = addresses.iter().find_map(|address| Some((*address, refused_kind(*address)?)));
+    match refused {
+        Some((address, kind)) => Err(Fault::Address(address, kind)),
+        None => Ok(addresses),
+    }
+}
+
+/// Connects to the first address that answers.
+fn dial(shared: &Shared, addresses: &[IpAddr], port: u16, deadline: Instant) -> Result<TcpStream, Fault> {
+    let tried = &addresses[..addresses.len().min(MOST_TRIED)];
+    let mut fault = Fault::Resolve(ResolveError::Unresolved);
+    for (index, address) in tried.iter().enumerate() {
+        let address = SocketAddr::new(*address, port);
+        // An address that does not answer leaves its share of the time to the others.
+        let share = deadline.saturating_duration_since(Instant::now()) / (tried.len() - index) as u32;
+        match shared.outside.connect(address, Instant::now() + share) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => fault = Fault::Connect(address, error),
+        }
+    }
+    Err(fault)
+}

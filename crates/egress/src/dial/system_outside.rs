@@ -1,0 +1,88 @@
+//! The machine's own resolver and sockets.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::outside::{Outside, ResolveError};
+
+/// The most look-ups at one time. A look-up cannot be interrupted: one that is given up holds its thread until the system's
+/// resolver has given up, too.
+const MOST_LOOKUPS: usize = 64;
+
+/// The shortest time that a connection is given; the system refuses to wait for none at all.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The machine's own resolver and sockets.
+#[derive(Debug, Default)]
+pub struct SystemOutside {
+    lookups: Arc<Lookups>,
+}
+
+/// The number of look-ups under way.
+#[derive(Debug, Default)]
+struct Lookups {
+    running: Mutex<usize>,
+    ended: Condvar,
+}
+
+/// One look-up under way.
+struct Lookup(Arc<Lookups>);
+
+impl Lookups {
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until another look-up may begin.
+    fn begin(lookups: &Arc<Lookups>, deadline: Instant) -> Option<Lookup> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let is_full = |running: &mut usize| *running >= MOST_LOOKUPS;
+        let waited = lookups.ended.wait_timeout_while(lookups.lock(), left, is_full);
+        let (mut running, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            return None;
+        }
+        *running += 1;
+        Some(Lookup(Arc::clone(lookups)))
+    }
+}
+
+impl Drop for Lookup {
+    fn drop(&mut self) {
+        *self.0.lock() -= 1;
+        self.0.ended.notify_one();
+    }
+}
+
+impl Outside for SystemOutside {
+    fn resolve(&self, name: &str, deadline: Instant) -> Result<Vec<IpAddr>, ResolveError> {
+        let lookup = Lookups::begin(&self.lookups, deadline).ok_or(ResolveError::TimedOut)?;
+        let (answer, answers) = mpsc::channel();
+        let name = name.to_owned();
+        let spawned = thread::Builder::new().name("egress-lookup".to_owned()).spawn(move || {
+            let _lookup = lookup;
+            // A receiver that is gone has given up.
+            let _ = answer.send((name.as_str(), 0).to_socket_addrs().map(Vec::from_iter));
+        });
+        if spawned.is_err() {
+            return Err(ResolveError::TimedOut);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let answer = answers.recv_timeout(left).map_err(|_| ResolveError::TimedOut)?;
+        let mut addresses: Vec<IpAddr> = Vec::new();
+        for address in answer.map_err(|_| ResolveError::Unresolved)? {
+            if !addresses.contains(&address.ip()) {
+                addresses.push(address.ip());
+            }
+        }
+        if addresses.is_empty() { Err(ResolveError::Unresolved) } else { Ok(addresses) }
+    }
+
+    fn connect(&self, address: SocketAddr, deadline: Instant) -> io::Result<TcpStream> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        TcpStream::connect_timeout(&address, left.max(SHORTEST))
+    }
+}

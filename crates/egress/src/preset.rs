@@ -1,0 +1,10 @@
+//! Names that a tool on this machine fetches from, asked of the tool itself.
+
+mod answer;
+mod cargo;
+mod expand;
+mod tool;
+mod tools;
+
+pub use expand::{Expansion, PresetError, Presets};
+pub use tool::{ToolError, Tools};

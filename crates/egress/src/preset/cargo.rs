@@ -1,0 +1,106 @@
+//! Cargo: its configuration, and the indexes that it has fetched.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::answer::entries;
+use super::tool::{ToolError, Tools};
+use crate::allow::AllowEntry;
+
+/// The source that others replace.
+const CRATES_IO: &str = "crates-io";
+
+/// The most replacements that are followed: more are a circle.
+const MOST_REPLACEMENTS: usize = 16;
+
+/// The most bytes of an index's settings.
+const MOST_INDEX_BYTES: u64 = 64 * 1024;
+
+/// The most indexes that are looked at.
+const MOST_INDEXES: usize = 32;
+
+/// Registries of the configuration, or else every index that cargo has fetched, and where their crates are.
+///
+/// Cargo states its default nowhere but in what it has fetched: each index says where its files are.
+pub(super) fn ask(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
+    // The command is one of cargo's that is not yet stable.
+    let arguments = ["-Zunstable-options", "config", "get", "--format", "json"];
+    let output = tools.run("cargo", &arguments, &[("RUSTC_BOOTSTRAP", "1")], &[])?;
+    let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| ToolError::Failed)?;
+    let replaced = replacement(&settings);
+    let registries = settings.get("registries").and_then(Value::as_object);
+    let mut urls: Vec<String> = registries
+        .into_iter()
+        .flat_map(|registries| registries.values())
+        .filter_map(|registry| registry.get("index")?.as_str().map(str::to_owned))
+        .chain(replaced.clone())
+        .collect();
+    let hosts: BTreeSet<String> = urls.iter().filter_map(|url| host(url)).collect();
+    for index in fetched(tools) {
+        // With a replacement, what was fetched before it does not count.
+        if replaced.is_none() || hosts.contains(&index.host) {
+            urls.push(format!("https://{}", index.host));
+            urls.extend(index.files);
+        }
+    }
+    entries(urls.iter().map(String::as_str))
+}
+
+/// Follows the replacements of the usual source to the registry that is fetched from.
+fn replacement(settings: &Value) -> Option<String> {
+    let mut name = CRATES_IO;
+    let mut registry = None;
+    for _ in 0..MOST_REPLACEMENTS {
+        let source = settings.get("source").and_then(|sources| sources.get(name));
+        registry = source.and_then(|source| source.get("registry")).and_then(Value::as_str);
+        match source.and_then(|source| source.get("replace-with")).and_then(Value::as_str) {
+            Some(next) => name = next,
+            None => break,
+        }
+    }
+    registry.map(str::to_owned).or_else(|| {
+        let named = settings.get("registries")?.get(name)?.get("index")?.as_str()?;
+        (name != CRATES_IO).then(|| named.to_owned())
+    })
+}
+
+/// An index that cargo has fetched.
+struct Fetched {
+    host: String,
+    /// The addresses of its crates and of its interface for searching.
+    files: Vec<String>,
+}
+
+fn fetched(tools: &Tools) -> Vec<Fetched> {
+    let home = tools
+        .variable("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(tools.variable("HOME")?).join(".cargo")));
+    let Some(folder) = home.map(|home| home.join("registry/index")) else { return Vec::new() };
+    // What a model may write says nothing about what it may reach.
+    if tools.is_writable(&folder) {
+        return Vec::new();
+    }
+    let Ok(indexes) = fs::read_dir(folder) else { return Vec::new() };
+    indexes.take(MOST_INDEXES).filter_map(|index| read_index(&index.ok()?.path())).collect()
+}
+
+/// Reads an index's folder, `HOST-HASH`, and its settings, `{"dl": …, "api": …}`.
+fn read_index(folder: &Path) -> Option<Fetched> {
+    let (host, _) = folder.file_name()?.to_str()?.rsplit_once('-')?;
+    let mut text = String::new();
+    File::open(folder.join("config.json")).ok()?.take(MOST_INDEX_BYTES).read_to_string(&mut text).ok()?;
+    let settings: Value = serde_json::from_str(&text).ok()?;
+    let files = ["dl", "api"].iter().filter_map(|key| settings.get(key)?.as_str().map(str::to_owned));
+    Some(Fetched { host: host.to_owned(), files: files.collect() })
+}
+
+fn host(url: &str) -> Option<String> {
+    let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    Some(host.split(':').next()?.to_ascii_lowercase())
+}

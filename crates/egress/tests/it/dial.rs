@@ -1,0 +1,8 @@
+//! Connections of commands, made outside with a scripted resolver and servers on loopback.
+
+mod addresses;
+mod fixture;
+mod greeting;
+mod many;
+mod proxy;
+mod relay;

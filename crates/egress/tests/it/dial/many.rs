@@ -1,0 +1,75 @@
+//! Many connections at one time.
+
+use egress::DialLimits;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::fixture::{Network, assert_connected, assert_reset};
+
+const LIST: &str = "a.example:8080@127.0.0.1";
+
+/// Raises the number of files that this process may have open as far as it may.
+fn raise_open_files() -> u64 {
+    let limits = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, maximum: limits.maximum }).unwrap();
+    limits.maximum.unwrap_or(u64::MAX)
+}
+
+#[test]
+fn a_thousand_connections_are_open_at_one_time() {
+    // Each has two ends of two connections in this process.
+    let count = 1000.min(usize::try_from(raise_open_files() / 4 - 100).unwrap());
+    let network = Network::new(&[]);
+    let grant = network.grant(LIST);
+    let open = |_| {
+        let command = network.open(&grant, "a.example", 8080);
+        (command, network.accept())
+    };
+    let connections: Vec<_> = (0..count).map(open).collect();
+    for (command, server) in connections {
+        assert_connected(command, server);
+    }
+    assert!(network.receipts.try_recv().is_err(), "nothing was refused");
+}
+
+#[test]
+fn connections_beyond_the_bound_wait_and_then_are_refused() {
+    let mut limits = DialLimits::default();
+    (limits.open, limits.waiting) = (3, 2);
+    let network = Network::with(&[], limits, None);
+    let grant = network.grant(LIST);
+    let open: Vec<_> = (0..3)
+        .map(|_| {
+            let command = network.open(&grant, "a.example", 8080);
+            (command, network.accept())
+        })
+        .collect();
+    let waiting: Vec<_> = (0..2).map(|_| network.open(&grant, "a.example", 8080)).collect();
+    let refused = network.open(&grant, "a.example", 8080);
+    insta::assert_snapshot!(network.receipt(), @"connect a.example:8080 · 3 connections are open and 2 wait");
+    assert_reset(refused);
+    // A name that is not allowed does not wait.
+    assert_reset(network.open(&grant, "b.example", 8080));
+    assert!(network.receipt().contains("b.example"));
+    assert_eq!(network.dialled().len(), 3);
+    for (command, server) in open {
+        assert_connected(command, server);
+    }
+    for command in waiting {
+        assert_connected(command, network.accept());
+    }
+}
+
+#[test]
+fn connections_that_wait_end_with_their_command() {
+    let mut limits = DialLimits::default();
+    (limits.open, limits.waiting) = (1, 8);
+    let network = Network::with(&[], limits, None);
+    let (busy, ended) = (network.grant(LIST), network.grant(LIST));
+    let open = (network.open(&busy, "a.example", 8080), network.accept());
+    let waiting: Vec<_> = (0..4).map(|_| network.open(&ended, "a.example", 8080)).collect();
+    drop(ended);
+    for mut command in waiting {
+        assert_eq!(super::fixture::read_all(&mut command), b"");
+    }
+    assert_connected(open.0, open.1);
+}
