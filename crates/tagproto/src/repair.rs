@@ -24,6 +24,7 @@ mod repair_kind;
 mod spelled_closers;
 mod tag_line;
 mod thinking;
+mod view_gutter;
 
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
