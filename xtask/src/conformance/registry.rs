@@ -42,6 +42,7 @@ impl Registry {
             ("numbered-views.json", Some("view"), numbered_views::view),
             ("numbered-views.json", Some("body"), text_edits::foreign),
             ("numbered-views.json", Some("edit"), text_edits::edit),
+            ("numbered-views.json", Some("read"), wap::run),
             ("codali.json", None, codali::run),
             ("envelope-replies.json", None, envelope_replies::run),
             ("wap.json", Some("read"), wap::run),

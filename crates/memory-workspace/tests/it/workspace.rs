@@ -382,7 +382,7 @@ fn a_range_is_cut_at_a_line_and_a_long_line_at_a_character() {
     let workspace =
         MemoryWorkspace::with_files([("lines", "1\n2\n3\n4\n"), ("long", "ääää\n")]).with_limits(limits);
     let read = |path: &str, start_line| {
-        let request = ReadFile { path: path.into(), start_line, end_line: None };
+        let request = ReadFile { path: path.into(), start_line, end_line: None, ..ReadFile::default() };
         workspace.read_file(&Caller::once().call(), &request)
     };
     let lines = read("lines", Some(1)).unwrap();
