@@ -12,6 +12,7 @@ mod fixture;
 mod generator;
 mod llm4s;
 mod mortal;
+mod numbered_views;
 mod problem;
 mod registry;
 mod ruling;

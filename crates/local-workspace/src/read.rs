@@ -334,7 +334,7 @@ fn respond(
     };
     let cut = response.cut_warning(request.start_line.unwrap_or(1).unsigned_abs());
     response.warnings.extend(cut);
-    Ok(response)
+    Ok(response.with_line_numbers(request))
 }
 
 pub(crate) fn metadata(path: &RelPath, metadata: &Metadata) -> FileMetadata {

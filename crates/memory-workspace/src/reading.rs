@@ -55,7 +55,8 @@ pub(crate) fn read(tree: &Tree, limits: &Limits, request: &ReadFile) -> Result<R
         returned_lines: returned as u64,
         version: Some(version_of(bytes)),
         warnings: if source.is_lossy() { vec![lossy] } else { Vec::new() },
-    })
+    }
+    .with_line_numbers(request))
 }
 
 /// Checks the range that a request names; 1-based and inclusive.

@@ -38,7 +38,7 @@ const SANDBOX: &str = "level=none; commands=scripted";
 ///     retention: Retention::Process,
 /// };
 /// let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
-/// let request = ReadFile { path: "./a.txt".into(), start_line: Some(2), end_line: None };
+/// let request = ReadFile { path: "./a.txt".into(), start_line: Some(2), end_line: None, ..ReadFile::default() };
 /// assert_eq!(workspace.read_file(&call, &request)?.content, "two\n");
 /// # Ok::<(), wap_core::WapError>(())
 /// ```

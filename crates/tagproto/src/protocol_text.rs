@@ -8,6 +8,7 @@ macro_rules! protocol_text {
             include_str!("protocol_text/blocks.txt"),
             include_str!(concat!("protocol_text/", $dialect, ".txt")),
             include_str!("protocol_text/manners.txt"),
+            include_str!(concat!("protocol_text/", $dialect, "_files.txt")),
         )
     };
 }

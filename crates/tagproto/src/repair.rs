@@ -23,6 +23,7 @@ mod repair_kind;
 mod spelled_closers;
 mod tag_line;
 mod thinking;
+mod view_gutter;
 
 pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;

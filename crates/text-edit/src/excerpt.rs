@@ -22,7 +22,7 @@ impl Default for ExcerptLimits {
     }
 }
 
-/// Lines of a text with their numbers. Its text form has one `number | line` a line.
+/// Lines of a text with their numbers. Its text form has one `number|line` a line, as numbered views have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// The lines, in order and without gaps.
@@ -76,7 +76,7 @@ impl fmt::Display for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.lines.last().map_or(1, |line| line.line_number.to_string().len());
         for line in &self.lines {
-            writeln!(f, "{:>width$} | {}", line.line_number, line.text)?;
+            writeln!(f, "{:>width$}|{}", line.line_number, line.text)?;
         }
         Ok(())
     }

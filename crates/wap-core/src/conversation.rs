@@ -189,8 +189,12 @@ impl Conversation {
             }
             for hit in matches {
                 let line = i64::try_from(hit.line).unwrap_or(i64::MAX);
-                let request =
-                    ReadFile { path: path.to_owned(), start_line: Some(line), end_line: Some(line) };
+                let request = ReadFile {
+                    path: path.to_owned(),
+                    start_line: Some(line),
+                    end_line: Some(line),
+                    ..ReadFile::default()
+                };
                 let read = workspace.read_file(call, &request).ok();
                 let is_same =
                     |read: &ReadFileResponse| read.content.trim_end_matches(['\r', '\n']) == hit.match_text;

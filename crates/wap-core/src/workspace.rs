@@ -49,7 +49,8 @@ pub trait Workspace: Send + Sync {
         let _ = since;
         // A file that cannot be read has no state; the outer error is for failures of the engine.
         let read = |path: &String| {
-            let request = ReadFile { path: path.clone(), start_line: None, end_line: None };
+            let request =
+                ReadFile { path: path.clone(), start_line: None, end_line: None, ..ReadFile::default() };
             let response = self.read_file(call, &request).ok()?;
             Some(FileState { path: response.metadata.path, version: response.version, has_changed: false })
         };

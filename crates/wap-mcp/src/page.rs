@@ -53,6 +53,29 @@ pub(crate) fn head(text: &str, characters: usize) -> (&str, u64) {
     }
 }
 
+/// Returns [`head`] of a text each of whose lines will have its number in front, the first one `first`.
+pub(crate) fn numbered_head(text: &str, first: u64, characters: usize) -> (&str, u64) {
+    let (page, lines) = head(text, characters);
+    // The width of the last number that may be shown; a page that gets shorter by it has narrower ones at most.
+    let width = first.saturating_add(lines).to_string().len() + 1;
+    let (mut end, mut count, mut left) = (0, 0, characters);
+    for line in page.split_inclusive('\n') {
+        let needed = line.chars().count() + width;
+        if needed > left {
+            break;
+        }
+        left -= needed;
+        end += line.len();
+        count += 1;
+    }
+    // The start of a line that is too long by itself; its number is beyond the limit.
+    if count == 0 {
+        head(page.split_inclusive('\n').next().unwrap_or(page), characters)
+    } else {
+        (&page[..end], count)
+    }
+}
+
 /// Returns the whole lines from the end of a text that fit; of a last line that does not fit by itself, its end.
 pub(crate) fn tail(text: &str, characters: usize) -> &str {
     if text.len() <= characters {
@@ -76,4 +99,21 @@ pub(crate) fn line_count(text: &str) -> u64 {
     let endings: u64 =
         pieces.map(|piece| u64::from(piece.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>())).sum();
     endings + u64::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered_head;
+
+    #[test]
+    fn a_page_holds_the_numbers_of_its_lines_too() {
+        let text = "12345\n".repeat(20);
+        // Each of them has eight characters with its number and bar, so that five fit and not six.
+        let (page, lines) = numbered_head(&text, 1, 40);
+        assert_eq!((page.len(), lines), (30, 5));
+        assert_eq!(numbered_head("a\nb", 1, 40), ("a\nb", 2));
+        assert_eq!(numbered_head("", 1, 40), ("", 0));
+        // A line that is too long by itself is cut.
+        assert_eq!(numbered_head("12345678\nb\n", 1, 5), ("12345", 1));
+    }
 }

@@ -14,8 +14,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use wap_core::{
-    Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Tool, UnknownArguments, Unobserved,
-    WapError,
+    Call, CancelFlag, CommandObserver, GUIDELINES, ReadFile, Reason, Request, Tool, UnknownArguments,
+    Unobserved, WapError,
 };
 
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
@@ -186,6 +186,13 @@ impl McpServer {
         };
         let (config, outputs) = (Arc::clone(&self.config), Arc::clone(&self.outputs));
         let answered_request = request.clone();
+        let request = match request {
+            // The page numbers what it shows, no wider than it needs.
+            Request::ReadFile(read) if !self.config.wap_json => {
+                Request::ReadFile(ReadFile { line_numbers: None, ..read })
+            }
+            request => request,
+        };
         let (sender, answered) = oneshot::channel();
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wap_core::{
-    Denied, ExecuteCommandResponse, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse,
-    SearchMatch, WapError, visible_text,
+    Denied, ExecuteCommandResponse, OUTPUT_PREFIX, ReadFile, ReadFileResponse, SearchFiles,
+    SearchFilesResponse, SearchMatch, WapError, numbered_view, visible_text,
 };
 
-use crate::page::{PageLimit, head, line_count, tail};
+use crate::page::{PageLimit, head, line_count, numbered_head, tail};
 use crate::recent_outputs::{OutputPart, RecentOutputs};
 
 /// The most paths in a call that continues a search.
@@ -32,6 +32,7 @@ pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: 
         cut: response.cut_warning(first),
         tool: "readFile",
         key: "path",
+        has_numbers: request.line_numbers.unwrap_or(!request.path.starts_with(OUTPUT_PREFIX)),
     };
     page.render(&response.content, limit)
 }
@@ -49,6 +50,8 @@ pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimi
         cut: None,
         tool: "readFile",
         key: "path",
+        // Nothing can be edited there, so that numbers would only be in the way.
+        has_numbers: request.line_numbers.unwrap_or(false),
     };
     page.render(&part.content, limit)
 }
@@ -66,12 +69,17 @@ struct Page<'a> {
     cut: Option<String>,
     tool: &'a str,
     key: &'a str,
+    /// True if each line has its number in front.
+    has_numbers: bool,
 }
 
 impl Page<'_> {
     fn render(&self, content: &str, limit: PageLimit) -> String {
         let Page { name, first, last, total_lines, extra, warnings, .. } = self;
-        let (page, lines) = head(content, limit.characters());
+        let (page, lines) = match self.has_numbers {
+            true => numbered_head(content, *first, limit.characters()),
+            false => head(content, limit.characters()),
+        };
         let shown_to = (first + lines).saturating_sub(1);
         let mut text = match lines {
             0 => format!("{name}: {total_lines} lines{extra}"),
@@ -83,7 +91,10 @@ impl Page<'_> {
             let _ = write!(text, "; {warning}");
         }
         text.push('\n');
-        text.push_str(page);
+        match self.has_numbers {
+            true => text.push_str(&numbered_view(page, *first)),
+            false => text.push_str(page),
+        }
         if page.len() < content.len() || shown_to < *last {
             end_line(&mut text);
             let is_cut_line = !page.ends_with('\n') && page.len() < content.len();

@@ -69,5 +69,5 @@ fn one_reply_leads_to_the_next_message() {
              of the workspace",
         ]
     );
-    assert!(files.starts_with("--- greet.sh ---\necho \"Hello, $1!\"\n--- end greet.sh ---\n"), "{files}");
+    assert!(files.starts_with("--- greet.sh ---\n1|echo \"Hello, $1!\"\n--- end greet.sh ---\n"), "{files}");
 }

@@ -146,6 +146,7 @@ fn find(path: &str, range: Range, frame: &NeedCall<'_>) -> Result<ReadFileRespon
         path: path.to_owned(),
         start_line: range.start.map(number),
         end_line: range.end.map(number),
+        ..ReadFile::default()
     };
     let whole = || ReadFile { path: path.to_owned(), ..ReadFile::default() };
     match frame.sources.workspace.read_file(frame.call, &request) {

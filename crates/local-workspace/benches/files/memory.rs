@@ -44,7 +44,12 @@ pub(crate) fn child(tool: &str, folder: &Path) {
     let state = folder.with_extension("state");
     let workspace = engine(folder, &state, Journal::in_memory().expect("there is memory"));
     if tool == "read" {
-        let request = ReadFile { path: "line.txt".into(), start_line: Some(1), end_line: Some(1) };
+        let request = ReadFile {
+            path: "line.txt".into(),
+            start_line: Some(1),
+            end_line: Some(1),
+            ..ReadFile::default()
+        };
         let read = call(|call| workspace.read_file(call, &request)).expect("a range can be read");
         assert!(read.is_truncated && read.content.len() == 1 << 20);
     } else {

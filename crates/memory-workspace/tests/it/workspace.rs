@@ -139,7 +139,7 @@ fn an_edit_of_lines_that_changed_since_shows_both_texts() {
     assert_eq!(error.reason(), Reason::Conflict);
     let detail = |name: &str| error.detail(name).cloned().unwrap_or_default();
     assert_eq!(detail("expectedText"), "2");
-    assert_eq!(detail("currentText"), "1 | 0\n2 | 1\n3 | two\n4 | 3\n");
+    assert_eq!(detail("currentText"), "1|0\n2|1\n3|two\n4|3\n");
     assert_eq!((detail("currentFirstLine"), detail("currentLastLine")), (json!(1), json!(4)));
     assert_eq!(detail("currentVersion"), json!(version(&workspace, "a")));
     assert_eq!(workspace.text("a").unwrap(), "0\n1\ntwo\n3\n");
@@ -173,12 +173,12 @@ fn a_bad_range_shows_the_text_around_it() {
     assert_eq!(error.reason(), Reason::InvalidRange);
     assert_eq!(error.detail("totalLines"), Some(&json!(20)));
     insta::assert_snapshot!(error, @"operation 1: invalid line range 21-21 for a text of 20 lines");
-    insta::assert_snapshot!(error.detail("currentText").unwrap().as_str().unwrap(), @r"
-    17 | line 17
-    18 | line 18
-    19 | line 19
-    20 | line 20
-    ");
+    insta::assert_snapshot!(error.detail("currentText").unwrap().as_str().unwrap(), @r#"
+    17|line 17
+    18|line 18
+    19|line 19
+    20|line 20
+    "#);
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn a_range_is_cut_at_a_line_and_a_long_line_at_a_character() {
     let workspace =
         MemoryWorkspace::with_files([("lines", "1\n2\n3\n4\n"), ("long", "ääää\n")]).with_limits(limits);
     let read = |path: &str, start_line| {
-        let request = ReadFile { path: path.into(), start_line, end_line: None };
+        let request = ReadFile { path: path.into(), start_line, end_line: None, ..ReadFile::default() };
         workspace.read_file(&Caller::once().call(), &request)
     };
     let lines = read("lines", Some(1)).unwrap();

@@ -1,7 +1,7 @@
 //! The excerpt of a file in a failure, as the engine's error carries it.
 
 use serde_json::Value;
-use wap_core::{FileVersion, LineConflict, LineSpan, WapError};
+use wap_core::{FileVersion, LineConflict, LineSpan, WapError, numbered_line};
 
 /// Numbered lines of the current text of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,15 @@ impl Excerpt {
         // Without a version, recording the lines as shown would let a later edit refer to nothing.
         let lines = if version.0.is_empty() { Vec::new() } else { lines };
         Some(Excerpt { text, version, lines })
+    }
+
+    /// Returns the lines with blanks around the bar: `12 | text`.
+    pub(super) fn spaced(&self) -> String {
+        let spaced = |line: &str| match numbered_line(line) {
+            Some((_, text)) => format!("{} | {text}", &line[..line.len() - text.len() - 1]),
+            None => line.to_owned(),
+        };
+        self.text.split('\n').map(spaced).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -240,8 +240,12 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     }
 
     fn file_failed(&mut self, block: &Block<'_>, path: &str, error: &WapError) -> CommandResult {
-        let failure = Failure::of_file(block, path, error);
+        let mut failure = Failure::of_file(block, path, error);
         if let Some(excerpt) = &failure.excerpt {
+            // The original's dialect says nothing about bars, and has them apart from the line.
+            if self.dialect == Dialect::CodingAgent {
+                failure.output = failure.output.replace(&excerpt.text, &excerpt.spaced());
+            }
             self.versions.excerpt_shown(path, excerpt);
         }
         failed(CommandType::Block(block.kind()), failure)

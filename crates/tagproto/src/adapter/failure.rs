@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wap_core::{Denied, LineConflict, LineDoubt, Reason, WapError, doubt_text};
+use wap_core::{Denied, LineConflict, LineDoubt, Reason, WapError, doubt_text, numbered_view};
 
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
@@ -232,7 +232,9 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
         "Failed to edit '{path}': lines {start_line}-{end_line} are not what they were when you saw them"
     );
     let mut failure = with_advice(summary, &next);
-    failure.output = format!("You were shown:\n{expected}\n");
+    // With the numbers that the edit used, which are those of the view that it had in mind.
+    let quoted = numbered_view(expected, u64::try_from(start_line).unwrap_or(1).max(1));
+    failure.output = format!("You were shown:\n{quoted}\n");
     failure.show(excerpt);
     failure
 }

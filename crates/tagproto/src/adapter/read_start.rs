@@ -9,7 +9,7 @@ pub(crate) fn read_start<W: Workspace + ?Sized>(
     path: &str,
     end_line: i64,
 ) -> Result<ReadFileResponse, WapError> {
-    let whole = ReadFile { path: path.to_owned(), start_line: None, end_line: None };
+    let whole = ReadFile { path: path.to_owned(), start_line: None, end_line: None, ..ReadFile::default() };
     match workspace.read_file(call, &whole) {
         Err(error) if error.reason() == Reason::FileTooLarge => {
             workspace.read_file(call, &ReadFile { start_line: Some(1), end_line: Some(end_line), ..whole })
@@ -27,5 +27,8 @@ pub(crate) fn read_lines<W: Workspace + ?Sized>(
 ) -> Result<ReadFileResponse, WapError> {
     let line = |line: u64| Some(i64::try_from(line).unwrap_or(i64::MAX));
     let end_line = if lines.last == u64::MAX { None } else { line(lines.last) };
-    workspace.read_file(call, &ReadFile { path: path.to_owned(), start_line: line(lines.first), end_line })
+    workspace.read_file(
+        call,
+        &ReadFile { path: path.to_owned(), start_line: line(lines.first), end_line, ..ReadFile::default() },
+    )
 }

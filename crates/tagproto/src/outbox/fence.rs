@@ -1,17 +1,18 @@
 //! A requested file between its fences.
 
-use wap_core::LineSpan;
+use wap_core::{LineSpan, numbered_view};
 
 use super::line_text::{escape_name, fold, seen_lines};
 use super::structure::{
-    NO_FINAL_NEWLINE, SHORTEST_FENCE, SHOWN_LINES, UNREADABLE, fence_dashes, reads_as_structure,
+    CRLF_LINES, NO_FINAL_NEWLINE, SHORTEST_FENCE, SHOWN_LINES, UNREADABLE, fence_dashes, reads_as_structure,
 };
 use super::{RequestedFile, RequestedText};
 use crate::Dialect;
 
 /// Writes a file, at most `limit_characters` of its text, and returns the lines that the model sees; `None` for none.
 ///
-/// An ordinary file has fences of three dashes. If a line of it reads as structure, the fences have one dash more than
+/// In the dialect `agentd` its lines have their numbers in front. An ordinary file has fences of three dashes. If a line of
+/// it reads as structure, the fences have one dash more than
 /// any such line begins with, and at least four: no line of the file can then equal one of its fences, and a model sees
 /// that this is another kind of file than the others.
 pub(super) fn write_file(
@@ -27,13 +28,22 @@ pub(super) fn write_file(
         return None;
     };
     let text = cut_between_lines(&content.text, limit_characters);
-    // A model would lose the carriage returns in its edits or double them; the note reports them instead.
-    let shown_text = text.replace("\r\n", "\n");
+    // A model would lose the carriage returns in its edits or double them; the note reports them instead. Only a numbered
+    // file of both line ends keeps them, since a note cannot say which lines have them.
+    let shown_text = match line_ends(text) {
+        LineEnds::Mixed if dialect == Dialect::Agentd => text.to_owned(),
+        _ => text.replace("\r\n", "\n"),
+    };
     let count =
         shown_text.matches('\n').count() + usize::from(!shown_text.is_empty() && !shown_text.ends_with('\n'));
     let extent = Extent::of(content, text, count as u64);
     let note = note(content, text, &extent, &file.path, dialect);
 
+    let shown_text = match (dialect, &extent.lines) {
+        (Dialect::Agentd, Some(lines)) => numbered_view(&shown_text, lines.first),
+        _ => shown_text,
+    };
+    // Numbers stand in front of lines that end with LF, and some readers see more lines than those.
     let dashes = "-".repeat(dashes_around(&shown_text));
     let range = match extent.lines {
         Some(LineSpan { first, last }) if content.lines.is_some() && !extent.is_whole => {
@@ -77,6 +87,22 @@ impl Extent {
     }
 }
 
+/// The ends of the lines of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineEnds {
+    Lf,
+    CrLf,
+    Mixed,
+}
+
+fn line_ends(text: &str) -> LineEnds {
+    match (text.matches('\n').count(), text.matches("\r\n").count()) {
+        (_, 0) => LineEnds::Lf,
+        (all, carriage_returns) if all == carriage_returns => LineEnds::CrLf,
+        _ => LineEnds::Mixed,
+    }
+}
+
 /// Returns the number of dashes of the fences around a text.
 fn dashes_around(text: &str) -> usize {
     let structural = seen_lines(text).filter(|line| reads_as_structure(line));
@@ -96,16 +122,22 @@ fn note(content: &RequestedText, text: &str, extent: &Extent, path: &str, dialec
     if has_open_end && extent.ends_the_file {
         notes.push(NO_FINAL_NEWLINE.to_owned());
     }
-    if extent.is_cut || (extent.lines.is_none() && !extent.is_whole) {
-        notes.push(rest_note(content, has_open_end, extent.lines, path, dialect));
-    }
-    let (ends, carriage_returns) = (text.matches('\n').count(), text.matches("\r\n").count());
-    if carriage_returns > 0 {
-        notes.push(format!(
-            "{} in CRLF",
-            if ends == carriage_returns { "lines end" } else { "some lines end" }
-        ));
-    }
+    let ends = match line_ends(text) {
+        LineEnds::Lf => None,
+        LineEnds::CrLf => Some(CRLF_LINES.to_owned()),
+        LineEnds::Mixed => Some(format!("some {CRLF_LINES}")),
+    };
+    let rest = (extent.is_cut || (extent.lines.is_none() && !extent.is_whole))
+        .then(|| rest_note(content, has_open_end, extent.lines, path, dialect));
+    // The note about the rest names the path, so nothing behind it is certain for a reader.
+    notes.extend(
+        match dialect {
+            Dialect::Agentd => [ends, rest],
+            Dialect::CodingAgent => [rest, ends],
+        }
+        .into_iter()
+        .flatten(),
+    );
     if extent.is_whole && text.is_empty() {
         notes.push("empty file".to_owned());
     }

@@ -36,7 +36,8 @@ pub struct OutboxParts {
 pub struct ShownFile {
     /// The path, on one line.
     pub path: String,
-    /// The shown lines, each with its LF unless the file has none at its end; `None` if the file could not be read.
+    /// The shown lines without their numbers, each with its line end unless the file has none at its end; `None` if the
+    /// file could not be read. In the dialect of the original, every CRLF is shown as LF.
     pub text: Option<String>,
     /// The shown lines, if lines were requested; `None` if the whole file was.
     pub lines: Option<ShownLines>,

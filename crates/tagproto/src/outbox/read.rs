@@ -2,17 +2,17 @@
 
 use std::str::FromStr;
 
-use wap_core::EntryKind;
+use wap_core::{EntryKind, unnumbered};
 
 use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
 use super::structure::{
-    AS_BEFORE, BUT_FOR_THESE, CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE, HEADER, INDENT,
-    LISTING, NO_FINAL_NEWLINE, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, SHORTEST_FENCE, SHOWN_LINES,
-    SUCCEEDED, UNREADABLE, reads_as_structure,
+    AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE, HEADER,
+    INDENT, LISTING, NO_FINAL_NEWLINE, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, SHORTEST_FENCE,
+    SHOWN_LINES, SUCCEEDED, UNREADABLE, reads_as_structure,
 };
 use super::{ListedEntry, OutboxError, OutboxParts, ShownFile, ShownLines};
-use crate::{CommandResult, CommandType, ReplyTo, SessionId};
+use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_text};
 
 /// Parses an outbox of [`render_outbox`](crate::render_outbox).
 ///
@@ -24,7 +24,7 @@ use crate::{CommandResult, CommandType, ReplyTo, SessionId};
 pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     // An outbox ends with LF, which would otherwise give an empty last line.
     let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
-    let mut reader = Reader { lines, next: 0 };
+    let mut reader = Reader { lines, next: 0, has_numbers: false };
     reader.expect(HEADER)?;
     let session: SessionId = reader.header_value("Session")?;
     let sequence: u32 = reader.header_value("Sequence")?;
@@ -39,6 +39,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
 
     reader.expect(PROTOCOL)?;
     let protocol = reader.until(CONTEXT)?;
+    // Only the dialect of the original shows files without numbers, and its text never changes.
+    reader.has_numbers = protocol != protocol_text(Dialect::CodingAgent);
     reader.expect(LISTING)?;
     let is_of_changes = reader.take(AS_BEFORE) || reader.take(BUT_FOR_THESE);
     let (listing, gone, listing_note) = reader.listing()?;
@@ -78,6 +80,8 @@ struct Reader<'a> {
     lines: Vec<&'a str>,
     /// Index of the next line.
     next: usize,
+    /// True if requested files have line numbers.
+    has_numbers: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -238,6 +242,16 @@ impl<'a> Reader<'a> {
         let mut text = lines.join("\n");
         if !lines.is_empty() && !has_open_end {
             text.push('\n');
+        }
+        if self.has_numbers && !text.is_empty() {
+            let first = shown_lines.map_or(1, |lines: ShownLines| lines.first);
+            let bare = unnumbered(&text).filter(|(number, _)| *number == first);
+            text = bare.ok_or(self.error_before(OutboxErrorKind::Unexpected))?.1;
+            let ends = note.map(|note| note.strip_prefix(NO_FINAL_NEWLINE).unwrap_or(note));
+            let ends = ends.map(|ends| ends.strip_prefix("; ").unwrap_or(ends));
+            if ends.is_some_and(|ends| ends.starts_with(CRLF_LINES)) {
+                text = text.replace('\n', "\r\n");
+            }
         }
         Ok(ShownFile {
             path: path.to_owned(),

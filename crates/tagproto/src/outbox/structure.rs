@@ -39,6 +39,8 @@ pub(super) const UNREADABLE: &str = "(file not found or access denied)";
 /// The text between the opening fence of some lines of a file and their numbers.
 pub(super) const SHOWN_LINES: &str = "(lines ";
 pub(super) const NO_FINAL_NEWLINE: &str = "no newline at end of file";
+/// The note of a file all of whose lines end with CRLF.
+pub(super) const CRLF_LINES: &str = "lines end in CRLF";
 
 /// The prompt of every outbox but the first.
 pub(super) const CONTINUATION: &str = "Continue working on the task based on the results above. \

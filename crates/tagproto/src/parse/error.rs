@@ -66,6 +66,13 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
+    /// The line numbers of a view in front of the lines, which are not those of the body. Found by [`read_in`](crate::read_in)
+    /// with paste repair only.
+    #[error("for '{path}' has line numbers in front of its lines, and they do not fit")]
+    NumbersInBody {
+        /// The path.
+        path: String,
+    },
     /// A line that was meant as the block's tag and is not a tag. Found by [`read_in`](crate::read_in) only.
     #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
     NearMiss {
@@ -114,6 +121,9 @@ impl ParseErrorKind {
             Self::CitationInBody { .. } => "; send the block again without citations".to_owned(),
             Self::OmittedCode { .. } => {
                 "; send the complete text, or a smaller EDIT_FILE that holds only the lines that change".to_owned()
+            }
+            Self::NumbersInBody { .. } => {
+                "; send the lines as they are in the file, without number and bar".to_owned()
             }
             Self::NearMiss { .. } => {
                 let opening = match command {

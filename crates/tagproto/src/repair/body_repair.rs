@@ -13,6 +13,7 @@ use crate::{
         indentation, omission,
         outline::FoundBlock,
         quote::{self, Quoted},
+        view_gutter::{self, ViewNumbers},
     },
     span::line_number,
 };
@@ -106,7 +107,9 @@ impl<'a> ClosedBlock<'_, 'a> {
         // The fence comes off before the gutter, which stands inside of it.
         text.unwrap_fence(tag.kind, file);
         if let Some(file) = file {
-            text.take_gutter_off(tag, file)?;
+            if let Some(fault) = text.take_gutter_off(tag, file, self.dialect)? {
+                return Ok(Some(fault));
+            }
             // Last, since fence and gutter hide the start of the lines.
             let lost = match file {
                 FileKind::Python => self.python_lost_at(&text.lines).zip(Some(RefusalKind::IndentationLost)),
@@ -229,22 +232,39 @@ impl<'l> Lines<'l> {
         }
     }
 
-    fn take_gutter_off(&mut self, tag: &OpeningTag<'_>, file: FileKind) -> Result<(), Refusal> {
+    /// Takes line numbers off; returns the fault of numbers that do not fit.
+    fn take_gutter_off(
+        &mut self,
+        tag: &OpeningTag<'_>,
+        file: FileKind,
+        dialect: Dialect,
+    ) -> Result<Option<ParseErrorKind>, Refusal> {
         // The numbers of an edit begin with its first line. Without a valid one there is nothing to compare with.
         let first = match tag.kind {
             BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u32>().ok()),
             _ => Some(1),
         };
-        let view = first.filter(|_| tag.kind == BlockKind::EditFile);
-        if let Some(bare) = view.and_then(|first| gutter::without_view(&self.lines, u64::from(first), file)) {
-            self.replace(bare, RepairKind::Gutter);
-            return Ok(());
+        let Some(first) = first.map(u64::from) else { return Ok(None) };
+        let view = match dialect {
+            Dialect::Agentd => view_gutter::without(&self.lines, first, file),
+            Dialect::CodingAgent => ViewNumbers::None,
+        };
+        match view {
+            ViewNumbers::None => {}
+            ViewNumbers::Fit(bare) => {
+                self.replace(bare, RepairKind::Gutter);
+                return Ok(None);
+            }
+            ViewNumbers::Unfit => {
+                let path = tag.usable_path().unwrap_or_default().to_owned();
+                return Ok(Some(ParseErrorKind::NumbersInBody { path }));
+            }
         }
-        match first.map_or(Gutter::None, |first| gutter::without(&self.lines, u64::from(first), file)) {
-            Gutter::None => Ok(()),
+        match gutter::without(&self.lines, first, file) {
+            Gutter::None => Ok(None),
             Gutter::All(bare) => {
                 self.replace(bare, RepairKind::Gutter);
-                Ok(())
+                Ok(None)
             }
             Gutter::Incomplete { line_index } => Err(self.refusal(RefusalKind::GutterIncomplete, line_index)),
         }

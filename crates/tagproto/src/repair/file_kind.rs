@@ -15,6 +15,8 @@ pub(crate) enum FileKind {
     Table,
     /// YAML, where `1:` is a key.
     Yaml,
+    /// Code in a language whose lines do not begin with a number and a bar.
+    Code,
     /// Anything else.
     Other,
 }
@@ -32,6 +34,11 @@ impl FileKind {
             "mk" | "mak" => Self::Makefile,
             "tsv" | "tab" | "csv" | "psv" => Self::Table,
             "yaml" | "yml" => Self::Yaml,
+            "rs" | "go" | "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "cs" | "java" | "kt" | "kts"
+            | "scala" | "swift" | "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue"
+            | "svelte" | "rb" | "php" | "pl" | "lua" | "dart" | "ex" | "exs" | "erl" | "zig" | "m" | "mm"
+            | "sh" | "bash" | "zsh" | "fish" | "ps1" | "html" | "htm" | "css" | "scss" | "less" | "json"
+            | "toml" | "gradle" | "groovy" | "proto" | "tf" | "cmake" => Self::Code,
             _ => Self::Other,
         }
     }

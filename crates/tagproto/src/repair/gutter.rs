@@ -24,20 +24,6 @@ struct Numbered<'a> {
 /// The fewest numbered lines that make a gutter; fewer are content.
 const FEWEST: usize = 3;
 
-/// Takes off the numbers of a numbered view, `12|text`, in an edit whose lines begin at that number. The view has no blank of its
-/// own, so that the text is what stands behind the bar, and one line is enough: in a body that begins with its own line number,
-/// the number is not content.
-pub(crate) fn without_view<'a>(lines: &[&'a str], first: u64, file: FileKind) -> Option<Vec<&'a str>> {
-    if matches!(file, FileKind::Table) || lines.is_empty() {
-        return None;
-    }
-    let bare = lines.iter().zip(first..).map(|(line, number)| {
-        let line = numbered(line).filter(|line| line.number == number && line.separator == '|')?;
-        (!line.blank_before_separator).then_some(line.rest)
-    });
-    bare.collect()
-}
-
 /// Looks for consecutive numbers from `first` on.
 ///
 /// The text behind the numbers distinguishes a gutter from numbered content: code has an indented or an empty line.

@@ -3,3 +3,4 @@
 mod line_numbers;
 mod near_misses;
 mod ranges;
+mod view_numbers;

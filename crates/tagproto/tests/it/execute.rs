@@ -436,7 +436,7 @@ fn file_too_large_to_be_returned_whole_is_shown_from_its_start() {
     let text = outbox(&mut session, &workspace);
     let end =
         "--- end big --- (lines 1-4 of 10; for more use READ_FILE with start_line=\"5\" end_line=\"10\")";
-    assert!(text.contains(&format!("--- big ---\n{}{end}\n", "line\n".repeat(4))), "{text}");
+    assert!(text.contains(&format!("--- big ---\n1|line\n2|line\n3|line\n4|line\n{end}\n")), "{text}");
 }
 
 /// An observer that records every event.

@@ -66,12 +66,12 @@ fn excerpts_are_numbered_and_bounded() {
     let limits = ExcerptLimits { line_limit: 4, line_limit_chars: 6 };
     let text = excerpt(&source, 9..=10, 1, &limits);
     assert_eq!((text.omitted_lines, text.total_lines), (0, 12));
-    assert_snapshot!(text, @r"
-     8 | line 8
-     9 | line 9
-    10 | line 1…
-    11 | line 1…
-    ");
+    assert_snapshot!(text, @r#"
+     8|line 8
+     9|line 9
+    10|line 1…
+    11|line 1…
+    "#);
     assert!(text.lines[2].is_cut && !text.lines[1].is_cut);
     let past_the_end = excerpt(&source, 20..=30, 2, &limits);
     let numbers: Vec<usize> = past_the_end.lines.iter().map(|line| line.line_number).collect();

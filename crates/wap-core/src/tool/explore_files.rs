@@ -13,20 +13,21 @@ use crate::FileMetadata;
 pub struct ExploreFiles {
     /// Start folder; an empty text and `.` mean the root.
     pub path: String,
-    /// True to list recursively; absent means flat.
+    /// Absent means flat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
-    /// Globs relative to the root that replace the default exclusions; an empty list excludes nothing.
+    /// Globs that replace the default exclusions; `[]` excludes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
-    /// Deepest level below the start folder, 1 being its own entries; absent means 3 when recursive.
+    /// Levels below the start folder; absent means 3 when recursive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_depth: Option<i64>,
     /// True to return metadata.
+    #[cfg_attr(feature = "schema", schemars(description = ""))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_metadata: Option<bool>,
-    /// Extension: whether to leave out what git ignores; absent means no.
+    /// Extension: true leaves out what git ignores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respect_gitignore: Option<bool>,
 }

@@ -13,12 +13,12 @@ use crate::{FileVersion, SeenVersions};
 #[serde(rename_all = "camelCase")]
 pub struct ModifyFile {
     /// Path of the file.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(description = "", length(min = 1)))]
     pub path: String,
-    /// The operations, at least one.
+    /// At least one.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub operations: Vec<ModifyOperation>,
-    /// Extension: the version that the line numbers mean; they are mapped if the file has changed since.
+    /// Extension: the version that the line numbers mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<FileVersion>,
     /// Extension for dialects: the text that the line numbers of later operations mean; absent means the file before the
@@ -46,18 +46,19 @@ pub enum LineNumbers {
 
 /// One change of a file. Line numbers are 1-based and ranges inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = "One change of a file."))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = ""))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ModifyOperation {
-    /// Replaces lines. One trailing newline in the content adds no extra line; an empty content is one blank line.
+    /// Replaces lines. One trailing newline adds no line; an empty text is one blank line.
     Replace {
-        /// First line to replace.
-        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        /// First line.
+        #[cfg_attr(feature = "schema", schemars(description = "", range(min = 1)))]
         start_line: i64,
-        /// Last line to replace; past the end is clamped.
-        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        /// Last line, inclusive.
+        #[cfg_attr(feature = "schema", schemars(description = "", range(min = 1)))]
         end_line: i64,
         /// The new lines.
+        #[cfg_attr(feature = "schema", schemars(description = ""))]
         new_content: String,
         /// Extension: its first line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,10 +66,11 @@ pub enum ModifyOperation {
     },
     /// Inserts lines after a line; 0 inserts at the top.
     Insert {
-        /// The line after which to insert.
+        /// The line before the new ones.
         #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
         after_line: i64,
         /// The new lines.
+        #[cfg_attr(feature = "schema", schemars(description = ""))]
         new_content: String,
         /// Extension: that line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,36 +78,36 @@ pub enum ModifyOperation {
     },
     /// Deletes lines.
     Delete {
-        /// First line to delete.
-        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        /// First line.
+        #[cfg_attr(feature = "schema", schemars(description = "", range(min = 1)))]
         start_line: i64,
-        /// Last line to delete; past the end is clamped.
-        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        /// Last line, inclusive.
+        #[cfg_attr(feature = "schema", schemars(description = "", range(min = 1)))]
         end_line: i64,
         /// Extension: its first line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
     },
-    /// Extension: replaces a text that occurs as often as expected. Not in the schema yet: the list of tools that a model
-    /// reads has no room left within its bound.
-    #[cfg_attr(feature = "schema", schemars(skip))]
+    /// Extension: replaces a text that occurs once.
     ReplaceText {
-        /// The text as it stands in the file.
+        /// As it stands in the file.
         old_text: String,
-        /// The text to put there.
+        /// Its replacement.
+        #[cfg_attr(feature = "schema", schemars(description = ""))]
         new_text: String,
-        /// The number of its occurrences; `None` means one.
+        /// If it occurs more often: how often.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expected_matches: Option<u32>,
         /// For adapters: the text is whole lines, in the whole file or within some lines.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(skip))]
         whole_lines: Option<WholeLines>,
     },
-    /// Replaces what a regular expression matches in the whole text.
+    /// Replaces what a regular expression matches.
     RegexReplace {
-        /// The pattern, for a linear-time engine: no look-around and no back-references.
+        /// No look-around and no back-references.
         pattern: String,
-        /// The replacement, with `$1`, `$&`, `$$`, `${name}` and `$<name>` as in JavaScript.
+        /// With `$1`, `$&`, `$$` and `$<name>` as in JavaScript.
         replacement: String,
         /// Any of `g i m s u`.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FileMetadata, FileVersion};
+use crate::{FileMetadata, FileVersion, numbered_view};
 
 /// Reads a file or a range of its lines.
 ///
@@ -12,16 +12,19 @@ use crate::{FileMetadata, FileVersion};
 #[serde(rename_all = "camelCase")]
 pub struct ReadFile {
     /// Path of the file.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(description = "", length(min = 1)))]
     pub path: String,
     /// First line, 1-based; absent means 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub start_line: Option<i64>,
-    /// Last line, 1-based and inclusive; past the end is clamped, absent means the last.
+    /// Last line, inclusive; absent means the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub end_line: Option<i64>,
+    /// Extension: number and bar in front of each line, `12|`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_numbers: Option<bool>,
 }
 
 /// The text of a file, verbatim: line endings and a missing final newline are kept.
@@ -48,6 +51,16 @@ pub struct ReadFileResponse {
 }
 
 impl ReadFileResponse {
+    /// Returns the response with the numbers in front of its lines, if the request wants them; absent means no.
+    #[must_use]
+    pub fn with_line_numbers(mut self, request: &ReadFile) -> ReadFileResponse {
+        if request.line_numbers == Some(true) {
+            let first = request.start_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(1);
+            self.content = numbered_view(&self.content, first);
+        }
+        self
+    }
+
     /// Returns the warning that the text was cut at the size limit, with the line at which it continues; `None` if it was
     /// not cut. `first_line` is the 1-based number of the first line that was returned.
     ///

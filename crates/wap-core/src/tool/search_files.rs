@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchFiles {
-    /// Files and folders to search; overlapping ones are searched once.
+    /// Files and folders to search.
     pub paths: Vec<String>,
-    /// The text or the expression to search for.
+    /// The text or the expression.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub query: String,
     /// The kind of query.
     #[serde(rename = "type")]
     pub query_type: QueryType,
-    /// False to search only the folder itself; absent means true.
+    /// False searches only the folder itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
-    /// Globs relative to the root that replace the default exclusions.
+    /// Globs that replace the default exclusions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
     /// Lines around each match; absent means 2, at most 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub context_lines: Option<i64>,
-    /// Extension: whether to leave out what git ignores; absent means no.
+    /// Extension: true leaves out what git ignores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respect_gitignore: Option<bool>,
 }

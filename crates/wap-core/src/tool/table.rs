@@ -62,7 +62,8 @@ impl Tool {
             }
             Tool::ReadFile => {
                 "Reads a file, or the lines startLine..endLine of it. Read a file before you modify it; use ranges for \
-                 large files. '@output/…' names from executeCommand are read here too."
+                 large files. In text, each line follows its number and a bar, which are not part of the file. \
+                 '@output/…' names from executeCommand are read here too."
             }
             Tool::WriteFile => {
                 "Writes a whole file: mode create fails if it exists, overwrite (default) replaces it, append adds to \
@@ -70,8 +71,8 @@ impl Tool {
             }
             Tool::ModifyFile => {
                 "Changes parts of a file by operations, all or nothing. Line numbers are 1-based, inclusive and mean the \
-                 file as you were last shown it, for every operation. Once lines have moved give `was`, the first \
-                 line."
+                 file as you were last shown it, for every operation. Once lines have moved use replaceText, or give \
+                 `was`, the first line."
             }
             Tool::DeleteFile => "Deletes a file, or a symbolic link itself; folders are refused.",
             Tool::SearchFiles => {

@@ -12,14 +12,14 @@ use crate::FileVersion;
 #[serde(rename_all = "camelCase")]
 pub struct WriteFile {
     /// Path of the file.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(description = "", length(min = 1)))]
     pub path: String,
-    /// The content, written as it is.
+    /// Written as it is.
     pub content: String,
-    /// The treatment of a file that exists; absent means overwrite.
+    /// Absent means overwrite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<WriteMode>,
-    /// True to make missing parent folders; absent means false.
+    /// True makes missing parent folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_directories: Option<bool>,
 }

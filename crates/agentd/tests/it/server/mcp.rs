@@ -1,6 +1,7 @@
 //! `agentd mcp`: the tools over the Model Context Protocol.
 
 use serde_json::{Value, json};
+use wap_core::unnumbered;
 
 use crate::fixture::daemon::eventually;
 use crate::fixture::line_client::LineClient;
@@ -103,7 +104,10 @@ fn a_task_from_end_to_end() {
     let read = text(&mut client, "readFile", json!({ "path": "a.txt" }));
     let (header, content) = read.split_once('\n').unwrap();
     assert!(header.starts_with("a.txt: lines 1-3 of 3, version "), "{header}");
-    assert_eq!(content, "one\ntwo\nthree\n");
+    assert_eq!(content, "1|one\n2|two\n3|three\n");
+    let plain =
+        text(&mut client, "readFile", json!({ "path": "a.txt", "startLine": 2, "lineNumbers": false }));
+    assert!(plain.ends_with("\ntwo\nthree\n"), "{plain}");
     let edited = call(&mut client, "modifyFile", replace(2, "TWO"));
     assert_eq!(edited["structuredContent"]["success"], true, "{edited}");
     let ran = text(&mut client, "executeCommand", json!({ "command": "cat a.txt; echo oh >&2; exit 3" }));
@@ -209,7 +213,7 @@ fn the_stateless_era_needs_no_handshake() {
     let read = client
         .does("tools/call", json!({ "_meta": meta, "name": "readFile", "arguments": { "path": "a.txt" } }));
     assert_eq!(read["resultType"], "complete", "{read}");
-    assert!(read["content"][0]["text"].as_str().unwrap().ends_with("\none\n"), "{read}");
+    assert!(read["content"][0]["text"].as_str().unwrap().ends_with("\n1|one\n"), "{read}");
     client.end().ok();
 }
 
@@ -288,11 +292,10 @@ fn a_long_file_comes_in_pages_that_name_the_next() {
         let body = page.split_once('\n').unwrap().1;
         pages += 1;
         let Some((body, _)) = body.split_once("\n[lines ") else {
-            read.push_str(body);
+            read.push_str(&unnumbered(body).unwrap().1);
             break;
         };
-        read.push_str(body);
-        read.push('\n');
+        read.push_str(&unnumbered(&format!("{body}\n")).unwrap().1);
         arguments = follow_up(&page, "readFile");
         assert!(pages < 20);
     }
@@ -308,7 +311,10 @@ fn a_long_file_comes_in_pages_that_name_the_next() {
     assert!(!header.contains("was cut at the size limit"), "{header}");
     // Without a limit it comes at once.
     let mut client = start(&project, &["--page", "0"]);
-    assert!(text(&mut client, "readFile", json!({ "path": "long.txt" })).ends_with(&content));
+    let whole = text(&mut client, "readFile", json!({ "path": "long.txt", "lineNumbers": false }));
+    assert!(whole.ends_with(&content));
+    let numbered = text(&mut client, "readFile", json!({ "path": "long.txt" }));
+    assert_eq!(unnumbered(numbered.split_once('\n').unwrap().1), Some((1, content)));
 }
 
 #[test]
@@ -519,7 +525,7 @@ fn long_answers_and_refusals_are_whole_lines_each() {
         let (header, body) =
             answer["result"]["content"][0]["text"].as_str().unwrap().split_once('\n').unwrap();
         assert!(header.starts_with("long.txt: lines 1-20000 of 20000"), "{header}");
-        assert!(body == content);
+        assert!(unnumbered(body).is_some_and(|(_, text)| text == content));
     }
     for _ in 0..10 {
         let refusal = client.wait_for("a refusal", |message| message.get("error").is_some());

@@ -107,7 +107,7 @@ fn edit_at_greps_number(project: &Project, client: &mut dyn Client, edit: &mut d
     // The number can be that of the old view, too: there it is another line.
     let refused = client.call("modifyFile", replace(50 + MOVED, None)).unwrap_err();
     assert!(refused.contains("line 60 or line 70"), "{refused}");
-    assert!(refused.contains("60 | line 50") && refused.contains("70 | line 60"), "{refused}");
+    assert!(refused.contains("60|line 50") && refused.contains("70|line 60"), "{refused}");
     assert_eq!(project.read("a.txt"), before, "nothing was changed");
     // Both were shown, which settles it.
     client.call("modifyFile", replace(50 + MOVED, None)).unwrap();
@@ -178,7 +178,7 @@ fn a_file_that_was_never_shown_and_has_changed_since_is_refused_with_its_lines()
     client.call("executeCommand", json!({ "command": GREP })).unwrap();
     project.write("a.txt", &format!("saved\n{}", project.read("a.txt")));
     let refused = client.call("modifyFile", replace(60, None)).unwrap_err();
-    assert!(refused.contains("60 | line 59"), "{refused}");
+    assert!(refused.contains("60|line 59"), "{refused}");
     client.call("modifyFile", replace(61, None)).unwrap();
     assert!(project.read("a.txt").contains("line 59\nX\nline 61\n"));
 }
@@ -205,7 +205,7 @@ fn numbers_of_grep_after_an_edit_never_hit_another_line_in_a_session() {
         assert_eq!(project.read("a.txt"), before, "nothing was changed");
         let outbox = project.outbox(&id, 4);
         assert!(outbox.contains("can mean line 60 or line 70"), "{outbox}");
-        assert!(outbox.contains("60 | line 50") && outbox.contains("70 | line 60"), "{outbox}");
+        assert!(outbox.contains("60|line 50") && outbox.contains("70|line 60"), "{outbox}");
         // Both were shown, which settles it; elsewhere the line itself decides.
         let reply = edit_block(60, 60, "", "X\n") + &edit_block(90, 90, " was=\" line 90\"", "Y\n");
         project.apply(&reply, &[]).ok();

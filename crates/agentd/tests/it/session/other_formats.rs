@@ -23,7 +23,7 @@ fn an_edit_by_text_changes_the_lines_that_it_names() {
     assert_eq!(result["success"], false, "{result}");
     let summary = result["summary"].as_str().unwrap();
     assert!(summary.contains("most like it is line 3"), "{summary}");
-    assert!(result["output"].as_str().unwrap().contains("3 | three"), "{result}");
+    assert!(result["output"].as_str().unwrap().contains("3|three"), "{result}");
 }
 
 #[test]

@@ -166,11 +166,14 @@ fn check_newcomer(project: &Project, played: &Played) {
         second,
         &["[FAILED] PARSE_ERROR: READ_FILE is not recognised: '<read_file path=\"greet.sh\"/>'"],
     );
-    assert_has(second, &["--- notes.txt --- (lines 400-402 of 900)\nnote 400\nnote 401\nnote 402\n--- end"]);
+    assert_has(
+        second,
+        &["--- notes.txt --- (lines 400-402 of 900)\n400|note 400\n401|note 401\n402|note 402\n--- end"],
+    );
     let third = played.after(3);
     assert_has(
         third,
-        &["--- greet.sh ---\necho Hello!\n", "Invalid line range 950- for file with 900 lines"],
+        &["--- greet.sh ---\n1|echo Hello!\n", "Invalid line range 950- for file with 900 lines"],
     );
     let fourth = played.after(4);
     assert_has(
@@ -253,7 +256,7 @@ fn check_sums(project: &Project, played: &Played) {
     // Line 9 as the file was shown, or as grep printed it: both are offered, and nothing is changed.
     assert_has(
         played.after(3),
-        &["[FAILED] EDIT_FILE", "lines 9-9 can mean line 9 or line 12", "12 | def mean(numbers):"],
+        &["[FAILED] EDIT_FILE", "lines 9-9 can mean line 9 or line 12", "12|def mean(numbers):"],
     );
     assert_has(played.after(4), &["[OK] EDIT_FILE", "[OK] RUN_COMMAND", "13:def mean(numbers):"]);
     let source = project.read("src/sums.py");

@@ -143,7 +143,8 @@ impl Subject for LocalWorkspace {
 
 fn read(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply, WapError> {
     let line = |key: &str| case.arguments[key].as_i64();
-    let request = ReadFile { path, start_line: line("startLine"), end_line: line("endLine") };
+    let request =
+        ReadFile { path, start_line: line("startLine"), end_line: line("endLine"), ..ReadFile::default() };
     let response = workspace.read_file(&Caller::once().call(), &request)?;
     Ok(Reply { content: response.content.into_bytes(), truncated: response.is_truncated, ..Reply::default() })
 }

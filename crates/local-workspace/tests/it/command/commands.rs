@@ -231,7 +231,12 @@ fn long_output_is_cut_in_the_middle_and_kept_as_a_whole() {
     assert_eq!((whole.total_lines, whole.version), (20_000, None));
     assert_eq!(whole.metadata.path, name);
     let range = |start_line: i64, end_line: i64| {
-        let request = ReadFile { path: name.clone(), start_line: Some(start_line), end_line: Some(end_line) };
+        let request = ReadFile {
+            path: name.clone(),
+            start_line: Some(start_line),
+            end_line: Some(end_line),
+            ..ReadFile::default()
+        };
         workspace.read_file(&Caller::once().call(), &request)
     };
     assert_eq!(range(10_000, 10_001).unwrap().content, "10000\n10001\n");

@@ -43,7 +43,8 @@ fn read_lines(
     start: i64,
     end: Option<i64>,
 ) -> Result<ReadFileResponse, WapError> {
-    let request = ReadFile { path: path.into(), start_line: Some(start), end_line: end };
+    let request =
+        ReadFile { path: path.into(), start_line: Some(start), end_line: end, ..ReadFile::default() };
     workspace.read_file(&Caller::once().call(), &request)
 }
 
@@ -207,7 +208,8 @@ fn line_that_is_never_reached_is_a_timeout_that_says_how_far_it_came() {
     sparse(&fixture.root().join("text"), &b"a line of text\n".repeat(1_000), 1 << 40);
     let workspace = fixture.open();
     let caller = Caller { time_left: Some(Duration::from_secs(2)), ..Caller::once() };
-    let request = ReadFile { path: "text".into(), start_line: Some(5_000), end_line: None };
+    let request =
+        ReadFile { path: "text".into(), start_line: Some(5_000), end_line: None, ..ReadFile::default() };
     let error = workspace.read_file(&caller.call(), &request).unwrap_err();
     assert_eq!(error.reason(), Reason::Timeout);
     assert_eq!(error.detail("linesRead").and_then(Value::as_u64), Some(1_001));

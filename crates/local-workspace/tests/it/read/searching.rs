@@ -172,7 +172,8 @@ fn one_huge_file_does_not_keep_a_caller_who_has_left() {
     let workspace = fixture.open();
     let caller = Caller::once();
     // In the hole there is no line to be found.
-    let range = ReadFile { path: "huge".into(), start_line: Some(20_000), end_line: None };
+    let range =
+        ReadFile { path: "huge".into(), start_line: Some(20_000), end_line: None, ..ReadFile::default() };
     let hurried = Caller { time_left: Some(Duration::from_millis(200)), ..Caller::once() };
     let error = workspace.read_file(&hurried.call(), &range).unwrap_err();
     assert_eq!(error.reason(), Reason::Timeout);

@@ -82,11 +82,11 @@ fn edit_of_changed_lines_is_refused_with_both_texts() {
     insta::assert_snapshot!(format!("{}\n{}", result.summary, result.output), @r#"
     Failed to edit 'a.txt': lines 2-2 are not what they were when you saw them; both texts stand below; send the edit again with the line numbers of the text as it is now
     You were shown:
-    line 2
+    2|line 2
     The text is now:
-    1 | line 1
-    2 | the user's
-    3 | line 3
+    1|line 1
+    2|the user's
+    3|line 3
     "#);
     assert_eq!(workspace.text("a.txt").unwrap(), "line 1\nthe user's\nline 3\n");
     // The refusal showed the text as it is, so its numbers can be used at once.
@@ -103,8 +103,8 @@ fn invalid_range_shows_the_text_as_it_is() {
     insta::assert_snapshot!(format!("{}\n{}", result.summary, result.output), @r#"
     Invalid line range 3-3 for file with 2 lines; the file as it is now stands below
     The text is now:
-    1 | line 1
-    2 | line 2
+    1|line 1
+    2|line 2
     "#);
 }
 

@@ -19,6 +19,11 @@ fn ask_and_render(reply: &str, session: &mut Session) -> (Execution, String) {
     (execution, text)
 }
 
+fn view(first: u32, last: u32) -> String {
+    let width = last.to_string().len();
+    (first..=last).map(|line| format!("{line:>width$}|line {line}\n")).collect()
+}
+
 fn lines(first: u32, last: u32) -> String {
     (first..=last).map(|line| format!("line {line}\n")).collect()
 }
@@ -29,7 +34,7 @@ fn a_range_is_shown_with_its_numbers_and_read_back() {
     let (execution, text) =
         ask_and_render("[READ_FILE path=\"p\" start_line=\"400\" end_line=\"520\"]", &mut session);
     assert_eq!(execution.results[0].summary, "Queued 'p' lines 400-520 for next outbox");
-    let expected = format!("--- p --- (lines 400-520 of 900)\n{}--- end p ---\n", lines(400, 520));
+    let expected = format!("--- p --- (lines 400-520 of 900)\n{}--- end p ---\n", view(400, 520));
     assert!(text.contains(&expected), "{text}");
     let file = &read_outbox(&text).unwrap().files[0];
     assert_eq!(file.lines, Some(ShownLines { first: 400, last: 520, total: 900 }));
@@ -50,7 +55,7 @@ fn either_end_may_be_left_out_and_both_are_clamped() {
         let mut session = session("T", Dialect::Agentd);
         let (execution, text) = ask_and_render(&format!("[READ_FILE path=\"p\" {attributes}]"), &mut session);
         assert_eq!(execution.results[0].summary, format!("Queued 'p' lines {first}-{last} for next outbox"));
-        let expected = format!("--- p --- (lines {first}-{last} of 900)\n{}--- end p", lines(first, last));
+        let expected = format!("--- p --- (lines {first}-{last} of 900)\n{}--- end p", view(first, last));
         assert!(text.contains(&expected), "{attributes}: {text}");
     }
 }
@@ -59,7 +64,7 @@ fn either_end_may_be_left_out_and_both_are_clamped() {
 fn a_range_that_is_the_whole_file_is_shown_as_the_whole_file() {
     let mut session = session("T", Dialect::Agentd);
     let (_, text) = ask_and_render("[READ_FILE path=\"p\" start_line=\"1\" end_line=\"900\"]", &mut session);
-    assert!(text.contains("\n--- p ---\nline 1\n"), "{text}");
+    assert!(text.contains("\n--- p ---\n  1|line 1\n"), "{text}");
     assert!(session.shown_versions.version_for("p", 900).is_some());
 }
 

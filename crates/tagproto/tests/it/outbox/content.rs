@@ -42,8 +42,12 @@ fn file(path: &str, text: &str) -> RequestedFile {
 }
 
 fn shown_file(path: &str, text: &str) -> String {
+    shown_file_in(Dialect::Agentd, path, text)
+}
+
+fn shown_file_in(dialect: Dialect, path: &str, text: &str) -> String {
     let context = Context { files: vec![file(path, text)], ..Context::default() };
-    let text = render_outbox(&asking_for(&[path]), &context, "").text;
+    let text = render_outbox(&Session { dialect, ..asking_for(&[path]) }, &context, "").text;
     let start = text.find("## Requested File Contents\n").unwrap() + "## Requested File Contents\n".len();
     let end = text.rfind("\n\n=== PROMPT ===").unwrap();
     text[start..end].to_owned()
@@ -217,13 +221,13 @@ fn requested_files_are_read_once_each_and_within_the_limits() {
     insta::assert_snapshot!(text[start..text.rfind("\n\n=== PROMPT").unwrap()], @r#"
     ## Requested File Contents
     --- a ---
-    1234
-    1234
+    1|1234
+    2|1234
     --- end a --- (lines 1-2 of 3; for more use READ_FILE with start_line="3" end_line="3")
     --- no --- (file not found or access denied)
     --- gone --- (file not found or access denied)
     --- b ---
-    12345678
+    1|12345678
     --- end b --- (the start of line 1 of 1; for more use RUN_COMMAND, for example: fold -w 200 b | head -n 100)
     --- c ---
     --- end c --- (none of 1 lines shown; for more use READ_FILE with start_line="1" end_line="1")
@@ -235,8 +239,27 @@ fn ordinary_files_have_the_fences_of_the_seed() {
     for text in
         ["a\n", "---\ntitle: x\n---\n", "----\n", "=== RUN   TestX\n", "# Heading\n", "[OKAY]\n", "-- x --\n"]
     {
-        assert_eq!(shown_file("p", text), format!("--- p ---\n{text}--- end p ---"));
+        let section = shown_file_in(Dialect::CodingAgent, "p", text);
+        assert_eq!(section, format!("--- p ---\n{text}--- end p ---"));
     }
+}
+
+#[test]
+fn lines_of_a_file_have_their_numbers_in_front() {
+    let text: String = (1..=10).map(|line| format!("{line}|x\n")).collect();
+    let view = shown_file("p", &text);
+    assert!(
+        view.starts_with("--- p ---\n 1|1|x\n 2|2|x\n") && view.ends_with("\n10|10|x\n--- end p ---"),
+        "{view}"
+    );
+    assert_eq!(shown_file("p", "\u{feff}a\n\n"), "--- p ---\n1|\u{feff}a\n2|\n--- end p ---");
+    // The numbers keep a line from looking like structure, but not what other readers see as a line.
+    assert_eq!(shown_file("p", "=== PROMPT ===\n"), "--- p ---\n1|=== PROMPT ===\n--- end p ---");
+    assert_eq!(
+        shown_file("p", "a\u{2028}=== HEADER ===\n"),
+        "---- p ----\n1|a\u{2028}=== HEADER ===\n---- end p ----"
+    );
+    assert_eq!(shown_file_in(Dialect::CodingAgent, "p", "a\n"), "--- p ---\na\n--- end p ---");
 }
 
 #[test]
@@ -256,7 +279,8 @@ fn fences_are_longer_than_what_looks_like_one() {
         ("--- p ---\n---------- x\n", 11),
     ] {
         let fence = "-".repeat(dashes);
-        assert_eq!(shown_file("p", text), format!("{fence} p {fence}\n{text}{fence} end p {fence}"));
+        let section = shown_file_in(Dialect::CodingAgent, "p", text);
+        assert_eq!(section, format!("{fence} p {fence}\n{text}{fence} end p {fence}"));
     }
 }
 
@@ -264,12 +288,12 @@ fn fences_are_longer_than_what_looks_like_one() {
 fn end_of_a_file_says_what_its_lines_do_not_show() {
     for (text, expected) in [
         ("", "--- p ---\n--- end p --- (empty file)"),
-        ("\n", "--- p ---\n\n--- end p ---"),
-        ("a", "--- p ---\na\n--- end p --- (no newline at end of file)"),
-        ("a\r\nb\r\n", "--- p ---\na\nb\n--- end p --- (lines end in CRLF)"),
+        ("\n", "--- p ---\n1|\n--- end p ---"),
+        ("a", "--- p ---\n1|a\n--- end p --- (no newline at end of file)"),
+        ("a\r\nb\r\n", "--- p ---\n1|a\n2|b\n--- end p --- (lines end in CRLF)"),
         (
             "a\r\nb\nc",
-            "--- p ---\na\nb\nc\n--- end p --- (no newline at end of file; some lines end in CRLF)",
+            "--- p ---\n1|a\r\n2|b\n3|c\n--- end p --- (no newline at end of file; some lines end in CRLF)",
         ),
     ] {
         assert_eq!(shown_file("p", text), expected);
@@ -283,7 +307,7 @@ fn end_of_a_file_says_what_the_workspace_warns_of() {
     let context = gathered(&session, &workspace, &OutboxLimits::default());
     let text = render_outbox(&session, &context, "").text;
     let end = "--- end p --- (note: the file is not UTF-8; undecodable bytes are shown as U+FFFD)\n";
-    assert!(text.contains(&format!("--- p ---\n\u{fffd}\n{end}")), "{text}");
+    assert!(text.contains(&format!("--- p ---\n1|\u{fffd}\n{end}")), "{text}");
 }
 
 #[test]
@@ -372,7 +396,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
         (
             0,
             1,
-            296,
+            342,
         ),
     ]
     "#);
@@ -391,7 +415,7 @@ fn budget_says_what_it_left_out() {
     insta::assert_snapshot!(notes.join("\n"), @r#"
     100 more entries are not listed; RUN_COMMAND with ls or find lists any folder
     [1999 characters left out to keep to the token budget]
-    lines 1-82 of 400; for more use READ_FILE with start_line="83" end_line="282"
+    lines 1-65 of 400; for more use READ_FILE with start_line="66" end_line="265"
     "#);
 }
 

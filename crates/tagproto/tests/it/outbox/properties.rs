@@ -219,6 +219,14 @@ fn folded(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the text that is read back: exactly that of the file, in numbered views.
+fn read_back(text: &str, dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Agentd => text.to_owned(),
+        Dialect::CodingAgent => text.replace("\r\n", "\n"),
+    }
+}
+
 /// Checks every part of an outbox without a budget.
 fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Result<(), TestCaseError> {
     let parts = read_outbox(text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
@@ -262,7 +270,9 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
     let files: Vec<_> = context
         .files
         .iter()
-        .map(|file| (on_one_line(&file.path), file.text.as_ref().map(|text| text.text.replace("\r\n", "\n"))))
+        .map(|file| {
+            (on_one_line(&file.path), file.text.as_ref().map(|text| read_back(&text.text, session.dialect)))
+        })
         .collect();
     prop_assert_eq!(parts.files.iter().map(text_of).collect::<Vec<_>>(), files);
     let lines: Vec<_> = context.files.iter().map(named_lines).collect();

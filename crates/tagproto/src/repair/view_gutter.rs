@@ -1,0 +1,69 @@
+//! The numbers of our own views in front of the lines of a body: `12|    return x`.
+//!
+//! Unlike the gutters of other programs, a view has no blank behind its bar, so that the text behind it is certain. What
+//! the numbers cannot prove is left as it is, or fails the block; content is never taken for a number.
+
+use wap_core::numbered_line;
+
+use crate::repair::file_kind::FileKind;
+
+/// The result of looking for the numbers of a view.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ViewNumbers<'a> {
+    /// There are none; numbers at the start of lines are content.
+    None,
+    /// They fit, and these are the lines without them.
+    Fit(Vec<&'a str>),
+    /// They are numbers of a view, but not those of this body, or the start of the text behind them is uncertain.
+    Unfit,
+}
+
+/// The fewest lines whose numbers are those of a view in a file of unknown kind.
+const FEWEST: usize = 3;
+
+/// The fewest lines of code whose consecutive numbers belong to a view although they begin elsewhere.
+const FEWEST_ELSEWHERE: usize = 2;
+
+/// Looks for consecutive numbers on all lines. `first` is the number that the first line has in the file.
+pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> ViewNumbers<'a> {
+    let Some(numbered) = lines.iter().map(|line| numbered_line(line)).collect::<Option<Vec<_>>>() else {
+        return ViewNumbers::None;
+    };
+    let Some((start, _)) = numbered.first() else { return ViewNumbers::None };
+    let is_consecutive = numbered.iter().zip(*start..).all(|((number, _), expected)| *number == expected);
+    // The rows of a table may count.
+    if !is_consecutive || !is_aligned(lines) || file == FileKind::Table {
+        return ViewNumbers::None;
+    }
+    let bare: Vec<&str> = numbered.iter().map(|(_, rest)| *rest).collect();
+    let is_code = matches!(file, FileKind::Code | FileKind::Python | FileKind::Makefile);
+    if *start != first {
+        let is_of_view = is_code && lines.len() >= FEWEST_ELSEWHERE;
+        return if is_of_view { ViewNumbers::Unfit } else { ViewNumbers::None };
+    }
+    // A list has neither blank nor indented items.
+    let has_shape = lines.len() >= FEWEST
+        && bare.iter().any(|line| line.trim().is_empty() || line.starts_with([' ', '\t']));
+    match is_code || has_shape {
+        true if has_uncertain_blank(&bare) => ViewNumbers::Unfit,
+        true => ViewNumbers::Fit(bare),
+        false => ViewNumbers::None,
+    }
+}
+
+/// Checks that all bars stand in one column, or that no number has a blank before it, as after trimming.
+fn is_aligned(lines: &[&str]) -> bool {
+    let mut columns = lines.iter().map(|line| line.find('|'));
+    let first = columns.next();
+    columns.all(|column| Some(column) == first) || lines.iter().all(|line| !line.starts_with(' '))
+}
+
+/// Checks whether each line has an odd number of blanks in front, one of which may be a blank behind the bar that a
+/// writer added. The lines of a comment such as ` * text` have one blank of their own.
+fn has_uncertain_blank(bare: &[&str]) -> bool {
+    let texts = || bare.iter().filter(|line| !line.trim().is_empty());
+    let blanks = |line: &&&str| line.len() - line.trim_start_matches(' ').len();
+    let fewest = texts().map(|line| blanks(&line)).min().unwrap_or(0);
+    fewest % 2 == 1
+        && !texts().filter(|line| blanks(line) == fewest).all(|line| line.trim_start().starts_with('*'))
+}

@@ -1,0 +1,90 @@
+//! Bodies that come back with the line numbers of a view in front.
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use tagproto::{Block, Dialect, Item, RepairKind, Strictness, read, read_in};
+use wap_core::numbered_view;
+
+/// Reads an EDIT_FILE of lines 12 to 13 in a file with the given body; returns what would be written, or the error.
+fn edit(path: &str, body: &str) -> Result<String, String> {
+    block(&format!("[EDIT_FILE path=\"{path}\" start_line=\"12\" end_line=\"13\"]\n{body}\n[/EDIT_FILE]"))
+}
+
+fn create(path: &str, body: &str) -> Result<String, String> {
+    block(&format!("[CREATE_FILE path=\"{path}\"]\n{body}\n[/CREATE_FILE]"))
+}
+
+fn block(reply: &str) -> Result<String, String> {
+    let read = read_in(reply, Strictness::Repair, Dialect::Agentd);
+    assert_eq!(read.refused, None, "{reply}");
+    match &read.items[..] {
+        [Item::Block(block)] => match &block.value {
+            Block::EditFile { body, .. } | Block::CreateFile { body, .. } => Ok(body.text().to_owned()),
+            other => panic!("{other:?}"),
+        },
+        [Item::Error(error)] => Err(error.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn numbers_of_the_view_are_taken_off_a_body() {
+    assert_eq!(edit("a.py", "12|    return x"), Ok("    return x".into()));
+    assert_eq!(edit("a.py", "12|    if x:\n13|        return x"), Ok("    if x:\n        return x".into()));
+    assert_eq!(edit("a.py", "   12|x = 1\n   13|y = 2\n   14|"), Ok("x = 1\ny = 2\n".into()));
+    assert_eq!(edit("a.js", "12| * one\n13| * two"), Ok(" * one\n * two".into()));
+    assert_eq!(create("a.rs", " 1|a\n 2|b"), Ok("a\nb".into()));
+    assert_eq!(edit("notes.txt", "12|a\n13|  b\n14|"), Ok("a\n  b\n".into()));
+    let reply = "[CREATE_FILE path=\"a.rs\"]\n1|fn a() {}\n[/CREATE_FILE]";
+    assert!(read_in(reply, Strictness::Repair, Dialect::Agentd).repairs.contains(RepairKind::Gutter));
+    // The dialect of the original has no views with numbers.
+    assert!(!read(reply, Strictness::Repair).repairs.contains(RepairKind::Gutter));
+}
+
+#[test]
+fn content_is_never_taken_for_numbers() {
+    for (path, body) in [
+        ("rows.psv", "12|north\n13|south\n14|  east"),
+        ("rows.txt", "12|north\n13|south\n14|east"),
+        ("a.py", "12|x\n14|y"),
+        ("a.py", "12|x\n\n13|y"),
+        ("a.py", "17|x"),
+        ("a.rs", "    1|2\n    |3"),
+        ("a.md", "12|x"),
+    ] {
+        assert_eq!(edit(path, body), Ok(body.to_owned()), "{path}");
+    }
+    assert_eq!(create("rows.txt", "1|a\n2|b\n3|c"), Ok("1|a\n2|b\n3|c".into()));
+}
+
+#[test]
+fn numbers_that_do_not_fit_fail_the_block() {
+    let unfit = "has line numbers in front of its lines, and they do not fit; send the lines as they are";
+    for answer in [
+        edit("a.py", "17|    if x:\n18|        return x"),
+        create("a.py", "400|def f():\n401|    return 1"),
+        // One blank may belong to the bar, or to the line.
+        edit("a.py", "12| x = 1\n13| y = 2"),
+    ] {
+        let error = answer.unwrap_err();
+        assert!(error.contains(unfit), "{error}");
+    }
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let piece = select(&["    ", "return x", "|", "12|", "é", "\t", "", "if a:", "{", " 3|"][..]);
+    vec(piece, 0..4).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn numbered_body_of_code_is_what_it_was_or_fails(lines in vec(line(), 1..12), first in 1_u32..2_000) {
+        let text = lines.join("\n");
+        let body = numbered_view(&format!("{text}\n"), u64::from(first));
+        let body = body.strip_suffix('\n').unwrap();
+        let reply = format!("[EDIT_FILE path=\"a.rs\" start_line=\"{first}\" end_line=\"{first}\"]\n{body}\n[/EDIT_FILE]");
+        match block(&reply) {
+            Ok(read) => prop_assert_eq!(read, text),
+            Err(error) => prop_assert!(error.contains("has line numbers in front"), "{}", error),
+        }
+    }
+}
