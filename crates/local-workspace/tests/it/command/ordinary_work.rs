@@ -2,6 +2,9 @@
 
 use std::process::Command;
 
+use local_workspace::EngineConfig;
+use rel_path::RelPath;
+
 use crate::fixture::workspace::*;
 
 /// A repository with two commits, a folder of code, and a build folder that git ignores.
@@ -80,5 +83,61 @@ fn git_does_what_it_does_outside() {
         "git tag v1 && git gc -q && git fsck && git cherry-pick --no-commit HEAD~1 --allow-empty -X theirs; git reset -q --hard",
     ] {
         leaves(script, &[("src/deep/b", Some("b\n")), ("target/debug/program", Some("old\n"))]);
+    }
+}
+
+#[test]
+fn submodules_are_listed_and_updated() {
+    for layered in LAYERS {
+        let fixture = prepared();
+        let add = "git init -q -b main ../outside/module && cd ../outside/module && echo m > m && git add m && \
+                   git -c user.name=u -c user.email=u@x commit -qm m && cd ../../workspace && \
+                   git -c protocol.file.allow=always submodule --quiet add ../outside/module module && \
+                   git -c user.name=u -c user.email=u@x commit -qm module";
+        let added = Command::new("sh").args(["-c", add]).current_dir(fixture.root()).status().unwrap();
+        assert!(added.success());
+        let workspace = fixture.open_layered(layered);
+        let script = "git submodule status && git status --porcelain && echo changed > module/m && git status --porcelain && \
+                      git submodule --quiet update --force --no-fetch && git -C module checkout -q -- m";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!(response.exit_code, 0, "{layered:?}: {response:?}");
+        let lines: Vec<&str> = response.stdout.lines().collect();
+        assert!(lines.len() == 2 && lines[0].contains(" module ("), "{layered:?}: {response:?}");
+        assert_eq!(lines[1], " M module", "{layered:?}: {response:?}");
+        assert_eq!(fixture.text("module/m").as_deref(), Some("m\n"), "{layered:?}");
+    }
+}
+
+#[test]
+fn a_state_folder_inside_is_empty_and_readable() {
+    for layered in LAYERS {
+        let fixture = prepared();
+        fixture.put(".agentd/journal/db", "the state of the daemon\n");
+        let config = EngineConfig {
+            state_folder: Some(RelPath::parse(".agentd").unwrap()),
+            output_folder: fixture.root().join(".agentd/output"),
+            ..fixture.layered_config(layered)
+        };
+        let workspace = fixture.open_with(fixture.open_journal(), config).0;
+        let has_own_files = workspace.sandbox_report().unwrap().fs == sandbox_exec::FileConfinement::Root;
+        assert_eq!(run(&workspace, "true").is_ok(), has_own_files);
+        if !has_own_files {
+            continue;
+        }
+        for script in [
+            "git status --porcelain",
+            "find . > /dev/null",
+            "! grep -r 'state of the daemon' . || exit 1; grep -rq more src",
+            "tar cf /tmp/all.tar . && ! tar tf /tmp/all.tar | grep journal",
+            "cp -r . /tmp/copy && test -z \"$(ls -A /tmp/copy/.agentd)\"",
+        ] {
+            let response = run(&workspace, script).unwrap();
+            assert_eq!(
+                (response.exit_code, response.stderr.as_str()),
+                (0, ""),
+                "{layered:?}: {script}: {response:?}"
+            );
+        }
+        assert_eq!(fixture.text(".agentd/journal/db").as_deref(), Some("the state of the daemon\n"));
     }
 }
