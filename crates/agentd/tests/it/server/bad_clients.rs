@@ -104,7 +104,7 @@ fn what_is_no_message_of_mcp_is_refused_over_http() {
     assert!((400..500).contains(&answer.status), "{answer:?}");
     // The control: the same with nothing wrong about it.
     let answer = mcp(&server, &message("tools/call", json!({ "path": "a.txt" })), &[]).has_status(200).json();
-    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().ends_with("\none\n"), "{answer}");
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().ends_with("\n1|one\n"), "{answer}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn an_absolute_path_beneath_the_root_is_that_file_everywhere() {
     // MCP shows a model relative paths only, whatever it was given.
     let answer = mcp(&server, &message("tools/call", json!({ "path": inside })), &[]).has_status(200).json();
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("a.txt: ") && text.ends_with("\none\n"), "{text}");
+    assert!(text.starts_with("a.txt: ") && text.ends_with("\n1|one\n"), "{text}");
     let answer = mcp(&server, &message("tools/call", json!({ "path": outside })), &[]).has_status(200).json();
     assert_eq!(answer["result"]["isError"], true, "{answer}");
 }

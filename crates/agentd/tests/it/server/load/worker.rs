@@ -89,7 +89,7 @@ impl Worker {
     fn count_up(&mut self, work: &mut Work) {
         let path = format!("shared/{}.txt", self.number / SHARING);
         let own = format!("client {} {}", self.number, work.counted);
-        let read = self.timed("readFile", &json!({ "path": path }), work);
+        let read = self.timed("readFile", &json!({ "path": path, "lineNumbers": false }), work);
         let (text, version) = match self.connection.speech() {
             Speech::Http => (read["content"].as_str().unwrap(), read["version"].as_str()),
             Speech::Mcp => {
