@@ -90,6 +90,52 @@ pub(crate) fn install_peers() -> Peers {
     }
 }
 
+/// Python packages with the peer of edit replay that is Python's, without what it would depend on to run a chat.
+const REPLAY_PYTHON: [&str; 3] = ["aider-chat==0.86.2", "diff-match-patch==20241021", "tqdm==4.70.1"];
+
+/// The peer of edit replay that is Node's: about 400 MB.
+const REPLAY_NODE: &str = "@openai/codex@0.169.0";
+
+/// The peers of edit replay that are installed.
+pub(crate) struct ReplayPeers {
+    /// The Python that has aider's package.
+    pub(crate) aider: Option<PathBuf>,
+    /// The program of Codex.
+    pub(crate) codex: Option<PathBuf>,
+}
+
+impl ReplayPeers {
+    /// Names and versions, for reports.
+    pub(crate) const AIDER: &'static str = "aider 0.86.2";
+    pub(crate) const CODEX: &'static str = "Codex 0.169.0";
+
+    /// Looks for them, and installs nothing.
+    pub(crate) fn installed() -> ReplayPeers {
+        let (python, node) = (folder().join("replay-python"), folder().join("replay-node"));
+        let aider = is_there(&python, &REPLAY_PYTHON).then(|| python.join("bin/python"));
+        // The program lies in the package for the machine.
+        let packages = fs::read_dir(node.join("node_modules/@openai")).into_iter().flatten().flatten();
+        let vendors =
+            packages.flat_map(|package| fs::read_dir(package.path().join("vendor")).into_iter().flatten());
+        let mut programs = vendors.flatten().map(|machine| machine.path().join("bin/codex"));
+        let codex = programs.find(|program| program.is_file());
+        ReplayPeers { aider, codex: codex.filter(|_| is_there(&node, &[REPLAY_NODE])) }
+    }
+}
+
+/// Installs the peers of the measures over material of others, and says what is there.
+pub(crate) fn install_outside_peers() {
+    let python = folder().join("replay-python");
+    install(&python, &REPLAY_PYTHON, "python3 with venv and pip", || {
+        let venv = ["-m", "venv", "--clear", &text(&python)];
+        let pip = [&["-m", "pip", "install", "--quiet", "--no-deps"], REPLAY_PYTHON.as_slice()].concat();
+        succeeds(&Step::new("venv", "python3", &venv))
+            && succeeds(&Step::new("pip", &text(&python.join("bin/python")), &pip))
+    });
+    let node = folder().join("replay-node");
+    install(&node, &[REPLAY_NODE], "npm, or the clients of cargo xtask setup", || npm(&node, &[REPLAY_NODE]));
+}
+
 /// The folders of the packages whose sources the questions to the code index are about.
 pub(crate) struct QuestionPackages {
     pub(crate) python: PathBuf,
@@ -124,13 +170,14 @@ fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce
     }
 }
 
-/// Installs Node packages with the Node of the Python packages.
+/// Installs Node packages with the Node of the Python packages, or with that of the machine.
 fn npm(prefix: &Path, packages: &[&str]) -> bool {
-    let npm = folder().join("python/bin/npm");
+    let own = folder().join("python/bin/npm");
+    let npm = if own.is_file() { text(&own) } else { "npm".to_owned() };
     // Install scripts of packages are not run: these packages need none, and a script could change the machine.
     let quietly = ["install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"];
     let prefix = ["--loglevel=error", "--prefix", &text(prefix)];
-    npm.is_file() && succeeds(&Step::new("npm", &text(&npm), &[&quietly[..], &prefix, packages].concat()))
+    succeeds(&Step::new("npm", &npm, &[&quietly[..], &prefix, packages].concat()))
 }
 
 fn succeeds(step: &Step) -> bool {

@@ -33,7 +33,7 @@ pub use error::TaskError;
 pub use house::{HouseFigures, house};
 pub use outside::{Replay, ReplayError, Repository, replay};
 pub use root::root;
-pub use setup::setup;
+pub use setup::{setup, setup_outside};
 pub use snapshot_references::unreferenced_snapshots;
 pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_hostile, soak_journal, soak_serve};
 pub use step::Step;

@@ -19,7 +19,10 @@ enum Task {
     /// Runs every check that a change must pass, and stops at the first that fails.
     Ci,
     /// Installs the programs that the whole test suite uses, where they are missing.
-    Setup,
+    Setup {
+        /// Installs other programs instead: `outside` for those that stand beside ours in `cargo xtask outside`.
+        what: Option<SetupOf>,
+    },
     /// Runs clients that people have, and the suites of the protocols, against the built program, with their figures.
     Clients,
     /// Runs the conformance cases against the crates; fails if a case fails.
@@ -35,7 +38,7 @@ enum Task {
         /// The folder of the case.
         folder: PathBuf,
     },
-    /// Runs a measure over material that others wrote, and writes its section of the page of measures.
+    /// Runs a measure over material that others wrote, and writes its section of `docs/outside.md`.
     Outside {
         #[command(subcommand)]
         suite: OutsideSuite,
@@ -68,6 +71,13 @@ enum Task {
         #[arg(long, short)]
         package: Option<String>,
     },
+}
+
+/// Programs that are not for the test suite.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum SetupOf {
+    /// The peers of the measures over material of others.
+    Outside,
 }
 
 /// Long runs with figures.
@@ -169,7 +179,11 @@ fn main() -> ExitCode {
     sandbox_exec::spawner_main_if_requested();
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
-        Task::Setup => xtask::setup(),
+        Task::Setup { what: None } => xtask::setup(),
+        Task::Setup { what: Some(SetupOf::Outside) } => {
+            xtask::setup_outside();
+            Ok(())
+        }
         Task::Clients => xtask::clients(&root()),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))

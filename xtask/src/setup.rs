@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::client_packages::{install_clients, missing_clients};
+use crate::client_packages::{install_clients, install_outside_peers, missing_clients};
 use crate::{Step, TaskError};
 
 /// A program and what it is for.
@@ -52,6 +52,12 @@ pub fn setup() -> Result<(), TaskError> {
         println!("missing: {} ({}; install the package {})", program.name, program.purpose, program.package);
     }
     require_packages()
+}
+
+/// Installs the peers that stand beside ours in the measures over material of others; see `cargo xtask outside`. They are large,
+/// and no test needs them.
+pub fn setup_outside() {
+    install_outside_peers();
 }
 
 /// Returns an error if `CI` is set and a program or client that the tests use is missing. Without `CI`, such tests are

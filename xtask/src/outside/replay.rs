@@ -8,6 +8,7 @@ mod format;
 mod history;
 mod merge;
 mod passage;
+mod peers;
 mod report;
 mod verdict;
 
@@ -89,7 +90,8 @@ const GOAL_PERCENT: usize = 97;
 pub fn replay(root: &Path, run: &Replay) -> Result<(), TaskError> {
     let (cases, inputs) = cases(run)?;
     let outcomes = outcomes(&cases)?;
-    let report = Report::new(run, inputs, &cases, &outcomes);
+    let peers = peers::judge(&cases);
+    let report = Report::new(run, inputs, &cases, &outcomes, &peers);
     println!("{report}");
     if let Some(folder) = &run.details {
         report::keep_details(folder, &cases, &outcomes)?;

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::case::Case;
 use super::damage::Damage;
 use super::format::Format;
+use super::peers::Peer;
 use super::verdict::{Outcome, Verdict};
 use super::{Input, Replay};
 use crate::TaskError;
@@ -34,6 +35,65 @@ pub(super) struct Report {
     rows: BTreeMap<(Format, Damage), Counts>,
     reasons: BTreeMap<&'static str, usize>,
     needless: BTreeMap<&'static str, usize>,
+    peers: Vec<PeerRows>,
+}
+
+/// What another program did with the replies in its formats, beside ours.
+#[derive(Debug)]
+struct PeerRows {
+    name: String,
+    missing: Option<String>,
+    rows: BTreeMap<(Format, Damage), (Counts, Counts)>,
+}
+
+impl PeerRows {
+    fn of(peer: &Peer, cases: &[Case], outcomes: &[Outcome]) -> PeerRows {
+        let mut rows: BTreeMap<(Format, Damage), (Counts, Counts)> = BTreeMap::new();
+        for ((case, outcome), verdict) in cases.iter().zip(outcomes).zip(&peer.verdicts) {
+            let Some(verdict) = verdict else { continue };
+            let (ours, theirs) = rows.entry((case.format, case.damage)).or_default();
+            ours.add(case, outcome.verdict);
+            theirs.add(case, *verdict);
+        }
+        PeerRows { name: peer.name.clone(), missing: peer.missing.clone(), rows }
+    }
+
+    fn write(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        if let Some(why) = &self.missing {
+            return writeln!(formatter, "\n{name}: {why}.");
+        }
+        writeln!(
+            formatter,
+            "\n| format | damage | replies | ours landed | refused | wrong | {name} landed | refused | wrong |"
+        )?;
+        writeln!(formatter, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
+        let mut sums: BTreeMap<Format, (Counts, Counts)> = BTreeMap::new();
+        let row =
+            |formatter: &mut fmt::Formatter<'_>, format: &str, damage: &str, both: &(Counts, Counts)| {
+                let (ours, theirs) = both;
+                writeln!(
+                    formatter,
+                    "| {format} | {damage} | {} | {} | {} | {} | {} | {} | {} |",
+                    ours.replies,
+                    ours.landed,
+                    ours.refused,
+                    ours.wrong,
+                    theirs.landed,
+                    theirs.refused,
+                    theirs.wrong
+                )
+            };
+        for ((format, damage), both) in &self.rows {
+            row(formatter, format.name(), damage.name(), both)?;
+            let sum = sums.entry(*format).or_default();
+            *sum = (sum.0.sum(&both.0), sum.1.sum(&both.1));
+        }
+        for (format, both) in &sums {
+            row(formatter, format.name(), "all", both)?;
+        }
+        Ok(())
+    }
 }
 
 impl Counts {
@@ -65,7 +125,13 @@ impl Counts {
 }
 
 impl Report {
-    pub(super) fn new(run: &Replay, inputs: Vec<Input>, cases: &[Case], outcomes: &[Outcome]) -> Report {
+    pub(super) fn new(
+        run: &Replay,
+        inputs: Vec<Input>,
+        cases: &[Case],
+        outcomes: &[Outcome],
+        peers: &[Peer],
+    ) -> Report {
         let mut rows: BTreeMap<(Format, Damage), Counts> = BTreeMap::new();
         let (mut reasons, mut needless) = (BTreeMap::new(), BTreeMap::new());
         for (case, outcome) in cases.iter().zip(outcomes) {
@@ -79,7 +145,8 @@ impl Report {
             }
         }
         let command = format!("cargo xtask outside replay --seed {} --replies {}", run.seed, run.replies);
-        Report { command, inputs, rows, reasons, needless }
+        let peers = peers.iter().map(|peer| PeerRows::of(peer, cases, outcomes)).collect();
+        Report { command, inputs, rows, reasons, needless, peers }
     }
 
     pub(super) fn total(&self) -> Counts {
@@ -115,6 +182,7 @@ fn reason(texts: &[String]) -> &'static str {
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "{}", include_str!("about.md"))?;
         let total = self.total();
         let share = |part: usize, all: usize| if all == 0 { 100.0 } else { part as f64 * 100.0 / all as f64 };
         writeln!(
@@ -158,7 +226,7 @@ impl fmt::Display for Report {
         for (reason, count) in &self.reasons {
             writeln!(formatter, "| {reason} | {count} | {} |", self.needless.get(reason).unwrap_or(&0))?;
         }
-        Ok(())
+        self.peers.iter().try_for_each(|peer| peer.write(formatter))
     }
 }
 

@@ -46,4 +46,16 @@ impl Verdict {
             (false, _) => Verdict::Wrong,
         }
     }
+
+    /// Judges the file that another program has left, whatever that program reports.
+    pub(super) fn of_file(case: &Case, after: &str) -> Verdict {
+        let all = vec![true; case.edits()];
+        if case.expected(&all).as_deref() == Some(after) {
+            Verdict::Landed
+        } else if after == case.before {
+            Verdict::Refused
+        } else {
+            Verdict::Wrong
+        }
+    }
 }
