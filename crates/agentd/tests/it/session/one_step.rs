@@ -291,6 +291,7 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
         [
             "commands",
             "writing",
+            "home",
             "configuration",
             "network",
             "workspace",
