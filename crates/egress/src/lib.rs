@@ -4,6 +4,7 @@ mod address;
 mod allow;
 mod dial;
 mod network;
+mod outward;
 mod preset;
 mod refusal;
 
@@ -14,5 +15,6 @@ pub use allow::{
 };
 pub use dial::{DialLimits, Dialer, Grant, Outside, Proxy, ProxyError, ResolveError, SystemOutside};
 pub use network::Network;
+pub use outward::AllowedNetwork;
 pub use preset::{Expansion, PresetError, Presets, ToolError, Tools};
 pub use refusal::Refusal;

@@ -20,7 +20,7 @@ const TABLE: [(&str, &[&str]); 34] = [
     ("memory-workspace", &["wap-core", "wap-edit", "text-edit"]),
     ("test-support", &["wap-core"]),
     ("sandbox-fs", &["content-hash"]),
-    ("egress", &[]),
+    ("egress", &["sandbox-exec"]),
     ("sandbox-exec", &[]),
     ("cow-layer", &["sandbox-fs"]),
     ("change-journal", &["content-hash"]),

@@ -58,17 +58,15 @@ impl Ports {
     /// Checks whether a port is among them.
     #[must_use]
     pub fn contains(self, port: u16) -> bool {
-        self.as_slice(&mut [0]).contains(&port)
+        self.as_slice().contains(&port)
     }
 
-    /// Returns the ports, with `one` as the room for a single one.
-    pub(crate) fn as_slice(self, one: &mut [u16; 1]) -> &[u16] {
+    /// Returns the ports.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u16] {
         match self {
             Ports::Usual => &USUAL_PORTS,
-            Ports::One(port) => {
-                *one = [port];
-                one
-            }
+            Ports::One(port) => std::slice::from_ref(port),
         }
     }
 }

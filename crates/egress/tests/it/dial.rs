@@ -4,5 +4,6 @@ mod addresses;
 mod fixture;
 mod greeting;
 mod many;
+mod outward;
 mod proxy;
 mod relay;
