@@ -4,6 +4,7 @@
 //! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
 
 mod folder_moves;
+pub(crate) mod forwarder;
 pub(crate) mod home_mount;
 pub(crate) mod layer_mount;
 pub(crate) mod mount_entry;
@@ -65,13 +66,16 @@ pub(crate) struct RequestFiles {
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
     pub(crate) status: OwnedFd,
+    /// Takes the connections that the command opens to allowed names; `None` if it has no such names.
+    pub(crate) outward: Option<OwnedFd>,
 }
 
 impl RequestFiles {
     /// Takes the descriptors of one packet.
-    pub(crate) fn from_packet(descriptors: Vec<OwnedFd>) -> Option<RequestFiles> {
+    pub(crate) fn from_packet(mut descriptors: Vec<OwnedFd>) -> Option<RequestFiles> {
+        let outward = if descriptors.len() > 4 { descriptors.pop() } else { None };
         let [body, stdout, stderr, status] = <[OwnedFd; 4]>::try_from(descriptors).ok()?;
-        Some(RequestFiles { body, stdout, stderr, status })
+        Some(RequestFiles { body, stdout, stderr, status, outward })
     }
 
     /// Reads the request itself; spawner, init and shell process each do, for its two parts.
@@ -120,12 +124,13 @@ pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilte
             sys::exit_now(EXIT_BROKEN)
         }
     };
-    let RequestFiles { body, stdout, stderr, status } = files;
+    let RequestFiles { body, stdout, stderr, status, outward } = files;
     let _ = channel::send(&status, &Status::Started.encode(), &[]);
     let mounts_end = mounts.as_ref().map(AsFd::as_fd);
     let _ = channel::send(&orders, b"B", mounts_end.as_slice());
     // The output, held open here, would keep the launcher waiting for its end.
-    drop((orders, mounts, body, stdout, stderr));
+    // The outward end, too, says by its end that the command has ended.
+    drop((orders, mounts, body, stdout, stderr, outward));
     reap(shell, &status, preparation.isolation.contains(Isolation::PROCESSES));
     sys::exit_now(0)
 }
@@ -192,8 +197,10 @@ fn start(
 ) -> Result<(Pid, Option<OwnedFd>), StepError> {
     let Prepared { root, mut shell, mut mounts, own_ids } = prepared;
     let mut build_folders = Vec::new();
+    let mut names = None;
     if let Some(root) = root {
-        let order = files.read_order()?;
+        let mut order = files.read_order()?;
+        names = order.names.take();
         build_folders = root.finish(&preparation.mounts, &order.mounts)?;
         if !preparation.is_closed {
             root.enter().at(Step::PivotRoot)?;
@@ -215,6 +222,12 @@ fn start(
     let unmounter = (shell.is_supervised() && !build_folders.is_empty())
         .then(|| unmounter::start(build_folders).ok())
         .flatten();
+    if let Some(names) = names {
+        let missing = StepError::new(Step::Network, Errno::OPNOTSUPP);
+        // Without a supervisor no refused connection would be reported, and without the end none could be handed out.
+        let outward = files.outward.as_ref().filter(|_| shell.is_supervised()).ok_or(missing)?;
+        forwarder::start(names, own_ids.as_ref(), outward, &files.status)?;
+    }
     if preparation.isolation.contains(Isolation::PRIVILEGES) {
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;

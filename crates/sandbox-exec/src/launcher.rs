@@ -3,6 +3,7 @@
 mod canonical;
 pub(crate) mod capture;
 mod cargo_settings;
+mod carriage;
 pub(crate) mod drain;
 pub(crate) mod home;
 pub(crate) mod killer;
@@ -32,6 +33,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::init::step::{Step, StepError};
 use crate::launcher::canonical::canonicalize;
+use crate::launcher::carriage::Carriage;
 use crate::launcher::home::HomeLease;
 use crate::launcher::link::Link;
 use crate::launcher::plan::{Host, Plan, PolicyError};
@@ -42,6 +44,7 @@ use crate::launcher::spawner_program::SpawnerProgram;
 use crate::policy::Policy;
 use crate::policy::environment::{User, certificate_variables};
 use crate::policy::isolation::Isolation;
+use crate::policy::network::NetworkPolicy;
 use crate::policy::shell_command::ShellCommand;
 use crate::probe::self_test::{self, Escape, ProbeError};
 use crate::report::denial::{Denial, Denials};
@@ -252,6 +255,10 @@ impl Launcher {
         let mut started = self.start_request(&request)?;
         started.folder = folder;
         started.kept_home = kept_home;
+        if let (NetworkPolicy::Named(outward), Some(inward)) = (&policy.network, started.inward.take()) {
+            let carriage = Carriage::start(inward, outward.begin()).map_err(SpawnError::Pipes);
+            started.carriage = Some(carriage.inspect_err(|_| started.kill())?);
+        }
         Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
     }
 
@@ -297,13 +304,16 @@ impl Launcher {
             fcntl_setfl(reader, flags | OFlags::NONBLOCK).map_err(pipes)?;
         }
         let (status, status_end) = channel::pair().map_err(pipes)?;
-        let descriptors = [body.as_fd(), stdout_end.as_fd(), stderr_end.as_fd(), status_end.as_fd()];
+        let mut descriptors = vec![body.as_fd(), stdout_end.as_fd(), stderr_end.as_fd(), status_end.as_fd()];
+        let has_names = request.order.names.is_some();
+        let (inward, outward_end) = has_names.then(channel::pair).transpose().map_err(pipes)?.unzip();
+        descriptors.extend(outward_end.as_ref().map(AsFd::as_fd));
         self.link
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
             .send(&descriptors)
             .map_err(SpawnError::SpawnerGone)?;
-        drop((stdout_end, stderr_end, status_end));
+        drop((stdout_end, stderr_end, status_end, outward_end));
         let (pidfd, early_end, denials) = await_start(&status)?;
         let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
         Ok(Started {
@@ -316,6 +326,8 @@ impl Launcher {
             owns_namespace,
             folder: None,
             kept_home: None,
+            inward,
+            carriage: None,
         })
     }
 }

@@ -213,13 +213,14 @@ impl Spawner {
             }
         };
         let child = &mut self.children[index];
-        let RequestFiles { body, stdout, stderr, status: status_end } = files;
+        let RequestFiles { body, stdout, stderr, status: status_end, outward } = files;
         if channel::send(status, &Status::Created.encode(), &[child.pidfd.as_fd()]).is_err() {
             // The launcher has given up meanwhile. Without this word it takes the command for one that never ran.
             self.kill(index);
             return Ok(());
         }
-        let descriptors = [body.as_fd(), stdout.as_fd(), stderr.as_fd(), status.as_fd()];
+        let mut descriptors = vec![body.as_fd(), stdout.as_fd(), stderr.as_fd(), status.as_fd()];
+        descriptors.extend(outward.as_ref().map(AsFd::as_fd));
         // An init that is dead already is reaped like every other.
         let _ = channel::send(&child.orders, b"R", &descriptors);
         child.status = Some(status_end);

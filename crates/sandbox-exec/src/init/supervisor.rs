@@ -77,7 +77,7 @@ impl SupervisorProcess {
 }
 
 /// Makes this process one that can look into the command's processes, and can do nothing else that they could not.
-fn confine(own_ids: Option<&OwnIds>) -> Result<()> {
+pub(crate) fn confine(own_ids: Option<&OwnIds>) -> Result<()> {
     if let Some(own_ids) = own_ids {
         own_ids.enter()?;
         confine::limit_capabilities()?;

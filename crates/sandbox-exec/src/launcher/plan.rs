@@ -122,6 +122,8 @@ impl Plan {
         let isolation = match policy.network {
             NetworkPolicy::Off => isolation,
             NetworkPolicy::Host => isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS),
+            // The order, which holds the names, is read by an init with a root of its own.
+            NetworkPolicy::Named(_) if isolation.contains(Isolation::FOR_NAMES) => isolation,
             NetworkPolicy::Named(_) => return Err(PolicyError::NoNetworkForNames.into()),
         };
         let readable = canonical(&policy.readable, policy, &workspace)?;
@@ -367,7 +369,11 @@ impl Plan {
             is_closed: preparation::is_closed(&rest),
         };
         let environment = variables.into_iter().collect();
-        Request { preparation, order: Order { mounts: rest, working_directory, environment, task } }
+        let names = match &policy.network {
+            NetworkPolicy::Named(outward) => Some(outward.names()),
+            NetworkPolicy::Off | NetworkPolicy::Host => None,
+        };
+        Request { preparation, order: Order { mounts: rest, working_directory, environment, task, names } }
     }
 }
 

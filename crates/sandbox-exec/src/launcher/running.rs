@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
+use crate::launcher::carriage::Carriage;
 use crate::launcher::drain::{Drain, OutputObserver, OutputStream};
 use crate::launcher::home::HomeLease;
 use crate::launcher::killer::Killer;
@@ -15,7 +16,7 @@ use crate::launcher::private_folder::PrivateFolder;
 use crate::launcher::spool::Spool;
 use crate::policy::ExecLimits;
 use crate::policy::shell_command::Timeout;
-use crate::report::denial::{Denial, Denials};
+use crate::report::denial::{Denial, Denials, MOST_DENIALS};
 use crate::spawner::channel::{self, Status};
 
 /// The time for draining output after the shell's end, or after a kill.
@@ -56,6 +57,18 @@ pub(crate) struct Started {
     pub(crate) owns_namespace: bool,
     pub(crate) folder: Option<PrivateFolder>,
     pub(crate) kept_home: Option<HomeLease>,
+    /// Brings the connections to allowed names.
+    pub(crate) inward: Option<OwnedFd>,
+    /// Makes them.
+    pub(crate) carriage: Option<Carriage>,
+}
+
+impl Started {
+    /// Ends the command, which nothing is to wait for.
+    pub(crate) fn kill(&self) {
+        // An error says that it has ended.
+        let _ = channel::send(&self.status, b"K", &[]);
+    }
 }
 
 /// A command that has started. Dropping it kills the command with all its descendants.
@@ -74,6 +87,7 @@ pub struct Running {
     /// Given back when the command has ended.
     _kept_home: Option<HomeLease>,
     home_fault: Option<String>,
+    carriage: Option<Carriage>,
 }
 
 impl Running {
@@ -96,6 +110,7 @@ impl Running {
             _folder: started.folder,
             _kept_home: started.kept_home,
             home_fault: None,
+            carriage: started.carriage,
         }
     }
 
@@ -176,7 +191,14 @@ impl Running {
         let (stdout, stderr) = self.output.take();
         let spooled = spool.map(Spool::finish);
         // Programs try this and that, and go on without it: what counts is what a failure may be due to.
-        let denied = if ending.is_success() { Vec::new() } else { self.denials.describe() };
+        let has_names = self.carriage.is_some();
+        let refused_outside = self.carriage.take().map(Carriage::finish).unwrap_or_default();
+        let mut denied = Vec::new();
+        if !ending.is_success() {
+            denied = self.denials.describe(has_names);
+            denied.extend(refused_outside);
+            denied.truncate(MOST_DENIALS);
+        }
         let duration = self.started_at.elapsed();
         Ok(Outcome { ending, duration, stdout, stderr, output_complete, spooled, denied })
     }

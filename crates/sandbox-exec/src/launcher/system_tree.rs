@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::init::forwarder::names::NAME_SERVER;
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::private_folder::START_UP_FILES;
@@ -54,6 +55,8 @@ const SETTINGS: [&str; 21] = [
 /// Settings in `/etc` that the network needs, shown only with the network.
 const NETWORK_SETTINGS: [&str; 4] =
     ["/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/nsswitch.conf"];
+
+const RESOLVER_SETTINGS: &str = "/etc/resolv.conf";
 
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
@@ -119,11 +122,24 @@ pub(crate) fn entries(policy: &Policy, home: &Path, etc: &EtcView) -> Vec<MountE
         if matches!(policy.network, NetworkPolicy::Host) {
             entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind_target(Path::new(path))));
         }
+        if matches!(policy.network, NetworkPolicy::Named(_)) {
+            let path = etc.source().join("resolv.conf");
+            // A mask lies where a link leads to.
+            let path = canonicalize(&path).unwrap_or(path);
+            let target = etc.mask_target(&path).unwrap_or(path);
+            entries.push(MountEntry::Mask { target, contents: resolver_settings() });
+        }
         return entries;
     }
     entries.extend(SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
     if matches!(policy.network, NetworkPolicy::Host) {
         entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
+    }
+    if matches!(policy.network, NetworkPolicy::Named(_)) {
+        let others = NETWORK_SETTINGS.iter().filter(|path| **path != RESOLVER_SETTINGS);
+        entries.extend(others.filter_map(|path| bind(Path::new(path), Access::System)));
+        let target = RESOLVER_SETTINGS.into();
+        entries.push(MountEntry::File { target, contents: resolver_settings(), mode: 0o444 });
     }
     entries.extend(accounts.map(|(target, contents)| MountEntry::File {
         target,
@@ -148,6 +164,11 @@ fn devices() -> Vec<MountEntry> {
     entries.push(MountEntry::Tmpfs { target: "/dev/shm".into(), size_bytes: 256 << 20, mode: 0o1777 });
     entries.push(MountEntry::Seal { target: "/dev".into() });
     entries
+}
+
+/// Names the name server of a command that may connect to some names.
+fn resolver_settings() -> Vec<u8> {
+    format!("nameserver {NAME_SERVER}\noptions timeout:2 attempts:2\n").into()
 }
 
 /// Accounts and host names that give nothing of the host away.

@@ -39,6 +39,16 @@ impl Isolation {
     /// A user of the command's own, who is root inside and owns nothing outside: for root.
     pub(crate) const OWN_IDS: Isolation = Isolation(1 << 12);
 
+    /// The steps that a network of allowed names is made of.
+    pub(crate) const FOR_NAMES: Isolation = Isolation(
+        Isolation::ROOT.0
+            | Isolation::PROCESSES.0
+            | Isolation::NETWORK.0
+            | Isolation::PRIVILEGES.0
+            | Isolation::FILTER.0
+            | Isolation::NO_SOCKETS.0,
+    );
+
     /// Every step.
     pub(crate) const ALL: Isolation = Isolation((1 << 13) - 1);
 

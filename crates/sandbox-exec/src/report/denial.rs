@@ -3,15 +3,19 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::child::refused_calls::{REFUSED, name_and_reason};
+use crate::init::forwarder::names;
 
 /// Most different refusals of one command that are reported.
-const MOST_DENIALS: usize = 20;
+pub(crate) const MOST_DENIALS: usize = 20;
 
 /// The highest count of one refusal.
 const HIGHEST_COUNT: u32 = 1000;
 
 /// The port of name servers.
 const NAME_SERVER_PORT: u16 = 53;
+
+/// The reason of refusals for a command that may connect to some names.
+const NOT_ALLOWED: &str = "not in the allow-list";
 
 /// Something that a command was refused, with the option that would allow it.
 ///
@@ -53,6 +57,10 @@ pub(crate) enum Denial {
     Unreachable(SocketAddr),
     /// A name server was asked.
     NameLookup,
+    /// A name that is not allowed was asked for.
+    Lookup(String),
+    /// A port of an allowed name is not allowed.
+    Port(String, u16),
     /// No socket of the command's own is bound to this file.
     UnixSocket(String),
     /// A Unix socket for datagrams, or a pair of them.
@@ -70,7 +78,8 @@ impl Denial {
     /// Returns the refusal of a connection to an address, if there is one.
     pub(crate) fn of_connection(address: &[u8], is_datagram: bool, is_unreachable: bool) -> Option<Denial> {
         let address = internet_address(address)?;
-        if address.port() == NAME_SERVER_PORT && (is_unreachable || is_datagram) {
+        let is_own_server = names::is_in_range(address.ip());
+        if address.port() == NAME_SERVER_PORT && (is_unreachable || is_datagram && !is_own_server) {
             return Some(Denial::NameLookup);
         }
         is_unreachable.then_some(Denial::Unreachable(address))
@@ -93,6 +102,8 @@ impl Denial {
         let (kind, text) = match self {
             Denial::Unreachable(address) => (b'a', address.to_string()),
             Denial::NameLookup => (b'n', String::new()),
+            Denial::Lookup(name) => (b'l', name.clone()),
+            Denial::Port(name, port) => (b'p', format!("{name} {port}")),
             Denial::UnixSocket(path) => (b'u', path.clone()),
             Denial::UnixDatagrams => (b'd', String::new()),
             Denial::Socket([family, kind, protocol]) => (b's', format!("{family} {kind} {protocol}")),
@@ -108,6 +119,11 @@ impl Denial {
             b'a' => Denial::Unreachable(text.parse().ok()?),
             b'n' => Denial::NameLookup,
             b'u' => Denial::UnixSocket(text.to_owned()),
+            b'l' => Denial::Lookup(text.to_owned()),
+            b'p' => {
+                let (name, port) = text.rsplit_once(' ')?;
+                Denial::Port(name.to_owned(), port.parse().ok()?)
+            }
             b'd' => Denial::UnixDatagrams,
             b's' => {
                 let numbers: Option<Vec<u32>> = text.split(' ').map(|number| number.parse().ok()).collect();
@@ -118,7 +134,30 @@ impl Denial {
         })
     }
 
-    fn describe(&self, count: u32) -> Denied {
+    /// Describes it for readers; `has_names` says that the command may connect to some names.
+    fn describe(&self, count: u32, has_names: bool) -> Denied {
+        match self {
+            Denial::Unreachable(address) if has_names => {
+                let allow = format!("--network allow=NAME:{}@{}", address.port(), address.ip());
+                Denied::new(format!("connect {address}"), NOT_ALLOWED.into(), Some(allow), count)
+            }
+            Denial::NameLookup if has_names => {
+                let why = "allowed names are answered by the name server of /etc/resolv.conf alone";
+                Denied::new("ask another name server".into(), why.into(), None, count)
+            }
+            Denial::Lookup(name) => {
+                let (what, allow) = (format!("look up {}", one_line(name)), allowing(name, ""));
+                Denied::new(what, NOT_ALLOWED.into(), allow, count)
+            }
+            Denial::Port(name, port) => {
+                let (what, allow) = (format!("connect {name}:{port}"), allowing(name, &format!(":{port}")));
+                Denied::new(what, NOT_ALLOWED.into(), allow, count)
+            }
+            other => other.describe_without_names(count),
+        }
+    }
+
+    fn describe_without_names(&self, count: u32) -> Denied {
         const OFF: &str = "network is off";
         const ON: Option<&str> = Some("--network on");
         let (what, why, allow) = match self {
@@ -126,10 +165,11 @@ impl Denial {
             Denial::NameLookup => ("look up a host name".to_owned(), OFF.to_owned(), ON),
             Denial::UnixSocket(path) => (
                 // A name is the command's own choice; a receipt is one line.
-                format!("connect Unix socket {}", path.replace(char::is_control, "\u{fffd}")),
+                format!("connect Unix socket {}", one_line(path)),
                 "no process of this command listens there".to_owned(),
                 Some("start the server in the same command"),
             ),
+            Denial::Lookup(name) | Denial::Port(name, _) => (one_line(name), OFF.to_owned(), ON),
             Denial::UnixDatagrams => (
                 "make a Unix datagram socket".to_owned(),
                 "it could reach other programs, and network is off".to_owned(),
@@ -168,9 +208,20 @@ impl Denials {
     }
 
     /// Describes them for readers.
-    pub(crate) fn describe(&self) -> Vec<Denied> {
-        self.entries.iter().map(|(denial, count)| denial.describe(*count)).collect()
+    pub(crate) fn describe(&self, has_names: bool) -> Vec<Denied> {
+        self.entries.iter().map(|(denial, count)| denial.describe(*count, has_names)).collect()
     }
+}
+
+/// Returns a name that is the command's own choice as a part of one line.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+/// Returns the option that allows a name; `None` for one that no host has, which could be anything but a word of a shell.
+fn allowing(name: &str, port: &str) -> Option<String> {
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    name.bytes().all(is_host).then(|| format!("--network allow={name}{port}"))
 }
 
 /// Reads an address of the Internet as the kernel has it.
@@ -196,6 +247,8 @@ mod tests {
             Denial::Unreachable("192.0.2.1:443".parse().unwrap()),
             Denial::Unreachable("[2001:db8::1]:80".parse().unwrap()),
             Denial::NameLookup,
+            Denial::Lookup("b.example".into()),
+            Denial::Port("a.example".into(), 22),
             Denial::UnixSocket("./agent.sock".into()),
             Denial::UnixDatagrams,
             Denial::Socket([17, 3, 768]),
@@ -221,11 +274,13 @@ mod tests {
             assert!(denials.note(&denial));
         }
         denials.note(&samples()[0]);
-        let lines: Vec<String> = denials.describe().iter().map(Denied::to_string).collect();
+        let lines: Vec<String> = denials.describe(false).iter().map(Denied::to_string).collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         connect 192.0.2.1:443 · network is off · --network on · 2 times
         connect [2001:db8::1]:80 · network is off · --network on
         look up a host name · network is off · --network on
+        look up b.example · not in the allow-list · --network allow=b.example
+        connect a.example:22 · not in the allow-list · --network allow=a.example:22
         connect Unix socket ./agent.sock · no process of this command listens there · start the server in the same command
         make a Unix datagram socket · it could reach other programs, and network is off · --network on
         make a socket of family 17, type 3, protocol 768 · only TCP, UDP, Unix sockets and netlink routes are made
@@ -235,10 +290,24 @@ mod tests {
     }
 
     #[test]
+    fn a_command_with_names_has_other_reasons() {
+        let mut denials = Denials::default();
+        samples().iter().take(3).for_each(|denial| assert!(denials.note(denial)));
+        denials.note(&Denial::Lookup("a;id".into()));
+        let lines: Vec<String> = denials.describe(true).iter().map(Denied::to_string).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        connect 192.0.2.1:443 · not in the allow-list · --network allow=NAME:443@192.0.2.1
+        connect [2001:db8::1]:80 · not in the allow-list · --network allow=NAME:80@2001:db8::1
+        ask another name server · allowed names are answered by the name server of /etc/resolv.conf alone
+        look up a;id · not in the allow-list
+        ");
+    }
+
+    #[test]
     fn a_name_cannot_add_a_line_to_a_receipt() {
         let mut denials = Denials::default();
         denials.note(&Denial::UnixSocket("a\n[OK] b\u{1b}[0m".into()));
-        assert_eq!(denials.describe()[0].what, "connect Unix socket a\u{fffd}[OK] b\u{fffd}[0m");
+        assert_eq!(denials.describe(false)[0].what, "connect Unix socket a\u{fffd}[OK] b\u{fffd}[0m");
     }
 
     #[test]
@@ -249,7 +318,7 @@ mod tests {
                 denials.note(&Denial::Call(number));
             }
         }
-        let described = denials.describe();
+        let described = denials.describe(false);
         assert_eq!(described.len(), 20);
         assert!(described.iter().all(|denied| denied.count == 1000));
     }

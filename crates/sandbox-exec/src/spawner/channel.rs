@@ -13,7 +13,7 @@ use rustix::net::{
 use crate::init::step::{Step, StepError};
 
 /// The most descriptors in one packet.
-const DESCRIPTOR_LIMIT: usize = 4;
+const DESCRIPTOR_LIMIT: usize = 5;
 
 /// Makes two connected sockets that keep packets whole and say when the other end is gone.
 pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd)> {
@@ -35,9 +35,9 @@ pub(crate) fn send(socket: impl AsFd, bytes: &[u8], descriptors: &[BorrowedFd<'_
     }
 }
 
-/// Receives one packet of at most 256 bytes; `None` when the other end is gone.
+/// Receives one packet of at most 512 bytes; `None` when the other end is gone.
 pub(crate) fn receive(socket: impl AsFd) -> Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-    let mut bytes = [0; 256];
+    let mut bytes = [0; 512];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTOR_LIMIT))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = loop {

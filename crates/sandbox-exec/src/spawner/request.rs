@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::init::mount_entry::MountEntry;
+use crate::policy::network::AllowedName;
 use crate::spawner::preparation::Preparation;
 use crate::spawner::wire::{Decoder, Encoder};
 
@@ -24,6 +25,8 @@ pub(crate) struct Order {
     pub(crate) working_directory: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) task: Task,
+    /// The names that may be connected to; `None` if the policy has no such list.
+    pub(crate) names: Option<Vec<AllowedName>>,
 }
 
 /// The work of the child once it is confined.
@@ -100,6 +103,13 @@ impl Order {
             out.os(name);
             out.os(value);
         });
+        let names: Vec<&[AllowedName]> = self.names.as_deref().into_iter().collect();
+        out.list(&names, |out, names| {
+            out.list(names, |out, name| {
+                out.bytes(name.pattern.as_bytes());
+                out.list(&name.ports, |out, port| out.number((*port).into()));
+            });
+        });
         match &self.task {
             Task::Shell(text) => {
                 out.number(0);
@@ -122,10 +132,15 @@ impl Order {
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Order> {
         let mut input = Decoder::new(bytes);
+        let mounts = input.list(MountEntry::decode)?;
+        let working_directory = input.path()?;
+        let environment = input.list(|input| Some((input.os()?, input.os()?)))?;
+        let names = input.list(|input| input.list(decode_name))?.pop();
         let order = Order {
-            mounts: input.list(MountEntry::decode)?,
-            working_directory: input.path()?,
-            environment: input.list(|input| Some((input.os()?, input.os()?)))?,
+            mounts,
+            working_directory,
+            environment,
+            names,
             task: match input.number()? {
                 0 => Task::Shell(String::from_utf8(input.bytes()?.to_vec()).ok()?),
                 1 => Task::Attacks(Targets::decode(&mut input)?),
@@ -150,6 +165,12 @@ impl Targets {
             listener: decode_listener(input.bytes()?)?,
         })
     }
+}
+
+fn decode_name(input: &mut Decoder<'_>) -> Option<AllowedName> {
+    let pattern = String::from_utf8(input.bytes()?.to_vec()).ok()?;
+    let ports = input.list(|input| u16::try_from(input.number()?).ok())?;
+    Some(AllowedName { pattern, ports })
 }
 
 fn decode_listener(bytes: &[u8]) -> Option<Option<SocketAddr>> {
@@ -210,6 +231,7 @@ mod tests {
                 working_directory: "/w".into(),
                 environment: vec![("A".into(), "1".into())],
                 task: Task::Shell("echo".into()),
+                names: Some(vec![AllowedName { pattern: "*.a".into(), ports: vec![443] }]),
             },
         }
     }

@@ -3,19 +3,24 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use sandbox_exec::{
-    AllowedName, Carrier, Level, NetworkPolicy, Outward, PolicyError, ShellCommand, SpawnError,
+    AllowedName, Carrier, Denied, Ending, Level, NetworkPolicy, Outcome, OutputStream, Outward, PolicyError,
+    ShellCommand, SpawnError,
 };
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, HANG, stderr, stdout};
+use crate::network::{at_level_full, python, run};
 
 /// Serves what it is given by itself: it sends the name and the port, then everything back.
 #[derive(Clone, Debug, Default)]
 struct Echo {
     names: Vec<AllowedName>,
     carried: Arc<Mutex<Vec<(String, u16)>>>,
+    /// Its other end is disconnected when every connection has ended.
+    ended: Option<Sender<()>>,
 }
 
 impl Outward for Echo {
@@ -32,7 +37,9 @@ impl Carrier for Echo {
     fn carry(&mut self, name: &str, port: u16, stream: OwnedFd) {
         self.carried.lock().unwrap().push((name.to_owned(), port));
         let (mut stream, greeting) = (TcpStream::from(stream), format!("{name} {port}\n"));
+        let ended = self.ended.clone();
         std::thread::spawn(move || {
+            let _ended = ended;
             stream.set_nonblocking(false)?;
             stream.write_all(greeting.as_bytes())?;
             let mut buffer = [0; 1 << 16];
@@ -41,8 +48,16 @@ impl Carrier for Echo {
                     0 => return std::io::Result::Ok(()),
                     length => stream.write_all(&buffer[..length])?,
                 }
+                // An HTTP client waits for the end.
+                if buffer.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
+                    return Ok(());
+                }
             }
         });
+    }
+
+    fn refusals(&mut self) -> Vec<Denied> {
+        vec![Denied::new("connect x".into(), "the carrier refused it".into(), None, 1)]
     }
 }
 
@@ -62,4 +77,169 @@ fn names_are_refused_where_connections_cannot_be_kept_to_them() {
         let is_refused = matches!(spawned, Err(SpawnError::Policy(PolicyError::NoNetworkForNames)));
         assert!(is_refused, "{level}: {spawned:?}");
     }
+}
+
+/// Runs a command that may connect to these names, and returns its outcome and what was carried.
+fn run_named(fixture: &mut Fixture, names: &[(&str, &[u16])], text: &str) -> (Outcome, Vec<(String, u16)>) {
+    let outward = echo(names);
+    fixture.policy.network = NetworkPolicy::Named(Arc::new(outward.clone()));
+    let outcome = run(fixture, text);
+    let carried = outward.carried.lock().unwrap().clone();
+    (outcome, carried)
+}
+
+fn denied(outcome: &Outcome) -> Vec<String> {
+    outcome.denied.iter().map(ToString::to_string).collect()
+}
+
+/// Says hello to each of its arguments and prints what comes back.
+const HELLO: &str = "import socket, sys\n\
+    for peer in sys.argv[1:]:\n  name, port = peer.split(\":\")\n  s = socket.create_connection((name, int(port)))\n  \
+    s.sendall(b\"hello\\n\")\n  s.shutdown(socket.SHUT_WR)\n  print(s.makefile().read().split())\n";
+
+#[test]
+fn allowed_names_are_reached_at_allowed_ports() {
+    at_level_full("network::named::allowed_names_are_reached_at_allowed_ports", |fixture| {
+        let names: &[(&str, &[u16])] = &[("registry.example", &[443, 80]), ("*.cdn.example", &[8443])];
+        let peers = "registry.example:443 Registry.Example:80 a.b.cdn.example:8443";
+        let (outcome, carried) = run_named(fixture, names, &format!("{} {peers}", python(HELLO)));
+        let expected = "['registry.example', '443', 'hello']\n['registry.example', '80', 'hello']\n\
+                        ['a.b.cdn.example', '8443', 'hello']\n";
+        assert_eq!(stdout(&outcome), expected, "{}", stderr(&outcome));
+        let expected = [("registry.example", 443), ("registry.example", 80), ("a.b.cdn.example", 8443)];
+        assert_eq!(carried, expected.map(|(name, port)| (name.to_owned(), port)));
+    });
+}
+
+#[test]
+fn everything_else_is_refused_with_a_receipt() {
+    at_level_full("network::named::everything_else_is_refused_with_a_receipt", |fixture| {
+        let names: &[(&str, &[u16])] = &[("registry.example", &[443]), ("git.example", &[22])];
+        let text = python(
+            "import socket\n\
+             for name in [\"other.example\"] * 2 + [\"registry.example.evil.example\"]:\n  \
+             try: socket.gethostbyname(name); print(\"found\", name)\n  except OSError: pass\n\
+             for peer in [(\"169.254.169.254\", 80), (\"10.0.0.1\", 443), (\"registry.example\", 22), \
+             (\"198.18.77.7\", 443), (\"192.0.2.53\", 53)]:\n  \
+             try: socket.create_connection(peer).recv(1) and print(\"connected\", peer)\n  except OSError: pass\n\
+             exit(1)",
+        );
+        let (outcome, carried) = run_named(fixture, names, &text);
+        assert_eq!((stdout(&outcome).as_str(), carried), ("", vec![]), "{}", stderr(&outcome));
+        let expected = [
+            "look up other.example · not in the allow-list · --network allow=other.example · 2 times",
+            "look up registry.example.evil.example · not in the allow-list · \
+             --network allow=registry.example.evil.example",
+            "connect 169.254.169.254:80 · not in the allow-list · --network allow=NAME:80@169.254.169.254",
+            "connect 10.0.0.1:443 · not in the allow-list · --network allow=NAME:443@10.0.0.1",
+            "connect registry.example:22 · not in the allow-list · --network allow=registry.example:22",
+            "connect 198.18.77.7:443 · not in the allow-list · --network allow=NAME:443@198.18.77.7",
+            "ask another name server · allowed names are answered by the name server of /etc/resolv.conf alone",
+            "connect x · the carrier refused it",
+        ];
+        assert_eq!(denied(&outcome), expected, "{}", stderr(&outcome));
+    });
+}
+
+#[test]
+fn the_loopback_of_the_host_stays_out_of_reach() {
+    at_level_full("network::named::the_loopback_of_the_host_stays_out_of_reach", |fixture| {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let text = format!("{} 127.0.0.1:{port}", python(HELLO));
+        // Even where the port is an allowed one, and so has a listener in the namespace.
+        for ports in [&[443][..], &[port][..]] {
+            let (outcome, carried) = run_named(fixture, &[("registry.example", ports)], &text);
+            assert!(!outcome.ending.is_success() && carried.is_empty(), "{outcome:?}");
+            assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+        }
+    });
+}
+
+#[test]
+fn a_thousand_connections_are_carried_and_end_with_the_command() {
+    at_level_full("network::named::a_thousand_connections_are_carried_and_end_with_the_command", |fixture| {
+        let text = python(
+            "import socket\n\
+             held = [socket.create_connection((\"registry.example\", 443)) for _ in range(1000)]\n\
+             print(sum(peer.recv(1) == b\"r\" for peer in held))",
+        );
+        let (outcome, carried) = run_named(fixture, &[("registry.example", &[443])], &text);
+        assert_eq!((stdout(&outcome).as_str(), carried.len()), ("1000\n", 1000), "{}", stderr(&outcome));
+    });
+}
+
+#[test]
+fn names_are_answered_over_tcp_and_to_other_resolvers() {
+    at_level_full("network::named::names_are_answered_over_tcp_and_to_other_resolvers", |fixture| {
+        let text = python(
+            "import socket, struct\n\
+             s = socket.create_connection((\"198.18.0.1\", 53))\n\
+             label = lambda text: bytes([len(text)]) + text\n\
+             query = struct.pack(\">6H\", 9, 256, 1, 0, 0, 0) + label(b\"git\") + label(b\"example\") + \
+             b\"\\0\" + struct.pack(\">2H\", 1, 1)\n\
+             for part in [query[:5], query[5:]]: s.sendall((struct.pack(\">H\", len(query)) if part == query[:5] \
+             else b\"\") + part)\n\
+             print(socket.inet_ntoa(s.recv(99)[-4:]))\n\
+             long = \".\".join([\"a\" * 63, \"b\" * 63, \"c\" * 63, \"d\" * 49, \"cdn.example\"])\n\
+             print(len(long), socket.gethostbyname(long))",
+        );
+        let (outcome, _) = run_named(fixture, &[("git.example", &[22]), ("*.cdn.example", &[443])], &text);
+        assert_eq!(stdout(&outcome), "198.18.1.0\n253 198.18.1.1\n", "{}", stderr(&outcome));
+    });
+}
+
+#[test]
+fn the_end_of_a_command_ends_its_connections() {
+    at_level_full("network::named::the_end_of_a_command_ends_its_connections", |fixture| {
+        let (ended, connections) = channel();
+        let outward = Echo { ended: Some(ended), ..echo(&[("registry.example", &[443])]) };
+        fixture.policy.network = NetworkPolicy::Named(Arc::new(outward));
+        let text = python(
+            "import socket, time\nheld = [socket.create_connection((\"registry.example\", 443)) for _ in range(9)]\n\
+             print(all(peer.recv(1) for peer in held), flush=True)\ntime.sleep(600)",
+        );
+        let running = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap();
+        let killer = running.killer();
+        let mut connected = |_: OutputStream, _: &[u8]| killer.cancel();
+        let outcome = running.wait_with(&mut connected, None).unwrap();
+        assert_eq!((outcome.ending, stdout(&outcome).as_str()), (Ending::Cancelled, "True\n"), "{outcome:?}");
+        // What is left of it is the policy's.
+        fixture.policy.network = NetworkPolicy::Off;
+        assert_eq!(connections.recv_timeout(HANG), Err(RecvTimeoutError::Disconnected));
+    });
+}
+
+#[test]
+fn a_flood_of_lookups_is_bounded_and_other_commands_have_no_names() {
+    at_level_full(
+        "network::named::a_flood_of_lookups_is_bounded_and_other_commands_have_no_names",
+        |fixture| {
+            let text = python(
+                "import socket\nfor number in range(300):\n  \
+                 try: socket.gethostbyname(f\"secret-{number}.other.example\")\n  except OSError: pass\nexit(1)",
+            );
+            let (outcome, carried) = run_named(fixture, &[("registry.example", &[443])], &text);
+            assert_eq!((outcome.denied.len(), carried), (20, vec![]), "{}", stderr(&outcome));
+            // A command without names has neither the address nor the name server.
+            fixture.policy.network = NetworkPolicy::Off;
+            let outcome = run(fixture, &format!("{} 198.18.1.0:443", python(HELLO)));
+            assert!(stderr(&outcome).contains("unreachable"), "{outcome:?}");
+        },
+    );
+}
+
+#[test]
+fn curl_and_node_find_allowed_names() {
+    at_level_full("network::named::curl_and_node_find_allowed_names", |fixture| {
+        let node = "require(\"net\").connect(80, \"registry.example\").end(\"x\").pipe(process.stdout)";
+        let commands =
+            ["curl -sS --http0.9 http://registry.example/".to_owned(), format!("node -e '{node}'")];
+        for command in commands {
+            let (outcome, carried) = run_named(fixture, &[("registry.example", &[80])], &command);
+            assert_eq!(carried, [("registry.example".to_owned(), 80)], "{command}: {}", stderr(&outcome));
+            assert!(stdout(&outcome).starts_with("registry.example 80"), "{command}: {outcome:?}");
+        }
+    });
 }
