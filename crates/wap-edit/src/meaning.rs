@@ -165,8 +165,8 @@ impl Meaning<'_> {
             let (Carried::Kept { addressed, now }, Some(version)) = (carried, version) else { continue };
             let Some(base) = Source::parse(&version.bytes).ok().filter(|_| now == chosen) else { continue };
             let current = self.edit.current;
-            let place = applied_since((&base, addressed.clone()), (current, now.clone()), edit);
-            if let Some(lines) = place {
+            let lines = applied_since((&base, addressed.clone()), (current, now.clone()), edit);
+            if let Some(lines) = lines {
                 let message = format!(
                     "'{}': already applied, nothing done: the new text stands at lines {}-{} since you saw the file",
                     self.edit.path,

@@ -36,7 +36,7 @@ impl KeptHome {
         KeptHome { limit_bytes, ..self }
     }
 
-    /// The same for a command whose changes to it are discarded, such as one that goes on beside other commands.
+    /// The same for a command whose changes to it are discarded, such as one that runs beside other commands.
     pub fn discarded(self) -> KeptHome {
         KeptHome { is_discarded: true, ..self }
     }

@@ -35,11 +35,11 @@ fn lines_that_were_put_beside_the_addressed_one_are_found() {
     let (earlier, current) = (source("one\ntwo\n"), source("zero\none\nmore\ntwo\n"));
     let replace =
         |text| Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(text) };
-    let found = |text| applied_since((&earlier, 0..1), (&current, 1..2), &replace(text));
-    assert_eq!(found("one\nmore\n"), Some(2..=3));
-    assert_eq!(found("zero\none\n"), Some(1..=2));
-    assert_eq!(found("one\nother\n"), None);
-    assert_eq!(found("one\n"), None, "nothing is added");
+    let lines = |text| applied_since((&earlier, 0..1), (&current, 1..2), &replace(text));
+    assert_eq!(lines("one\nmore\n"), Some(2..=3));
+    assert_eq!(lines("zero\none\n"), Some(1..=2));
+    assert_eq!(lines("one\nother\n"), None);
+    assert_eq!(lines("one\n"), None, "nothing is added");
 }
 
 #[test]
