@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::ruling::Ruling;
 use super::{
-    Outcome, Run, Tally, cases, cocode, codali, cut_off_replies, envelope_replies, is_of_form, llm4s,
-    numbered_views, tag, text_edits, wap,
+    Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, text_edits, wap,
 };
 use crate::TaskError;
 
@@ -37,10 +36,10 @@ impl Registry {
             ("tagproto.json", Some("exec"), tag::exec::run),
             ("tagproto.json", Some("flow"), tag::flow::run),
             ("paste.json", None, tag::paste::run),
-            ("cut-off-replies.json", None, cut_off_replies::run),
+            ("cut-off-replies.json", None, tag::cut_off_replies::run),
             ("text-edits.json", Some("edit"), text_edits::edit),
             ("text-edits.json", Some("foreign"), text_edits::foreign),
-            ("numbered-views.json", Some("view"), numbered_views::view),
+            ("numbered-views.json", Some("view"), tag::numbered_views::view),
             ("numbered-views.json", Some("body"), text_edits::foreign),
             ("numbered-views.json", Some("edit"), text_edits::edit),
             ("numbered-views.json", Some("read"), wap::run),

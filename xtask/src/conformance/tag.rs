@@ -1,6 +1,8 @@
 //! Cases of the bracket-tag protocol.
 
+pub(crate) mod cut_off_replies;
 pub(crate) mod exec;
 pub(crate) mod flow;
+pub(crate) mod numbered_views;
 pub(crate) mod parse;
 pub(crate) mod paste;

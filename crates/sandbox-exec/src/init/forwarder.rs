@@ -263,7 +263,7 @@ fn reset(stream: &TcpStream) {
     let _ = set_socket_linger(stream, Some(Duration::ZERO));
 }
 
-/// Returns the message that goes out with a connection.
+/// Returns the message beside a connection.
 fn encode(name: &str, port: u16) -> Vec<u8> {
     [&port.to_le_bytes()[..], name.as_bytes()].concat()
 }

@@ -38,7 +38,7 @@ pub(super) struct Report {
     peers: Vec<PeerRows>,
 }
 
-/// What another program did with the replies in its formats, beside ours.
+/// The outcomes of another program for the replies in its formats, beside ours.
 #[derive(Debug)]
 struct PeerRows {
     name: String,

@@ -3,7 +3,7 @@
 use simple_dns::rdata::{A, RData};
 use simple_dns::{CLASS, OPCODE, Packet, PacketFlag, QCLASS, QTYPE, RCODE, ResourceRecord, TYPE};
 
-use super::names::{Found, LONGEST_NAME, Names};
+use super::names::{LONGEST_NAME, Lookup, Names};
 use crate::report::denial::Denial;
 
 /// The time in seconds for which an answer may be kept; it holds until the command's end.
@@ -31,22 +31,22 @@ pub(super) fn answer(query: &[u8], names: &mut Names) -> Option<(Vec<u8>, Option
             let name = question.qname.to_string().to_ascii_lowercase();
             let is_internet = matches!(question.qclass, QCLASS::CLASS(CLASS::IN) | QCLASS::ANY);
             let wants = |kind| question.qtype == QTYPE::TYPE(kind);
-            let found = if name.len() > LONGEST_NAME { Found::NotAllowed } else { names.find(&name) };
-            match found {
+            let lookup = if name.len() > LONGEST_NAME { Lookup::NotAllowed } else { names.find(&name) };
+            match lookup {
                 _ if !is_internet => *reply.rcode_mut() = RCODE::Refused,
-                Found::Address(address) if wants(TYPE::A) || question.qtype == QTYPE::ANY => {
+                Lookup::Address(address) if wants(TYPE::A) || question.qtype == QTYPE::ANY => {
                     let data = RData::A(A { address: address.to_bits() });
                     let name = question.qname.clone();
                     reply.answers.push(ResourceRecord::new(name, CLASS::IN, TIME_TO_LIVE, data));
                 }
                 // It has no records of other types.
-                Found::Address(_) => {}
-                Found::NotAllowed => {
+                Lookup::Address(_) => {}
+                Lookup::NotAllowed => {
                     *reply.rcode_mut() = RCODE::NameError;
                     // Resolvers ask for both kinds of addresses: one lookup is one refusal.
                     denial = (!wants(TYPE::AAAA)).then_some(Denial::Lookup(name));
                 }
-                Found::Full => *reply.rcode_mut() = RCODE::ServerFailure,
+                Lookup::Full => *reply.rcode_mut() = RCODE::ServerFailure,
             }
         }
         _ => *reply.rcode_mut() = RCODE::FormatError,
@@ -65,7 +65,7 @@ mod tests {
         Names::new(vec![AllowedName { pattern: "a.example".into(), ports: vec![443] }])
     }
 
-    fn asked(name: &str, kind: TYPE) -> (RCODE, Vec<u32>, Option<Denial>) {
+    fn query(name: &str, kind: TYPE) -> (RCODE, Vec<u32>, Option<Denial>) {
         let mut query = Packet::new_query(7);
         query.questions.push(Question::new(Name::new_unchecked(name), kind.into(), CLASS::IN.into(), false));
         let (reply, denial) = answer(&query.build_bytes_vec().unwrap(), &mut names()).unwrap();
@@ -80,14 +80,14 @@ mod tests {
 
     #[test]
     fn allowed_names_have_one_address_and_others_do_not_exist() {
-        assert_eq!(asked("A.Example", TYPE::A), (RCODE::NoError, vec![0xc612_0100], None));
-        assert_eq!(asked("a.example", TYPE::AAAA), (RCODE::NoError, vec![], None));
-        assert_eq!(asked("a.example", TYPE::TXT), (RCODE::NoError, vec![], None));
-        assert_eq!(asked("b.example", TYPE::AAAA), (RCODE::NameError, vec![], None));
+        assert_eq!(query("A.Example", TYPE::A), (RCODE::NoError, vec![0xc612_0100], None));
+        assert_eq!(query("a.example", TYPE::AAAA), (RCODE::NoError, vec![], None));
+        assert_eq!(query("a.example", TYPE::TXT), (RCODE::NoError, vec![], None));
+        assert_eq!(query("b.example", TYPE::AAAA), (RCODE::NameError, vec![], None));
         let denial = Some(Denial::Lookup("b.example".into()));
-        assert_eq!(asked("b.example", TYPE::A), (RCODE::NameError, vec![], denial));
+        assert_eq!(query("b.example", TYPE::A), (RCODE::NameError, vec![], denial));
         let long = [["a"; 63].concat(), ["b"; 63].concat(), ["c"; 63].concat(), ["d"; 61].concat()].join(".");
-        assert_eq!(asked(&long, TYPE::A).2, Some(Denial::Lookup(long)));
+        assert_eq!(query(&long, TYPE::A).2, Some(Denial::Lookup(long)));
     }
 
     proptest::proptest! {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::policy::network::AllowedName;
 
-/// The range of the addresses, which belongs to no network: it is set aside for tests of network devices.
+/// The range of the addresses, which belongs to no network: it is reserved for tests of network devices.
 pub(super) const RANGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
 
 /// The leading bits that the addresses of the range share.
@@ -31,7 +31,7 @@ pub(crate) fn is_in_range(address: IpAddr) -> bool {
 
 /// The answer to the question for a name's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Lookup {
     Address(Ipv4Addr),
     NotAllowed,
     /// As many names as there can be have addresses already.
@@ -59,13 +59,13 @@ impl Names {
     }
 
     /// Finds the address of a name in lower case; one that has none yet gets one.
-    pub(super) fn find(&mut self, name: &str) -> Found {
+    pub(super) fn find(&mut self, name: &str) -> Lookup {
         if !self.allowed.iter().any(|allowed| matches(&allowed.pattern, name)) {
-            return Found::NotAllowed;
+            return Lookup::NotAllowed;
         }
         let index = match self.indices.get(name) {
             Some(index) => *index,
-            None if self.names.len() >= MOST_NAMES => return Found::Full,
+            None if self.names.len() >= MOST_NAMES => return Lookup::Full,
             None => {
                 let index = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
                 self.indices.insert(name.to_owned(), index);
@@ -73,7 +73,7 @@ impl Names {
                 index
             }
         };
-        Found::Address(Ipv4Addr::from_bits(FIRST.to_bits() + index))
+        Lookup::Address(Ipv4Addr::from_bits(FIRST.to_bits() + index))
     }
 
     /// Returns the name that an address stands for.
@@ -110,8 +110,8 @@ mod tests {
     fn a_name_keeps_its_address_and_no_other_has_it() {
         let mut names = names();
         let first = names.find("a.example");
-        assert_eq!(first, Found::Address(Ipv4Addr::new(198, 18, 1, 0)));
-        assert_eq!(names.find("x.y.cdn.example"), Found::Address(Ipv4Addr::new(198, 18, 1, 1)));
+        assert_eq!(first, Lookup::Address(Ipv4Addr::new(198, 18, 1, 0)));
+        assert_eq!(names.find("x.y.cdn.example"), Lookup::Address(Ipv4Addr::new(198, 18, 1, 1)));
         assert_eq!(names.find("a.example"), first);
         assert_eq!(names.name_of(Ipv4Addr::new(198, 18, 1, 1)), Some("x.y.cdn.example"));
         for other in [Ipv4Addr::new(198, 18, 1, 2), NAME_SERVER, Ipv4Addr::LOCALHOST, Ipv4Addr::BROADCAST] {
@@ -120,10 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn only_allowed_names_and_ports_are_found() {
+    fn other_names_and_ports_are_refused() {
         let mut names = names();
         for other in ["cdn.example", ".cdn.example.", "b.example", "xa.example", "xcdn.example", "", "*"] {
-            assert_eq!(names.find(other), Found::NotAllowed, "{other}");
+            assert_eq!(names.find(other), Lookup::NotAllowed, "{other}");
         }
         assert!(names.allows("a.example", 80) && names.allows("x.cdn.example", 8443));
         assert!(!names.allows("a.example", 8443) && !names.allows("x.cdn.example", 443));
@@ -132,13 +132,13 @@ mod tests {
     #[test]
     fn names_of_a_wildcard_are_bounded() {
         let mut names = names();
-        let found = |number: usize, names: &mut Names| names.find(&format!("{number}.cdn.example"));
+        let find = |number: usize, names: &mut Names| names.find(&format!("{number}.cdn.example"));
         for number in 0..MOST_NAMES {
             assert!(
-                matches!(found(number, &mut names), Found::Address(address) if is_in_range(address.into()))
+                matches!(find(number, &mut names), Lookup::Address(address) if is_in_range(address.into()))
             );
         }
-        assert_eq!(found(MOST_NAMES, &mut names), Found::Full);
-        assert!(matches!(found(7, &mut names), Found::Address(_)));
+        assert_eq!(find(MOST_NAMES, &mut names), Lookup::Full);
+        assert!(matches!(find(7, &mut names), Lookup::Address(_)));
     }
 }

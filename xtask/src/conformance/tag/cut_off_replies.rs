@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tagproto::{Dialect, Incoming, Session};
 
-use super::Outcome;
+use crate::conformance::Outcome;
 
 /// Lets the replies of a case arrive in a session, one after the other.
 pub(crate) fn run(case: &Value) -> Outcome {

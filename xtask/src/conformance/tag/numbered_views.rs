@@ -6,7 +6,7 @@ use tagproto::{
 };
 use wap_core::LineSpan;
 
-use super::Outcome;
+use crate::conformance::Outcome;
 
 /// Cases of kind view.
 pub(crate) fn view(case: &Value) -> Outcome {
