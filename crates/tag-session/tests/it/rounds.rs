@@ -83,7 +83,7 @@ fn a_session_goes_from_its_first_message_to_done() {
     let first = executed(apply(&sessions, id, FIRST));
     assert_eq!((first.sequence, first.session.sequence_number, first.was_resumed), (1, 2, false));
     let outbox = fs::read_to_string(desk.outbox_file(&first.session)).unwrap();
-    assert!(outbox.contains("--- a.txt ---\none\ntwo\nthree\n"), "{outbox}");
+    assert!(outbox.contains("--- a.txt ---\n1|one\n2|two\n3|three\n"), "{outbox}");
     assert!(outbox.contains("make ran"), "{outbox}");
 
     let second = executed(apply(&sessions, id, SECOND));
@@ -178,7 +178,7 @@ fn a_reply_that_was_stopped_at_its_very_end_is_executed_once() {
     let done = executed(sessions.apply(id, FIRST, TIMEOUT, ApplyOptions::default(), &cancel, &mut stop));
     assert!(cancel.is_cancelled());
     assert_eq!((done.session.sequence_number, done.results.len()), (2, 2));
-    assert!(sessions.outbox(&done.session).unwrap().unwrap().contains("--- a.txt ---\none\n"));
+    assert!(sessions.outbox(&done.session).unwrap().unwrap().contains("--- a.txt ---\n1|one\n"));
     assert_eq!(desk.workspace.0.commands_run(), ["make"]);
 }
 

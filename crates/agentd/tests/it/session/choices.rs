@@ -245,8 +245,9 @@ fn a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal() {
     project.write("raw.txt", content);
     let id = project.begin("read");
     project.apply("[READ_FILE path=\"raw.txt\"]\n", &[]).ok();
-    assert!(project.outbox(&id, 2).contains(content));
-    assert!(project.run(&["outbox"]).ok().stdout.contains(content), "a pipe gets it as it is");
+    let lines = "1|one \x1b[31mred\x1b[0m\n2|bell \x07\n";
+    assert!(project.outbox(&id, 2).contains(lines));
+    assert!(project.run(&["outbox"]).ok().stdout.contains(lines), "a pipe gets it as it is");
     let Some(screen) = on_a_terminal(&project.command(&["outbox"]), false) else {
         skip(
             "a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal",

@@ -176,7 +176,7 @@ fn read_only_refuses_every_change_and_command_and_shows_files() {
         assert!(summaries[index].1.contains("read-only"), "{ran}");
     }
     assert_eq!(project.tree(), [("file.txt".to_owned(), "as it was\n".to_owned())]);
-    assert!(project.outbox(&id, 2).contains("--- file.txt ---\nas it was\n"));
+    assert!(project.outbox(&id, 2).contains("--- file.txt ---\n1|as it was\n"));
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(crate) enum Finding {
     CommandResultLost,
     /// The command is answered as failed and did not run.
     CommandNotRun,
+    /// The command ran in a home that is discarded, and its result says so.
+    HomeRefused,
     /// The command ran, and its result says that nothing of what it did was kept.
     NothingKept,
     /// A change of the command could not be adopted: the result says so, and the path is as it was.
@@ -107,6 +109,10 @@ impl Aftermath {
             let says = |text| result["output"].as_str().is_some_and(|output| output.contains(text));
             if result["summary"] == expected["summary"] && says("nothing that the command changed was kept") {
                 findings.push(Finding::NothingKept);
+                continue;
+            }
+            if result["summary"] == expected["summary"] && without_home(result) == without_home(expected) {
+                findings.push(Finding::HomeRefused);
                 continue;
             }
             let refused = result["output"].as_str().and_then(|output| output.split_once(NOT_WRITTEN));
@@ -205,6 +211,12 @@ impl Aftermath {
         }
         Ok(finding)
     }
+}
+
+/// Returns the output of a result without the note that the kept home could not be used.
+fn without_home(result: &Value) -> Vec<&str> {
+    let lines = result["output"].as_str().unwrap_or_default().lines();
+    lines.filter(|line| !line.starts_with("note: the command had a fresh home, ")).collect()
 }
 
 fn render((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {

@@ -111,7 +111,7 @@ const FAULTS: [(Fault, &str); 5] = [
     (Fault::ShortWrite, "short"),
 ];
 
-const FINDINGS: [(Finding, &str, &str); 9] = [
+const FINDINGS: [(Finding, &str, &str); 10] = [
     (Finding::Same, "same", "the same final state, byte for byte"),
     (
         Finding::ConfinementUnknown,
@@ -137,6 +137,11 @@ const FINDINGS: [(Finding, &str, &str); 9] = [
         Finding::CommandNotRun,
         "not run",
         "the command could not be started and its result says so; all else the same",
+    ),
+    (
+        Finding::HomeRefused,
+        "home",
+        "the kept home could not be used, and the command's result says so; all else the same",
     ),
     (
         Finding::NothingKept,
