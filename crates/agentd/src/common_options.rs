@@ -43,7 +43,7 @@ pub(crate) struct CommonOptions {
     /// The confinement that commands need: require=LEVEL, allow=LEVEL or off.
     #[arg(long, global = true, value_name = "WHAT")]
     pub sandbox: Option<SandboxChoice>,
-    /// The network of commands: off, on, or allow=NAME[:PORT][@ADDRESS],… with names such as registry.example, *.cdn.example,
+    /// The network of commands: off, on, or `allow=NAME[:PORT][@ADDRESS],…` with names such as registry.example, *.cdn.example,
     /// or a preset: npm, pip, uv, cargo, go, maven, gradle. Lists may be given several times.
     #[arg(long, global = true, value_name = "WHAT", default_value = "off")]
     pub network: Vec<NetworkChoice>,
