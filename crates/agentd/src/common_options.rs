@@ -47,7 +47,7 @@ pub(crate) struct CommonOptions {
     /// or a preset: npm, pip, uv, cargo, go, maven, gradle. Lists may be given several times.
     #[arg(long, global = true, value_name = "WHAT", default_value = "off")]
     pub network: Vec<NetworkChoice>,
-    /// Run commands on a copy-on-write layer where possible, or not. Without one, `git mv` of a folder works.
+    /// Run commands on a copy-on-write layer where possible, or not.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
     /// The home of commands: kept between the commands of a workspace, with your download caches beneath it, or a fresh one
