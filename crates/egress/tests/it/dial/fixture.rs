@@ -104,7 +104,7 @@ impl Network {
 
 /// Checks that a command's connection is reset, not ended in order.
 pub(super) fn assert_reset(mut command: TcpStream) {
-    let error = command.read(&mut [0]).map(|count| panic!("read {count} bytes")).unwrap_err();
+    let error = read_byte(&mut command).map(|count| panic!("read {count} bytes")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
 }
 
@@ -116,6 +116,16 @@ pub(super) fn assert_connected(mut command: TcpStream, mut server: TcpStream) {
     server.write_all(b"pong").unwrap();
     drop(server);
     assert_eq!(read_all(&mut command), b"pong");
+}
+
+/// Reads one byte, or zero at the end. A read with a deadline is interrupted where the machine is paused, so it is asked again.
+pub(super) fn read_byte(stream: &mut TcpStream) -> io::Result<usize> {
+    loop {
+        match stream.read(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
 }
 
 pub(super) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
