@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use crate::new_lines::Indentations;
 use crate::regex_edit;
 use crate::regex_edit::pattern::Pattern;
 use crate::splice::{self, Splice};
@@ -119,6 +120,7 @@ pub fn apply_until(
         }
     }
     draft.flush()?;
+    draft.indentations.check()?;
     Ok(draft.finish())
 }
 
@@ -134,6 +136,7 @@ struct Draft<'a> {
     pending: Vec<Splice<'a>>,
     outcomes: Vec<Outcome>,
     texts: Vec<TextOutcome>,
+    indentations: Indentations,
     work: Work<'a>,
     /// The stretches of changed lines that the steps have together.
     hunk_count: usize,
@@ -158,6 +161,7 @@ impl<'a> Draft<'a> {
             pending: Vec::new(),
             outcomes: Vec::new(),
             texts: Vec::new(),
+            indentations: Indentations::default(),
             work,
             hunk_count: 0,
         }
@@ -352,6 +356,7 @@ impl<'a> Draft<'a> {
             replacements: 0,
             matches: 0,
         });
+        self.indentations.note(operation_index, search, replacement, &replaced.outcome);
         self.texts.push(TextOutcome { operation_index, ..replaced.outcome });
         if splices.is_empty() { Ok(()) } else { self.splice(&splices) }
     }

@@ -1,5 +1,6 @@
 //! The details of a refusal: where texts part, whether the edit is there already, where the lines have gone.
 
+use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 
 use memchr::{memchr_iter, memmem};
@@ -60,7 +61,8 @@ pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
 }
 
 /// Returns the 1-based lines of `current` at which the new content of an operation stands, if it was put there since
-/// `earlier`: around the addressed lines, which are the same in both texts, given by 0-based indexes of each.
+/// `earlier`: around the addressed lines, which are the same in both texts, given by 0-based indexes of each; or several new
+/// lines at one other place, of which one tells them from others.
 ///
 /// `None` for content that adds no line, and for deletions and edits by text.
 pub fn applied_since(
@@ -91,7 +93,33 @@ pub fn applied_since(
             return Some(start + 1..=start + count);
         }
     }
-    None
+    added_elsewhere(earlier, current, &kept, &lines)
+}
+
+/// Returns the only lines of `current` that are the ones which the content adds to the kept lines, if `earlier` has none such.
+fn added_elsewhere(
+    earlier: &Source<'_>,
+    current: &Source<'_>,
+    kept: &[Cow<'_, str>],
+    content: &[&str],
+) -> Option<RangeInclusive<usize>> {
+    let is_same = |(line, kept): &(&&str, &Cow<'_, str>)| **line == **kept;
+    let before = content.iter().zip(kept).take_while(is_same).count();
+    let behind = content.iter().rev().zip(kept[before..].iter().rev()).take_while(is_same).count();
+    let added = content.get(before..content.len().checked_sub(behind)?)?;
+    let is_blank = |line: &&&str| line.trim().is_empty();
+    let first = added.iter().take_while(is_blank).count();
+    let last = added.len() - added.iter().rev().take_while(is_blank).count();
+    let added = added.get(first..last)?;
+    let characters = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
+    let is_telling = added.iter().any(|line| characters(line) >= TELLING_CHARACTERS);
+    // One line alone may well be wanted at two places.
+    if !is_telling || added.iter().filter(|line| !line.trim().is_empty()).count() < 2 {
+        return None;
+    }
+    let added = Lines::from_body(added);
+    let lines = find_unique(current, &added)?;
+    (!has_anywhere(earlier, &added)).then_some(lines)
 }
 
 /// The fewest non-blank characters of a new line by which an edit is recognised that has been applied before.
@@ -107,13 +135,7 @@ pub fn find_unique(source: &Source<'_>, lines: &Lines) -> Option<RangeInclusive<
     if lines.is_empty() {
         return None;
     }
-    // One substring search, with a line feed before and after every line, is linear whatever the text is.
-    let mut text = String::from("\n");
-    for line_number in 1..=source.total_lines() {
-        text.push_str(&source.line_text(line_number)?);
-        text.push('\n');
-    }
-    let wanted: String = std::iter::once("").chain(lines.iter()).flat_map(|line| [line, "\n"]).collect();
+    let (text, wanted) = (searchable(source)?, between_line_feeds(lines));
     let finder = memmem::Finder::new(&wanted);
     let at = finder.find(text.as_bytes())?;
     if finder.find(&text.as_bytes()[at + 1..]).is_some() {
@@ -121,6 +143,26 @@ pub fn find_unique(source: &Source<'_>, lines: &Lines) -> Option<RangeInclusive<
     }
     let start = memchr_iter(b'\n', &text.as_bytes()[..=at]).count();
     Some(start..=start + lines.count() - 1)
+}
+
+/// Checks whether these lines stand one after the other somewhere in `source`.
+fn has_anywhere(source: &Source<'_>, lines: &Lines) -> bool {
+    searchable(source)
+        .is_none_or(|text| memmem::find(text.as_bytes(), between_line_feeds(lines).as_bytes()).is_some())
+}
+
+/// All lines with a line feed before and after each, so that one substring search is linear whatever the text is.
+fn searchable(source: &Source<'_>) -> Option<String> {
+    let mut text = String::from("\n");
+    for line_number in 1..=source.total_lines() {
+        text.push_str(&source.line_text(line_number)?);
+        text.push('\n');
+    }
+    Some(text)
+}
+
+fn between_line_feeds(lines: &Lines) -> String {
+    std::iter::once("").chain(lines.iter()).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Checks whether the lines with these 0-based indexes have exactly this text.

@@ -141,9 +141,11 @@ pub enum EditErrorKind {
     /// A text to replace that does not occur as often as expected.
     #[error(transparent)]
     NoMatch(Box<NoMatch>),
-    /// A replacement with a line that has less indentation than the match lacks.
+    /// A replacement with a line that cannot be indented as the match is: it has less than is to be taken off, or blanks that do not
+    /// make whole tabs of the file.
     #[error(
-        "the search text occurs at lines {}-{} with less indentation, and a line of the replacement has none to take off",
+        "the search text occurs at lines {}-{} with another indentation, and a line of the replacement cannot be given it: write the \
+         lines as they are indented in the file",
         .lines.start(),
         .lines.end()
     )]

@@ -1,7 +1,9 @@
 //! New lines of an edit by text that do not look like the file, where nothing in the edit says why.
 
+use std::ops::RangeInclusive;
+
 use crate::text_match::{is_curly, is_quote};
-use crate::{EditErrorKind, MatchRule, SearchText, Source, TextContent, TextMatch};
+use crate::{EditError, EditErrorKind, MatchRule, SearchText, Source, TextContent, TextMatch, TextOutcome};
 
 /// Refuses new lines that were probably changed on their way from the model.
 ///
@@ -60,14 +62,6 @@ fn other_indentation(
     replacement: &str,
     contents: &[TextContent],
 ) -> Option<(usize, &'static str, &'static str)> {
-    let kind = |line: &str| {
-        let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-        match indent.contains('\t') {
-            _ if indent.len() == line.len() => None,
-            true => Some(TABS),
-            false => (indent.len() > 1).then_some(BLANKS),
-        }
-    };
     let is_new = |line: &str| !search.as_str().lines().any(|old| old == line);
     let new_lines = contents.iter().flat_map(|content| content.content.iter());
     // Most edits have no such line, and cost no look at the whole text.
@@ -99,3 +93,68 @@ fn other_indentation(
 
 const TABS: &str = "tabs";
 const BLANKS: &str = "blanks";
+
+/// Returns what a line is indented with; `None` for a line of blanks alone and for a single blank.
+fn kind(line: &str) -> Option<&'static str> {
+    let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+    match indent.contains('\t') {
+        _ if indent.len() == line.len() => None,
+        true => Some(TABS),
+        false => (indent.len() > 1).then_some(BLANKS),
+    }
+}
+
+/// The indentations of the texts to replace of one request, which come from one hand.
+#[derive(Debug, Default)]
+pub(crate) struct Indentations {
+    /// The indentation of a search text whose passage has the other one.
+    exchanged: Option<&'static str>,
+    /// New lines whose search text showed nothing of its indentation.
+    unproven: Vec<Unproven>,
+}
+
+#[derive(Debug)]
+struct Unproven {
+    operation_index: usize,
+    content_line: usize,
+    given: &'static str,
+    lines: RangeInclusive<usize>,
+}
+
+impl Indentations {
+    /// Takes note of one text that was replaced.
+    pub(crate) fn note(
+        &mut self,
+        operation_index: usize,
+        search: &SearchText,
+        replacement: &str,
+        outcome: &TextOutcome,
+    ) {
+        let mut old = search.as_str().lines().filter_map(kind);
+        if outcome.rules.contains(&MatchRule::TabsAndBlanks) {
+            self.exchanged = self.exchanged.or_else(|| old.next());
+            return;
+        }
+        let new = replacement.lines().enumerate().find_map(|(index, line)| Some((index + 1, kind(line)?)));
+        if let (None, Some((content_line, given)), Some(lines)) = (old.next(), new, outcome.lines.first()) {
+            let lines = lines.clone();
+            self.unproven.push(Unproven { operation_index, content_line, given, lines });
+        }
+    }
+
+    /// Refuses new lines that are indented with what another text of the request shows to be exchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`EditErrorKind::OtherIndentation`].
+    pub(crate) fn check(&self) -> Result<(), EditError> {
+        let Some(exchanged) = self.exchanged else { return Ok(()) };
+        let Some(unproven) = self.unproven.iter().find(|unproven| unproven.given == exchanged) else {
+            return Ok(());
+        };
+        let Unproven { operation_index, content_line, given, ref lines } = *unproven;
+        let usual = if given == TABS { BLANKS } else { TABS };
+        let kind = EditErrorKind::OtherIndentation { content_line, given, usual, lines: lines.clone() };
+        Err(EditError::of(operation_index, kind))
+    }
+}

@@ -75,8 +75,10 @@ pub(crate) fn replace(
         }
         Err(reason) => return Err(refusal(reason)),
     };
-    // Lines that were added to others leave these as they are, so that the search text still occurs.
-    if let Some(lines) = done.filter(|lines| covers(lines, &passage.lines)) {
+    // Lines that were added to others leave these as they are, so that the search text still occurs. And a text that occurs only
+    // with a difference is probably another one, where the new text occurs without any.
+    let is_loose = passage.rules.iter().any(|rule| rule.phrase().is_some());
+    if let Some(lines) = done.filter(|lines| is_loose || covers(lines, &passage.lines)) {
         if !is_certain {
             return Err(EditErrorKind::StandsThere { lines });
         }

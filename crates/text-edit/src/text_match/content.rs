@@ -1,5 +1,6 @@
 //! The lines that take the place of a match.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Edges, MatchRule, SearchText, TextMatch, view_numbers};
@@ -52,12 +53,33 @@ impl TextMatch {
         for hunk in LineMap::between(&old, &new).hunks() {
             let mut lines = Vec::with_capacity(hunk.new.len());
             for line in &replacement[hunk.new.clone()] {
-                lines.push(self.form.line(line)?);
+                lines.push(match self.present_line(source, &search_text, line) {
+                    Some(present) => Cow::Owned(present),
+                    None => self.form.line(line)?,
+                });
             }
             let lines_here = passage.start + hunk.old.start..passage.start + hunk.old.end;
             contents.push(TextContent { lines: lines_here, content: Lines::from_body(lines) });
         }
         Some(contents)
+    }
+}
+
+impl TextMatch {
+    /// Returns a line of the file that a new line repeats as the search text has it, if that differs in blanks at its end, and
+    /// all such lines of the file are the same. A comparison does not keep every repeated line.
+    fn present_line(&self, source: &Source<'_>, search_text: &str, line: &str) -> Option<String> {
+        // One line of blanks is as good as another: which of them a new one repeats is unknown.
+        if !self.rules.contains(&MatchRule::TrailingBlanks) || line.trim().is_empty() {
+            return None;
+        }
+        let same = search_text.lines().enumerate().filter(|(_, other)| *other == line);
+        let mut present = same.filter_map(|(index, _)| source.line_text(self.lines.start() + index));
+        let first = present.next()?;
+        let bare = |text: &str| text.trim_end_matches([' ', '\t']).len();
+        // Another indentation is the business of the form.
+        let is_blanks_only = first[..bare(&first)] == line[..bare(line)];
+        (is_blanks_only && present.all(|other| other == first)).then(|| first.into_owned())
     }
 }
 

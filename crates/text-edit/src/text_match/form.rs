@@ -87,7 +87,8 @@ impl Form {
         [trailing, indentation, quotes].into_iter().flatten().collect()
     }
 
-    /// Writes a new line in the form of the passage; `None` if it has less indentation than there is to take off.
+    /// Writes a new line in the form of the passage; `None` if it has less indentation than there is to take off, or blanks that do not
+    /// make whole tabs of the file.
     pub(super) fn line<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         let line = if self.quotes == Quotes::CurlyInSearch { straight(line) } else { Cow::Borrowed(line) };
         let has_other_blanks = matches!(self.indentation, Indentation::Tabs(_) | Indentation::Blanks(_));
@@ -99,6 +100,12 @@ impl Form {
             Indentation::Same => line,
             Indentation::Deeper(more) => Cow::Owned(format!("{more}{line}")),
             Indentation::Shallower(less) => Cow::Owned(line.strip_prefix(less.as_str())?.to_owned()),
+            // Blanks that are no whole number of tabs were no tabs: what the file would have there is unknown.
+            Indentation::Tabs(width)
+                if !indent.contains('\t') && !columns(indent, *width).is_multiple_of(*width) =>
+            {
+                return None;
+            }
             Indentation::Tabs(_) | Indentation::Blanks(_) => {
                 Cow::Owned(format!("{}{body}", self.indentation.written(indent)))
             }

@@ -56,3 +56,25 @@ fn an_insertion_that_was_made_before_is_found() {
     let insert = Operation::Insert { after_line: 1, content: Lines::from_content("new\n") };
     assert_eq!(applied_since((&earlier, 1..1), (&current, 1..1), &insert), Some(2..=2));
 }
+
+#[test]
+fn several_lines_that_were_added_at_another_place_are_recognised() {
+    let replace = Operation::Replace {
+        start_line: 2,
+        end_line: 2,
+        content: Lines::from_content("}\n\nfirst_export();\nsecond();\n"),
+    };
+    let earlier = Source::parse(b"{\n}\n").unwrap();
+    let applied = |current: &str| {
+        let current = Source::parse(current.as_bytes()).unwrap();
+        applied_since((&earlier, 1..2), (&current, 1..2), &replace)
+    };
+    assert_eq!(applied("{\n}\n\nother\n\nfirst_export();\nsecond();\n"), Some(6..=7));
+    // Controls: one of them alone, both apart, and both twice.
+    assert_eq!(applied("{\n}\n\nother\n\nfirst_export();\n"), None);
+    assert_eq!(applied("{\n}\nfirst_export();\nother\nsecond();\n"), None);
+    assert_eq!(applied("{\n}\nother\nfirst_export();\nsecond();\nfirst_export();\nsecond();\n"), None);
+    let earlier = Source::parse(b"{\n}\nfirst_export();\nsecond();\n").unwrap();
+    let current = Source::parse(b"{\n}\nother\nfirst_export();\nsecond();\n").unwrap();
+    assert_eq!(applied_since((&earlier, 1..2), (&current, 1..2), &replace), None, "it stood there before");
+}
