@@ -7,6 +7,7 @@ mod near_lines;
 mod operations;
 mod response;
 mod rewrite;
+mod shown_text;
 mod size;
 
 pub use error::edit_error;

@@ -13,6 +13,7 @@ use wap_core::{
 
 use crate::error::{CONTEXT_LINES, edit_error};
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
+use crate::shown_text::{shown_version, whole_file_search};
 
 /// The operations of a request, in line numbers of the present file.
 #[derive(Debug)]
@@ -46,6 +47,7 @@ impl Meaning<'_> {
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             let edit = &self.operations[index];
             if operation.addressed_lines().is_none() {
+                self.check_stood_once(index, &mut versions)?;
                 meant.operations.push(edit.clone());
                 continue;
             }
@@ -76,6 +78,7 @@ impl Meaning<'_> {
         let mut versions = VersionCache { edit: self.edit, entries: Vec::new(), find };
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             if operation.addressed_lines().is_none() {
+                self.check_stood_once(index, &mut versions)?;
                 continue;
             }
             if self.edit.request.is_unseen() {
@@ -92,6 +95,15 @@ impl Meaning<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that a text to replace stood once in the version that the client was shown, too.
+    fn check_stood_once(&self, index: usize, versions: &mut VersionCache<'_, '_>) -> Result<(), WapError> {
+        let Some(search) = whole_file_search(&self.operations[index]) else { return Ok(()) };
+        let Some(version) = shown_version(self.edit.request, index) else { return Ok(()) };
+        // The text decides where the version is not held any more.
+        let Ok(Some(version)) = versions.get(version) else { return Ok(()) };
+        Source::parse(&version.bytes).map_or(Ok(()), |text| self.edit.check_stood_once(search, &text))
     }
 
     /// Returns the lines of an operation by the numbers of the request, and by those of the present file.

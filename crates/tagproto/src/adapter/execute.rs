@@ -106,8 +106,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
 
     /// Makes the changes of a batch as one unit; `None` if the user had cancelled the reply.
     fn change_files(&mut self, batch: Range<usize>) -> Result<Option<Outcomes>, WapError> {
+        let items = self.items;
         let changes: Vec<FileChange> =
-            self.items[batch].iter().filter_map(|item| self.file_change(item)).collect();
+            items[batch].iter().filter_map(|item| self.file_change(item)).collect();
         if changes.is_empty() {
             return Ok(None);
         }
@@ -128,7 +129,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         }
     }
 
-    fn file_change(&self, item: &Item<'_>) -> Option<FileChange> {
+    fn file_change(&mut self, item: &Item<'_>) -> Option<FileChange> {
         let Item::Block(block) = item else { return None };
         let versions = match (&block.value, self.dialect) {
             (Block::EditFile { path, start_line, .. }, Dialect::Agentd) => {
@@ -137,8 +138,18 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             (Block::EditText { path, within: Some((start_line, _)), hunks }, Dialect::Agentd) => {
                 self.versions.meant_by_all(path, *start_line, hunks.len())
             }
+            (Block::EditText { path, within: None, hunks }, Dialect::Agentd) => {
+                self.versions.shown_to_all(path, hunks.len())
+            }
             _ => None,
         };
+        if let Block::CreateFile { path, .. }
+        | Block::EditFile { path, .. }
+        | Block::EditText { path, .. }
+        | Block::DeleteFile { path } = &block.value
+        {
+            self.versions.will_change(path);
+        }
         file_change(&block.value, self.dialect, versions)
     }
 

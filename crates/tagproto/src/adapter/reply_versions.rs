@@ -1,5 +1,7 @@
 //! The versions that line numbers refer to, while a reply is carried out and after it.
 
+use std::collections::BTreeSet;
+
 use wap_core::{FileVersion, LineSpan, ModifyFileResponse, SeenVersions, ShownVersions};
 
 use super::BaseVersions;
@@ -12,11 +14,13 @@ use super::excerpt::Excerpt;
 pub(super) struct ReplyVersions {
     base: BaseVersions,
     after: ShownVersions,
+    /// Canonical paths of files that the reply's blocks so far change.
+    changed: BTreeSet<String>,
 }
 
 impl ReplyVersions {
     pub(super) fn new(base: BaseVersions) -> ReplyVersions {
-        ReplyVersions { after: base.shown_versions.clone(), base }
+        ReplyVersions { after: base.shown_versions.clone(), base, changed: BTreeSet::new() }
     }
 
     /// Returns the versions that `start_line` of a file may refer to; `None` for the current file.
@@ -35,6 +39,23 @@ impl ReplyVersions {
         operations: usize,
     ) -> Option<SeenVersions> {
         self.meant(path, start_line).map(|versions| for_each_operation(versions, operations))
+    }
+
+    /// Returns the version that the model was shown, for each of so many texts to replace; `None` where nothing was shown, or
+    /// where an earlier block of the reply changes the file: it may be the one that leaves a text at one place.
+    pub(super) fn shown_to_all(&self, path: &str, operations: usize) -> Option<SeenVersions> {
+        let path = self.base.canonical(path);
+        let version =
+            self.base.shown_versions.version_for(&path, 1).filter(|_| !self.changed.contains(&path))?;
+        Some(SeenVersions {
+            by_operation: vec![Some(version.clone()); operations],
+            ..SeenVersions::default()
+        })
+    }
+
+    /// Records that a block of the reply is to change a file.
+    pub(super) fn will_change(&mut self, path: &str) {
+        self.changed.insert(self.base.canonical(path));
     }
 
     /// Records an edit by the model. Within this reply, line numbers still refer to the version before it.

@@ -15,20 +15,26 @@ const NOW: &str = "zero\none\ntwo\nthree\nFOUR\nfive\n";
 
 /// Applies a request to [`NOW`] and renders the result.
 fn outcome(request: Value) -> String {
+    outcome_on(OLD, NOW, request)
+}
+
+/// Applies a request to a text, of which the client saw an earlier one as the version `seen`, and renders the result.
+fn outcome_on(old: &str, now: &str, request: Value) -> String {
     let request: ModifyFile = serde_json::from_value(request).unwrap();
     if let Err(error) = check_request(&request) {
         return serde_json::to_string_pretty(&error).unwrap();
     }
-    let (old, now) = (Source::parse(OLD.as_bytes()).unwrap(), Source::parse(NOW.as_bytes()).unwrap());
+    let old_bytes = old.as_bytes();
+    let (old, now) = (Source::parse(old_bytes).unwrap(), Source::parse(now.as_bytes()).unwrap());
     let edit =
         FileEdit { path: "a.txt", current: &now, version: FileVersion("now".into()), request: &request };
     let mut find = |version: &FileVersion| {
         let map = LineMap::between(&old, &now);
-        (version.0 == "seen").then(|| KnownVersion { bytes: Arc::from(OLD.as_bytes()), map })
+        (version.0 == "seen").then(|| KnownVersion { bytes: Arc::from(old_bytes), map })
     };
     let limits = EditLimits::default();
     let edited = edit
-        .apply(&mut find, &mut |operations, numbering| apply(NOW.as_bytes(), operations, numbering, &limits));
+        .apply(&mut find, &mut |operations, numbering| apply(now.bytes(), operations, numbering, &limits));
     match edited {
         Ok(edited) => String::from_utf8(edited.edited.bytes).unwrap(),
         Err(error) => serde_json::to_string_pretty(&error).unwrap(),
@@ -65,4 +71,19 @@ fn refusals_name_the_lines_in_question() {
         write!(text, "== {name}\n{}\n\n", outcome(request)).unwrap();
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_text_that_stood_at_two_places_when_it_was_seen_is_refused() {
+    let old = "a\n  send();\nb\n  send();\n";
+    // The second one has changed since, which may be the very edit that is asked for.
+    let now = "a\n  send();\nb\n  sent();\n";
+    let replace = json!({ "type": "replaceText", "oldText": "  send();", "newText": "  sent();" });
+    let request =
+        |version: &str| json!({ "path": "a.txt", "operations": [replace], "expectedVersion": version });
+    insta::assert_snapshot!(outcome_on(old, now, request("seen")));
+    // Controls: a client that saw the present text, and one that saw a single place which has moved.
+    let edited = "a\n  sent();\nb\n  sent();\n";
+    assert_eq!(outcome_on(old, now, request("now")), edited);
+    assert_eq!(outcome_on("  send();\na\nb\n  sent();\n", now, request("seen")), edited);
 }
