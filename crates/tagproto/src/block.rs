@@ -6,7 +6,7 @@ pub(crate) mod kind;
 
 use std::borrow::Cow;
 
-use crate::{BlockKind, Body, Located, ParseError, TextHunk};
+use crate::{BlockKind, Body, LineRange, Located, ParseError, Span, TextHunk};
 
 /// A well-formed block. Paths are as written: it is not checked whether they stay in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +154,24 @@ impl Item<'_> {
         match self {
             Self::Block(block) => block.value.kind(),
             Self::Error(error) => error.command,
+        }
+    }
+
+    /// Returns the bytes of the reply that it was read from.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        match self {
+            Self::Block(block) => block.span,
+            Self::Error(error) => error.span,
+        }
+    }
+
+    /// Returns the lines of the reply that it was read from.
+    #[must_use]
+    pub const fn lines(&self) -> LineRange {
+        match self {
+            Self::Block(block) => block.lines,
+            Self::Error(error) => error.lines,
         }
     }
 

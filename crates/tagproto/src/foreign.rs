@@ -2,7 +2,8 @@
 //! between `*** Begin Patch` and `*** End Patch`.
 //!
 //! They become the same blocks that a model could have written, so that one plan, one journal and one undo hold for them.
-//! Nothing is read out of closed thinking blocks, and nothing at all from a reply that has a block or a malformed one.
+//! Nothing is read out of closed thinking blocks, and nothing at all from a reply that has a block or a malformed one outside of
+//! such edits.
 
 mod begin_patch;
 mod search_replace;
@@ -97,7 +98,7 @@ struct Items<'a> {
     items: Vec<Item<'a>>,
 }
 
-/// Reads a reply in which no block was found. Empty if it has no edit in one of the formats.
+/// Reads the edits in a reply whose own blocks are not looked at. Empty if it has no edit in one of the formats.
 pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
     let lines = visible_lines(text);
     let mut items = Items { items: Vec::new() };
@@ -117,6 +118,23 @@ pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
         }
     }
     items.items.into_iter().map(without_omission).collect()
+}
+
+/// Leaves out the blocks whose tags are part of an edit in the format of another program: it changes a text about our tags, and what
+/// is quoted there is not to be carried out.
+///
+/// Edits that are themselves within a block are part of that.
+pub(crate) fn leave_out_quoted(items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
+    let blocks: Vec<Span> = items.iter().map(Item::span).collect();
+    let edits = foreign.iter().filter(|item| matches!(item, Item::Block(_))).map(Item::span);
+    let edits: Vec<Span> = edits.filter(|edit| !begins_within(&blocks, edit.start)).collect();
+    items.retain(|item| !begins_within(&edits, item.span().start));
+}
+
+/// Checks whether a position is behind the start of a span and before its end. The spans are in order and do not overlap.
+fn begins_within(spans: &[Span], position: usize) -> bool {
+    let before = spans.partition_point(|span| span.start < position);
+    before.checked_sub(1).is_some_and(|last| position < spans[last].end)
 }
 
 /// Turns an edit into an error if its new text leaves code out: the comment would take the place of the code.

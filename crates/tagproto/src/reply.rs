@@ -85,9 +85,13 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
     };
     if dialect == Dialect::Agentd && reply.refused.is_none() {
         reply.items = near_miss::with_errors(text, reply.items);
-        if reply.items.is_empty() && strictness == Strictness::Repair {
-            reply.items = foreign::items(text);
-            reply.repairs.extend((!reply.items.is_empty()).then_some(RepairKind::OtherFormat));
+        if strictness == Strictness::Repair {
+            let foreign = foreign::items(text);
+            foreign::leave_out_quoted(&mut reply.items, &foreign);
+            if reply.items.is_empty() {
+                reply.repairs.extend((!foreign.is_empty()).then_some(RepairKind::OtherFormat));
+                reply.items = foreign;
+            }
         }
     }
     // Last, so that misspelt tags count as blocks too.
@@ -98,10 +102,7 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
 /// Replaces all blocks behind the first `most` by one error.
 fn leave_out_behind(items: &mut Vec<Item<'_>>, most: usize) {
     let Some(first) = items.get(most) else { return };
-    let (span, lines) = match first {
-        Item::Block(block) => (block.span, block.lines),
-        Item::Error(error) => (error.span, error.lines),
-    };
+    let (span, lines) = (first.span(), first.lines());
     let command = first.kind();
     let kind = ParseErrorKind::TooManyBlocks { most, later_blocks: items.len() - most - 1 };
     items.truncate(most);

@@ -68,7 +68,7 @@ pub enum ParseErrorKind {
     },
     /// The line numbers of a view in front of the lines, which are not those of the body. Found by [`read_in`](crate::read_in)
     /// with paste repair only.
-    #[error("for '{path}' has line numbers in front of its lines, and they do not fit")]
+    #[error("for '{path}' has line numbers in front of its lines")]
     NumbersInBody {
         /// The path.
         path: String,
@@ -123,7 +123,9 @@ impl ParseErrorKind {
                 "; send the complete text, or a smaller EDIT_FILE that holds only the lines that change".to_owned()
             }
             Self::NumbersInBody { .. } => {
-                "; send the lines as they are in the file, without number and bar".to_owned()
+                "; send the lines as they are in the file, without number and bar; if these are part of the file, edit it by \
+                 text, with SEARCH and REPLACE"
+                    .to_owned()
             }
             Self::NearMiss { .. } => {
                 let opening = match command {

@@ -246,7 +246,9 @@ impl<'l> Lines<'l> {
         };
         let Some(first) = first.map(u64::from) else { return Ok(None) };
         let view = match dialect {
-            Dialect::Agentd => view_gutter::without(&self.lines, first, file),
+            Dialect::Agentd => {
+                view_gutter::without(&self.lines, first, tag.kind == BlockKind::EditFile, file)
+            }
             Dialect::CodingAgent => ViewNumbers::None,
         };
         match view {

@@ -14,7 +14,7 @@ pub(crate) enum ViewNumbers<'a> {
     None,
     /// They fit, and these are the lines without them.
     Fit(Vec<&'a str>),
-    /// They are numbers of a view, but not those of this body, or the start of the text behind them is uncertain.
+    /// They are not those of this body, or may be content, or the start of the text behind them is uncertain.
     Unfit,
 }
 
@@ -24,8 +24,9 @@ const FEWEST: usize = 3;
 /// The fewest lines of code whose consecutive numbers belong to a view although they begin elsewhere.
 const FEWEST_ELSEWHERE: usize = 2;
 
-/// Looks for consecutive numbers on all lines. `first` is the number that the first line has in the file.
-pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> ViewNumbers<'a> {
+/// Looks for consecutive numbers on all lines. `first` is the number that the first line has in the file, and `is_edit` is
+/// whether the lines replace others of it.
+pub(crate) fn without<'a>(lines: &[&'a str], first: u64, is_edit: bool, file: FileKind) -> ViewNumbers<'a> {
     let Some(numbered) = lines.iter().map(|line| numbered_line(line)).collect::<Option<Vec<_>>>() else {
         return ViewNumbers::None;
     };
@@ -47,6 +48,8 @@ pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> View
     match is_code || has_shape {
         true if has_uncertain_blank(&bare) => ViewNumbers::Unfit,
         true => ViewNumbers::Fit(bare),
+        // A new file may count its lines. That lines of an edit do so by chance, from its first line on, is as good as excluded.
+        false if is_edit => ViewNumbers::Unfit,
         false => ViewNumbers::None,
     }
 }
