@@ -56,6 +56,10 @@ impl Case {
         if with_passages(&change.old, &original)? != change.new {
             return None;
         }
+        // Nor can it say that the only line of a file, or its last one, has no newline where there was no text before.
+        if change.old.is_empty() && !change.new.ends_with('\n') {
+            return None;
+        }
         // In Markdown, a comment about code left out is content.
         let is_markdown = [".md", ".markdown"].iter().any(|end| change.path.ends_with(end));
         if damage == Damage::Shortened && is_markdown {
@@ -136,7 +140,7 @@ impl Case {
     }
 
     /// Checks whether the reply says wrong lines, and nothing in the edits that were carried out contradicts it: the first line, if
-    /// it is given at all, is the same as the one that was meant.
+    /// it is given at all, is the same as the one that was meant, or all quoted lines are as they are in the file.
     pub(super) fn is_written_only(&self, carried_out: &[bool]) -> bool {
         let all = lines(&self.as_read);
         let is_same = |passage: &Passage| {
@@ -147,12 +151,32 @@ impl Case {
         match self.damage {
             Damage::OffByOne => true,
             Damage::OffByOneWithWas => done.all(|(passage, _)| is_same(passage)),
+            // The quoted lines are as in the file, and only new ones were changed.
+            Damage::TabsAndBlanks => {
+                let mut pairs = self.passages.iter().zip(&self.damaged);
+                pairs.all(|(passage, damaged)| passage.old() == damaged.old())
+            }
+            // Nothing of a new file says which quotes are its own.
+            Damage::CurlyQuotes => self.as_read.is_empty(),
+            // The shifted lines are exactly those of another passage, such as one of closing braces.
+            Damage::Indentation => self.at_quoted_lines().is_some(),
             _ => false,
         }
     }
 
-    /// Returns the file that a reply gives which says the wrong lines, if it is carried out as it says.
+    /// Checks whether the damage has made it impossible to say which blanks a line of blanks alone has to have.
+    pub(super) fn has_lost_blanks(&self) -> bool {
+        self.damage == Damage::TrailingBlanks
+    }
+
+    /// Returns the file that a reply gives which says wrong lines, if it is carried out as it says.
     pub(super) fn as_written(&self, carried_out: &[bool]) -> Option<String> {
+        if self.damage == Damage::Indentation {
+            return with_passages(&self.as_read, &self.at_quoted_lines()?);
+        }
+        if self.format != Format::LineNumbers {
+            return with_passages(&self.as_read, &self.damaged);
+        }
         let old = lines(&self.as_read);
         let passages = self.damaged.iter().zip(carried_out).filter(|(_, is)| **is).map(|(passage, _)| {
             let at = passage.at.start..passage.at.end.min(old.len());
@@ -163,6 +187,25 @@ impl Case {
             Some(Passage { at, lines: lines.collect() })
         });
         with_passages(&self.as_read, &passages.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// Returns the passages where a reply with another indentation quotes them: at the only lines that are exactly as it says, or
+    /// where they were meant. `None` if all are where they were meant.
+    fn at_quoted_lines(&self) -> Option<Vec<Passage>> {
+        let all = lines(&self.as_read);
+        let quoted = |(meant, damaged): (&Passage, &Passage)| {
+            let old = damaged.old();
+            let mut exact = all.windows(old.len().max(1)).enumerate().filter(|(_, window)| *window == old);
+            match (exact.next(), exact.next()) {
+                (Some((start, _)), None) => {
+                    Passage { at: start..start + old.len(), lines: damaged.lines.clone() }
+                }
+                _ => meant.clone(),
+            }
+        };
+        let passages: Vec<Passage> = self.passages.iter().zip(&self.damaged).map(quoted).collect();
+        let is_elsewhere = passages.iter().zip(&self.passages).any(|(quoted, meant)| quoted.at != meant.at);
+        is_elsewhere.then_some(passages)
     }
 
     /// Checks whether the reply, as it is, says without doubt what is to be done.

@@ -38,7 +38,7 @@ pub(super) struct Report {
     peers: Vec<PeerRows>,
 }
 
-/// The outcomes of another program for the replies in its formats, beside ours.
+/// Outcomes of another program for the replies in its formats, beside ours.
 #[derive(Debug)]
 struct PeerRows {
     name: String,
@@ -166,7 +166,7 @@ const REASONS: [(&str, &str); 17] = [
     ("does not occur", "the text does not occur"),
     ("can mean", "the line numbers can mean two positions"),
     ("are not what they were", "the addressed lines have changed"),
-    ("says", "`was` says another line"),
+    ("is not what was=", "`was` says another line"),
     ("left out", "code is left out"),
     ("leaves code out", "code is left out"),
     ("uotes", "the paste has curly quotes"),

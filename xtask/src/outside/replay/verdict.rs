@@ -1,6 +1,7 @@
 //! Verdicts on replies.
 
 use super::case::Case;
+use super::passage::lines;
 
 /// The verdict on one reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +12,7 @@ pub(super) enum Verdict {
     Partly,
     /// Nothing was done, and the results say so.
     Refused,
-    /// The lines of the reply are wrong, nothing in it says so, and it was carried out as it is.
+    /// The reply is damaged, nothing in it says so, and it was carried out as it is.
     AsWritten,
     /// Anything else.
     Wrong,
@@ -28,6 +29,17 @@ pub(super) struct Outcome {
     pub(super) after: Option<String>,
 }
 
+/// Checks that lines of blanks alone differ from those that are expected, and by their blanks alone.
+fn is_but_for_blanks(case: &Case, is_done: &[bool], after: &str) -> bool {
+    let is_same = |(expected, line): (&str, &str)| {
+        expected == line || expected.trim().is_empty() && line.trim().is_empty()
+    };
+    case.expected(is_done).is_some_and(|expected| {
+        let (expected, after) = (lines(&expected), lines(after));
+        expected.len() == after.len() && expected.into_iter().zip(after).all(is_same)
+    })
+}
+
 impl Verdict {
     /// Judges the file after a reply by what each edit was said to have done.
     pub(super) fn of(case: &Case, is_done: &[bool], after: Option<&str>) -> Verdict {
@@ -36,23 +48,24 @@ impl Verdict {
             return if after == case.before { Verdict::Refused } else { Verdict::Wrong };
         }
         let is = |expected: Option<String>| expected.as_deref() == Some(after);
-        if case.is_written_only(is_done) {
-            let is_written = is(case.as_written(is_done));
-            return if is_written { Verdict::AsWritten } else { Verdict::Wrong };
-        }
         match (is(case.expected(is_done)), is_done.iter().all(|done| *done)) {
             (true, true) => Verdict::Landed,
             (true, false) => Verdict::Partly,
+            (false, _) if case.is_written_only(is_done) && is(case.as_written(is_done)) => Verdict::AsWritten,
+            (false, true) if case.has_lost_blanks() && is_but_for_blanks(case, is_done, after) => {
+                Verdict::AsWritten
+            }
             (false, _) => Verdict::Wrong,
         }
     }
 
-    /// Judges the file that another program has left, whatever that program reports.
+    /// Judges the file that another program has left by its lines, whatever that program reports: their ends, and that of the file,
+    /// do not count.
     pub(super) fn of_file(case: &Case, after: &str) -> Verdict {
         let all = vec![true; case.edits()];
-        if case.expected(&all).as_deref() == Some(after) {
+        if case.expected(&all).is_some_and(|expected| lines(&expected) == lines(after)) {
             Verdict::Landed
-        } else if after == case.before {
+        } else if lines(after) == lines(&case.before) {
             Verdict::Refused
         } else {
             Verdict::Wrong
