@@ -31,6 +31,7 @@ use rustix::time::Timespec;
 use crate::child::call_filter::CallFilters;
 use crate::child::confine;
 use crate::child::shell_process::ShellProcess;
+use crate::init::forwarder::names::Names;
 use crate::init::mount_entry::MountEntry;
 use crate::init::new_root::NewRoot;
 use crate::init::own_ids::OwnIds;
@@ -222,6 +223,7 @@ fn start(
     let unmounter = (shell.is_supervised() && !build_folders.is_empty())
         .then(|| unmounter::start(build_folders).ok())
         .flatten();
+    let named_ports = names.as_deref().map(Names::ports).unwrap_or_default();
     if let Some(names) = names {
         let missing = StepError::new(Step::Network, Errno::OPNOTSUPP);
         // Without a supervisor no refused connection would be reported, and without the end none could be handed out.
@@ -232,7 +234,7 @@ fn start(
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    Ok((shell.start(files, unmounter.as_ref())?, mounts))
+    Ok((shell.start(files, unmounter.as_ref(), &named_ports)?, mounts))
 }
 
 /// Ties this process's life to the spawner's.

@@ -185,6 +185,11 @@ impl Launcher {
         self.lesser_report.get().unwrap_or(&self.report)
     }
 
+    /// Checks whether commands can be kept to names, which [`NetworkPolicy::Named`] asks for.
+    pub fn can_limit_network_to_names(&self) -> bool {
+        self.isolation().contains(Isolation::FOR_NAMES)
+    }
+
     /// Tries a long list of ways out of the sandbox from inside, with the confinement that commands get.
     ///
     /// None of them changes anything if it succeeds. It takes some milliseconds.

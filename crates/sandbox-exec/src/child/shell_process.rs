@@ -72,11 +72,16 @@ impl ShellProcess {
 
     /// Gives it the request and returns once it executes the shell, or with the step at which it failed.
     ///
-    /// The supervisor has build folders unmounted by way of `unmounter`.
-    pub(crate) fn start(self, files: &RequestFiles, unmounter: Option<&OwnedFd>) -> Result<Pid, StepError> {
+    /// The supervisor has build folders unmounted by way of `unmounter`; `named_ports` are those at which some name is allowed.
+    pub(crate) fn start(
+        self,
+        files: &RequestFiles,
+        unmounter: Option<&OwnedFd>,
+        named_ports: &[u16],
+    ) -> Result<Pid, StepError> {
         let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
         if let Some(supervisor) = self.supervisor {
-            supervisor.start(&files.status, unmounter)?;
+            supervisor.start(&files.status, unmounter, named_ports)?;
         }
         // If it ended before, it has said why.
         let _ = channel::send(&self.orders, b"R", &descriptors);

@@ -34,6 +34,9 @@ use crate::sys::{self, Cloned, Notification};
 /// The longest address of a socket, as the kernel has it.
 const ADDRESS_LIMIT_BYTES: u64 = 128;
 
+/// The most ports that are sent. The names of a list have a few; with more, no refused port is reported.
+const MOST_PORTS: usize = 1024;
+
 /// A supervisor that waits for its command.
 pub(crate) struct SupervisorProcess {
     orders: OwnedFd,
@@ -53,11 +56,14 @@ impl SupervisorProcess {
                 if confine(own_ids).and_then(|()| sys::close_all_but(&[&listener, &its_end])).is_err() {
                     sys::exit_now(EXIT_BROKEN)
                 }
-                let packet = channel::receive(&its_end).ok().flatten();
-                let mut descriptors = packet.into_iter().flat_map(|(_, descriptors)| descriptors);
-                if let Some(status) = descriptors.next() {
-                    let unmounter = descriptors.next().map(Unmounter::new);
-                    Supervisor { listener, status, denials: Denials::default(), unmounter }.serve();
+                if let Ok(Some((ports, descriptors))) = channel::receive(&its_end) {
+                    let named_ports = decode_ports(&ports);
+                    let mut descriptors = descriptors.into_iter();
+                    if let Some(status) = descriptors.next() {
+                        let unmounter = descriptors.next().map(Unmounter::new);
+                        let denials = Denials::default();
+                        Supervisor { listener, status, named_ports, denials, unmounter }.serve();
+                    }
                 }
                 sys::exit_now(0)
             }
@@ -65,15 +71,29 @@ impl SupervisorProcess {
         }
     }
 
-    /// Lets it answer calls, write what it refused to the command's status, and have build folders unmounted.
+    /// Lets it answer calls, write what it refused to the command's status, and have build folders unmounted. `named_ports` are those
+    /// at which some name is allowed.
     pub(crate) fn start(
         self,
         status: &OwnedFd,
         unmounter: Option<&OwnedFd>,
+        named_ports: &[u16],
     ) -> std::result::Result<(), StepError> {
         let descriptors: Vec<_> = [Some(status), unmounter].into_iter().flatten().map(AsFd::as_fd).collect();
-        channel::send(&self.orders, b"S", &descriptors).at(Step::Fork)
+        channel::send(&self.orders, &encode_ports(named_ports), &descriptors).at(Step::Fork)
     }
+}
+
+/// Writes ports as a packet, which is never empty: an empty one would mean the end.
+fn encode_ports(ports: &[u16]) -> Vec<u8> {
+    let sent = if ports.len() > MOST_PORTS { &[] } else { ports };
+    let ports = sent.iter().flat_map(|port| port.to_be_bytes());
+    std::iter::once(b'S').chain(ports).collect()
+}
+
+fn decode_ports(packet: &[u8]) -> Vec<u16> {
+    let ports = packet.get(1..).unwrap_or_default().chunks_exact(2);
+    ports.map(|port| u16::from_be_bytes([port[0], port[1]])).collect()
 }
 
 /// Makes this process one that can look into the command's processes, and can do nothing else that they could not.
@@ -93,6 +113,8 @@ pub(crate) struct Supervisor {
     listener: OwnedFd,
     /// To the launcher, which receives the refusals.
     status: OwnedFd,
+    /// Ports at which some name is allowed; none if there is no such name.
+    named_ports: Vec<u16>,
     denials: Denials,
     /// `None` if there is no build folder.
     unmounter: Option<Unmounter>,
@@ -172,7 +194,7 @@ impl Supervisor {
 
     fn connect(&mut self, call: &Notification, connection: &Connection) {
         let made = connection.make();
-        if let Some(denial) = connection.denial(made) {
+        if let Some(denial) = connection.denial(made, &self.named_ports) {
             self.report(denial);
         }
         self.send(call, made);
@@ -254,7 +276,7 @@ impl Connection {
     }
 
     /// Returns what there is to report of a connection that was made, or not.
-    fn denial(&self, made: Result<()>) -> Option<Denial> {
+    fn denial(&self, made: Result<()>, named_ports: &[u16]) -> Option<Denial> {
         if matches!(self.target, Target::Foreign) {
             let path = unix_socket::path(&self.address).unwrap_or_default();
             return Some(Denial::UnixSocket(String::from_utf8_lossy(path).into_owned()));
@@ -262,5 +284,6 @@ impl Connection {
         let is_unreachable = matches!(made, Err(Errno::NETUNREACH | Errno::HOSTUNREACH));
         let is_datagram = socket_type(&self.socket).is_ok_and(|kind| kind == SocketType::DGRAM);
         Denial::of_connection(&self.address, is_datagram, is_unreachable)
+            .or_else(|| Denial::of_other_port(&self.address, named_ports).filter(|_| !is_datagram))
     }
 }

@@ -61,6 +61,8 @@ pub(crate) enum Denial {
     Lookup(String),
     /// A port of an allowed name is not allowed.
     Port(String, u16),
+    /// A port at which no name is allowed.
+    OtherPort(u16),
     /// No socket of the command's own is bound to this file.
     UnixSocket(String),
     /// A Unix socket for datagrams, or a pair of them.
@@ -85,6 +87,15 @@ impl Denial {
         is_unreachable.then_some(Denial::Unreachable(address))
     }
 
+    /// Returns the refusal of a TCP connection to an address that stands for a name, at a port at which none is allowed. There is
+    /// nothing that could accept it and name it.
+    pub(crate) fn of_other_port(address: &[u8], allowed: &[u16]) -> Option<Denial> {
+        let address = internet_address(address).filter(|address| names::is_in_range(address.ip()))?;
+        let port = address.port();
+        let is_other = !allowed.is_empty() && port != NAME_SERVER_PORT && !allowed.contains(&port);
+        is_other.then_some(Denial::OtherPort(port))
+    }
+
     /// Returns the refusal of a system call other than a connection.
     pub(crate) fn of_call(call: i64, arguments: &[u64; 6]) -> Denial {
         // The kernel looks at the lower half.
@@ -104,6 +115,7 @@ impl Denial {
             Denial::NameLookup => (b'n', String::new()),
             Denial::Lookup(name) => (b'l', name.clone()),
             Denial::Port(name, port) => (b'p', format!("{name} {port}")),
+            Denial::OtherPort(port) => (b'o', port.to_string()),
             Denial::UnixSocket(path) => (b'u', path.clone()),
             Denial::UnixDatagrams => (b'd', String::new()),
             Denial::Socket([family, kind, protocol]) => (b's', format!("{family} {kind} {protocol}")),
@@ -124,6 +136,7 @@ impl Denial {
                 let (name, port) = text.rsplit_once(' ')?;
                 Denial::Port(name.to_owned(), port.parse().ok()?)
             }
+            b'o' => Denial::OtherPort(text.parse().ok()?),
             b'd' => Denial::UnixDatagrams,
             b's' => {
                 let numbers: Option<Vec<u32>> = text.split(' ').map(|number| number.parse().ok()).collect();
@@ -153,6 +166,10 @@ impl Denial {
                 let (what, allow) = (format!("connect {name}:{port}"), allowing(name, &format!(":{port}")));
                 Denied::new(what, NOT_ALLOWED.into(), allow, count)
             }
+            Denial::OtherPort(port) => {
+                let allow = format!("--network allow=NAME:{port}");
+                Denied::new(format!("connect port {port} of a name"), NOT_ALLOWED.into(), Some(allow), count)
+            }
             other => other.describe_without_names(count),
         }
     }
@@ -170,6 +187,7 @@ impl Denial {
                 Some("start the server in the same command"),
             ),
             Denial::Lookup(name) | Denial::Port(name, _) => (one_line(name), OFF.to_owned(), ON),
+            Denial::OtherPort(port) => (format!("connect port {port} of a name"), OFF.to_owned(), ON),
             Denial::UnixDatagrams => (
                 "make a Unix datagram socket".to_owned(),
                 "it could reach other programs, and network is off".to_owned(),
@@ -249,6 +267,7 @@ mod tests {
             Denial::NameLookup,
             Denial::Lookup("b.example".into()),
             Denial::Port("a.example".into(), 22),
+            Denial::OtherPort(9418),
             Denial::UnixSocket("./agent.sock".into()),
             Denial::UnixDatagrams,
             Denial::Socket([17, 3, 768]),
@@ -281,6 +300,7 @@ mod tests {
         look up a host name · network is off · --network on
         look up b.example · not in the allow-list · --network allow=b.example
         connect a.example:22 · not in the allow-list · --network allow=a.example:22
+        connect port 9418 of a name · not in the allow-list · --network allow=NAME:9418
         connect Unix socket ./agent.sock · no process of this command listens there · start the server in the same command
         make a Unix datagram socket · it could reach other programs, and network is off · --network on
         make a socket of family 17, type 3, protocol 768 · only TCP, UDP, Unix sockets and netlink routes are made
@@ -334,5 +354,11 @@ mod tests {
         assert_eq!(denied(53, true, false), Some(Denial::NameLookup));
         assert_eq!(denied(443, false, false), None);
         assert_eq!(Denial::of_connection(&v4(443)[..6], false, true), None);
+        let named =
+            |port: u16| [&2_u16.to_ne_bytes()[..], &port.to_be_bytes(), &[198, 18, 1, 0], &[0; 8]].concat();
+        assert_eq!(Denial::of_other_port(&named(22), &[443]), Some(Denial::OtherPort(22)));
+        assert_eq!(Denial::of_other_port(&named(443), &[443]), None);
+        assert_eq!(Denial::of_other_port(&named(22), &[]), None, "no name at all is allowed");
+        assert_eq!(Denial::of_other_port(&v4(22), &[443]), None);
     }
 }

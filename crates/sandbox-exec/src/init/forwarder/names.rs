@@ -39,7 +39,7 @@ pub(super) enum Lookup {
 }
 
 /// The allowed names, and those that have an address.
-pub(super) struct Names {
+pub(crate) struct Names {
     allowed: Vec<AllowedName>,
     indices: BTreeMap<String, u32>,
     names: Vec<String>,
@@ -51,7 +51,7 @@ impl Names {
     }
 
     /// Returns every port that some name may be connected to.
-    pub(super) fn ports(allowed: &[AllowedName]) -> Vec<u16> {
+    pub(crate) fn ports(allowed: &[AllowedName]) -> Vec<u16> {
         let mut ports: Vec<u16> = allowed.iter().flat_map(|name| name.ports.iter().copied()).collect();
         ports.sort_unstable();
         ports.dedup();
