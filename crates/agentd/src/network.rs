@@ -21,24 +21,13 @@ pub(crate) fn settle(common: &mut CommonOptions, console: Console) -> Result<(),
     }
     // `call` ends with 0, 1 or 2 only.
     let is_call = command == "call";
-    let settled = settled(common).and_then(|(network, presets)| {
+    let settled = settled(common).map(|(network, presets)| {
         presets.iter().for_each(|preset| console.notice(&format!("network: {preset}")));
-        enforceable(network)
+        network
     });
     common.settled_network = settled
         .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?;
     Ok(())
-}
-
-/// Refuses a network that the sandbox does not enforce.
-pub(crate) fn enforceable(network: Network) -> Result<Network, Failure> {
-    match network {
-        Network::Names(list) => {
-            let text = format!("this machine cannot limit the network of commands to {list}");
-            Err(Failure::new(Exit::Missing, text).advise("choose --network off or --network on"))
-        }
-        network => Ok(network),
-    }
 }
 
 /// Returns the network that the values of `--network` come to, and a line for each preset that was asked.

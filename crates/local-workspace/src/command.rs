@@ -173,10 +173,11 @@ impl LocalWorkspace {
                     .to_owned(),
             );
         }
-        if matches!(self.config.network, Network::Names(_)) {
+        if matches!(self.config.network, Network::Names(_)) && !self.launcher()?.can_limit_network_to_names()
+        {
             return refused(
                 "commands may connect to some names only, and this machine cannot limit the network to names: the user can \
-                 choose --network off or --network on"
+                 choose --network off or --network on, and `agentd doctor` says what is missing"
                     .to_owned(),
             );
         }

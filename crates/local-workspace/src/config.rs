@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use egress::Network;
 use rel_path::RelPath;
-use sandbox_exec::{LauncherConfig, Level, NetworkPolicy, Policy};
+use sandbox_exec::{LauncherConfig, Level, Policy};
 use sandbox_fs::FileRoot;
 use wap_core::Limits;
 
@@ -51,8 +51,7 @@ impl EngineConfig {
         {
             self.policy.hidden.push(hidden);
         }
-        self.policy.network =
-            if self.network == Network::On { NetworkPolicy::Host } else { NetworkPolicy::Off };
+        self.policy.network = self.network.policy();
         self.policy.limits.output_bytes_per_stream =
             usize::try_from(self.limits.max_output_size).unwrap_or(usize::MAX).min(MOST_OUTPUT_BYTES);
         self

@@ -5,9 +5,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use egress::Network;
 use local_workspace::SandboxNeed;
-use sandbox_exec::{LauncherConfig, Level, NetworkPolicy, Policy, SpawnerProgram, User};
+use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
 use serde::{Deserialize, Serialize};
 
 use crate::homes;
@@ -92,7 +91,7 @@ pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
 /// Returns the folders and resources that a command may see and use.
 pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> Policy {
     let mut policy = Policy::for_workspace(workspace);
-    policy.network = if options.network == Network::On { NetworkPolicy::Host } else { NetworkPolicy::Off };
+    policy.network = options.network.policy();
     policy.kept_home = homes::kept_home(options, workspace, state_folder);
     // Commands see the workspace: a state folder within it would show them the journal, and let them forge replies.
     if state_folder.starts_with(workspace) {

@@ -43,7 +43,6 @@ enum State {
 pub(crate) fn doctor(common: &CommonOptions, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
     let mut findings = commands(common, probe);
     findings.extend(configuration(config));
-    findings.push(network(common));
     findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
     findings.extend([git(), clipboard_program()]);
     if console.json {
@@ -67,7 +66,8 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let what = "commands";
     let launcher = match Launcher::start(confinement::launcher(common.sandbox)) {
         Err(error) => {
-            return vec![Finding { what, state: State::Missing, detail: format!("cannot be run: {error}") }];
+            let cannot = Finding { what, state: State::Missing, detail: format!("cannot be run: {error}") };
+            return vec![cannot, network(common, None)];
         }
         Ok(launcher) => launcher,
     };
@@ -87,6 +87,7 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     }
     findings.push(writing(common, &launcher));
     findings.push(home(common, &launcher));
+    findings.push(network(common, Some(&launcher)));
     if probe {
         findings.extend(escapes(&launcher, is_full));
     }
@@ -177,8 +178,9 @@ fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
     }
 }
 
-/// Reports the network that commands have by the configuration, with the names that presets come to.
-fn network(common: &CommonOptions) -> Finding {
+/// Reports the network that commands have by the configuration, with the names that presets come to, and whether this machine can
+/// keep commands to them.
+fn network(common: &CommonOptions, launcher: Option<&Launcher>) -> Finding {
     let what = "network";
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
     match crate::network::settled(common) {
@@ -186,10 +188,13 @@ fn network(common: &CommonOptions) -> Finding {
         Ok((Network::On, _)) => limited("on: commands reach everything".to_owned()),
         Ok((names, presets)) => {
             let presets: String = presets.iter().map(|preset| format!("; {preset}")).collect();
-            match crate::network::enforceable(names.clone()) {
-                Ok(names) => Finding { what, state: State::Good, detail: format!("{names}{presets}") },
-                Err(failure) => limited(format!("{names}{presets}: {}", failure.message)),
+            if launcher.is_some_and(Launcher::can_limit_network_to_names) {
+                return Finding { what, state: State::Good, detail: format!("{names}{presets}") };
             }
+            limited(format!(
+                "{names}{presets}: commands are refused, because this machine cannot limit the network to names; that takes a \
+                 network namespace, a root of their own and a filter of system calls; choose --network off or on"
+            ))
         }
         Err(failure) => limited(failure.message),
     }

@@ -6,6 +6,7 @@ mod hostile;
 mod llm4s;
 mod load;
 mod mcp;
+mod named_network;
 mod real_clients;
 mod setup;
 mod waiting_calls;

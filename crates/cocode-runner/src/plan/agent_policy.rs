@@ -6,8 +6,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use egress::Network;
-use sandbox_exec::{GitIdentity, KeptHome, NetworkPolicy, Policy};
+use sandbox_exec::{GitIdentity, KeptHome, Policy};
 
 use crate::error::RunnerError;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
@@ -101,7 +100,7 @@ pub(crate) struct PolicyContext<'a> {
 pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString, OsString>) -> Policy {
     let PolicyContext { host, definition, worktree, common_folder, .. } = context;
     let mut policy = Policy::for_workspace(&worktree.path);
-    policy.network = if definition.network == Network::On { NetworkPolicy::Host } else { NetworkPolicy::Off };
+    policy.network = definition.network.policy();
     policy.environment = environment;
     // Made here, so that it is hidden below. Where it cannot be, the agent has a fresh home.
     let home = context

@@ -103,7 +103,7 @@ impl AgentRun<'_> {
     fn launcher(&self) -> Result<&Launcher, String> {
         let definition = &self.agent.definition;
         let launcher = self.runner.shared_launcher(self.shared, definition.is_confined)?;
-        if matches!(definition.network, Network::Names(_)) {
+        if matches!(definition.network, Network::Names(_)) && !launcher.can_limit_network_to_names() {
             return Err(
                 "it may connect to some names only, and this machine cannot limit the network to names"
                     .to_owned(),

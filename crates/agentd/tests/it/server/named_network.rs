@@ -27,7 +27,7 @@ for peer in sys.argv[1:]:
 sys.exit(1)
 END"#;
 
-/// A server of the host that greets whoever connects, and counts them.
+/// A server of the host that greets its clients, and counts them.
 struct Greeter {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -92,7 +92,7 @@ impl Drop for Greeter {
     }
 }
 
-/// What the command prints where the list is kept.
+/// The output of the command where the list is kept.
 const OUTPUT: [&str; 5] = [
     "served.example hello",
     "other.example refused",
@@ -116,11 +116,17 @@ fn assert_kept(text: &str) {
     }
 }
 
+/// Runs a command by a single call; returns its output, its receipts as one line each, and the line about the sandbox.
 fn called(project: &Project, network: &str, command: &str) -> String {
     let request = json!({ "command": command }).to_string();
-    Ran::of(project.command(&["--network", network, "call", "executeCommand", &request]).output().unwrap())
-        .ok()
-        .stdout
+    let call = ["--network", network, "call", "executeCommand", &request];
+    let answer = Ran::of(project.command(&call).output().unwrap()).ok().json();
+    let mut lines = vec![answer["stdout"].as_str().unwrap().to_owned(), answer["sandbox"].to_string()];
+    for denied in answer["denied"].as_array().into_iter().flatten() {
+        let part = |name: &str| denied[name].as_str().unwrap_or_default();
+        lines.push(format!("{} · {} · {}", part("what"), part("why"), part("allow")));
+    }
+    lines.join("\n")
 }
 
 #[test]
@@ -173,7 +179,7 @@ fn replies_with_tags_reach_the_names_of_the_list_and_nothing_else() {
     let project = Project::new();
     let server = Greeter::start();
     let id = project.begin_with(&["--network", &server.list(), "new", "--no-wait", "--json", "fetch"]);
-    assert!(project.outbox(&id, 1).contains("served.example"), "the model is told which names it may use");
+    assert!(project.outbox(&id, 1).contains("served.example"), "the model reads which names it may use");
     project.apply(
         &format!("[RUN_COMMAND]\n{}\n[/RUN_COMMAND]\n", server.attempt()),
         &["--network", &server.list()],
@@ -187,7 +193,7 @@ fn agents_reach_the_names_of_their_list_and_nothing_else() {
     let desk = Desk::new();
     let server = Greeter::start();
     let script =
-        format!("({}) > seen; git add seen; git commit -q -m 'cocode ready for check'", server.attempt());
+        format!("({}\n) > tried; git add tried; git commit -q -m 'cocode ready for check'", server.attempt());
     let names = server.list().replace("allow=", "");
     desk.define(&format!(
         "[agents.a]\ncommand = 'sh'\nargs = ['-c', {}]\nnetwork = [{}]\n",
@@ -196,7 +202,7 @@ fn agents_reach_the_names_of_their_list_and_nothing_else() {
     ));
     desk.run(&["--agent", "a"]).ok();
     let branch = desk.git(&["for-each-ref", "--format=%(refname)", "refs/heads/cocode"]);
-    let seen = desk.git(&["show", &format!("{branch}:seen")]);
-    assert_eq!(seen.lines().collect::<Vec<_>>(), OUTPUT);
+    let tried = desk.git(&["show", &format!("{branch}:tried")]);
+    assert_eq!(tried.lines().collect::<Vec<_>>(), OUTPUT);
     assert_eq!(server.end(), 1);
 }

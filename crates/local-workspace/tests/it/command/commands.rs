@@ -326,10 +326,17 @@ fn the_line_about_confinement_says_which_network_commands_have() {
     assert!(on.contains("; net=on; "), "{on}");
     assert_eq!(ran.unwrap().sandbox, on, "the record of a command has the network that it had");
     std::fs::remove_file(fixture.root().join("ran")).unwrap();
-    // A list that nothing enforces is not taken for the whole network, nor for none.
-    let (some, _, ran) = line(names);
+    let (some, _, ran) = line(names.clone());
     assert!(some.contains(&format!("; net={measured} allow=a.example,git.example:22; ")), "{some}");
-    assert_eq!(ran.unwrap_err().reason(), Reason::SandboxUnavailable);
+    assert_eq!(ran.unwrap().sandbox, some);
+    std::fs::remove_file(fixture.root().join("ran")).unwrap();
+    // A list that cannot be kept is not taken for the whole network, nor for none.
+    let mut config = EngineConfig { network: names, sandbox: SandboxNeed::Whatever, ..fixture.config() };
+    config.launcher.highest_level = Level::Landlock;
+    let workspace = fixture.open_with(fixture.open_journal(), config).0;
+    let refused = run(&workspace, "touch ran").unwrap_err();
+    assert_eq!(refused.reason(), Reason::SandboxUnavailable);
+    assert!(refused.message().contains("cannot limit the network to names"), "{refused:?}");
     assert_eq!(fixture.text("ran"), None);
 }
 
