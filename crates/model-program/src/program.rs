@@ -1,0 +1,235 @@
+//! Running the program once.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wap_core::CancelFlag;
+
+use crate::process_group::ProcessGroup;
+
+/// The time between two looks at a running program.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The time for which output is still read once the program has ended: a process that it left behind may keep its output open.
+const DRAIN: Duration = Duration::from_millis(250);
+
+/// A program of the user that reads a prompt on standard input and prints a reply on standard output.
+///
+/// It runs unconfined as the user who named it, in the current folder and with the user's environment, like any program that is
+/// started from a shell. Its standard error is the user's, and is not read.
+#[derive(Clone, Debug)]
+pub struct ModelProgram {
+    command: String,
+    timeout: Duration,
+    most_bytes: usize,
+    is_cut: bool,
+    shell: OsString,
+    variables: Vec<(String, String)>,
+}
+
+/// A reason why there is no reply.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// The shell cannot be started.
+    #[error("the program cannot be started: {0}")]
+    NotStarted(#[source] io::Error),
+    /// It ended with another exit code than 0. Whatever it printed is not used.
+    #[error("the program has failed: {0}; what it says stands above")]
+    Failed(ExitStatus),
+    /// It did not end in time, and was killed.
+    #[error("the program takes longer than {} s: allow it more time, or use a faster model", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// It printed more than a reply may have, and was killed.
+    #[error("the program has printed more than {0} bytes: that cannot be a reply")]
+    TooLong(usize),
+    /// It printed nothing but blanks.
+    #[error("the program has printed nothing")]
+    Empty,
+    /// It printed something else than text in UTF-8.
+    #[error("the program has printed something that is not UTF-8 text")]
+    NotText,
+    /// The user has cancelled it.
+    #[error("the program was cancelled")]
+    Cancelled,
+    /// The system does not give its output.
+    #[error("the output of the program cannot be read: {0}")]
+    Output(#[source] io::Error),
+}
+
+impl ModelProgram {
+    /// Takes a command for `/bin/sh -c`, the time that one reply may take, and the bytes that it may have.
+    #[must_use]
+    pub fn new(command: impl Into<String>, timeout: Duration, most_bytes: usize) -> ModelProgram {
+        let shell = OsString::from("/bin/sh");
+        ModelProgram {
+            command: command.into(),
+            timeout,
+            most_bytes,
+            is_cut: false,
+            shell,
+            variables: Vec::new(),
+        }
+    }
+
+    /// Has another shell run the command by its option `-c`; one without an absolute path is not taken.
+    #[must_use]
+    pub fn in_shell(mut self, shell: OsString) -> ModelProgram {
+        if Path::new(&shell).is_absolute() {
+            self.shell = shell;
+        }
+        self
+    }
+
+    /// Has a reply that is too long be cut instead of refused, and bytes that are not UTF-8 replaced. The exit code says nothing then:
+    /// a program fails that writes more than is read.
+    #[must_use]
+    pub fn with_cut_reply(mut self) -> ModelProgram {
+        self.is_cut = true;
+        self
+    }
+
+    /// Sets a variable of its environment.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> ModelProgram {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Runs it once and returns its reply, without the blank lines at its end.
+    ///
+    /// It, and all that it started in its process group, has ended when this returns.
+    ///
+    /// # Errors
+    ///
+    /// Each kind of [`ProgramError`].
+    pub fn ask(&self, prompt: &str, cancel: &CancelFlag) -> Result<String, ProgramError> {
+        let mut command = Command::new(&self.shell);
+        command.arg("-c").arg(&self.command).envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // A process group of its own, so that its children end with it.
+        command.process_group(0);
+        let mut child = ProcessGroup(command.spawn().map_err(ProgramError::NotStarted)?);
+        let missing = || ProgramError::NotStarted(io::ErrorKind::BrokenPipe.into());
+        let mut stdin = child.0.stdin.take().ok_or_else(missing)?;
+        let reading = Reading::start(child.0.stdout.take().ok_or_else(missing)?, self.most_bytes);
+        let prompt = prompt.to_owned();
+        // Neither thread is joined: a process that the program leaves behind may keep its end of a pipe open. A program that reads
+        // nothing of its input breaks the pipe, which is its own affair.
+        thread::spawn(move || stdin.write_all(prompt.as_bytes()));
+        let status = self.wait(&mut child, &reading, cancel)?;
+        let mut bytes = reading.bytes();
+        if bytes.len() > self.most_bytes {
+            if !self.is_cut {
+                return Err(ProgramError::TooLong(self.most_bytes));
+            }
+            bytes.truncate(self.most_bytes);
+        } else if let Some(status) = status.filter(|status| !status.success()) {
+            return Err(ProgramError::Failed(status));
+        }
+        let reply = match self.is_cut {
+            true => String::from_utf8_lossy(&bytes).into_owned(),
+            false => String::from_utf8(bytes).map_err(|_| ProgramError::NotText)?,
+        };
+        match reply.trim_end() {
+            "" => Err(ProgramError::Empty),
+            reply => Ok(reply.to_owned()),
+        }
+    }
+
+    /// Waits for the end of the program and of its output; `None` if it has printed more than is read.
+    fn wait(
+        &self,
+        child: &mut ProcessGroup,
+        reading: &Reading,
+        cancel: &CancelFlag,
+    ) -> Result<Option<ExitStatus>, ProgramError> {
+        let deadline = Instant::now() + self.timeout;
+        let mut status: Option<(ExitStatus, Instant)> = None;
+        loop {
+            // It is polled, since neither a cancellation nor the deadline could end a wait for the program.
+            let is_read = reading.has_ended(PAUSE)?;
+            if reading.length() > self.most_bytes {
+                return Ok(None);
+            }
+            if status.is_none() {
+                let ended = child.0.try_wait().map_err(ProgramError::Output)?;
+                status = ended.map(|status| (status, Instant::now()));
+            }
+            if let Some((status, ended_at)) = status
+                && (is_read || ended_at.elapsed() >= DRAIN)
+            {
+                return Ok(Some(status));
+            }
+            if cancel.is_cancelled() {
+                return Err(ProgramError::Cancelled);
+            }
+            if Instant::now() >= deadline {
+                return Err(ProgramError::TimedOut(self.timeout));
+            }
+            if is_read {
+                thread::sleep(PAUSE);
+            }
+        }
+    }
+}
+
+/// The output of a program, read by a thread.
+struct Reading {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    /// Brings the result once; then the other end is gone.
+    end: Receiver<io::Result<()>>,
+}
+
+impl Reading {
+    /// Reads to the end, or one byte more than the limit.
+    fn start(mut output: ChildStdout, limit: usize) -> Reading {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (sender, end) = mpsc::channel();
+        let read = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let mut chunk = [0; 1 << 14];
+            let result = loop {
+                match output.read(&mut chunk) {
+                    Ok(0) => break Ok(()),
+                    Ok(count) => {
+                        let mut bytes = read.lock().unwrap_or_else(PoisonError::into_inner);
+                        let room = (limit + 1).saturating_sub(bytes.len());
+                        bytes.extend_from_slice(&chunk[..count.min(room)]);
+                        if count >= room {
+                            break Ok(());
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => break Err(error),
+                }
+            };
+            let _ = sender.send(result);
+        });
+        Reading { bytes, end }
+    }
+
+    /// Waits for the end for a moment; true if it has come.
+    fn has_ended(&self, moment: Duration) -> Result<bool, ProgramError> {
+        match self.end.recv_timeout(moment) {
+            Ok(result) => result.map(|()| true).map_err(ProgramError::Output),
+            Err(RecvTimeoutError::Disconnected) => Ok(true),
+            Err(RecvTimeoutError::Timeout) => Ok(false),
+        }
+    }
+
+    fn length(&self) -> usize {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
