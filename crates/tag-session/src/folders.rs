@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError, FsPolicy, NewNames, RootError, RootRules};
 
+use crate::inbox::file::{self, InboxFile, Unusable};
 use crate::projection::{self, SetAside};
 
 /// The folders that people and sessions share.
@@ -65,6 +66,26 @@ impl StateFolders {
     /// If it cannot be moved.
     pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, FsError> {
         projection::set_aside(self, name)
+    }
+
+    /// Puts a reply into the inbox, as a whole, in place of one that stands there under this name.
+    ///
+    /// # Errors
+    ///
+    /// If the name is not one of a file in the inbox, or the file cannot be written.
+    pub fn put_reply(&self, name: &str, text: &str) -> Result<(), FsError> {
+        projection::write(&self.inbox, name, text.as_bytes())
+    }
+
+    /// Reads a file of the inbox that is known to be complete; `None` if there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it cannot be a reply.
+    pub fn reply(&self, name: &str) -> Result<Option<InboxFile>, Unusable> {
+        let candidates = file::candidates(self).map_err(Unusable::Other)?;
+        let candidate = candidates.into_iter().find(|candidate| candidate.name.as_bytes() == name.as_bytes());
+        candidate.map_or(Ok(None), |candidate| file::read(self, &candidate))
     }
 
     /// Returns the path of the outbox of this name.

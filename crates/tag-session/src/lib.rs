@@ -27,6 +27,7 @@ mod sessions;
 mod stopped;
 mod summary;
 mod transcript;
+mod unattended;
 mod undone;
 
 pub use applied::{Applied, ApplyOptions, Executed, Review};
@@ -45,3 +46,4 @@ pub use summary::{
 pub use transcript::{
     LeftOut, Transcript, TranscriptContent, TranscriptError, TranscriptFile, TranscriptRound,
 };
+pub use unattended::{StopReason, Totals, Unattended};

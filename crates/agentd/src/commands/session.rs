@@ -1,14 +1,16 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
+pub(crate) mod model;
 pub(crate) mod options;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use sandbox_fs::FsError;
 use serde::Serialize;
 use tag_session::{Inbox, InboxEvent, InboxFile, Review, SessionError, Waited};
 use tagproto::{
-    BlockKind, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness, UnobservedExecution, read_in,
+    BlockKind, CommandResult, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness,
+    UnobservedExecution, read_in,
 };
 use wap_core::CancelFlag;
 use workspace_host::FollowedSession;
@@ -23,6 +25,7 @@ use workspace_host::{
 };
 
 use crate::commands::review::ask;
+use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
 use crate::commands::session::options::NewOptions;
 use crate::commands::session::options::ResumeOptions;
@@ -55,6 +58,8 @@ struct Loop<'a> {
     announce: &'a dyn Fn(&SharedSessions, &Session),
     /// The message that was announced last.
     announced: Cell<u32>,
+    /// The results of the reply that was executed last.
+    last_results: RefCell<Vec<CommandResult>>,
 }
 
 /// Starts a session and follows it until DONE, unless `--no-wait` was given.
@@ -79,7 +84,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             workspace: found_workspace(common),
         });
     } else {
-        introduce(console, &sessions, &session, &cancel);
+        introduce(console, &sessions, &session, &new.model, &cancel);
     }
     if new.following.copy {
         copy(console, &sessions, &session)?;
@@ -87,7 +92,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
     if new.no_wait {
         return Ok(Exit::Done);
     }
-    stay_with(common, console, &sessions, &session, new.following, &cancel)
+    stay_with(common, console, &sessions, &session, (new.following, &new.model), &cancel)
 }
 
 /// Returns the workspace for JSON, where that is a folder above the current one.
@@ -124,11 +129,11 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
     if session.is_complete {
         return Err(explain(SessionError::Complete { id: session.session_id }));
     }
-    introduce(console, &sessions, &session, &cancel);
+    introduce(console, &sessions, &session, &resume.model, &cancel);
     if resume.following.copy {
         copy(console, &sessions, &session)?;
     }
-    stay_with(common, console, &sessions, &session, resume.following, &cancel)
+    stay_with(common, console, &sessions, &session, (resume.following, &resume.model), &cancel)
 }
 
 /// Follows a session; meanwhile other processes may work on the same folder through this one.
@@ -137,13 +142,32 @@ fn stay_with(
     console: Console,
     sessions: &SharedSessions,
     session: &Session,
-    following: Following,
+    (following, model): (Following, &ModelOptions),
     cancel: &CancelFlag,
 ) -> Outcome {
-    let announce = |sessions: &SharedSessions, session: &Session| announce(console, sessions, session);
+    // A program reads the messages itself.
+    let announce = |sessions: &SharedSessions, session: &Session| {
+        if model.model.is_none() {
+            announce(console, sessions, session);
+        }
+    };
     let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
-    let followed = Loop { common, console, sessions, id, following, cancel, announce: &announce, announced };
-    let outcome = followed.follow();
+    let last_results = RefCell::default();
+    let followed = Loop {
+        common,
+        console,
+        sessions,
+        id,
+        following,
+        cancel,
+        announce: &announce,
+        announced,
+        last_results,
+    };
+    let outcome = match &model.model {
+        Some(command) => followed.follow_model(command, model),
+        None => followed.follow(),
+    };
     sessions.leave(cancel);
     if matches!(outcome, Ok(Exit::Interrupted)) {
         console.progress("stopped; `agentd resume` continues");
@@ -162,7 +186,9 @@ pub(crate) fn follow(
 ) -> Outcome {
     let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
     let following = Following::default();
-    let outcome = Loop { common, console, sessions, id, following, cancel, announce, announced }.follow();
+    let last_results = RefCell::default();
+    let outcome =
+        Loop { common, console, sessions, id, following, cancel, announce, announced, last_results }.follow();
     sessions.leave(cancel);
     outcome
 }
@@ -182,10 +208,18 @@ pub(crate) fn cancel_flag() -> Result<CancelFlag, Failure> {
     Ok(cancel)
 }
 
-fn introduce(console: Console, sessions: &SharedSessions, session: &Session, cancel: &CancelFlag) {
+fn introduce(
+    console: Console,
+    sessions: &SharedSessions,
+    session: &Session,
+    model: &ModelOptions,
+    cancel: &CancelFlag,
+) {
     console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
     console.styled(Tone::Faint, &sessions.sandbox(cancel));
-    announce(console, sessions, session);
+    if model.model.is_none() {
+        announce(console, sessions, session);
+    }
 }
 
 fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
@@ -215,12 +249,7 @@ fn outbox_path(sessions: &SharedSessions, session: &Session) -> String {
 impl Loop<'_> {
     /// Executes reply after reply until DONE or Ctrl-C.
     fn follow(&self) -> Outcome {
-        let base = &self.sessions.paths().base;
-        // Two processes that follow one session would take its replies from each other.
-        let followed = FollowedSession::begin(base, self.id).map_err(|error| {
-            Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
-        })?;
-        let followed = followed.ok_or_else(|| followed_already(self.id))?;
+        let followed = self.begin()?;
         let mut inbox = Inbox::default();
         loop {
             let waiting = self.console.spinner("waiting for a reply");
@@ -254,6 +283,15 @@ impl Loop<'_> {
                 }
             }
         }
+    }
+
+    /// Marks the session as followed: two processes would take its replies from each other.
+    fn begin(&self) -> Result<FollowedSession, Failure> {
+        let base = &self.sessions.paths().base;
+        let followed = FollowedSession::begin(base, self.id).map_err(|error| {
+            Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
+        })?;
+        followed.ok_or_else(|| followed_already(self.id))
     }
 
     /// Determines which session a reply in the inbox is for, if several processes wait there.
@@ -305,6 +343,7 @@ impl Loop<'_> {
         };
         match applied {
             Ok(applied) => {
+                self.last_results.replace(applied.results.clone());
                 let exit = self.report(&applied)?;
                 applied.late.iter().for_each(|line| console.notice(line));
                 match applied.left_undone {

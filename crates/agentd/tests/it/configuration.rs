@@ -326,7 +326,11 @@ fn the_time_of_commands_is_not_that_of_summaries() {
             })
             .collect();
         let said = said.concat();
-        assert_eq!(said.contains("there is no summary: the program takes longer than 1 s"), is_late, "{said}");
+        assert_eq!(
+            said.contains("there is no summary: the program takes longer than 1 s"),
+            is_late,
+            "{said}"
+        );
         let printed =
             desk.run(&["codali", "--history", history.to_str().unwrap(), "--task", "the last"]).stdout;
         assert_eq!(printed.contains("short"), !is_late, "{printed}");

@@ -6,6 +6,7 @@ mod cut_off;
 mod inbox;
 pub(crate) mod interrupts;
 mod line_numbers;
+mod model_programs;
 mod one_step;
 mod other_formats;
 mod replays;

@@ -2,16 +2,20 @@
 
 use clap::Args;
 
+use crate::commands::session::model::ModelOptions;
+
 #[derive(Debug, Args)]
 pub(crate) struct NewOptions {
     /// The task of the model; several words are joined.
     #[arg(required = true, value_name = "TASK")]
     pub task: Vec<String>,
     /// Write the first outbox and return.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "model")]
     pub no_wait: bool,
     #[command(flatten)]
     pub following: Following,
+    #[command(flatten)]
+    pub model: ModelOptions,
     /// The dialect of the protocol.
     #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
     pub dialect: tagproto::Dialect,
@@ -29,6 +33,8 @@ pub(crate) struct ResumeOptions {
     pub reopen: bool,
     #[command(flatten)]
     pub following: Following,
+    #[command(flatten)]
+    pub model: ModelOptions,
 }
 
 /// Options of following a session.

@@ -1,0 +1,199 @@
+//! A session whose replies come from a program: how long it lasts.
+
+use std::collections::HashSet;
+
+use change_journal::ContentHash;
+use tagproto::{BlockKind, CommandResult, CommandType, ReplyTo};
+
+/// So many rounds without an effect end the loop.
+const MOST_IDLE_ROUNDS: u32 = 3;
+
+/// Counts the rounds of a loop, and decides when it has to end without DONE.
+#[derive(Debug)]
+pub struct Unattended {
+    most_rounds: u32,
+    rounds: u32,
+    idle_rounds: u32,
+    last_reply: Option<ContentHash>,
+    /// The texts of successful reads: reading the same again has none.
+    reads: HashSet<ContentHash>,
+    totals: Totals,
+}
+
+/// The blocks that the replies of a loop had carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Replies that were asked for.
+    pub rounds: u32,
+    /// Blocks that have changed a file.
+    pub edits: usize,
+    /// Commands.
+    pub commands: usize,
+    /// The result of the last command, as one line.
+    pub last_command: Option<String>,
+}
+
+/// A reason to end a loop before DONE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// As many replies as allowed were asked for.
+    #[error("the model was not done after {0} rounds")]
+    RoundsUsedUp(u32),
+    /// A reply was the one before it once more. It was not carried out.
+    #[error("the model gave the same reply twice; it was not carried out again")]
+    SameReply,
+    /// Nothing came of several replies.
+    #[error("{MOST_IDLE_ROUNDS} replies in a row had no effect")]
+    NoEffect,
+}
+
+impl Unattended {
+    /// Begins to count, with the most replies to ask for.
+    #[must_use]
+    pub fn new(most_rounds: u32) -> Unattended {
+        Unattended {
+            most_rounds,
+            rounds: 0,
+            idle_rounds: 0,
+            last_reply: None,
+            reads: HashSet::new(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Counts a reply that is about to be asked for; returns its number, from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`StopReason::RoundsUsedUp`].
+    pub fn begin_round(&mut self) -> Result<u32, StopReason> {
+        if self.rounds >= self.most_rounds {
+            return Err(StopReason::RoundsUsedUp(self.most_rounds));
+        }
+        self.rounds += 1;
+        self.totals.rounds = self.rounds;
+        Ok(self.rounds)
+    }
+
+    /// Takes note of a reply, before it is carried out. The line that says what it answers does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`StopReason::SameReply`].
+    pub fn note_reply(&mut self, text: &str) -> Result<(), StopReason> {
+        let lines: Vec<&str> = text.lines().filter(|line| ReplyTo::find(line).is_none()).collect();
+        let reply = ContentHash::of(lines.join("\n").trim().as_bytes());
+        if self.last_reply.replace(reply) == Some(reply) {
+            return Err(StopReason::SameReply);
+        }
+        Ok(())
+    }
+
+    /// Takes note of the results of a reply; none at all if it was refused.
+    ///
+    /// A changed file, a command that ran, and a read that was not made before are effects.
+    ///
+    /// # Errors
+    ///
+    /// [`StopReason::NoEffect`].
+    pub fn note_results(&mut self, results: &[CommandResult]) -> Result<(), StopReason> {
+        let mut has_effect = false;
+        for result in results {
+            has_effect |= self.note_result(result);
+        }
+        self.idle_rounds = if has_effect { 0 } else { self.idle_rounds + 1 };
+        if self.idle_rounds >= MOST_IDLE_ROUNDS { Err(StopReason::NoEffect) } else { Ok(()) }
+    }
+
+    fn note_result(&mut self, result: &CommandResult) -> bool {
+        let CommandType::Block(kind) = result.command_type else { return false };
+        match kind {
+            BlockKind::CreateFile | BlockKind::EditFile | BlockKind::DeleteFile => {
+                self.totals.edits += usize::from(result.success);
+                result.success
+            }
+            // A command that fails tells the model something, if it ran.
+            BlockKind::RunCommand => {
+                let first_line = result.summary.lines().next().unwrap_or_default();
+                let has_run = result.success || !result.output.is_empty();
+                if has_run {
+                    self.totals.commands += 1;
+                    self.totals.last_command = Some(first_line.to_owned());
+                }
+                has_run
+            }
+            BlockKind::ReadFile => {
+                result.success && self.reads.insert(ContentHash::of(result.summary.as_bytes()))
+            }
+            BlockKind::Done => result.success,
+            BlockKind::Message => false,
+        }
+    }
+
+    /// Returns what the replies so far had carried out.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(kind: BlockKind, summary: &str, success: bool) -> CommandResult {
+        CommandResult {
+            command_type: CommandType::Block(kind),
+            summary: summary.to_owned(),
+            success,
+            output: String::new(),
+            denied: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rounds_are_counted_and_used_up() {
+        let mut rounds = Unattended::new(2);
+        assert_eq!([rounds.begin_round(), rounds.begin_round()], [Ok(1), Ok(2)]);
+        assert_eq!(rounds.begin_round(), Err(StopReason::RoundsUsedUp(2)));
+        assert_eq!(rounds.totals().rounds, 2);
+        assert_eq!(Unattended::new(0).begin_round(), Err(StopReason::RoundsUsedUp(0)));
+    }
+
+    #[test]
+    fn a_reply_is_the_same_whatever_message_it_answers() {
+        let mut rounds = Unattended::new(9);
+        assert_eq!(rounds.note_reply("Reply-To: b4e2a651-1\n[DONE]\n[/DONE]\n"), Ok(()));
+        assert_eq!(rounds.note_reply("Reply-To: b4e2a651-2\n[DONE]\n[/DONE]"), Err(StopReason::SameReply));
+        assert_eq!(rounds.note_reply("Reply-To: b4e2a651-2\nother"), Ok(()));
+        assert_eq!(rounds.note_reply("Reply-To: b4e2a651-1\n[DONE]\n[/DONE]\n"), Ok(()), "not the last one");
+    }
+
+    #[test]
+    fn what_has_no_effect_three_times_ends_it() {
+        let read = result(BlockKind::ReadFile, "Queued 'a' for next outbox", true);
+        let message = result(BlockKind::Message, "hello", true);
+        let refused = result(BlockKind::EditFile, "Failed to edit 'a'", false);
+        let mut rounds = Unattended::new(9);
+        assert_eq!(
+            rounds.note_results(std::slice::from_ref(&read)),
+            Ok(()),
+            "the first read tells it something"
+        );
+        assert_eq!(rounds.note_results(&[read.clone(), message]), Ok(()));
+        assert_eq!(rounds.note_results(&[refused]), Ok(()));
+        assert_eq!(rounds.note_results(&[]), Err(StopReason::NoEffect));
+        // An effect begins the count anew.
+        let mut rounds = Unattended::new(9);
+        let run =
+            CommandResult { output: "1 failed".into(), ..result(BlockKind::RunCommand, "Ran 'test'", false) };
+        let edit = result(BlockKind::EditFile, "Edited 'a'", true);
+        for effect in [&run, &edit] {
+            assert_eq!([rounds.note_results(&[]), rounds.note_results(&[])], [Ok(()), Ok(())]);
+            assert_eq!(rounds.note_results(std::slice::from_ref(effect)), Ok(()));
+        }
+        let last_command = Some("Ran 'test'".to_owned());
+        assert_eq!(rounds.totals(), &Totals { rounds: 0, edits: 1, commands: 1, last_command });
+    }
+}
