@@ -6,6 +6,7 @@
 mod base_versions;
 mod batches;
 mod command_output;
+mod edit_reports;
 mod excerpt;
 mod execute;
 mod execution;

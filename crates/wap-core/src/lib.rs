@@ -68,8 +68,8 @@ pub use tool::file_states::{FileState, FileStates, Moment};
 pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, choose_lines, doubt_text};
 pub use tool::metadata::FileMetadata;
 pub use tool::modify_file::{
-    CarriedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, NearLine,
-    RegexReplacements, WholeLines,
+    CarriedLines, ChangedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation,
+    NearLine, RegexReplacements, WholeLines,
 };
 pub use tool::read_file::{ReadFile, ReadFileResponse};
 #[cfg(feature = "schema")]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod edit_report;
 mod error;
 mod file_edit;
 mod meaning;

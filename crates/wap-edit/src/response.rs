@@ -5,6 +5,7 @@ use wap_core::{
     FileVersion, Limits, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, RegexReplacements,
 };
 
+use crate::edit_report::changed_lines;
 use crate::file_edit::EditedFile;
 use crate::near_lines::near_lines;
 
@@ -52,6 +53,7 @@ impl EditedFile {
             replacements,
             lines_added: bounded(sum(|outcome| outcome.added_lines)),
             lines_removed: bounded(sum(|outcome| outcome.removed_lines)),
+            changed: changed_lines(&self.edited),
             warnings,
         }
     }

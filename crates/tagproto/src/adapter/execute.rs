@@ -10,6 +10,7 @@ use wap_core::{
 };
 
 use super::batches::batches;
+use super::edit_reports::EditReports;
 use super::failure::Failure;
 use super::file_change::file_change;
 use super::line_moves::LineMoves;
@@ -54,11 +55,16 @@ pub fn execute<W: Workspace + ?Sized>(
         next_step: call.origin.step,
         versions: ReplyVersions::new(base),
         moves: LineMoves::default(),
+        reports: EditReports::default(),
         requested: BTreeSet::new(),
         execution: Execution::default(),
     };
     for batch in batches {
         run.carry_out(batch)?;
+    }
+    // The original's dialect has results of one line.
+    if dialect == Dialect::Agentd {
+        run.reports.write(&mut run.execution.results);
     }
     Ok(Execution { shown_versions: run.versions.into_shown(), ..run.execution })
 }
@@ -73,6 +79,7 @@ struct Run<'a, W: ?Sized> {
     next_step: u32,
     versions: ReplyVersions,
     moves: LineMoves,
+    reports: EditReports,
     /// The files of the execution's requests.
     requested: BTreeSet<String>,
     execution: Execution,
@@ -207,10 +214,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         let (summary, warnings) = match changed {
             FileChanged::Written(written) => {
                 self.versions.written(path, &written.path, written.version.as_ref());
+                self.reports.forget(&written.path);
                 self.moves.forget(&written.path);
                 (format!("Created '{path}'"), written.warnings.as_slice())
             }
             FileChanged::Modified(modified) => {
+                // The result of this block is pushed after those so far.
+                self.reports.record(self.execution.results.len(), modified);
                 let (start_line, end_line) = match block {
                     Block::EditFile { start_line, end_line, .. } => (start_line, end_line),
                     Block::EditText { hunks, .. } => {
@@ -242,6 +252,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
             FileChanged::Deleted(deleted) => {
                 self.versions.deleted(path, &deleted.path);
+                self.reports.forget(&deleted.path);
                 self.moves.forget(&deleted.path);
                 (format!("Deleted '{path}'"), deleted.warnings.as_slice())
             }

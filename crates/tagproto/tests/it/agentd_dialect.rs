@@ -1,5 +1,6 @@
 //! The rules of the dialect `agentd` alone.
 
+mod edit_reports;
 mod line_numbers;
 mod near_misses;
 mod ranges;

@@ -270,6 +270,7 @@ fn an_engine_that_answers_another_change_is_no_reason_to_panic() {
         replacements: Vec::new(),
         lines_added: 0,
         lines_removed: 0,
+        changed: None,
         warnings: Vec::new(),
     }));
     let result =

@@ -223,9 +223,28 @@ pub struct ModifyFileResponse {
     /// Extension: lines that are gone or different.
     #[serde(default)]
     pub lines_removed: u32,
+    /// Extension: the changed lines as they are now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<ChangedLines>,
     /// Extension: what the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// The changed lines of a file with a little context, for a model to check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedLines {
+    /// The first line of `text`, 1-based; 0 if the file is now empty.
+    pub first_line: u64,
+    /// The last line of `text`, inclusive; 0 if the file is now empty.
+    pub last_line: u64,
+    /// The lines as a numbered view, and how later lines moved.
+    pub text: String,
+    /// Signs of a wrong line number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Lines that an operation addressed under other numbers: those of the file before the call.

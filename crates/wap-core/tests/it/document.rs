@@ -170,6 +170,12 @@ pub(crate) fn responses() -> Vec<Response> {
             replacements: Vec::new(),
             lines_added: 0,
             lines_removed: 2,
+            changed: Some(ChangedLines {
+                first_line: 1,
+                last_line: 1,
+                text: "1|x\n".into(),
+                notes: vec!["line 1 repeats line 2".into()],
+            }),
             warnings: vec![],
         }),
         Response::DeleteFile(DeleteFileResponse { success: true, path: "a".into(), warnings: Vec::new() }),
@@ -209,7 +215,7 @@ fn responses_carry_the_names_of_the_document() {
     {"files":[{"path":"src/a.rs","isDirectory":false,"metadata":{"path":"src/a.rs","size":12,"isDirectory":false,"lastModified":"2026-01-02T03:04:05Z"}}],"isTruncated":false,"totalFound":1}
     {"content":"x\n","metadata":{"path":"a","size":12,"isDirectory":false,"lastModified":"2026-01-02T03:04:05Z"},"isTruncated":false,"totalLines":1,"returnedLines":1}
     {"success":true,"path":"a","bytesWritten":2,"created":true,"linesAdded":1,"linesRemoved":0}
-    {"success":true,"path":"a","shifts":[{"fromLine":3,"by":-2}],"linesAdded":0,"linesRemoved":2}
+    {"success":true,"path":"a","shifts":[{"fromLine":3,"by":-2}],"linesAdded":0,"linesRemoved":2,"changed":{"firstLine":1,"lastLine":1,"text":"1|x\n","notes":["line 1 repeats line 2"]}}
     {"success":true,"path":"a"}
     {"matches":[{"path":"a","line":2,"matchText":"hit","contextBefore":["1"],"contextAfter":["3"]}],"isTruncated":false,"totalMatches":1}
     {"stdout":"o","stderr":"e","exitCode":0,"isOutputTruncated":false,"durationMs":7,"sandbox":"level=full"}

@@ -1,5 +1,6 @@
 //! Tests of `wap-edit` through its public API.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod edit_report;
 mod properties;
 mod refusals;
