@@ -133,11 +133,11 @@ fn without_a_summary_the_oldest_messages_are_left_out_and_that_is_said() {
     let hangs = format!("sleep {duration} & sleep {duration}");
     let commands: [(&str, &[&str], &str); 6] = [
         ("", &[], ""),
-        ("exit 3", &[], "it has failed"),
-        ("true", &[], "it has written nothing"),
-        ("no-such-command", &[], "it has failed"),
-        (&hangs, &["--timeout", "1"], "it takes longer than 1 s"),
-        ("cat >/dev/null; exit 1", &[], "it has failed"),
+        ("exit 3", &[], "the program has failed"),
+        ("true", &[], "the program has printed nothing"),
+        ("no-such-command", &[], "the program has failed"),
+        (&hangs, &["--timeout", "1"], "the program takes longer than 1 s"),
+        ("cat >/dev/null; exit 1", &[], "the program has failed"),
     ];
     at_once(&commands, |(command, more, said)| {
         let project = project();
