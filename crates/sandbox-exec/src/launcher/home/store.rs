@@ -189,8 +189,11 @@ pub(super) fn measure_if_due(home: &Path, limit_bytes: u64) {
             empty_trash(home);
         }
         None => {
-            let home = home.to_owned();
-            beside(move || note_parts_beyond(&home, limit_bytes));
+            let own = home.to_owned();
+            if !beside(move || note_parts_beyond(&own, limit_bytes)) {
+                // Without a record, the next command has it measured.
+                return;
+            }
         }
     }
     let _ = fs::write(record, free_bytes(home).to_string());
@@ -200,11 +203,11 @@ fn free_bytes(folder: &Path) -> u64 {
     rustix::fs::statvfs(folder).map_or(0, |status| status.f_bavail.saturating_mul(status.f_frsize))
 }
 
-/// Runs something that takes long in a thread of its own, one at a time. What is left out is done another time.
-fn beside(work: impl FnOnce() + Send + 'static) {
+/// Runs something that takes long in a thread of its own, one at a time; false if it is left out, to be done another time.
+fn beside(work: impl FnOnce() + Send + 'static) -> bool {
     static IS_BUSY: AtomicBool = AtomicBool::new(false);
     if IS_BUSY.swap(true, Ordering::Acquire) {
-        return;
+        return false;
     }
     let started = std::thread::Builder::new().name("kept home".into()).spawn(move || {
         work();
@@ -213,6 +216,7 @@ fn beside(work: impl FnOnce() + Send + 'static) {
     if started.is_err() {
         IS_BUSY.store(false, Ordering::Release);
     }
+    started.is_ok()
 }
 
 /// Returns the folders of which a home is made.

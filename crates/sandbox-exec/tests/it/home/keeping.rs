@@ -99,7 +99,7 @@ fn the_home_and_the_folders_of_its_layers_are_seen_nowhere_else() {
     let fixture = kept();
     output(&fixture, "echo mine > ~/marker");
     let text = format!(
-        "ls -A {0}/kept {0}/home/.ssh /.hidden/home/* 2>/dev/null; find / -name marker -not -path '/proc/*' 2>/dev/null; true",
+        "ls -A {0}/kept {0}/home/.ssh /.hidden/home/* 2>/dev/null; find / '(' -path /proc -o -path /usr ')' -prune -o -name marker -print 2>/dev/null; true",
         fixture.root().display()
     );
     assert_eq!(output(&fixture, &text), format!("{}/home/marker\n", fixture.root().display()));

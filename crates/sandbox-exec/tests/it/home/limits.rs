@@ -1,7 +1,7 @@
 //! The limit of a home, and the removal of old ones.
 
 use std::fs;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use sandbox_exec::{KeptHome, KeptHomes, ShellCommand};
 
@@ -16,7 +16,13 @@ fn with_limit(limit_bytes: u64) -> Fixture {
 
 /// Waits until the thread that measures a home has found it too large.
 fn wait_until_over_limit(fixture: &Fixture) {
+    let begun = Instant::now();
     while !fixture.root().join("kept/over-limit").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "the home was never found to be too large");
+        // One home of a process is measured at a time: another test's may have been in the way.
+        if !fixture.root().join("kept/measured").exists() {
+            output(fixture, "true");
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -51,6 +57,18 @@ fn a_home_of_many_files_is_measured_beside_and_shrunk_before_a_later_command() {
     output(&fixture, "mkdir ~/many; cd ~/many; seq 5000 | xargs touch; head -c 20000000 /dev/zero > ~/large");
     wait_until_over_limit(&fixture);
     assert_eq!(output(&fixture, "ls ~; cat ~/.npm/_cacache/content/a"), "go\npackage a\n");
+}
+
+#[test]
+fn what_cannot_be_measured_is_not_kept() {
+    let fixture = with_limit(8 << 20);
+    // Deeper than any path can say.
+    output(
+        &fixture,
+        "cd; for i in $(seq 50); do d=$(printf 'd%.0s' $(seq 200)); mkdir $d; cd -P ./$d; done; head -c 100000 /dev/zero > a",
+    );
+    wait_until_over_limit(&fixture);
+    assert_eq!(output(&fixture, "ls ~"), "go\n");
 }
 
 #[test]
