@@ -151,8 +151,10 @@ impl Denial {
     fn describe(&self, count: u32, has_names: bool) -> Denied {
         match self {
             Denial::Unreachable(address) if has_names => {
-                let allow = format!("--network allow=NAME:{}@{}", address.port(), address.ip());
-                Denied::new(format!("connect {address}"), NOT_ALLOWED.into(), Some(allow), count)
+                // Clouds serve the credentials of a machine on its own segment: nothing suggests to allow that.
+                let allow = (!is_of_segment(address.ip()))
+                    .then(|| format!("--network allow=NAME:{}@{}", address.port(), address.ip()));
+                Denied::new(format!("connect {address}"), NOT_ALLOWED.into(), allow, count)
             }
             Denial::NameLookup if has_names => {
                 let why = "allowed names are answered by the name server of /etc/resolv.conf alone";
@@ -242,6 +244,14 @@ fn allowing(name: &str, port: &str) -> Option<String> {
     name.bytes().all(is_host).then(|| format!("--network allow={name}{port}"))
 }
 
+/// Checks whether an address is one of the machine's own network segment.
+fn is_of_segment(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
 /// Reads an address of the Internet as the kernel has it.
 fn internet_address(bytes: &[u8]) -> Option<SocketAddr> {
     let family = i32::from(u16::from_ne_bytes(*bytes.first_chunk()?));
@@ -314,12 +324,17 @@ mod tests {
         let mut denials = Denials::default();
         samples().iter().take(3).for_each(|denial| assert!(denials.note(denial)));
         denials.note(&Denial::Lookup("a;id".into()));
+        for address in ["169.254.169.254:80", "[fe80::1]:80"] {
+            denials.note(&Denial::Unreachable(address.parse().unwrap()));
+        }
         let lines: Vec<String> = denials.describe(true).iter().map(Denied::to_string).collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         connect 192.0.2.1:443 · not in the allow-list · --network allow=NAME:443@192.0.2.1
         connect [2001:db8::1]:80 · not in the allow-list · --network allow=NAME:80@2001:db8::1
         ask another name server · allowed names are answered by the name server of /etc/resolv.conf alone
         look up a;id · not in the allow-list
+        connect 169.254.169.254:80 · not in the allow-list
+        connect [fe80::1]:80 · not in the allow-list
         ");
     }
 

@@ -130,7 +130,7 @@ fn everything_else_is_refused_with_a_receipt() {
             "look up other.example · not in the allow-list · --network allow=other.example · 2 times",
             "look up registry.example.evil.example · not in the allow-list · \
              --network allow=registry.example.evil.example",
-            "connect 169.254.169.254:80 · not in the allow-list · --network allow=NAME:80@169.254.169.254",
+            "connect 169.254.169.254:80 · not in the allow-list",
             "connect 10.0.0.1:443 · not in the allow-list · --network allow=NAME:443@10.0.0.1",
             "connect registry.example:22 · not in the allow-list · --network allow=registry.example:22",
             "connect 198.18.77.7:443 · not in the allow-list · --network allow=NAME:443@198.18.77.7",
