@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use egress::{AllowItem, Network, NetworkChoice, SystemOutside, Tools};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use workspace_host::confinement;
 
 use crate::common_options::CommonOptions;
@@ -15,6 +16,10 @@ use crate::views::console::Console;
 /// Nothing is done for a command that runs no other programs, or that only writes down how it is to be run.
 pub(crate) fn settle(common: &mut CommonOptions, console: Console) -> Result<(), Failure> {
     let command = common.command.as_str();
+    // The lists of agents are read later.
+    if command == "cocode run" {
+        raise_open_files();
+    }
     let is_about_agents = command.starts_with("cocode") && !common.given.contains("network");
     if command == "setup" || is_about_agents || !obeyed_options::obeys(command, "network") {
         return Ok(());
@@ -25,9 +30,25 @@ pub(crate) fn settle(common: &mut CommonOptions, console: Console) -> Result<(),
         presets.iter().for_each(|preset| console.notice(&format!("network: {preset}")));
         network
     });
+    if matches!(settled, Ok(Network::Names(_))) {
+        raise_open_files();
+    }
     common.settled_network = settled
         .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?;
     Ok(())
+}
+
+/// The open files that the connections of commands take, two for each, and those of everything else.
+const OPEN_FILES: u64 = 2 * 1024 + 1024;
+
+/// Raises the limit of open files as far as is allowed: connections to allowed names are made by this process.
+fn raise_open_files() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(OPEN_FILES, |maximum| maximum.min(OPEN_FILES));
+    if current.is_some_and(|current| current < wanted) {
+        // With the old limit, fewer connections are made at a time.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
 }
 
 /// Returns the network that the values of `--network` come to, and a line for each preset that was asked.

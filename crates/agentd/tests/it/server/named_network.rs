@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -205,4 +206,35 @@ fn agents_reach_the_names_of_their_list_and_nothing_else() {
     let tried = desk.git(&["show", &format!("{branch}:tried")]);
     assert_eq!(tried.lines().collect::<Vec<_>>(), OUTPUT);
     assert_eq!(server.end(), 1);
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_for_connections() {
+    let project = Project::new();
+    let limit_with = |network: &str| {
+        let command = project.command(&["mcp", "--network", network]);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -Sn 256; exec \"$@\"", "sh"]).arg(command.get_program());
+        limited.args(command.get_args()).stderr(Stdio::piped());
+        if let Some(folder) = command.get_current_dir() {
+            limited.current_dir(folder);
+        }
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        let mut client = LineClient::start(limited);
+        client.does("initialize", json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+        }));
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", client.process_id())).unwrap();
+        client.end().ok();
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+        line.split_whitespace().nth(3).unwrap().parse::<u64>().unwrap()
+    };
+    assert!(limit_with("allow=a.example") >= 1024);
+    // The control: nothing else needs them.
+    assert_eq!(limit_with("off"), 256);
 }
