@@ -72,9 +72,12 @@ pub(crate) struct RequestFiles {
 }
 
 impl RequestFiles {
+    /// The number of descriptors of every request.
+    pub(crate) const LEAST: usize = 4;
+
     /// Takes the descriptors of one packet.
     pub(crate) fn from_packet(mut descriptors: Vec<OwnedFd>) -> Option<RequestFiles> {
-        let outward = if descriptors.len() > 4 { descriptors.pop() } else { None };
+        let outward = if descriptors.len() > RequestFiles::LEAST { descriptors.pop() } else { None };
         let [body, stdout, stderr, status] = <[OwnedFd; 4]>::try_from(descriptors).ok()?;
         Some(RequestFiles { body, stdout, stderr, status, outward })
     }

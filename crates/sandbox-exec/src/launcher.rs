@@ -1,5 +1,6 @@
 //! The launcher: one spawner process, the self-test at start, and a running command for each request.
 
+pub(crate) mod background;
 mod canonical;
 pub(crate) mod capture;
 mod cargo_settings;
@@ -8,6 +9,7 @@ pub(crate) mod drain;
 pub(crate) mod home;
 pub(crate) mod killer;
 mod link;
+pub(crate) mod network_holder;
 pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod private_folder;
@@ -21,7 +23,7 @@ mod toolchains;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -36,6 +38,7 @@ use crate::launcher::canonical::canonicalize;
 use crate::launcher::carriage::Carriage;
 use crate::launcher::home::HomeLease;
 use crate::launcher::link::Link;
+use crate::launcher::network_holder::NetworkHolder;
 use crate::launcher::plan::{Host, Plan, PolicyError};
 use crate::launcher::private_folder::PrivateFolder;
 use crate::launcher::running::{Running, Started};
@@ -50,7 +53,7 @@ use crate::probe::self_test::{self, Escape, ProbeError};
 use crate::report::denial::{Denial, Denials};
 use crate::report::{Level, SandboxReport};
 use crate::spawner::channel::{self, Status};
-use crate::spawner::request::{Request, Task};
+use crate::spawner::request::{Request, RequestKind, Task};
 
 /// The longest preparation of a sandbox.
 const PREPARATION_LIMIT: Duration = Duration::from_secs(10);
@@ -207,7 +210,34 @@ impl Launcher {
     /// # Errors
     /// Each kind of [`SpawnError`]; the launcher stays usable after all of them.
     pub fn spawn(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
-        let started = self.spawn_with_home(policy, command);
+        self.spawn_with(policy, command, None)
+    }
+
+    /// Starts a command like [`Launcher::spawn`] in a network that it shares with others. A policy that allows the
+    /// network of the host has that instead.
+    ///
+    /// # Errors
+    /// Each kind of [`SpawnError`], [`PolicyError::NamesInSharedNetwork`] among them; the launcher stays usable after all
+    /// of them.
+    pub fn spawn_in(
+        &self,
+        network: &NetworkHolder,
+        policy: &Policy,
+        command: &ShellCommand,
+    ) -> Result<Running, SpawnError> {
+        if matches!(policy.network, NetworkPolicy::Named(_)) {
+            return Err(PolicyError::NamesInSharedNetwork.into());
+        }
+        self.spawn_with(policy, command, Some(network))
+    }
+
+    fn spawn_with(
+        &self,
+        policy: &Policy,
+        command: &ShellCommand,
+        network: Option<&NetworkHolder>,
+    ) -> Result<Running, SpawnError> {
+        let started = self.spawn_with_home(policy, command, network);
         let why = match started {
             Err(SpawnError::KeptHome(error)) => error.to_string(),
             Err(SpawnError::Step(error)) if error.step == Step::Home => error.to_string(),
@@ -215,12 +245,21 @@ impl Launcher {
         };
         // Commands do without what is kept, as they did before there was any.
         let fresh = Policy { kept_home: None, ..policy.clone() };
-        self.spawn_with_home(&fresh, command).map(|running| running.with_home_fault(why))
+        self.spawn_with_home(&fresh, command, network).map(|running| running.with_home_fault(why))
     }
 
-    fn spawn_with_home(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
+    fn spawn_with_home(
+        &self,
+        policy: &Policy,
+        command: &ShellCommand,
+        network: Option<&NetworkHolder>,
+    ) -> Result<Running, SpawnError> {
+        let start = |isolation| {
+            let task = Task::Shell(command.text().to_owned());
+            self.start_in(policy, command, isolation, &self.scratch, task, network)
+        };
         let isolation = self.isolation();
-        match self.start_task(policy, command, isolation, &self.scratch, None) {
+        match start(isolation) {
             Err(SpawnError::Step(error))
                 if error.step == Step::OwnIds && isolation.contains(Isolation::OWN_IDS) =>
             {
@@ -229,7 +268,7 @@ impl Launcher {
                     report.missing.push(format!("{}: {error}", self_test::OWN_IDS));
                     report
                 });
-                self.start_task(policy, command, self.isolation(), &self.scratch, None)
+                start(self.isolation())
             }
             started => started,
         }
@@ -244,6 +283,19 @@ impl Launcher {
         scratch: &Path,
         task: Option<Task>,
     ) -> Result<Running, SpawnError> {
+        let task = task.unwrap_or_else(|| Task::Shell(command.text().to_owned()));
+        self.start_in(policy, command, isolation, scratch, task, None)
+    }
+
+    fn start_in(
+        &self,
+        policy: &Policy,
+        command: &ShellCommand,
+        isolation: Isolation,
+        scratch: &Path,
+        task: Task,
+        network: Option<&NetworkHolder>,
+    ) -> Result<Running, SpawnError> {
         let started_at = Instant::now();
         // With a root of its own, a command has its home and its temporary files in memory.
         let needs_folder = isolation.contains(Isolation::PRIVILEGES) && !isolation.contains(Isolation::ROOT);
@@ -255,9 +307,8 @@ impl Launcher {
         let mut kept_home = kept.map(take).transpose().map_err(SpawnError::KeptHome)?;
         let plan = Plan::new(policy, &self.host, isolation, folder.as_ref(), kept_home.as_mut())?;
         let unprotected = plan.unprotected.clone();
-        let task = task.unwrap_or_else(|| Task::Shell(command.text().to_owned()));
         let request = plan.into_request(policy, command.working_directory(), command.environment(), task);
-        let mut started = self.start_request(&request)?;
+        let mut started = self.start_request(&request, network)?;
         started.folder = folder;
         started.kept_home = kept_home;
         if let (NetworkPolicy::Named(outward), Some(inward)) = (&policy.network, started.inward.take()) {
@@ -265,6 +316,11 @@ impl Launcher {
             started.carriage = Some(carriage.inspect_err(|_| started.kill())?);
         }
         Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
+    }
+
+    fn send(&self, kind: RequestKind, descriptors: &[BorrowedFd<'_>]) -> Result<(), SpawnError> {
+        let mut link = self.link.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        link.send(kind, descriptors).map_err(SpawnError::SpawnerGone)
     }
 
     fn isolation(&self) -> Isolation {
@@ -285,10 +341,14 @@ impl Launcher {
 
     /// Has a child created, and repeats this a few times when the machine is short of processes or memory, or when the
     /// spawner was dying unnoticed.
-    fn start_request(&self, request: &Request) -> Result<Started, SpawnError> {
+    fn start_request(
+        &self,
+        request: &Request,
+        network: Option<&NetworkHolder>,
+    ) -> Result<Started, SpawnError> {
         let mut attempt = 1;
         loop {
-            match self.try_request(request) {
+            match self.try_request(request, network) {
                 Err(error) if attempt < ATTEMPT_LIMIT && is_passing(&error) => {
                     std::thread::sleep(Duration::from_millis(20) * attempt);
                     attempt += 1;
@@ -298,7 +358,7 @@ impl Launcher {
         }
     }
 
-    fn try_request(&self, request: &Request) -> Result<Started, SpawnError> {
+    fn try_request(&self, request: &Request, network: Option<&NetworkHolder>) -> Result<Started, SpawnError> {
         let pipes = |errno: Errno| SpawnError::Pipes(errno.into());
         let body = memfd_create("request", MemfdFlags::CLOEXEC).map_err(pipes)?;
         write_all(&body, &request.encode()).map_err(pipes)?;
@@ -313,11 +373,11 @@ impl Launcher {
         let has_names = request.order.names.is_some();
         let (inward, outward_end) = has_names.then(channel::pair).transpose().map_err(pipes)?.unzip();
         descriptors.extend(outward_end.as_ref().map(AsFd::as_fd));
-        self.link
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .send(&descriptors)
-            .map_err(SpawnError::SpawnerGone)?;
+        let network = network.filter(|_| request.preparation.isolation.contains(Isolation::NETWORK));
+        let shared: Vec<_> = network.into_iter().flat_map(NetworkHolder::descriptors).collect();
+        let kind = if shared.is_empty() { RequestKind::Run } else { RequestKind::RunInNetwork };
+        descriptors.extend(shared);
+        self.send(kind, &descriptors)?;
         drop((stdout_end, stderr_end, status_end, outward_end));
         let (pidfd, early_end, denials) = await_start(&status)?;
         let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);

@@ -20,10 +20,12 @@ mod sys;
 
 pub use init::layer_mount::LayerMount;
 pub use init::step::{Step, StepError};
+pub use launcher::background::{BackgroundProcess, Readiness};
 pub use launcher::capture::Captured;
 pub use launcher::drain::{OutputObserver, OutputStream};
 pub use launcher::home::{HomeSize, KeptHomes};
 pub use launcher::killer::Killer;
+pub use launcher::network_holder::NetworkHolder;
 pub use launcher::outcome::{Ending, Outcome, Signal};
 pub use launcher::plan::PolicyError;
 pub use launcher::running::{Running, WaitError};

@@ -11,6 +11,7 @@ pub(crate) mod channel;
 pub(crate) mod control_group;
 mod known_init;
 mod mount_watch;
+pub(crate) mod network_namespace;
 pub(crate) mod preparation;
 pub(crate) mod request;
 pub(crate) mod sweep;
@@ -34,8 +35,9 @@ use crate::spawner::channel::Status;
 use crate::spawner::control_group::{ControlGroup, ControlGroups};
 use crate::spawner::known_init::{Child, Reserve};
 use crate::spawner::mount_watch::MountWatch;
+use crate::spawner::network_namespace::NetworkNamespace;
 use crate::spawner::preparation::Preparation;
-use crate::spawner::request::Request;
+use crate::spawner::request::{Request, RequestKind};
 use crate::sys::{self, Cloned};
 
 /// The first argument by which a program is asked to be a spawner.
@@ -119,7 +121,12 @@ impl Spawner {
             }
             match self.wait() {
                 Ok(Event::Request) => match channel::receive(self.requests()) {
-                    Ok(Some((_, descriptors))) => self.create(descriptors),
+                    Ok(Some((kind, descriptors))) => match RequestKind::decode(&kind) {
+                        Some(RequestKind::Run) => self.create(descriptors, None),
+                        Some(RequestKind::RunInNetwork) => self.create_in_network(descriptors),
+                        Some(RequestKind::MakeNetwork { has_user }) => make_network(&descriptors, has_user),
+                        None => {}
+                    },
                     Ok(None) | Err(_) => break,
                 },
                 Ok(Event::Kill(index)) => self.kill(index),
@@ -189,25 +196,41 @@ impl Spawner {
         Ok((0..self.children.len()).find(begun).map_or(Event::Nothing, Event::Begun))
     }
 
-    fn create(&mut self, descriptors: Vec<OwnedFd>) {
+    fn create_in_network(&mut self, mut descriptors: Vec<OwnedFd>) {
+        let shared = descriptors.split_off(descriptors.len().min(RequestFiles::LEAST));
+        // Without it the command would be in a network of its own, and its caller would look for it elsewhere.
+        if let Some(network) = NetworkNamespace::from_descriptors(shared) {
+            self.create(descriptors, Some(network));
+        }
+    }
+
+    fn create(&mut self, descriptors: Vec<OwnedFd>, network: Option<NetworkNamespace>) {
         let Some(files) = RequestFiles::from_packet(descriptors) else { return };
         // A copy: the descriptors themselves are dropped in the new child, wherever it leaves the way.
         let Ok(status) = files.status.try_clone() else { return };
-        if let Err(error) = self.start_command(files, &status) {
+        if let Err(error) = self.start_command(files, &status, network) {
             let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
         }
     }
 
     /// Gives the request to the init in reserve, or to a new one.
-    fn start_command(&mut self, files: RequestFiles, status: &OwnedFd) -> Result<(), StepError> {
+    fn start_command(
+        &mut self,
+        files: RequestFiles,
+        status: &OwnedFd,
+        network: Option<NetworkNamespace>,
+    ) -> Result<(), StepError> {
         let malformed = StepError::new(Step::Request, Errno::BADMSG);
         let request = files.read()?;
         let (wanted, _) = Request::split(&request).ok_or(malformed)?;
-        let (index, reserve, files) = match self.take_reserve(wanted) {
+        // An init in reserve is in a network of its own, and stays for a command without another.
+        let shares_network = network.is_some();
+        let reserve = if shares_network { None } else { self.take_reserve(wanted) };
+        let (index, reserve, files) = match reserve {
             Some((index, reserve)) => (index, reserve, files),
             None => {
                 let preparation = Preparation::decode(wanted).ok_or(malformed)?;
-                let (index, files) = self.make_init(&preparation, Some(files))?;
+                let (index, files) = self.make_init(&preparation, Some(files), network)?;
                 let reserve = Reserve::of(self.children[index].pid, wanted.to_owned(), preparation);
                 (index, reserve, files.expect("only the child drops them"))
             }
@@ -225,7 +248,8 @@ impl Spawner {
         let _ = channel::send(&child.orders, b"R", &descriptors);
         child.status = Some(status_end);
         // Without a root of its own there is little to prepare.
-        child.next = Some(reserve).filter(|next| next.preparation.isolation.contains(Isolation::ROOT));
+        let has_root = |next: &Reserve| next.preparation.isolation.contains(Isolation::ROOT);
+        child.next = Some(reserve).filter(|next| !shares_network && has_root(next));
         Ok(())
     }
 
@@ -260,7 +284,7 @@ impl Spawner {
         // Looked at before it is made: what is replaced in between is noticed as well.
         next.identities = next.preparation.identities();
         // If it cannot be made now, the next command's own attempt says why.
-        if let Ok((index, _)) = self.make_init(&next.preparation, None) {
+        if let Ok((index, _)) = self.make_init(&next.preparation, None, None) {
             next.pid = self.children[index].pid;
             self.reserve = Some(next);
         }
@@ -271,6 +295,7 @@ impl Spawner {
         &mut self,
         preparation: &Preparation,
         inherited: Option<RequestFiles>,
+        network: Option<NetworkNamespace>,
     ) -> Result<(usize, Option<RequestFiles>), StepError> {
         let isolation = preparation.isolation;
         let own_ids = self.own_ids(isolation)?;
@@ -284,19 +309,22 @@ impl Spawner {
             .then(|| self.groups.create(&preparation.limits))
             .transpose()
             .at(Step::ControlGroup)?;
-        let entrance = group.as_ref().and_then(ControlGroup::open);
+        // A process that joins a network is made elsewhere, and enters the group itself.
+        let entrance = group.as_ref().filter(|_| network.is_none()).and_then(ControlGroup::open);
         let flags = isolation.clone_flags();
-        let (cloned, is_inside) = match entrance.map(|group| sys::clone_process_into(flags, &group)) {
-            Some(Ok(cloned)) => (Ok(cloned), true),
+        let clone_into = |group: OwnedFd| sys::clone_process_into(flags, &group);
+        let (cloned, is_inside) = match (&network, entrance.map(clone_into)) {
+            (Some(network), _) => (network.clone_inside(flags), false),
+            (None, Some(Ok(cloned))) => (Ok(cloned), true),
             // An old kernel, or a filter around this process.
-            Some(Err(_)) | None => (sys::clone_process(flags), false),
+            (None, Some(Err(_)) | None) => (sys::clone_process(flags), false),
         };
         match cloned {
             Ok(Cloned::Child) => {
                 // What other commands' ends, and this process's own end, are told by must not be held open here.
                 self.children.clear();
                 self.own = None;
-                drop((inherited, orders));
+                drop((inherited, orders, network));
                 let group = group.filter(|_| !is_inside);
                 init::run(preparation, InitEnds { orders: init_end, lifeline, ids, own_ids, group }, filters)
             }
@@ -377,6 +405,15 @@ impl Spawner {
         if let Some(group) = child.group {
             group.remove();
         }
+    }
+}
+
+/// Makes a network that commands share, for the launcher.
+fn make_network(descriptors: &[OwnedFd], has_user: bool) {
+    if let Some(answer) = descriptors.first()
+        && let Err(error) = NetworkNamespace::make_for(answer, has_user)
+    {
+        let _ = channel::send(answer, &Status::Failed(error).encode(), &[]);
     }
 }
 

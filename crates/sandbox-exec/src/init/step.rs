@@ -78,8 +78,8 @@ steps! {
     OwnIds = 26, "make a user for commands";
     /// The kept home, or the caches beneath it, could not be mounted.
     Home = 27, "mount the kept home";
-    /// The network of allowed names could not be made.
-    Network = 28, "make a network of allowed names";
+    /// The network of allowed names, or one that commands share, could not be made.
+    Network = 28, "make a network for commands";
 }
 
 impl fmt::Display for Step {

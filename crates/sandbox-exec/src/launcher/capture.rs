@@ -110,6 +110,15 @@ impl HeadTail {
         self.tail.extend(rest);
     }
 
+    /// Returns a copy of what is kept so far.
+    pub(crate) fn captured(&self) -> Captured {
+        Captured {
+            head: self.head.clone(),
+            tail: self.tail.iter().copied().collect(),
+            total_bytes: self.total_bytes,
+        }
+    }
+
     pub(crate) fn finish(self) -> Captured {
         Captured { head: self.head, tail: self.tail.into(), total_bytes: self.total_bytes }
     }

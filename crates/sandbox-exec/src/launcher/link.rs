@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use crate::launcher::spawner_program::SpawnerProgram;
 use crate::spawner::channel;
+use crate::spawner::request::RequestKind;
 
 /// The time in which the spawner ends its commands and itself.
 const END_LIMIT: Duration = Duration::from_secs(10);
@@ -28,10 +29,10 @@ impl Link {
         Ok(Link { program, socket: Some(socket), process })
     }
 
-    /// Sends the descriptors of one request.
-    pub(crate) fn send(&mut self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    /// Sends one request of this kind with its descriptors.
+    pub(crate) fn send(&mut self, kind: RequestKind, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let sent = match &self.socket {
-            Some(socket) => channel::send(socket.as_fd(), b"R", descriptors),
+            Some(socket) => channel::send(socket.as_fd(), kind.encode(), descriptors),
             // It could not be started anew the last time.
             None => Err(Errno::PIPE),
         };
@@ -45,7 +46,7 @@ impl Link {
         let (socket, process) = start_process(&self.program)?;
         self.process = process;
         let socket = self.socket.insert(socket);
-        Ok(channel::send(socket.as_fd(), b"R", descriptors)?)
+        Ok(channel::send(socket.as_fd(), kind.encode(), descriptors)?)
     }
 
     /// Ends the spawner and takes its zombie away.

@@ -61,6 +61,9 @@ pub enum PolicyError {
          filter of system calls with notifications; run `agentd doctor`, or choose --network off or on"
     )]
     NoNetworkForNames,
+    /// The policy allows names, and the command is to share a network: other commands in it would reach them, too.
+    #[error("allowed names are not to be had in a network that commands share; choose --network off or on")]
+    NamesInSharedNetwork,
 }
 
 /// The machine that commands run on, as far as plans are made from it.

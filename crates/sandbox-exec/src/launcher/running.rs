@@ -135,6 +135,12 @@ impl Running {
         &self.unprotected
     }
 
+    /// The same without a deadline.
+    pub(crate) fn without_deadline(mut self) -> Running {
+        self.timeout = Timeout::never();
+        self
+    }
+
     /// Waits for the end of the command and all its descendants.
     ///
     /// # Errors
@@ -209,7 +215,7 @@ impl Running {
         let status = (!state.gone).then_some(self.killer.status());
         let wanted: Vec<BorrowedFd<'_>> = pipes.into_iter().chain([status]).flatten().collect();
         let mut watched: Vec<PollFd<'_>> = wanted.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
-        let limit = limit.try_into().expect("a deadline of at most an hour fits a time specification");
+        let limit = limit.try_into().expect("a deadline of years fits a time specification");
         match poll(&mut watched, Some(&limit)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(WaitError::System { errno: errno.raw_os_error() }),

@@ -82,6 +82,12 @@ impl Timeout {
         Ok(Timeout { duration: duration.min(Timeout::LIMIT), clamped: duration > Timeout::LIMIT })
     }
 
+    /// Allows longer than any program runs.
+    pub(crate) fn never() -> Timeout {
+        const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+        Timeout { duration: CENTURY, clamped: false }
+    }
+
     /// Takes whole seconds as a protocol carries them.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use rustix::net::{
 use crate::init::step::{Step, StepError};
 
 /// The most descriptors in one packet.
-const DESCRIPTOR_LIMIT: usize = 5;
+const DESCRIPTOR_LIMIT: usize = 6;
 
 /// Makes two connected sockets that keep packets whole and say when the other end is gone.
 pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd)> {

@@ -9,6 +9,38 @@ use crate::policy::network::AllowedName;
 use crate::spawner::preparation::Preparation;
 use crate::spawner::wire::{Decoder, Encoder};
 
+/// The kind of a request, which is told apart by the bytes of its packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    /// Runs a command.
+    Run,
+    /// Runs a command in the network whose namespaces are the last descriptors.
+    RunInNetwork,
+    /// Makes a network that commands share, in a user namespace of its own if so requested.
+    MakeNetwork { has_user: bool },
+}
+
+impl RequestKind {
+    pub(crate) fn encode(self) -> &'static [u8] {
+        match self {
+            RequestKind::Run => b"R",
+            RequestKind::RunInNetwork => b"S",
+            RequestKind::MakeNetwork { has_user: false } => b"N",
+            RequestKind::MakeNetwork { has_user: true } => b"U",
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<RequestKind> {
+        Some(match bytes {
+            b"R" => RequestKind::Run,
+            b"S" => RequestKind::RunInNetwork,
+            b"N" => RequestKind::MakeNetwork { has_user: false },
+            b"U" => RequestKind::MakeNetwork { has_user: true },
+            _ => return None,
+        })
+    }
+}
+
 /// One child to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {

@@ -23,5 +23,7 @@ pub(crate) use notifications::{
     Notification, answer_notification, connect, install_with_listener, is_waiting, leave_to_kernel,
     receive_notification,
 };
-pub(crate) use process::{Cloned, clone_process, clone_process_into, execute, exit_now, unshare};
+pub(crate) use process::{
+    Cloned, clone_process, clone_process_into, clone_sibling, execute, exit_now, unshare,
+};
 pub(crate) use signals::{block_all_signals, default_signals, wait_for_signal};

@@ -68,6 +68,12 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> Result<Cloned> {
     cloned(pid, pidfd)
 }
 
+/// Creates a process like [`clone_process`] does, but as a child of the calling process's parent.
+pub(crate) fn clone_sibling(namespaces: libc::c_int) -> Result<Cloned> {
+    // The kernel takes the signal of its end from the calling process.
+    clone_process(namespaces | libc::CLONE_PARENT)
+}
+
 /// Sorts out what a call that creates a process has returned.
 fn cloned(pid: libc::c_long, pidfd: libc::c_int) -> Result<Cloned> {
     match pid {

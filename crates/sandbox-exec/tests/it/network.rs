@@ -3,6 +3,7 @@
 mod loopback;
 mod named;
 mod receipts;
+mod shared;
 mod unix_sockets;
 
 use rustix::process::geteuid;

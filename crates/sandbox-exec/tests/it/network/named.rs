@@ -243,3 +243,15 @@ fn curl_and_node_find_allowed_names() {
         }
     });
 }
+
+#[test]
+fn names_are_refused_in_a_network_that_commands_share() {
+    let mut fixture = Fixture::contained();
+    let network = fixture.launcher.make_network().unwrap();
+    let command = ShellCommand::new("true").unwrap();
+    assert!(fixture.launcher.spawn_in(&network, &fixture.policy, &command).is_ok());
+    fixture.policy.network = NetworkPolicy::Named(Arc::new(Echo::default()));
+    let spawned = fixture.launcher.spawn_in(&network, &fixture.policy, &command);
+    let is_refused = matches!(spawned, Err(SpawnError::Policy(PolicyError::NamesInSharedNetwork)));
+    assert!(is_refused, "{spawned:?}");
+}
