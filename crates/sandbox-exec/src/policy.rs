@@ -24,6 +24,11 @@ use crate::policy::network::NetworkPolicy;
 pub struct Policy {
     /// The folder of code: writable, at its own path, and the default working directory.
     pub workspace: PathBuf,
+    /// True if only what lies in [`writable`](Self::writable) folders of the workspace can be changed there.
+    ///
+    /// The command sees changes of others as they are made. It takes a root of the command's own and excludes a
+    /// layer; else the command is refused.
+    pub is_workspace_read_only: bool,
     /// Further folders or files that may be changed.
     pub writable: Vec<PathBuf>,
     /// Further folders or files that may be read.
@@ -66,6 +71,7 @@ impl Policy {
         let git = workspace.join(".git");
         Policy {
             workspace: workspace.to_owned(),
+            is_workspace_read_only: false,
             writable: Vec::new(),
             readable: Vec::new(),
             hidden: Vec::new(),

@@ -55,6 +55,12 @@ pub enum PolicyError {
     /// The policy's layer is one over another folder than the workspace.
     #[error("the copy-on-write layer is not one over the workspace")]
     ForeignLayer,
+    /// The policy has a layer over a workspace that is to stay as it is.
+    #[error("a workspace that is read-only has no copy-on-write layer")]
+    ReadOnlyWithLayer,
+    /// The workspace is to stay as it is, and this machine gives commands no root of their own to mount it read-only in.
+    #[error("the workspace cannot be read-only without a root of the command's own")]
+    NoRootForReadOnly,
     /// The policy allows names, and this machine cannot keep a command's connections to them.
     #[error(
         "commands cannot be kept to allowed names here: that takes a network namespace and a root of their own, and a \
@@ -119,6 +125,14 @@ impl Plan {
                 return Err(PolicyError::ForeignLayer.into());
             }
         }
+        if policy.is_workspace_read_only {
+            if policy.layer.is_some() {
+                return Err(PolicyError::ReadOnlyWithLayer.into());
+            }
+            if !has_root {
+                return Err(PolicyError::NoRootForReadOnly.into());
+            }
+        }
         if !policy.replaced.is_empty() && !has_root {
             return Err(PolicyError::NoRootForReplaced.into());
         }
@@ -129,9 +143,10 @@ impl Plan {
             NetworkPolicy::Named(_) if isolation.contains(Isolation::FOR_NAMES) => isolation,
             NetworkPolicy::Named(_) => return Err(PolicyError::NoNetworkForNames.into()),
         };
-        let readable = canonical(&policy.readable, policy, &workspace)?;
+        let mut readable = canonical(&policy.readable, policy, &workspace)?;
         let mut writable = canonical(&policy.writable, policy, &workspace)?;
-        writable.push(workspace.clone());
+        let may_change = !policy.is_workspace_read_only;
+        if may_change { &mut writable } else { &mut readable }.push(workspace.clone());
         let replaced = replaced(&policy.replaced)?;
         let mut toolchains = toolchains::find(&real_home);
         if let Some(kept_home) = &mut kept_home {

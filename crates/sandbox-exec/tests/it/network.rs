@@ -2,6 +2,7 @@
 
 mod loopback;
 mod named;
+mod read_only_workspace;
 mod receipts;
 mod shared;
 mod unix_sockets;
