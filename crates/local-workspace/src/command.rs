@@ -45,6 +45,9 @@ impl LocalWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> CommandOutcome {
+        if let Some(name) = &request.background {
+            return self.start_process(call, (request, name), observer);
+        }
         self.check_cancelled(call)?;
         let _one_command_at_a_time = self.command_turn(call)?;
         let run = EngineRun::enter(&self.journal, call.origin)?;
@@ -68,7 +71,11 @@ impl LocalWorkspace {
             }
             StepState::NotStarted => {}
         }
-        let (command, warnings) = self.check_command(call, request)?;
+        if request.ready.is_some() {
+            let text = "`ready` is waited for with `background` only: give the process a name there";
+            return Err(WapError::new(Reason::InvalidField, text).with("field", "ready"));
+        }
+        let (command, mut warnings) = self.check_command(call, request)?;
         let report = self.confinement()?;
         let files = self.command_files(&run, step)?;
         // The last point without a trace: after `start_step`, a crash leaves a step with an unknown outcome.
@@ -76,6 +83,7 @@ impl LocalWorkspace {
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &description)
             .map_err(journal_error)?;
+        warnings.extend(self.ended_processes(&call.origin.conversation));
         let output_name = output_name(run.number(), step);
         let prepared =
             PreparedCommand { command: &command, report: &report, output_name: &output_name, warnings };
@@ -90,7 +98,7 @@ impl LocalWorkspace {
     }
 
     /// Checks everything that can be refused before anything starts.
-    fn check_command(
+    pub(crate) fn check_command(
         &self,
         call: &Call<'_>,
         request: &ExecuteCommand,
@@ -116,7 +124,7 @@ impl LocalWorkspace {
         Ok((command, warnings))
     }
 
-    fn timeout(&self, call: &Call<'_>, requested: Option<i64>) -> Result<Timeout, WapError> {
+    pub(crate) fn timeout(&self, call: &Call<'_>, requested: Option<i64>) -> Result<Timeout, WapError> {
         let milliseconds = match requested {
             None => self.config.limits.max_execution_time,
             Some(requested) => {
@@ -145,7 +153,7 @@ impl LocalWorkspace {
     }
 
     /// Returns the confinement in force, if it is enough.
-    fn confinement(&self) -> Result<String, WapError> {
+    pub(crate) fn confinement(&self) -> Result<String, WapError> {
         let report = self.sandbox_report()?;
         let refused = |text: String| {
             Err(WapError::new(Reason::SandboxUnavailable, text).with("sandbox", report.to_string()))
@@ -186,8 +194,11 @@ impl LocalWorkspace {
 }
 
 /// One line for the log, from which it is seen whether a request is the same: what does not stand in it has a digest.
-fn describe(request: &ExecuteCommand) -> String {
-    let command = first_line(request);
+pub(crate) fn describe(request: &ExecuteCommand) -> String {
+    let mut command = first_line(request);
+    if let Some(name) = &request.background {
+        command.insert_str(0, &format!("background {name}: "));
+    }
     let asks_more = request.environment.as_ref().is_some_and(|environment| !environment.is_empty())
         || request.working_directory.is_some();
     if !asks_more && request.command.chars().count() <= DESCRIPTION_CHARACTERS {
@@ -198,12 +209,12 @@ fn describe(request: &ExecuteCommand) -> String {
     format!("{command} #{:.8}", digest.to_string())
 }
 
-fn first_line(request: &ExecuteCommand) -> String {
+pub(crate) fn first_line(request: &ExecuteCommand) -> String {
     let printable = |character: char| if character.is_control() { ' ' } else { character };
     request.command.replace("\r\n", "\n").chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
 }
 
 /// Checks whether a step was recorded for this request. Older versions described it by the beginning of its text alone.
-fn is_of(recorded: &str, request: &ExecuteCommand, description: &str) -> bool {
+pub(crate) fn is_of(recorded: &str, request: &ExecuteCommand, description: &str) -> bool {
     recorded == description || recorded == first_line(request)
 }

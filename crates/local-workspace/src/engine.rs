@@ -11,9 +11,9 @@ use rel_path::RelPath;
 use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
-    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    Call, CancelFlag, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::adopt::build_folder_check::BuildFoldersBefore;
@@ -26,6 +26,7 @@ use crate::command::tree_snapshot::TreeSnapshot;
 use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
 use crate::hidden::Hidden;
+use crate::processes::registry::Processes;
 use crate::read::file_states::KnownStamps;
 use crate::recover::layer_recovery;
 use crate::recover::recovery::{self, Recovery};
@@ -46,6 +47,8 @@ pub struct LocalWorkspace {
     pub(crate) outputs: OutputStore,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) late_writes: Arc<LateWrites>,
+    /// Before the launcher, so that they end first.
+    pub(crate) processes: Processes,
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Turns,
     commands: Turns,
@@ -123,6 +126,7 @@ impl LocalWorkspace {
             outputs,
             checkpoint,
             late_writes,
+            processes: Processes::default(),
             launcher: OnceLock::new(),
             changes: Turns::default(),
             commands: Turns::default(),
@@ -367,5 +371,13 @@ impl Workspace for LocalWorkspace {
         let mut ran = self.execute(call, request, observer)?;
         ran.warnings.extend(self.news(call));
         Ok(ran)
+    }
+
+    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        self.stop(call, request)
+    }
+
+    fn end_conversation(&self, conversation: &ConversationId) {
+        self.end_processes(conversation);
     }
 }

@@ -3,9 +3,9 @@
 pub(crate) mod explore;
 pub(crate) mod file_states;
 mod info;
-mod line_window;
+pub(crate) mod line_window;
 pub(crate) mod text_probe;
-mod timestamp;
+pub(crate) mod timestamp;
 pub(crate) mod watched_reader;
 
 use std::io::Read;
@@ -16,7 +16,9 @@ use change_journal::ContentHash;
 use rel_path::RelPath;
 use sandbox_fs::{FsError, Metadata, OpenFile};
 use text_edit::{Encoding, Source};
-use wap_core::{Call, FileMetadata, OUTPUT_PREFIX, ReadFile, ReadFileResponse, Reason, WapError};
+use wap_core::{
+    Call, FileMetadata, OUTPUT_PREFIX, PROCESS_PREFIX, ReadFile, ReadFileResponse, Reason, WapError,
+};
 
 use crate::change::held_versions::{HELD_FILE_BYTES, version};
 use crate::engine::LocalWorkspace;
@@ -53,6 +55,9 @@ impl LocalWorkspace {
         let window = self.window(request)?;
         if let Some(name) = request.path.strip_prefix(OUTPUT_PREFIX) {
             return self.read_output(call, request, name, window);
+        }
+        if let Some(name) = request.path.strip_prefix(PROCESS_PREFIX) {
+            return self.read_process(call, request, name, window);
         }
         let path = self.file_path(&request.path)?;
         self.hidden.check(&path)?;
@@ -309,7 +314,7 @@ fn part_of(bytes: Vec<u8>, part: Range<usize>) -> Vec<u8> {
     if part == (0..bytes.len()) { bytes } else { bytes[part].to_vec() }
 }
 
-fn respond(
+pub(crate) fn respond(
     request: &ReadFile,
     metadata: FileMetadata,
     excerpt: Windowed,

@@ -261,6 +261,7 @@ fn nothing_to_say() -> ExecuteCommandResponse {
         is_output_truncated: false,
         duration_ms: 0,
         signal: None,
+        background: None,
         whole_output: None,
         sandbox: String::new(),
         warnings: Vec::new(),

@@ -71,6 +71,10 @@ pub use tool::modify_file::{
     CarriedLines, ChangedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation,
     NearLine, RegexReplacements, WholeLines,
 };
+pub use tool::process::{
+    MOST_PROCESSES, PROCESS_PREFIX, ProcessState, StartedProcess, StopProcess, StopProcessResponse,
+    check_process_name,
+};
 pub use tool::read_file::{ReadFile, ReadFileResponse};
 #[cfg(feature = "schema")]
 pub use tool::schema::{compact_schema, outline_schema, schema_of};

@@ -10,6 +10,7 @@ pub(crate) mod file_states;
 pub(crate) mod line_choice;
 pub(crate) mod metadata;
 pub(crate) mod modify_file;
+pub(crate) mod process;
 pub(crate) mod read_file;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
@@ -25,15 +26,15 @@ use serde_json::Value;
 
 use crate::{
     Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
-    ExploreFiles, ExploreFilesResponse, ModifyFile, ModifyFileResponse, OUTPUT_PREFIX, ReadFile,
-    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceExt,
-    WorkspaceInfo, WriteFile, WriteFileResponse,
+    ExploreFiles, ExploreFilesResponse, ModifyFile, ModifyFileResponse, OUTPUT_PREFIX, PROCESS_PREFIX,
+    ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse,
+    WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile, WriteFileResponse,
 };
 
 /// The number of characters that an error quotes of a foreign text.
 const MOST_CAUSE_CHARACTERS: usize = 300;
 
-/// The seven tools of WAP 1.0, and `deleteFile`.
+/// The seven tools of WAP 1.0, `deleteFile` and `stopProcess`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tool {
     /// Lists a folder.
@@ -50,13 +51,15 @@ pub enum Tool {
     SearchFiles,
     /// Runs a shell command.
     ExecuteCommand,
+    /// Ends a background process.
+    StopProcess,
     /// Describes the workspace.
     GetWorkspaceInfo,
 }
 
 impl Tool {
-    /// Every tool, in the document's order; `deleteFile` after the other file tools.
-    pub const ALL: [Tool; 8] = [
+    /// Every tool, in the document's order; `deleteFile` after the other file tools, `stopProcess` after `executeCommand`.
+    pub const ALL: [Tool; 9] = [
         Tool::ExploreFiles,
         Tool::ReadFile,
         Tool::WriteFile,
@@ -64,6 +67,7 @@ impl Tool {
         Tool::DeleteFile,
         Tool::SearchFiles,
         Tool::ExecuteCommand,
+        Tool::StopProcess,
         Tool::GetWorkspaceInfo,
     ];
 
@@ -78,6 +82,7 @@ impl Tool {
             Tool::DeleteFile => "deleteFile",
             Tool::SearchFiles => "searchFiles",
             Tool::ExecuteCommand => "executeCommand",
+            Tool::StopProcess => "stopProcess",
             Tool::GetWorkspaceInfo => "getWorkspaceInfo",
         }
     }
@@ -117,6 +122,8 @@ pub enum Request {
     SearchFiles(SearchFiles),
     /// `executeCommand`.
     ExecuteCommand(ExecuteCommand),
+    /// `stopProcess`.
+    StopProcess(StopProcess),
     /// `getWorkspaceInfo`.
     GetWorkspaceInfo,
 }
@@ -138,6 +145,7 @@ impl Request {
             Tool::DeleteFile => Request::DeleteFile(read(arguments)?),
             Tool::SearchFiles => Request::SearchFiles(read(arguments)?),
             Tool::ExecuteCommand => Request::ExecuteCommand(read(arguments)?),
+            Tool::StopProcess => Request::StopProcess(read(arguments)?),
             Tool::GetWorkspaceInfo => {
                 // Read all the same: arguments that are not an object are a mistake of the caller.
                 let NoArguments {} = read(arguments)?;
@@ -157,6 +165,7 @@ impl Request {
             Request::DeleteFile(_) => Tool::DeleteFile,
             Request::SearchFiles(_) => Tool::SearchFiles,
             Request::ExecuteCommand(_) => Tool::ExecuteCommand,
+            Request::StopProcess(_) => Tool::StopProcess,
             Request::GetWorkspaceInfo => Tool::GetWorkspaceInfo,
         }
     }
@@ -182,6 +191,7 @@ impl Request {
             Request::ExecuteCommand(request) => {
                 Response::ExecuteCommand(workspace.execute_command(call, request, observer)?)
             }
+            Request::StopProcess(request) => Response::StopProcess(workspace.stop_process(call, request)?),
             Request::GetWorkspaceInfo => Response::GetWorkspaceInfo(workspace.workspace_info(call)?),
         })
     }
@@ -232,6 +242,8 @@ pub enum Response {
     SearchFiles(SearchFilesResponse),
     /// Of `executeCommand`.
     ExecuteCommand(ExecuteCommandResponse),
+    /// Of `stopProcess`.
+    StopProcess(StopProcessResponse),
     /// Of `getWorkspaceInfo`.
     GetWorkspaceInfo(WorkspaceInfo),
 }
@@ -247,6 +259,7 @@ impl Response {
             Response::DeleteFile(response) => &mut response.warnings,
             Response::SearchFiles(response) => &mut response.warnings,
             Response::ExecuteCommand(response) => &mut response.warnings,
+            Response::StopProcess(response) => &mut response.warnings,
             Response::GetWorkspaceInfo(info) => &mut info.warnings,
         }
     }
@@ -255,8 +268,8 @@ impl Response {
     #[must_use]
     pub fn with_absolute_metadata(mut self, root: &str) -> Response {
         let absolute = |path: &mut String| {
-            // The reserved name of a whole output is not a path of the file system.
-            if !path.starts_with(OUTPUT_PREFIX) {
+            // The reserved name of an output is not a path of the file system.
+            if !path.starts_with(OUTPUT_PREFIX) && !path.starts_with(PROCESS_PREFIX) {
                 *path = format!("{}/{path}", root.trim_end_matches('/'));
             }
         };

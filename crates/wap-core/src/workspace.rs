@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
-    ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, FileState, FileStates, ModifyFile,
-    ModifyFileResponse, Moment, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse, WapError,
-    WorkspaceInfo, WriteFile, WriteFileResponse,
+    Call, CommandObserver, ConversationId, DeleteFile, DeleteFileResponse, ExecuteCommand,
+    ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, FileState,
+    FileStates, ModifyFile, ModifyFileResponse, Moment, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, StopProcess, StopProcessResponse, WapError, WorkspaceInfo, WriteFile,
+    WriteFileResponse,
 };
 
 /// A folder of code that a model may read, change and run commands in.
@@ -81,6 +82,20 @@ pub trait Workspace: Send + Sync {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError>;
+
+    /// Ends a background process of the call's conversation.
+    ///
+    /// The default implementation, of a workspace without background processes, knows none.
+    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        let _ = call;
+        let text = format!("there is no background process '{}'", request.name);
+        Err(WapError::new(Reason::FileNotFound, text).with("field", "name"))
+    }
+
+    /// Ends what a conversation has left running. The default implementation does nothing.
+    fn end_conversation(&self, conversation: &ConversationId) {
+        let _ = conversation;
+    }
 }
 
 /// A shared workspace is a workspace.
@@ -129,6 +144,14 @@ impl<W: Workspace + ?Sized> Workspace for Arc<W> {
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
         (**self).execute_command(call, request, observer)
+    }
+
+    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        (**self).stop_process(call, request)
+    }
+
+    fn end_conversation(&self, conversation: &ConversationId) {
+        (**self).end_conversation(conversation);
     }
 }
 

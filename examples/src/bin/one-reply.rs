@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         denied: Vec::new(),
         duration_ms: 3,
         signal: None,
+        background: None,
         whole_output: None,
         sandbox: String::new(),
         warnings: Vec::new(),

@@ -284,6 +284,7 @@ fn a_diff_is_made_by_a_confined_command_with_its_paths_quoted() {
             is_output_truncated: false,
             duration_ms: 1,
             signal: None,
+            background: None,
             whole_output: None,
             sandbox: String::new(),
             warnings: Vec::new(),

@@ -6,8 +6,8 @@ use rel_path::RelPath;
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ExploreFilesResponse, FileChange, FileChanged, FileState, FileStates, Moment, Origin, ReadFile,
-    ReadFileResponse, Reason, Retention, SearchFiles, SearchFilesResponse, WapError, Workspace,
-    WorkspaceInfo,
+    ReadFileResponse, Reason, Retention, SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse,
+    WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::change::held_versions::version;
@@ -150,5 +150,9 @@ impl Workspace for DryWorkspace<'_> {
         _: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
         Err(WapError::new(Reason::Cancelled, "not run: this is a dry run"))
+    }
+
+    fn stop_process(&self, _: &Call<'_>, _: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        Err(WapError::new(Reason::Cancelled, "not stopped: this is a dry run"))
     }
 }

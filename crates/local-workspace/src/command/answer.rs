@@ -44,6 +44,7 @@ pub(crate) fn answer(
                 is_output_truncated,
                 duration_ms,
                 signal,
+                background: None,
                 whole_output,
                 sandbox: report.to_owned(),
                 warnings,
@@ -69,7 +70,7 @@ pub(crate) fn answer(
     Err(error)
 }
 
-fn denied(denied: &sandbox_exec::Denied) -> Denied {
+pub(crate) fn denied(denied: &sandbox_exec::Denied) -> Denied {
     let sandbox_exec::Denied { what, why, allow, count, .. } = denied.clone();
     Denied { what, why, allow, count }
 }
@@ -110,7 +111,7 @@ pub(crate) fn unrecorded(error: &JournalError, outcome: &CommandOutcome) -> WapE
 }
 
 /// Shows of a line that was rewritten with carriage returns only what stood there last.
-fn collapse_progress(text: &str) -> String {
+pub(crate) fn collapse_progress(text: &str) -> String {
     if !text.contains('\r') {
         return text.to_owned();
     }

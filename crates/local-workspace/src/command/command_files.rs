@@ -70,7 +70,7 @@ impl LocalWorkspace {
         policy.with_git_writable().with_layer(mount)
     }
 
-    fn beneath_root(&self, folders: &[PathBuf]) -> Vec<RelPath> {
+    pub(crate) fn beneath_root(&self, folders: &[PathBuf]) -> Vec<RelPath> {
         let root = &self.config.policy.workspace;
         let beneath = |folder: &PathBuf| {
             RelPath::from_bytes(folder.strip_prefix(root).ok()?.as_os_str().as_bytes()).ok()

@@ -68,7 +68,7 @@ impl EffectNotes {
         }
     }
 
-    fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let mut say = |paths: Vec<String>, before: &str, after: &str| {
             if !paths.is_empty() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rel_path::RelPath;
 use sandbox_exec::{OutputStream as ExecStream, Running, ShellCommand, SpawnError, Spool, Step, StepError};
-use wap_core::{Call, CommandObserver, OUTPUT_PREFIX, OutputStream};
+use wap_core::{Call, CommandObserver, ConversationId, OUTPUT_PREFIX, OutputStream};
 
 use crate::command::answer::{CommandOutcome, answer, spawn_error, wait_error};
 use crate::command::command_files::CommandFiles;
@@ -53,7 +53,7 @@ impl LocalWorkspace {
             .filter(is_there)
             .cloned()
             .collect();
-        let (spawned, files) = self.spawn(&mut prepared, files);
+        let (spawned, files) = self.spawn(&call.origin.conversation, &mut prepared, files);
         let running = match spawned {
             Ok(running) => running,
             Err(error) => {
@@ -73,13 +73,19 @@ impl LocalWorkspace {
     /// Starts the command; without its layer, if that cannot be mounted.
     fn spawn(
         &self,
+        conversation: &ConversationId,
         prepared: &mut PreparedCommand<'_>,
         files: CommandFiles,
     ) -> (Result<Running, SpawnError>, CommandFiles) {
-        let spawn = |files: &CommandFiles| match self.launcher() {
-            Ok(launcher) => launcher.spawn(&self.policy_on(files), prepared.command),
+        // With a background process to talk to, the command is in the network of that.
+        let network = self.processes.network(conversation);
+        let spawn = |files: &CommandFiles| match (self.launcher(), &network) {
+            (Ok(launcher), None) => launcher.spawn(&self.policy_on(files), prepared.command),
+            (Ok(launcher), Some(network)) => {
+                launcher.spawn_in(network, &self.policy_on(files), prepared.command)
+            }
             // It was there when what confines commands was asked about.
-            Err(_) => Err(SpawnError::NotStarted),
+            (Err(_), _) => Err(SpawnError::NotStarted),
         };
         match (spawn(&files), files) {
             (Err(SpawnError::Step(StepError { step: Step::Layer, .. })), CommandFiles::Layer(layer)) => {

@@ -281,6 +281,7 @@ fn success(stdout: &str) -> ExecuteCommandResponse {
         is_output_truncated: false,
         duration_ms: 1,
         signal: None,
+        background: None,
         whole_output: None,
         sandbox: "level=none".into(),
         warnings: vec![],

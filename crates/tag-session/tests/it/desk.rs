@@ -113,6 +113,7 @@ pub(crate) fn printed(stdout: &str) -> ExecuteCommandResponse {
         is_output_truncated: false,
         duration_ms: 1,
         signal: None,
+        background: None,
         whole_output: None,
         sandbox: String::new(),
         warnings: Vec::new(),

@@ -154,6 +154,7 @@ pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteComma
         is_output_truncated: error.detail("isOutputTruncated").and_then(Value::as_bool).unwrap_or(false),
         duration_ms: error.detail("durationMs").and_then(Value::as_u64).unwrap_or_default(),
         signal: None,
+        background: None,
         whole_output: text("wholeOutput"),
         sandbox: text("sandbox").unwrap_or_default(),
         warnings: warnings.chain([error.message().to_owned()]).collect(),

@@ -18,13 +18,14 @@ const SERVER_MESSAGES: [&str; 6] = [
 ];
 
 /// The commands and their tools.
-const COMMANDS: [(&str, Tool); 7] = [
+const COMMANDS: [(&str, Tool); 8] = [
     ("ExploreFilesCommand", Tool::ExploreFiles),
     ("ReadFileCommand", Tool::ReadFile),
     ("WriteFileCommand", Tool::WriteFile),
     ("ModifyFileCommand", Tool::ModifyFile),
     ("SearchFilesCommand", Tool::SearchFiles),
     ("ExecuteCommandCommand", Tool::ExecuteCommand),
+    ("StopProcessCommand", Tool::StopProcess),
     ("GetWorkspaceInfoCommand", Tool::GetWorkspaceInfo),
 ];
 

@@ -205,6 +205,7 @@ fn name_of(response: &Response) -> &'static str {
         Response::DeleteFile(_) => "DeleteFileResponse",
         Response::SearchFiles(_) => "SearchFilesResponse",
         Response::ExecuteCommand(_) => "ExecuteCommandResponse",
+        Response::StopProcess(_) => "StopProcessResponse",
         Response::GetWorkspaceInfo(_) => "GetWorkspaceInfoResponse",
     }
 }

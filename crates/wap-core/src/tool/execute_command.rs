@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Denied;
+use crate::{Denied, StartedProcess};
 
 /// The prefix of the names under which `readFile` returns a command's whole output. No file of a workspace can have such a
 /// name.
@@ -41,6 +41,12 @@ pub struct ExecuteCommand {
         )
     )]
     pub environment: Option<BTreeMap<String, String>>,
+    /// Extension: run it in the background under this name, beside later commands; `stopProcess` ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
+    /// Extension: with `background`, answer once this text is in its output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<String>,
 }
 
 /// The result of a command that ended by itself. A timeout, a cancellation and a refusal are errors.
@@ -61,6 +67,9 @@ pub struct ExecuteCommandResponse {
     /// Extension: the name of the signal that ended the shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
+    /// Extension: the background process that was started; while it runs, the exit code is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<StartedProcess>,
     /// Extension: the name under which `readFile` gives the whole output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_output: Option<String>,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, SearchFiles,
-    SearchFilesResponse, Tool, WorkspaceInfo, WriteFile, WriteFileResponse,
+    SearchFilesResponse, StopProcess, StopProcessResponse, Tool, WorkspaceInfo, WriteFile, WriteFileResponse,
 };
 
 impl Tool {
@@ -21,6 +21,7 @@ impl Tool {
             Tool::DeleteFile => schema_for!(DeleteFile),
             Tool::SearchFiles => schema_for!(SearchFiles),
             Tool::ExecuteCommand => schema_for!(ExecuteCommand),
+            Tool::StopProcess => schema_for!(StopProcess),
             Tool::GetWorkspaceInfo => return json!({ "type": "object", "properties": {} }),
         };
         schema.into()
@@ -37,6 +38,7 @@ impl Tool {
             Tool::DeleteFile => schema_for!(DeleteFileResponse),
             Tool::SearchFiles => schema_for!(SearchFilesResponse),
             Tool::ExecuteCommand => schema_for!(ExecuteCommandResponse),
+            Tool::StopProcess => schema_for!(StopProcessResponse),
             Tool::GetWorkspaceInfo => schema_for!(WorkspaceInfo),
         };
         schema.into()

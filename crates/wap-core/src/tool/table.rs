@@ -20,7 +20,7 @@ excludePatterns says otherwise. Commands run confined.";
 pub enum ToolEffect {
     /// It leaves everything as it is.
     Reads,
-    /// It changes files of the workspace.
+    /// It changes files of the workspace, or what runs in it.
     Changes,
     /// It runs what the caller says.
     Runs,
@@ -49,6 +49,7 @@ impl Tool {
             Tool::DeleteFile => "Delete file",
             Tool::SearchFiles => "Search files",
             Tool::ExecuteCommand => "Execute command",
+            Tool::StopProcess => "Stop process",
             Tool::GetWorkspaceInfo => "Get workspace info",
         }
     }
@@ -81,8 +82,10 @@ impl Tool {
             }
             Tool::ExecuteCommand => {
                 "Runs a shell command in the workspace, confined and with a time limit; nothing it starts outlives it. \
-                 A non-zero exit code is a normal answer."
+                 A non-zero exit code is a normal answer. For a server give `background`, a name, and `ready`: later \
+                 commands reach it on localhost, and readFile '@process/NAME' has its output."
             }
+            Tool::StopProcess => "Ends a background process and returns its output.",
             Tool::GetWorkspaceInfo => "Returns the workspace's default exclusions, limits and confinement.",
         }
     }
@@ -94,7 +97,8 @@ impl Tool {
             Tool::ExploreFiles | Tool::ReadFile | Tool::SearchFiles | Tool::GetWorkspaceInfo => {
                 ToolEffect::Reads
             }
-            Tool::WriteFile | Tool::ModifyFile | Tool::DeleteFile => ToolEffect::Changes,
+            // A process is stopped without waiting for the command that runs.
+            Tool::WriteFile | Tool::ModifyFile | Tool::DeleteFile | Tool::StopProcess => ToolEffect::Changes,
             Tool::ExecuteCommand => ToolEffect::Runs,
         }
     }

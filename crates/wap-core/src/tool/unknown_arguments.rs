@@ -29,7 +29,7 @@ impl UnknownArguments {
     /// Finds the arguments that a tool does not know. The cost is that of one walk over the arguments.
     #[must_use]
     pub fn of(tool: Tool, arguments: &Value) -> UnknownArguments {
-        static SCHEMAS: OnceLock<[Value; 8]> = OnceLock::new();
+        static SCHEMAS: OnceLock<[Value; Tool::ALL.len()]> = OnceLock::new();
         let schemas = SCHEMAS.get_or_init(|| Tool::ALL.map(|tool| compact_schema(&tool.request_schema())));
         let schema = Tool::ALL.iter().zip(schemas).find(|(entry, _)| **entry == tool);
         let Some((_, schema)) = schema else { return UnknownArguments::default() };

@@ -193,6 +193,7 @@ pub(crate) fn responses() -> Vec<Response> {
             is_output_truncated: false,
             duration_ms: 7,
             signal: None,
+            background: None,
             whole_output: None,
             sandbox: "level=full".into(),
             warnings: vec![],

@@ -175,6 +175,7 @@ fn ran(exit_code: i32) -> ExecuteCommandResponse {
         is_output_truncated: false,
         duration_ms: 12,
         signal: None,
+        background: None,
         whole_output: None,
         sandbox: "none".into(),
         warnings: Vec::new(),

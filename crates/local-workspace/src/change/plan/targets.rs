@@ -2,7 +2,7 @@
 
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
-use wap_core::{OUTPUT_PREFIX, Reason, WapError};
+use wap_core::{OUTPUT_PREFIX, PROCESS_PREFIX, Reason, WapError};
 
 use crate::change::plan::{Plan, folders_above, not_found};
 use crate::errors::{fs_error, path_error};
@@ -87,10 +87,9 @@ impl Plan<'_> {
 
 /// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.
 fn check_name_of_outputs(path: &RelPath, requested: &str) -> Result<(), WapError> {
-    if path.components().next() == Some(OUTPUT_PREFIX.trim_end_matches('/').as_bytes()) {
-        let text = format!(
-            "names under '{OUTPUT_PREFIX}' stand for whole outputs of commands and cannot be written"
-        );
+    let is_under = |prefix: &str| path.components().next() == Some(prefix.trim_end_matches('/').as_bytes());
+    if let Some(prefix) = [OUTPUT_PREFIX, PROCESS_PREFIX].into_iter().find(|prefix| is_under(prefix)) {
+        let text = format!("names under '{prefix}' stand for outputs of commands and cannot be written");
         return Err(WapError::new(Reason::InvalidName, text).with("path", requested));
     }
     Ok(())

@@ -1,0 +1,152 @@
+//! The background processes of all conversations.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sandbox_exec::{BackgroundProcess, NetworkHolder};
+use wap_core::{ConversationId, MOST_PROCESSES, Reason, WapError};
+
+use crate::adopt::build_folder_check::{BuildFoldersBefore, Moment};
+use crate::processes::unknown;
+
+/// The most processes of all conversations together that run at one time.
+const MOST_IN_ALL: usize = 64;
+
+/// One process, running or ended.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub name: String,
+    /// The beginning of the command's text, in one line.
+    pub command: String,
+    pub process: BackgroundProcess,
+    pub began: Moment,
+    /// The build folders before it; `None` once they were looked at after its end.
+    pub build_folders: Mutex<Option<BuildFoldersBefore>>,
+    /// True once its conversation has had an answer that says how it ended.
+    pub is_end_known: AtomicBool,
+}
+
+impl Entry {
+    pub(crate) fn is_running(&self) -> bool {
+        self.process.end().is_none()
+    }
+}
+
+/// The processes by conversation and name. Dropping it kills all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    groups: Mutex<BTreeMap<ConversationId, Group>>,
+}
+
+/// The processes of one conversation, and the network that it shares with them.
+#[derive(Debug)]
+struct Group {
+    network: Arc<NetworkHolder>,
+    /// In the order in which they were started.
+    entries: Vec<Arc<Entry>>,
+}
+
+impl Group {
+    fn running(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.is_running()).count()
+    }
+}
+
+impl Processes {
+    /// Adds a process, in place of one of the same name that has ended.
+    ///
+    /// # Errors
+    ///
+    /// A process of this name runs, too many run, or what `make_network` and `make` answer.
+    pub(crate) fn start(
+        &self,
+        conversation: &ConversationId,
+        name: &str,
+        make_network: impl FnOnce() -> Result<NetworkHolder, WapError>,
+        make: impl FnOnce(&NetworkHolder) -> Result<Entry, WapError>,
+    ) -> Result<Arc<Entry>, WapError> {
+        let mut groups = self.groups();
+        if groups.values().map(Group::running).sum::<usize>() >= MOST_IN_ALL {
+            let text = format!("{MOST_IN_ALL} background processes run already: stop one that is not needed");
+            return Err(WapError::new(Reason::Busy, text));
+        }
+        if let Some(group) = groups.get(conversation) {
+            if group.entries.iter().any(|entry| entry.name == name && entry.is_running()) {
+                let text = format!(
+                    "a background process '{name}' runs already: stop it first with stopProcess, or use another name"
+                );
+                return Err(WapError::new(Reason::Conflict, text).with("field", "background"));
+            }
+            if group.running() >= MOST_PROCESSES {
+                let text = format!(
+                    "{MOST_PROCESSES} background processes run already ({}): stop one of them first",
+                    names(group).join(", ")
+                );
+                return Err(WapError::new(Reason::Conflict, text).with("field", "background"));
+            }
+        }
+        let network = match groups.get(conversation) {
+            Some(group) => Arc::clone(&group.network),
+            None => Arc::new(make_network()?),
+        };
+        let entry = Arc::new(make(&network)?);
+        let group =
+            groups.entry(conversation.clone()).or_insert_with(|| Group { network, entries: Vec::new() });
+        group.entries.retain(|other| other.name != name);
+        // Of those that have ended the newest can be read.
+        if group.entries.len() >= 2 * MOST_PROCESSES
+            && let Some(oldest) = group.entries.iter().position(|entry| !entry.is_running())
+        {
+            group.entries.remove(oldest);
+        }
+        group.entries.push(Arc::clone(&entry));
+        Ok(entry)
+    }
+
+    /// Returns a process of a conversation.
+    pub(crate) fn find(&self, conversation: &ConversationId, name: &str) -> Result<Arc<Entry>, WapError> {
+        let groups = self.groups();
+        let Some(group) = groups.get(conversation) else { return Err(unknown(name, &[])) };
+        let found = group.entries.iter().find(|entry| entry.name == name);
+        found.cloned().ok_or_else(|| unknown(name, &names(group)))
+    }
+
+    /// Returns the network that commands of a conversation share with its processes; `None` if none runs.
+    pub(crate) fn network(&self, conversation: &ConversationId) -> Option<Arc<NetworkHolder>> {
+        let groups = self.groups();
+        let group = groups.get(conversation).filter(|group| group.running() > 0)?;
+        Some(Arc::clone(&group.network))
+    }
+
+    /// Returns the processes that have ended without that their conversation knows, which it does then.
+    pub(crate) fn newly_ended(&self, conversation: &ConversationId) -> Vec<Arc<Entry>> {
+        let groups = self.groups();
+        let entries = groups.get(conversation).into_iter().flat_map(|group| &group.entries);
+        let is_new =
+            |entry: &&Arc<Entry>| !entry.is_running() && !entry.is_end_known.swap(true, Ordering::Relaxed);
+        entries.filter(is_new).cloned().collect()
+    }
+
+    /// Takes the processes of a conversation out. Dropping them kills them, without the lock.
+    pub(crate) fn remove(&self, conversation: &ConversationId) -> Vec<Arc<Entry>> {
+        self.groups().remove(conversation).map(|group| group.entries).unwrap_or_default()
+    }
+
+    /// Returns all processes, by conversation.
+    pub(crate) fn all(&self) -> Vec<(ConversationId, Arc<Entry>)> {
+        let groups = self.groups();
+        let entries = |(conversation, group): (&ConversationId, &Group)| {
+            group.entries.iter().map(|entry| (conversation.clone(), Arc::clone(entry))).collect::<Vec<_>>()
+        };
+        groups.iter().flat_map(entries).collect()
+    }
+
+    fn groups(&self) -> MutexGuard<'_, BTreeMap<ConversationId, Group>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn names(group: &Group) -> Vec<String> {
+    group.entries.iter().map(|entry| format!("'{}'", entry.name)).collect()
+}
