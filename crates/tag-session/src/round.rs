@@ -7,7 +7,7 @@ use tagproto::{
     BaseVersions, Block, CommandResult, ExecutionObserver, HeldReply, Incoming, Item, RepairSet, Reply,
     ReplyTo, Session, SessionId, Strictness, base_versions, execute,
 };
-use wap_core::{Call, CancelFlag, Origin, Workspace};
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Workspace};
 
 use crate::applied::{Applied, ApplyOptions, Executed, Review};
 use crate::documents;
@@ -316,6 +316,9 @@ impl<W: Workspace> Sessions<W> {
         }
         // One commit: a crash before it repeats the whole round from the record, a crash after it only the files.
         self.journal.finish_run(run.number(), &outcome, &writes)?;
+        if session.is_complete {
+            self.workspace.end_conversation(&ConversationId(id.to_string()));
+        }
         let not_written = self.write_files(&session, outbox.as_deref()).err();
         Ok(Executed { session, sequence, results, repairs, was_resumed, taken_over, not_written })
     }

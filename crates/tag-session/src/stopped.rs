@@ -127,8 +127,13 @@ impl<W: Workspace> Sessions<W> {
 /// Returns the results of the blocks that were carried out. Blocks that only report or read have no effect to report.
 fn done(items: &[Item<'_>], execution: &Execution) -> Vec<CommandResult> {
     let acts = |item: &Item<'_>| {
-        let kinds =
-            [BlockKind::CreateFile, BlockKind::EditFile, BlockKind::DeleteFile, BlockKind::RunCommand];
+        let kinds = [
+            BlockKind::CreateFile,
+            BlockKind::EditFile,
+            BlockKind::DeleteFile,
+            BlockKind::RunCommand,
+            BlockKind::StopProcess,
+        ];
         matches!(item, Item::Block(_)) && kinds.contains(&item.kind())
     };
     let was_begun = |index: &usize| execution.not_begun.binary_search(index).is_err();

@@ -126,7 +126,7 @@ impl Unattended {
             BlockKind::ReadFile => {
                 result.success && self.reads.insert(ContentHash::of(result.summary.as_bytes()))
             }
-            BlockKind::Done => result.success,
+            BlockKind::StopProcess | BlockKind::Done => result.success,
             BlockKind::Message => false,
         }
     }

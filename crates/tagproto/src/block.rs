@@ -1,12 +1,13 @@
 //! A well-formed block and the items that a reply is made of.
 
+pub(crate) mod background;
 pub(crate) mod body;
 pub(crate) mod hunk;
 pub(crate) mod kind;
 
 use std::borrow::Cow;
 
-use crate::{BlockKind, Body, LineRange, Located, ParseError, Span, TextHunk};
+use crate::{Background, BlockKind, Body, LineRange, Located, ParseError, Span, TextHunk};
 
 /// A well-formed block. Paths are as written: it is not checked whether they stay in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,14 @@ pub enum Block<'a> {
     RunCommand {
         /// The shell command, trimmed and never empty.
         command: Cow<'a, str>,
+        /// The background process that it is to become; `None` for a command that is waited for. Reading gives one in the
+        /// dialect `agentd` only.
+        background: Option<Background<'a>>,
+    },
+    /// STOP_PROCESS. Reading gives it in the dialect `agentd` only.
+    StopProcess {
+        /// The name of the background process.
+        name: Cow<'a, str>,
     },
     /// MESSAGE.
     Message {
@@ -79,6 +88,7 @@ impl Block<'_> {
             Self::DeleteFile { .. } => BlockKind::DeleteFile,
             Self::ReadFile { .. } => BlockKind::ReadFile,
             Self::RunCommand { .. } => BlockKind::RunCommand,
+            Self::StopProcess { .. } => BlockKind::StopProcess,
             Self::Message { .. } => BlockKind::Message,
             Self::Done { .. } => BlockKind::Done,
         }
@@ -93,7 +103,9 @@ impl Block<'_> {
             | Self::EditText { path, .. }
             | Self::DeleteFile { path }
             | Self::ReadFile { path, .. } => Some(path),
-            Self::RunCommand { .. } | Self::Message { .. } | Self::Done { .. } => None,
+            Self::RunCommand { .. } | Self::StopProcess { .. } | Self::Message { .. } | Self::Done { .. } => {
+                None
+            }
         }
     }
 
@@ -113,7 +125,11 @@ impl Block<'_> {
             Self::EditText { path, within, hunks } => Block::EditText { path: own(path), within, hunks },
             Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
             Self::ReadFile { path, range } => Block::ReadFile { path: own(path), range },
-            Self::RunCommand { command } => Block::RunCommand { command: own(command) },
+            Self::RunCommand { command, background } => {
+                let background = background.map(Background::into_owned);
+                Block::RunCommand { command: own(command), background }
+            }
+            Self::StopProcess { name } => Block::StopProcess { name: own(name) },
             Self::Message { text } => Block::Message { text: own(text) },
             Self::Done { summary } => Block::Done { summary: own(summary) },
         }

@@ -27,7 +27,7 @@ pub struct CommandResult {
     pub denied: Vec<String>,
 }
 
-/// The kind of a block in a result: one of the seven, or a malformed block.
+/// The kind of a block in a result, or a malformed block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommandType {
     /// A well-formed block.
@@ -68,10 +68,13 @@ impl FromStr for CommandType {
     ///
     /// # Errors
     ///
-    /// [`UnknownBlock`] for anything but the eight names.
+    /// [`UnknownBlock`] for anything but the names of blocks and PARSE_ERROR.
     fn from_str(name: &str) -> Result<CommandType, UnknownBlock> {
         if name == CommandType::PARSE_ERROR {
             return Ok(CommandType::ParseError);
+        }
+        if name == BlockKind::StopProcess.name() {
+            return Ok(CommandType::Block(BlockKind::StopProcess));
         }
         name.parse().map(CommandType::Block)
     }

@@ -24,6 +24,12 @@ struct Command<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     hunks: Option<Vec<Hunk<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    background: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ready: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -96,6 +102,9 @@ impl<'a> Command<'a> {
             body: None,
             body_lines: None,
             hunks: None,
+            background: None,
+            ready: None,
+            name: None,
             command: None,
             error: None,
             lines: [lines.first, lines.last],
@@ -124,7 +133,13 @@ impl<'a> Command<'a> {
             }
             // A malformed range is reported when the block is carried out, and not here.
             Block::DeleteFile { .. } | Block::ReadFile { .. } => {}
-            Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
+            Block::RunCommand { command: text, background } => {
+                command.body = Some(text);
+                command.background = background.as_ref().map(|background| &*background.name);
+                command.ready = background.as_ref().and_then(|background| background.ready.as_deref());
+            }
+            Block::StopProcess { name } => command.name = Some(name),
+            Block::Message { text } | Block::Done { summary: text } => {
                 command.body = Some(text);
             }
         }

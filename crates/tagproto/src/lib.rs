@@ -32,6 +32,7 @@ mod span;
 mod version;
 
 pub use adapter::{BaseVersions, Execution, ExecutionObserver, UnobservedExecution, base_versions, execute};
+pub use block::background::Background;
 pub use block::body::Body;
 pub use block::hunk::{HunkFault, TextHunk};
 pub use block::kind::{BlockKind, UnknownBlock};

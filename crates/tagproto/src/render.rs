@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Block, BlockKind, ReadRange, TextHunk};
+use crate::{Background, Block, BlockKind, ReadRange, TextHunk};
 
 /// The reason why a block has no text that parses back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,6 +100,15 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
         (Block::ReadFile { range: ReadRange::Malformed, .. }, _) => {
             return Err(RenderError::MalformedRange);
         }
+        (Block::RunCommand { background: Some(background), .. }, _) => {
+            let Background { name, ready } = background;
+            let ready = match ready.as_deref() {
+                Some(ready) => format!(" ready=\"{}\"", quotable(kind, ready)?),
+                None => String::new(),
+            };
+            writeln!(out, "[{kind} background=\"{}\"{ready}]", quotable(kind, name)?)
+        }
+        (Block::StopProcess { name }, _) => writeln!(out, "[{kind} name=\"{}\"]", quotable(kind, name)?),
         (_, Some(path)) => writeln!(out, "[{kind} path=\"{path}\"]"),
         (_, None) => writeln!(out, "[{kind}]"),
     };
@@ -113,8 +122,8 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
                 write_hunk(kind, hunk, out)?;
             }
         }
-        Block::RunCommand { command } if command.is_empty() => return Err(RenderError::EmptyCommand),
-        Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
+        Block::RunCommand { command, .. } if command.is_empty() => return Err(RenderError::EmptyCommand),
+        Block::RunCommand { command: text, .. } | Block::Message { text } | Block::Done { summary: text } => {
             // Parsing trims these texts, so the blanks could not be restored.
             if text.trim().len() != text.len() {
                 return Err(RenderError::Untrimmed(kind));
@@ -123,7 +132,7 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
                 write_lines(kind, text.split('\n'), out)?;
             }
         }
-        Block::DeleteFile { .. } | Block::ReadFile { .. } => return Ok(()),
+        Block::DeleteFile { .. } | Block::ReadFile { .. } | Block::StopProcess { .. } => return Ok(()),
     }
     out.push_str(kind.closing_tag());
     out.push('\n');

@@ -50,7 +50,7 @@ pub(crate) fn read(text: &str, dialect: Dialect) -> Reply<'_> {
 }
 
 fn items_and_repairs(text: &str, dialect: Dialect) -> Result<(Vec<Item<'_>>, RepairSet), Refusal> {
-    let outline = Outline::of(text);
+    let outline = Outline::of(text, dialect);
     // The faults of the whole paste come first: their advice removes the cause of those at single tags.
     refuse_outbox(&outline)?;
     refuse_second_copy(text, &outline)?;
@@ -92,7 +92,8 @@ fn item(
     };
     let (span, lines, command) = (block.span, block.lines, block.opening.tag.kind);
     let read = match dialect {
-        Dialect::Agentd => assemble::text_edit(&block.opening.tag, &body, lines.first),
+        Dialect::Agentd => assemble::text_edit(&block.opening.tag, &body, lines.first)
+            .or_else(|| assemble::background(&block.opening.tag, &body)),
         Dialect::CodingAgent => None,
     };
     let item = match read {

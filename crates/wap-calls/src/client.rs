@@ -37,6 +37,13 @@ impl fmt::Debug for Client {
     }
 }
 
+impl Drop for Client {
+    /// Ends what the client has left running. No call of its runs any more: each holds the client.
+    fn drop(&mut self) {
+        self.workspace.end_conversation(self.conversation.id());
+    }
+}
+
 impl Client {
     /// Returns a client whose conversation has a name of its own that begins with `kind`.
     #[must_use]

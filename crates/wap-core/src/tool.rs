@@ -170,6 +170,12 @@ impl Request {
         }
     }
 
+    /// Returns true if the request leaves something running that ends with its conversation.
+    #[must_use]
+    pub fn is_background(&self) -> bool {
+        matches!(self, Request::ExecuteCommand(request) if request.background.is_some())
+    }
+
     /// Answers the request from a workspace.
     ///
     /// # Errors

@@ -62,6 +62,13 @@ pub(crate) async fn tool(
         }
     });
     match parsed.await.flatten() {
+        Ok((request, _)) if request.is_background() && !head.headers.contains_key(clients::HEADER) => {
+            let text = format!(
+                "a background process ends with its conversation: name that in the header {} of its calls",
+                clients::HEADER
+            );
+            refusal(&WapError::new(Reason::InvalidField, text).with("field", "background"))
+        }
         Ok((request, unknown)) => carry_out(&server, &client, request, unknown, share).await,
         Err(error) => refusal(&error),
     }

@@ -37,6 +37,7 @@ pub(crate) fn result(
         (_, Ok(Response::ExecuteCommand(response))) => {
             plain(text::execute_command(&response, outputs, limit))
         }
+        (_, Ok(Response::StopProcess(response))) => plain(text::stop_process(&response, outputs, limit)),
         (Request::ExploreFiles(request), Ok(Response::ExploreFiles(mut response))) => {
             shorten(&mut response, &request.path, limit.characters());
             structured(&response)

@@ -138,7 +138,7 @@ impl McpServer {
             };
             return Ok(answer::with_note(result, &unknown));
         }
-        match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
+        match tool_list::ALWAYS.into_iter().find(|tool| tool.name() == name) {
             Some(tool) => Ok(self.documented(tool, arguments, context).await),
             None => {
                 let name: String = name.chars().take(100).collect();

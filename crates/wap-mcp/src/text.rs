@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wap_core::{
-    Denied, ExecuteCommandResponse, OUTPUT_PREFIX, ReadFile, ReadFileResponse, SearchFiles,
-    SearchFilesResponse, SearchMatch, WapError, numbered_view, visible_text,
+    Denied, ExecuteCommandResponse, OUTPUT_PREFIX, PROCESS_PREFIX, ProcessState, ReadFile, ReadFileResponse,
+    SearchFiles, SearchFilesResponse, SearchMatch, StopProcessResponse, WapError, numbered_view,
+    visible_text,
 };
 
 use crate::page::{PageLimit, head, line_count, numbered_head, tail};
@@ -32,9 +33,14 @@ pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: 
         cut: response.cut_warning(first),
         tool: "readFile",
         key: "path",
-        has_numbers: request.line_numbers.unwrap_or(!request.path.starts_with(OUTPUT_PREFIX)),
+        has_numbers: request.line_numbers.unwrap_or(!is_output(&request.path)),
     };
     page.render(&response.content, limit)
+}
+
+/// Tells names of outputs, in which nothing can be edited, from paths of files.
+fn is_output(path: &str) -> bool {
+    path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX)
 }
 
 /// Renders a part of an output that is kept here.
@@ -121,7 +127,16 @@ pub(crate) fn execute_command(
     outputs: &RecentOutputs,
     limit: PageLimit,
 ) -> String {
-    let mut text = format!("exit code {} after {} ms", response.exit_code, response.duration_ms);
+    let mut text = match &response.background {
+        Some(process) if process.state != ProcessState::Ended => format!(
+            "background process '{}' {} after {} ms; its output: readFile {}",
+            process.name,
+            if process.state == ProcessState::Ready { "is ready" } else { "runs" },
+            response.duration_ms,
+            json!({ "path": process.output })
+        ),
+        _ => format!("exit code {} after {} ms", response.exit_code, response.duration_ms),
+    };
     if let Some(signal) = &response.signal {
         let _ = write!(text, ", ended by {signal}");
     }
@@ -134,6 +149,27 @@ pub(crate) fn execute_command(
     text.push('\n');
     write_denied(&mut text, &response.denied);
     streams(&mut text, &response.stdout, &response.stderr, outputs, limit);
+    text
+}
+
+/// Renders the end of a background process and its output.
+pub(crate) fn stop_process(
+    response: &StopProcessResponse,
+    outputs: &RecentOutputs,
+    limit: PageLimit,
+) -> String {
+    let mut text = match (response.had_ended, response.exit_code) {
+        (true, Some(code)) => format!("'{}' had ended with exit code {code}", response.name),
+        (false, Some(code)) => format!("'{}' was stopped: exit code {code}", response.name),
+        (_, None) => format!("'{}' was killed", response.name),
+    };
+    let _ = write!(text, " after {} ms", response.duration_ms);
+    for warning in &response.warnings {
+        let _ = write!(text, "; {warning}");
+    }
+    text.push('\n');
+    write_denied(&mut text, &response.denied);
+    stream(&mut text, &response.output, outputs, limit.characters());
     text
 }
 
@@ -346,6 +382,20 @@ mod tests {
             execute_command(&response, &outputs, limit),
             format!("exit code 1 after 5 ms{lines}out\n")
         );
+        let process =
+            |state| wap_core::StartedProcess { name: "web".into(), state, output: "@process/web".into() };
+        let started = ExecuteCommandResponse {
+            background: Some(process(ProcessState::Ready)),
+            denied: Vec::new(),
+            exit_code: 0,
+            ..response.clone()
+        };
+        assert_eq!(
+            execute_command(&started, &outputs, limit),
+            "background process 'web' is ready after 5 ms; its output: readFile {\"path\":\"@process/web\"}\nout\n"
+        );
+        let ended = ExecuteCommandResponse { background: Some(process(ProcessState::Ended)), ..started };
+        assert_eq!(execute_command(&ended, &outputs, limit), "exit code 0 after 5 ms\nout\n");
         let clean = ExecuteCommandResponse { denied: Vec::new(), ..response };
         assert_eq!(execute_command(&clean, &outputs, limit), "exit code 1 after 5 ms\nout\n");
     }

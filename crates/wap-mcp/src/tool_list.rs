@@ -9,9 +9,21 @@ use wap_core::{Tool, ToolEffect, compact_schema, outline_schema};
 use crate::extra_tool::ExtraTool;
 use crate::server::McpConfig;
 
+/// The tools that every client gets: the document's seven, and the end of what `executeCommand` leaves running.
+pub(crate) const ALWAYS: [Tool; 8] = [
+    Tool::ExploreFiles,
+    Tool::ReadFile,
+    Tool::WriteFile,
+    Tool::ModifyFile,
+    Tool::SearchFiles,
+    Tool::ExecuteCommand,
+    Tool::StopProcess,
+    Tool::GetWorkspaceInfo,
+];
+
 /// Returns the tools of a configuration, in their order.
 pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
-    let documented = Tool::DOCUMENTED.into_iter().map(|tool| documented(tool, config.wap_json));
+    let documented = ALWAYS.into_iter().map(|tool| documented(tool, config.wap_json));
     let extra = ExtraTool::ALL.into_iter().filter(|tool| config.extra_tools.contains(tool)).map(extra);
     documented.chain(extra).collect()
 }
@@ -19,7 +31,7 @@ pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
 /// Reports whether a tool answers plain text: clients that get text and structure show a model only the structure, and
 /// contents of files and outputs of commands are hard to read as JSON.
 pub(crate) fn answers_text(tool: Tool) -> bool {
-    matches!(tool, Tool::ReadFile | Tool::SearchFiles | Tool::ExecuteCommand)
+    matches!(tool, Tool::ReadFile | Tool::SearchFiles | Tool::ExecuteCommand | Tool::StopProcess)
 }
 
 fn documented(tool: Tool, wap_json: bool) -> McpTool {

@@ -25,6 +25,7 @@ pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;
 pub use owner::followed_sessions::FollowedSession;
 pub use owner::owner_connection::{ConnectError, OwnerConnection};
+pub use owner::process_calls::{ListProcesses, StopListedProcess};
 pub use owner::protocol::{Hello, Welcome};
 pub use owner::session_call::{
     AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,

@@ -4,6 +4,7 @@ mod connection;
 pub(crate) mod followed_sessions;
 mod outgoing;
 pub(crate) mod owner_connection;
+pub(crate) mod process_calls;
 pub(crate) mod protocol;
 pub(crate) mod session_call;
 pub(crate) mod session_progress;

@@ -96,7 +96,7 @@ impl ExecutionObserver for Lines {
     ) {
         let command = match item {
             Item::Block(block) => match &block.value {
-                Block::RunCommand { command } => Some(command),
+                Block::RunCommand { command, .. } => Some(command),
                 _ => None,
             },
             Item::Error(_) => None,

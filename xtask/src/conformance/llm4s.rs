@@ -132,6 +132,7 @@ fn fields_of(request: &Request) -> Result<Value, Problem> {
         Request::DeleteFile(request) => serde_json::to_value(request)?,
         Request::SearchFiles(request) => serde_json::to_value(request)?,
         Request::ExecuteCommand(request) => serde_json::to_value(request)?,
+        Request::StopProcess(request) => serde_json::to_value(request)?,
         Request::GetWorkspaceInfo => json!({}),
     })
 }

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use serde_json::Value;
 use wap_core::{
-    Call, CancelFlag, ConversationId, Limits, Origin, Request, Response, Retention, RunKey, Tool, ToolEffect,
-    UnknownArguments, Unobserved, WapError, Workspace,
+    Call, CancelFlag, ConversationId, Limits, Origin, Reason, Request, Response, Retention, RunKey, Tool,
+    ToolEffect, UnknownArguments, Unobserved, WapError, Workspace,
 };
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
@@ -31,6 +31,11 @@ pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, argumen
         Ok(request) => request,
         Err(error) => return Ok(failed(console, &unknown.annotate_error(error))),
     };
+    if request.is_background() {
+        let text = "a background process ends with its conversation, and a single call is one of its own; make the calls of \
+                    one conversation through `agentd wap`, `agentd mcp` or `agentd serve`";
+        return Ok(failed(console, &WapError::new(Reason::InvalidField, text).with("field", "background")));
+    }
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host()).map_err(as_usage)?;
     let root = paths.workspace.display().to_string();

@@ -88,10 +88,14 @@ fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) 
         Block::DeleteFile { path } | Block::ReadFile { path, .. } => {
             lines.push(format!("  {name}  {}", one_line(path)))
         }
-        Block::RunCommand { command } => {
-            lines.push(format!("  {name}"));
+        Block::RunCommand { command, background } => {
+            let process = background
+                .as_ref()
+                .map(|process| format!("  in the background as {}", one_line(&process.name)));
+            lines.push(format!("  {name}{}", process.unwrap_or_default()));
             lines.extend(command.lines().map(|line| format!("    $ {}", printable(line))));
         }
+        Block::StopProcess { name: process } => lines.push(format!("  {name}  {}", one_line(process))),
         Block::Message { text } | Block::Done { summary: text } => {
             lines.extend(labelled(&format!("  {name}  "), text, width));
         }

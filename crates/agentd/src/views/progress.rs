@@ -34,7 +34,7 @@ impl ExecutionObserver for Progress {
     fn block_started(&mut self, _: usize, item: &Item<'_>) {
         self.started = Instant::now();
         if let Item::Block(block) = item
-            && let Block::RunCommand { command } = &block.value
+            && let Block::RunCommand { command, .. } = &block.value
         {
             self.spinner = Some(self.console.spinner(&one_line(command)));
         }

@@ -10,6 +10,8 @@ mod corpus;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod processes;
+#[cfg(test)]
 mod read;
 #[cfg(test)]
 mod recover;

@@ -29,7 +29,7 @@ pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usiz
                 created.clear();
             }
             // A batch of its own, even if it is the first: nothing may be changed together with it.
-            Block::ReadFile { .. } | Block::RunCommand { .. } => {
+            Block::ReadFile { .. } | Block::RunCommand { .. } | Block::StopProcess { .. } => {
                 batches.push(start..index);
                 batches.push(index..index + 1);
                 start = index + 1;

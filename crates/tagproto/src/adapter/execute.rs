@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use wap_core::{
     Call, CarriedLines, Denied, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan,
-    ModifyFileResponse, Origin, Reason, WapError, Workspace,
+    ModifyFileResponse, Origin, ProcessState, Reason, StartedProcess, StopProcess, StopProcessResponse,
+    WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -17,7 +18,7 @@ use super::line_moves::LineMoves;
 use super::observer::ForwardedCommand;
 use super::reply_versions::ReplyVersions;
 use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start};
-use crate::{Block, CommandResult, CommandType, Dialect, Item, ReadRange};
+use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, Item, ReadRange};
 
 /// Carries out the items of a reply in their order.
 ///
@@ -200,7 +201,8 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                     self.read_lines(block, path, *start_line, *end_line)
                 }
             },
-            Block::RunCommand { command } => self.run_command(command)?,
+            Block::RunCommand { command, background } => self.run_command(command, background.as_ref())?,
+            Block::StopProcess { name } => self.stop_process(name)?,
             Block::Message { text } => succeeded(command_type, text.to_string()),
             Block::Done { summary } => {
                 self.execution.done = Some(summary.to_string());
@@ -329,8 +331,27 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         succeeded(command_type, format!("Queued '{path}' lines {first}-{shown_last} for next outbox"))
     }
 
-    fn run_command(&mut self, command: &str) -> Result<CommandResult, WapError> {
-        let command_type = CommandType::Block(crate::BlockKind::RunCommand);
+    /// Ends a background process.
+    fn stop_process(&mut self, name: &str) -> Result<CommandResult, WapError> {
+        let command_type = CommandType::Block(BlockKind::StopProcess);
+        let origin = self.take_steps(1);
+        let call = Call { origin: &origin, ..*self.call };
+        match self.workspace.stop_process(&call, &StopProcess { name: name.to_owned() }) {
+            Ok(response) => Ok(process_stopped(&response, self.dialect)),
+            Err(error) if stops_everything(error.reason()) => Err(error),
+            Err(error) if error.reason() == Reason::Cancelled => {
+                Ok(failed(command_type, Failure::not_begun()))
+            }
+            Err(error) => Ok(failed(command_type, Failure::of_process(name, &error))),
+        }
+    }
+
+    fn run_command(
+        &mut self,
+        command: &str,
+        background: Option<&Background<'_>>,
+    ) -> Result<CommandResult, WapError> {
+        let command_type = CommandType::Block(BlockKind::RunCommand);
         let origin = self.take_steps(1);
         // Read before the call: a cancellation during it kills a command that has begun.
         let was_cancelled = self.call.cancel.is_cancelled();
@@ -338,7 +359,10 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         let timeout = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
         let request = ExecuteCommand {
             command: command.to_owned(),
-            timeout: Some(timeout),
+            // Without a text to wait for, a process in the background is only glanced at.
+            timeout: background.is_none_or(|background| background.ready.is_some()).then_some(timeout),
+            background: background.map(|background| background.name.to_string()),
+            ready: background.and_then(|background| background.ready.as_deref()).map(str::to_owned),
             ..ExecuteCommand::default()
         };
         match self.workspace.execute_command(&call, &request, &mut ForwardedCommand(self.observer)) {
@@ -393,7 +417,14 @@ fn stops_everything(reason: Reason) -> bool {
 
 /// Returns the result of a command that ended by itself.
 fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Dialect) -> CommandResult {
-    let mut summary = format!("Ran '{command}' (exit code {})", response.exit_code);
+    let running = response.background.as_ref().filter(|process| process.state != ProcessState::Ended);
+    let mut summary = match running {
+        Some(StartedProcess { name, state, output }) => format!(
+            "Started '{command}' in the background as '{name}' ({}); READ_FILE path=\"{output}\" shows its output",
+            if *state == ProcessState::Ready { "ready" } else { "running" }
+        ),
+        None => format!("Ran '{command}' (exit code {})", response.exit_code),
+    };
     if let Some(signal) = &response.signal {
         summary.push_str(&format!(", ended by {signal}"));
     }
@@ -401,9 +432,28 @@ fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Diale
     let whole_output = response.whole_output.as_deref();
     let output = command_output::bounded(output, whole_output, response.is_output_truncated, dialect);
     CommandResult {
-        command_type: CommandType::Block(crate::BlockKind::RunCommand),
+        command_type: CommandType::Block(BlockKind::RunCommand),
         summary,
         success: response.exit_code == 0,
+        output: with_warnings(output, &response.warnings),
+        denied: lines(&response.denied),
+    }
+}
+
+/// Returns the result of a process that was ended, or had ended.
+fn process_stopped(response: &StopProcessResponse, dialect: Dialect) -> CommandResult {
+    let name = &response.name;
+    let summary = match (response.had_ended, response.exit_code) {
+        (true, Some(code)) => format!("'{name}' had ended by itself (exit code {code})"),
+        (false, Some(code)) => format!("Stopped '{name}' (exit code {code})"),
+        (_, None) => format!("Stopped '{name}', which had to be killed"),
+    };
+    let output =
+        command_output::bounded(response.output.clone(), None, response.is_output_truncated, dialect);
+    CommandResult {
+        command_type: CommandType::Block(BlockKind::StopProcess),
+        summary,
+        success: true,
         output: with_warnings(output, &response.warnings),
         denied: lines(&response.denied),
     }

@@ -120,6 +120,11 @@ impl Failure {
         }
     }
 
+    /// Returns the answer of a STOP_PROCESS that ended nothing.
+    pub(super) fn of_process(name: &str, error: &WapError) -> Failure {
+        Failure::of(format!("Failed to stop '{name}': {}", error.message()))
+    }
+
     /// Returns the answer of a command that did not end by itself.
     pub(super) fn of_command(
         command: &str,

@@ -36,9 +36,11 @@ pub(super) fn file_change(
             seen_versions: versions,
         })),
         Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
-        Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {
-            None
-        }
+        Block::ReadFile { .. }
+        | Block::RunCommand { .. }
+        | Block::StopProcess { .. }
+        | Block::Message { .. }
+        | Block::Done { .. } => None,
     }
 }
 

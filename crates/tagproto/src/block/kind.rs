@@ -1,8 +1,8 @@
-//! The seven kinds of block and their names on the wire.
+//! The kinds of block and their names on the wire.
 
 use std::{fmt, str::FromStr};
 
-/// One of the seven blocks of the protocol.
+/// One of the seven blocks of the protocol, or STOP_PROCESS, which only the dialect `agentd` has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockKind {
     /// Creates or overwrites a file.
@@ -19,10 +19,12 @@ pub enum BlockKind {
     Message,
     /// Ends the task with a summary.
     Done,
+    /// Ends a background process; has no body and no closing tag. It comes last: the others index tables of seven.
+    StopProcess,
 }
 
 impl BlockKind {
-    /// All kinds, in the order of the protocol's reference.
+    /// The seven kinds of the protocol, in the order of its reference.
     pub const ALL: [Self; 7] = [
         Self::CreateFile,
         Self::EditFile,
@@ -42,6 +44,7 @@ impl BlockKind {
             Self::DeleteFile => "DELETE_FILE",
             Self::ReadFile => "READ_FILE",
             Self::RunCommand => "RUN_COMMAND",
+            Self::StopProcess => "STOP_PROCESS",
             Self::Message => "MESSAGE",
             Self::Done => "DONE",
         }
@@ -49,7 +52,7 @@ impl BlockKind {
 
     /// Returns the closing tag, for example `[/CREATE_FILE]`.
     ///
-    /// DELETE_FILE and READ_FILE have none in the protocol; the returned one is never searched for.
+    /// DELETE_FILE, READ_FILE and STOP_PROCESS have none in the protocol; the returned one is never searched for.
     #[must_use]
     pub const fn closing_tag(self) -> &'static str {
         match self {
@@ -58,6 +61,7 @@ impl BlockKind {
             Self::DeleteFile => "[/DELETE_FILE]",
             Self::ReadFile => "[/READ_FILE]",
             Self::RunCommand => "[/RUN_COMMAND]",
+            Self::StopProcess => "[/STOP_PROCESS]",
             Self::Message => "[/MESSAGE]",
             Self::Done => "[/DONE]",
         }
@@ -66,7 +70,7 @@ impl BlockKind {
     /// Checks whether the block has a body and thus needs its closing tag.
     #[must_use]
     pub const fn has_body(self) -> bool {
-        !matches!(self, Self::DeleteFile | Self::ReadFile)
+        !matches!(self, Self::DeleteFile | Self::ReadFile | Self::StopProcess)
     }
 }
 
@@ -79,7 +83,7 @@ impl fmt::Display for BlockKind {
 impl FromStr for BlockKind {
     type Err = UnknownBlock;
 
-    /// Parses a name in upper case, exactly as in a tag.
+    /// Parses the name of one of the seven in upper case, exactly as in a tag.
     ///
     /// # Errors
     ///

@@ -171,7 +171,7 @@ fn rest_note(
         return format!("{part}; for more use READ_FILE with start_line=\"{next}\" end_line=\"{last}\"");
     }
     // Whole outputs exist under their reserved name only, which no command can read.
-    if path.starts_with("@output/") {
+    if path.starts_with("@output/") || path.starts_with("@process/") {
         return format!("{part}; for the rest run the command again with less output");
     }
     let path = quoted(path);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    Block, BlockKind, Body, ParseErrorKind, ReadRange,
+    Background, Block, BlockKind, Body, ParseErrorKind, ReadRange,
     block::hunk,
     parse::tag::{Attribute, OpeningTag},
 };
@@ -37,7 +37,11 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
             if command.is_empty() {
                 return Err(ParseErrorKind::EmptyCommand);
             }
-            Block::RunCommand { command }
+            Block::RunCommand { command, background: None }
+        }
+        BlockKind::StopProcess => {
+            let name = once(tag.name, "name")?.filter(|name| !name.is_empty());
+            Block::StopProcess { name: name.ok_or(ParseErrorKind::MissingProcessName)? }
         }
         BlockKind::Message => Block::Message { text: trimmed(body.into_text()) },
         BlockKind::Done => Block::Done { summary: trimmed(body.into_text()) },
@@ -71,6 +75,29 @@ pub(crate) fn text_edit<'a>(
         Ok(hunks) => Ok(Block::EditText { path: Cow::Owned(path.to_owned()), within, hunks }),
         Err((fault, line_number)) => Err(ParseErrorKind::Hunk { path: path.to_owned(), line_number, fault }),
     })
+}
+
+/// Makes the block of RUN_COMMAND with attributes of a background process; `None` for another tag.
+pub(crate) fn background<'a>(
+    tag: &OpeningTag<'a>,
+    body: &Body<'a>,
+) -> Option<Result<Block<'a>, ParseErrorKind>> {
+    let is_absent = |attribute: &Attribute<'_>| matches!(attribute, Attribute::Absent);
+    if tag.kind != BlockKind::RunCommand || is_absent(&tag.background) && is_absent(&tag.ready) {
+        return None;
+    }
+    let read = || {
+        let name = once(tag.background.clone(), "background")?.filter(|name| !name.is_empty());
+        let name = name.ok_or(ParseErrorKind::MissingBackgroundName)?;
+        let ready = once(tag.ready.clone(), "ready")?.filter(|ready| !ready.is_empty());
+        match block(tag.clone(), body.clone())? {
+            Block::RunCommand { command, .. } => {
+                Ok(Block::RunCommand { command, background: Some(Background { name, ready }) })
+            }
+            other => Ok(other),
+        }
+    };
+    Some(read())
 }
 
 /// Returns the body of the text between two tags, which ends with the LF before the closing tag unless there are no lines.

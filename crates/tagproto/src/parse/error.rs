@@ -47,6 +47,13 @@ pub enum ParseErrorKind {
         /// The attribute, in lower case.
         name: &'static str,
     },
+    /// STOP_PROCESS without a name, or with an empty one.
+    #[error("missing name attribute")]
+    MissingProcessName,
+    /// RUN_COMMAND with the attribute `ready` and no `background`, or with an empty one. Found by [`read_in`](crate::read_in)
+    /// only.
+    #[error("missing background attribute, the name of the process")]
+    MissingBackgroundName,
     /// RUN_COMMAND with nothing but blanks in it.
     #[error("has an empty body")]
     EmptyCommand,
@@ -117,6 +124,10 @@ impl ParseErrorKind {
             }
             Self::LineNumberNotInteger => "; count lines from 1".to_owned(),
             Self::DuplicateAttribute { .. } => "; give it once".to_owned(),
+            Self::MissingProcessName => "; write [STOP_PROCESS name=\"web\"] with double quotes".to_owned(),
+            Self::MissingBackgroundName => {
+                "; write [RUN_COMMAND background=\"web\" ready=\"text on its output\"] with double quotes".to_owned()
+            }
             Self::EmptyCommand => "; put the shell command between [RUN_COMMAND] and [/RUN_COMMAND]".to_owned(),
             Self::CitationInBody { .. } => "; send the block again without citations".to_owned(),
             Self::OmittedCode { .. } => {
@@ -135,6 +146,7 @@ impl ParseErrorKind {
                     BlockKind::CreateFile | BlockKind::DeleteFile | BlockKind::ReadFile => {
                         format!("[{command} path=\"relative/path\"]")
                     }
+                    BlockKind::StopProcess => "[STOP_PROCESS name=\"web\"]".to_owned(),
                     BlockKind::RunCommand | BlockKind::Message | BlockKind::Done => format!("[{command}]"),
                 };
                 if command.has_body() {

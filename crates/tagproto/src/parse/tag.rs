@@ -21,6 +21,9 @@ pub(crate) struct OpeningTag<'a> {
     pub(crate) start_line: Attribute<'a>,
     pub(crate) end_line: Attribute<'a>,
     pub(crate) was: Attribute<'a>,
+    pub(crate) name: Attribute<'a>,
+    pub(crate) background: Attribute<'a>,
+    pub(crate) ready: Attribute<'a>,
     /// True if there is a quote that does not enclose an attribute's value.
     pub(crate) stray_quote: bool,
 }
@@ -57,16 +60,29 @@ impl<'a> OpeningTag<'a> {
     /// The bracket that closes the tag must end the line. A bracket inside double quotes does not close it; a quote that never closes is an
     /// ordinary character.
     pub(crate) fn read(trimmed: &'a str) -> Option<Self> {
+        Self::read_as(trimmed, |name| name.parse().ok())
+    }
+
+    /// Parses a trimmed line as a STOP_PROCESS tag, which strict parsing takes for prose.
+    pub(crate) fn read_stop(trimmed: &'a str) -> Option<Self> {
+        let kind = BlockKind::StopProcess;
+        Self::read_as(trimmed, |name| (name == kind.name()).then_some(kind))
+    }
+
+    fn read_as(trimmed: &'a str, kind_of: impl Fn(&str) -> Option<BlockKind>) -> Option<Self> {
         if !trimmed.starts_with('[') || !trimmed.ends_with(']') {
             return None;
         }
-        let (mut rest, kind) = name(trimmed).ok()?;
+        let (mut rest, kind) = name(trimmed, kind_of).ok()?;
         let mut tag = Self {
             kind,
             path: Attribute::Absent,
             start_line: Attribute::Absent,
             end_line: Attribute::Absent,
             was: Attribute::Absent,
+            name: Attribute::Absent,
+            background: Attribute::Absent,
+            ready: Attribute::Absent,
             stray_quote: false,
         };
         loop {
@@ -94,6 +110,9 @@ impl<'a> OpeningTag<'a> {
             start_line: self.start_line.into_owned(),
             end_line: self.end_line.into_owned(),
             was: self.was.into_owned(),
+            name: self.name.into_owned(),
+            background: self.background.into_owned(),
+            ready: self.ready.into_owned(),
             stray_quote: self.stray_quote,
         }
     }
@@ -107,6 +126,12 @@ impl<'a> OpeningTag<'a> {
             &mut self.end_line
         } else if name.eq_ignore_ascii_case("was") {
             &mut self.was
+        } else if name.eq_ignore_ascii_case("name") {
+            &mut self.name
+        } else if name.eq_ignore_ascii_case("background") {
+            &mut self.background
+        } else if name.eq_ignore_ascii_case("ready") {
+            &mut self.ready
         } else {
             return;
         };
@@ -126,9 +151,9 @@ enum Part<'a> {
 }
 
 /// Parses `[NAME`, followed by a character that may follow a name.
-fn name(input: &str) -> IResult<&str, BlockKind> {
+fn name(input: &str, kind_of: impl Fn(&str) -> Option<BlockKind>) -> IResult<&str, BlockKind> {
     let word = take_while1(|c: char| c.is_ascii_uppercase() || c == '_');
-    let kind = map_opt(word, |word: &str| word.parse().ok());
+    let kind = map_opt(word, kind_of);
     // Keeps `[DONE-ish]` from being a tag.
     let boundary = peek(nom::character::complete::satisfy(|c| c.is_whitespace() || c == '/' || c == ']'));
     terminated(preceded(char('['), kind), boundary).parse(input)

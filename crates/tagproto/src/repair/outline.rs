@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    BlockKind, LineRange, ParseError, Refusal, RefusalKind, RepairKind, RepairSet, Span,
+    BlockKind, Dialect, LineRange, ParseError, Refusal, RefusalKind, RepairKind, RepairSet, Span,
     parse::scan::{self, Line, after, count_lines},
     repair::{
         fence::Fence,
@@ -52,7 +52,7 @@ pub(crate) enum End<'a> {
 const MARKERS: [&str; 4] = ["=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT ===", "=== PROMPT ==="];
 
 impl<'a> Outline<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str, dialect: Dialect) -> Self {
         let mut outline = Self::default();
         let mut walk = Walk::new(text);
         while walk.at < text.len() {
@@ -66,7 +66,11 @@ impl<'a> Outline<'a> {
                 walk.pass_to(end);
                 continue;
             }
-            if let Some(opening) = tag_line::opening(content)
+            let stop = || match dialect {
+                Dialect::Agentd => tag_line::stop(content),
+                Dialect::CodingAgent => None,
+            };
+            if let Some(opening) = tag_line::opening(content).or_else(stop)
                 && let Some(block) = walk.block(&line, opening)
             {
                 outline.push(block);

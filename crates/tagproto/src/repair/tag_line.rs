@@ -72,6 +72,14 @@ pub(crate) fn opening(line: &str) -> Option<Opening<'_>> {
     repaired(core, around).or_else(plain)
 }
 
+/// Parses a line as an undamaged STOP_PROCESS tag; `None` for anything else.
+pub(crate) fn stop(line: &str) -> Option<Opening<'_>> {
+    let tag = OpeningTag::read_stop(line.trim())?;
+    let name = Cow::Borrowed(tag.kind.name());
+    let (damage, unharmed) = (RepairSet::EMPTY, unharmed(line.trim(), RepairSet::EMPTY));
+    Some(Opening { tag, name, damage, unharmed, doubt: None })
+}
+
 /// Parses a line as a closing tag; `None` for anything else.
 pub(crate) fn closing(line: &str) -> Option<Closing> {
     let (core, mut damage) = peeled(line.trim())?;

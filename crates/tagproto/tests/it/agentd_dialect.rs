@@ -3,5 +3,6 @@
 mod edit_reports;
 mod line_numbers;
 mod near_misses;
+mod processes;
 mod ranges;
 mod view_numbers;

@@ -45,7 +45,7 @@ impl WorkspacePrefix {
                     self.shorten(folder);
                 }
             }
-            Request::GetWorkspaceInfo => {}
+            Request::StopProcess(_) | Request::GetWorkspaceInfo => {}
         }
     }
 

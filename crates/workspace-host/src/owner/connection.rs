@@ -1,6 +1,6 @@
 //! One client of the owner: its calls begin as they arrive and are answered as they end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,18 +12,19 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tagproto::{CommandResult, ExecutionObserver, Item};
 use wap_core::{
-    Call, CancelFlag, CommandObserver, FileChange, FileChanged, Limits, Origin, OutputStream, Reason,
-    Request, Tool, ToolEffect, WapError, Workspace,
+    Call, CancelFlag, CommandObserver, ConversationId, FileChange, FileChanged, Limits, Origin, OutputStream,
+    Reason, Request, Tool, ToolEffect, WapError, Workspace,
 };
 
 use crate::confinement::Confinement;
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
+use crate::owner::process_calls::{ListProcesses, StopListedProcess};
 use crate::owner::protocol::{
-    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, FILE_STATES,
-    FileStatesRequest, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, UNDO,
-    VERSION, Welcome,
+    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, END_CONVERSATION,
+    EndConversation, FILE_STATES, FileStatesRequest, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed,
+    STARTED, Started, UNDO, VERSION, Welcome,
 };
 use crate::owner::session_call::{
     ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
@@ -47,6 +48,8 @@ struct Client {
     host: Arc<Host>,
     outgoing: Outgoing,
     running: Mutex<HashMap<u64, CancelFlag>>,
+    /// Its conversations that have started background processes.
+    with_processes: Mutex<BTreeSet<ConversationId>>,
     /// Its options about the confinement of commands and about protected names.
     confinement: Confinement,
 }
@@ -71,6 +74,8 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
     for (_, cancel) in running {
         cancel.cancel();
     }
+    let with_processes = std::mem::take(&mut *client.with_processes());
+    with_processes.iter().for_each(|conversation| host.workspace.end_conversation(conversation));
 }
 
 /// Exchanges greetings; `None` if the client is refused, or sends none in time.
@@ -97,6 +102,7 @@ fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>,
         host: Arc::clone(host),
         outgoing: Outgoing::start(stream.try_clone().ok()?).ok()?,
         running: Mutex::default(),
+        with_processes: Mutex::default(),
         confinement: hello.map(|hello| hello.confinement).unwrap_or_default(),
     };
     if let Some(why) = why {
@@ -112,6 +118,10 @@ fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>,
 impl Client {
     fn running(&self) -> MutexGuard<'_, HashMap<u64, CancelFlag>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_processes(&self) -> MutexGuard<'_, BTreeSet<ConversationId>> {
+        self.with_processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, message: Vec<u8>) {
@@ -133,6 +143,14 @@ impl Client {
             }
             return;
         }
+        if message.method == END_CONVERSATION {
+            if let Ok(EndConversation { conversation }) = serde_json::from_value(message.params)
+                && self.with_processes().remove(&conversation)
+            {
+                self.host.workspace.end_conversation(&conversation);
+            }
+            return;
+        }
         let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
         match message.method.as_str() {
             // A client that is being sent something else at this moment needs no answer: any byte shows that the owner lives.
@@ -150,6 +168,8 @@ impl Client {
             ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
             PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),
             ApplyReply::METHOD => self.begin_session::<ApplyReply>((id, bytes), message.params),
+            ListProcesses::METHOD => self.begin_session::<ListProcesses>((id, bytes), message.params),
+            StopListedProcess::METHOD => self.begin_session::<StopListedProcess>((id, bytes), message.params),
             CollectGarbage::METHOD => self.begin_session::<CollectGarbage>((id, bytes), message.params),
             CHANGE_FILES => {
                 self.begin(
@@ -239,6 +259,9 @@ impl Client {
         }
         self.begin((id, bytes), tool, params, move |client, arguments: Value, call| {
             let request = Request::parse(tool.name(), arguments)?;
+            if request.is_background() {
+                client.with_processes().insert(call.origin.conversation.clone());
+            }
             let mut observer = Forward { client, id };
             Ok(rendered(id, &request.answer(&*client.host.workspace, call, &mut observer)?))
         });

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use wap_core::{Call, CommandObserver, Limits, OutputStream, Reason, WapError};
+use wap_core::{Call, CommandObserver, ConversationId, Limits, OutputStream, Reason, WapError};
 
 use crate::json_rpc;
 use crate::line_input::{Line, read_line};
 use crate::owner::protocol::{
-    CallParams, HELLO, Hello, Incoming, IncomingError, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED,
-    Started, Welcome,
+    CallParams, END_CONVERSATION, EndConversation, HELLO, Hello, Incoming, IncomingError, LEAVING, MISMATCH,
+    PING, PRINTED, Printed, STARTED, Started, Welcome,
 };
 use crate::state::socket;
 
@@ -56,6 +56,8 @@ pub enum CallLimit {
 pub struct OwnerConnection {
     shared: Arc<Shared>,
     next_id: AtomicU64,
+    /// True once a background process was started over it.
+    has_processes: AtomicBool,
     /// The owner.
     pub owner: Welcome,
 }
@@ -149,7 +151,23 @@ impl OwnerConnection {
             .name("owner".to_owned())
             .spawn(move || reader.receive(receiving))
             .map_err(broken)?;
-        Ok(OwnerConnection { shared, next_id: AtomicU64::new(1), owner: welcome })
+        let has_processes = AtomicBool::new(false);
+        Ok(OwnerConnection { shared, next_id: AtomicU64::new(1), has_processes, owner: welcome })
+    }
+
+    /// Notes that a background process is about to be started.
+    pub(crate) fn expect_processes(&self) {
+        self.has_processes.store(true, Ordering::Relaxed);
+    }
+
+    /// Has the owner end what a conversation has left running, without waiting for it. It does so as well when the
+    /// connection is closed.
+    pub(crate) fn end_conversation(&self, conversation: &ConversationId) {
+        if self.has_processes.load(Ordering::Relaxed) {
+            let params = EndConversation { conversation: conversation.clone() };
+            // A failure needs no handling: the connection is broken then.
+            let _ = self.shared.send(json_rpc::message(None, END_CONVERSATION, &params));
+        }
     }
 
     /// Makes a call and waits for its answer, while the owner lives and the time allows.

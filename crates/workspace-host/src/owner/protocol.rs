@@ -10,7 +10,7 @@ use tagproto::CommandResult;
 use wap_core::{ConversationId, FileChanged, Moment, Origin, OutputStream, Retention, RunKey};
 
 /// The version of the protocol, raised whenever a message changes.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";
@@ -18,6 +18,8 @@ pub(crate) const HELLO: &str = "agentd/hello";
 pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
 /// Requests the versions of files: [`CallParams`] with a [`FileStatesRequest`].
 pub(crate) const FILE_STATES: &str = "agentd/fileStates";
+/// Ends what a conversation has left running: an [`EndConversation`], without an answer.
+pub(crate) const END_CONVERSATION: &str = "agentd/endConversation";
 /// Reverts changes: [`CallParams`] with an `UndoRequest`.
 pub(crate) const UNDO: &str = "agentd/undo";
 /// Checks that the owner lives, without parameters: answered at once, whatever else it is doing.
@@ -65,6 +67,12 @@ pub struct Welcome {
 pub(crate) struct FileStatesRequest {
     pub paths: Vec<String>,
     pub since: Option<Moment>,
+}
+
+/// The end of a conversation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EndConversation {
+    pub conversation: ConversationId,
 }
 
 /// The parameters of a call.

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wap_core::{
-    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    Call, CancelFlag, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
+    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, Tool, Unobserved, WapError,
+    Workspace, WorkspaceInfo,
 };
 
 use crate::failure::{Exit, Failure};
@@ -469,15 +470,40 @@ impl Workspace for SharedWorkspace {
     ) -> Result<ExecuteCommandResponse, WapError> {
         self.may_change()?;
         let mut request = request.clone();
-        // The owner may have been started with another timeout.
-        request.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
+        // The owner may have been started with another timeout. A process without a text to wait for is only glanced at.
+        if request.background.is_none() || request.ready.is_some() {
+            request.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
+        }
         let time =
             Duration::from_millis(request.timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(0));
         let limit = CallLimit::OnceStarted(time);
+        if request.background.is_some()
+            && let Access::Client(connection) = &*self.lock()
+        {
+            connection.expect_processes();
+        }
         let owner_request = OwnerRequest { method: Tool::ExecuteCommand.name(), request: &request, limit };
         self.ask(call, &owner_request, observer, |opened, observer| {
             opened.workspace().execute_command(call, &request, observer)
         })
+    }
+
+    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        let owner_request =
+            OwnerRequest { method: Tool::StopProcess.name(), request, limit: CallLimit::Ordinary };
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
+            opened.workspace().stop_process(call, request)
+        })
+    }
+
+    fn end_conversation(&self, conversation: &ConversationId) {
+        // Without waiting for another process: its owner ends the processes when the connection is closed, too.
+        let access = self.lock().clone();
+        match access {
+            Access::Owner(opened) => opened.workspace().end_conversation(conversation),
+            Access::Client(connection) => connection.end_conversation(conversation),
+            Access::None | Access::Silent { .. } => {}
+        }
     }
 }
 

@@ -22,7 +22,7 @@ fn body(text: &str) -> String {
     let [Item::Block(block)] = reply.items.as_slice() else { panic!("{:?}", reply.items) };
     match &block.value {
         Block::CreateFile { body, .. } | Block::EditFile { body, .. } => body.text().to_owned(),
-        Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
+        Block::RunCommand { command: text, .. } | Block::Message { text } | Block::Done { summary: text } => {
             text.to_string()
         }
         other => panic!("{other:?}"),

@@ -259,7 +259,10 @@ fn blocks_that_no_text_can_carry_are_refused_by_render() {
     assert_eq!(render_block(&file("a\"b", "x")), Err(RenderError::UnquotablePath(kind)));
     assert_eq!(render_block(&file("a", "x\n [/CREATE_FILE]\t")), Err(RenderError::ClosingTagInBody(kind)));
     assert_eq!(render_block(&file("a", "x\r\ny")), Err(RenderError::CarriageReturn(kind)));
-    assert_eq!(render_block(&Block::RunCommand { command: "".into() }), Err(RenderError::EmptyCommand));
+    assert_eq!(
+        render_block(&Block::RunCommand { command: "".into(), background: None }),
+        Err(RenderError::EmptyCommand)
+    );
     assert_eq!(
         render_block(&Block::Done { summary: " x".into() }),
         Err(RenderError::Untrimmed(tagproto::BlockKind::Done))
