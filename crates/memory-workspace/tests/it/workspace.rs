@@ -324,7 +324,7 @@ fn a_command_without_a_script_is_refused() {
             command: command.into(),
             working_directory: folder.map(str::to_owned),
             timeout,
-            environment: None,
+            ..ExecuteCommand::default()
         };
         workspace.execute_command(&Caller::once().call(), &request, &mut Unobserved).unwrap_err().reason()
     };

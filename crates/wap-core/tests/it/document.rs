@@ -7,6 +7,8 @@ use wap_core::*;
 pub(crate) fn examples() -> Vec<(&'static str, Value)> {
     vec![
         ("exploreFiles", json!({ "path": "src" })),
+        ("executeCommand", json!({ "command": "npm run dev", "background": "web", "ready": "Listening on" })),
+        ("stopProcess", json!({ "name": "web" })),
         (
             "exploreFiles",
             json!({ "path": ".", "recursive": true, "excludePatterns": ["**/node_modules/**", "**/.git/**"] }),
@@ -83,6 +85,7 @@ pub(crate) fn arguments(request: &Request) -> Value {
         Request::DeleteFile(request) => json!(request),
         Request::SearchFiles(request) => json!(request),
         Request::ExecuteCommand(request) => json!(request),
+        Request::StopProcess(request) => json!(request),
         Request::GetWorkspaceInfo => json!({}),
     }
 }
@@ -199,6 +202,16 @@ pub(crate) fn responses() -> Vec<Response> {
             warnings: vec![],
             denied: Vec::new(),
         }),
+        Response::StopProcess(StopProcessResponse {
+            name: "web".into(),
+            had_ended: false,
+            exit_code: Some(143),
+            output: "o".into(),
+            is_output_truncated: false,
+            duration_ms: 7,
+            warnings: vec![],
+            denied: vec![],
+        }),
         Response::GetWorkspaceInfo(WorkspaceInfo {
             root: "/w".into(),
             default_exclusions: vec!["**/.git/**".into()],
@@ -220,6 +233,7 @@ fn responses_carry_the_names_of_the_document() {
     {"success":true,"path":"a"}
     {"matches":[{"path":"a","line":2,"matchText":"hit","contextBefore":["1"],"contextAfter":["3"]}],"isTruncated":false,"totalMatches":1}
     {"stdout":"o","stderr":"e","exitCode":0,"isOutputTruncated":false,"durationMs":7,"sandbox":"level=full"}
+    {"name":"web","hadEnded":false,"exitCode":143,"output":"o","isOutputTruncated":false,"durationMs":7}
     {"root":"/w","defaultExclusions":["**/.git/**"],"limits":{"maxFileSize":1048576,"maxDirectoryEntries":500,"maxSearchResults":100,"maxOutputSize":1048576,"maxExecutionTime":30000},"sandbox":"level=full"}
     "#);
 }

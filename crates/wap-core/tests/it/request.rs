@@ -122,7 +122,7 @@ fn arguments_that_are_no_object_are_refused() {
 fn the_refusal_of_an_unknown_tool_lists_the_tools() {
     let error = refusal("moveFile", json!({}));
     assert_eq!(error.reason(), Reason::UnknownTool);
-    insta::assert_snapshot!(error, @"there is no tool 'moveFile'; the tools are exploreFiles, readFile, writeFile, modifyFile, deleteFile, searchFiles, executeCommand, getWorkspaceInfo");
+    insta::assert_snapshot!(error, @"there is no tool 'moveFile'; the tools are exploreFiles, readFile, writeFile, modifyFile, deleteFile, searchFiles, executeCommand, stopProcess, getWorkspaceInfo");
 }
 
 #[test]
