@@ -76,6 +76,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
         limit: u64,
     },
+    /// List the background processes of clients and sessions, or end one.
+    Processes {
+        /// End the processes of this name.
+        #[arg(long, value_name = "NAME")]
+        stop: Option<String>,
+    },
     /// List runs with their changes, newest first.
     Log {
         /// At most this many runs.

@@ -12,6 +12,7 @@ pub(crate) mod index;
 pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod parse;
+mod processes;
 mod review;
 pub(crate) mod serve;
 pub(crate) mod session;
@@ -48,6 +49,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         }
         Some(Command::Replay { file }) => sessions::replay::replay(common, console, &file),
         Some(Command::Gc { limit }) => gc::collect(common, console, limit),
+        Some(Command::Processes { stop }) => processes::processes(common, console, stop.as_deref()),
         Some(Command::Log { limit, all }) => log::log(common, console, limit, all),
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
         Some(Command::Diff { range, all }) => diff::diff(common, console, range, all),

@@ -47,7 +47,7 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 36] = [
+const COMMANDS: [(&str, &[&str]); 37] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",
@@ -61,6 +61,7 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("show", FOLDERS),
     ("replay", ONCE),
     ("gc", &["workspace", "base", "trust-state", "json", "read-only", "home-limit"]),
+    ("processes", FOLDERS),
     ("log", FOLDERS),
     ("undo", CHANGES),
     ("diff", FOLDERS),
