@@ -20,10 +20,10 @@ pub struct ExecuteCommand {
     /// The text for `/bin/sh -c`.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub command: String,
-    /// Folder to run in, beneath the root; absent means the root.
+    /// Beneath the root; absent means the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<String>,
-    /// Longest run time in milliseconds; absent means `maxExecutionTime`, over one hour is clamped.
+    /// Milliseconds; absent means `maxExecutionTime`, at most one hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub timeout: Option<i64>,
@@ -41,10 +41,10 @@ pub struct ExecuteCommand {
         )
     )]
     pub environment: Option<BTreeMap<String, String>>,
-    /// Extension: run it in the background under this name, beside later commands; `stopProcess` ends it.
+    /// Extension: the name of a process that is left running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
-    /// Extension: with `background`, answer once this text is in its output.
+    /// Extension: with `background`, answer at this text in its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<String>,
 }

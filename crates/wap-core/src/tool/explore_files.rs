@@ -19,7 +19,7 @@ pub struct ExploreFiles {
     /// Globs that replace the default exclusions; `[]` excludes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
-    /// Levels below the start folder; absent means 3 when recursive.
+    /// Absent means 3 levels when recursive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_depth: Option<i64>,

@@ -67,7 +67,7 @@ pub enum ModifyOperation {
     /// Inserts lines after a line; 0 inserts at the top.
     Insert {
         /// The line before the new ones.
-        #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+        #[cfg_attr(feature = "schema", schemars(description = "", range(min = 0)))]
         after_line: i64,
         /// The new lines.
         #[cfg_attr(feature = "schema", schemars(description = ""))]

@@ -62,7 +62,6 @@ pub struct StartedProcess {
 #[serde(rename_all = "camelCase")]
 pub struct StopProcess {
     /// The name given as `background`.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,
 }
 

@@ -12,15 +12,17 @@ pub struct SearchFiles {
     /// Files and folders to search.
     pub paths: Vec<String>,
     /// The text or the expression.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(description = "", length(min = 1)))]
     pub query: String,
     /// The kind of query.
+    #[cfg_attr(feature = "schema", schemars(description = ""))]
     #[serde(rename = "type")]
     pub query_type: QueryType,
     /// False searches only the folder itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
     /// Globs that replace the default exclusions.
+    #[cfg_attr(feature = "schema", schemars(description = ""))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
     /// Lines around each match; absent means 2, at most 20.

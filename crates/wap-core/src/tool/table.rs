@@ -64,7 +64,7 @@ impl Tool {
             Tool::ReadFile => {
                 "Reads a file, or the lines startLine..endLine of it. Read a file before you modify it; use ranges for \
                  large files. In text, each line follows its number and a bar, which are not part of the file. \
-                 '@output/…' names from executeCommand are read here too."
+                 Names '@output/…' are read here too."
             }
             Tool::WriteFile => {
                 "Writes a whole file: mode create fails if it exists, overwrite (default) replaces it, append adds to \
@@ -81,9 +81,9 @@ impl Tool {
                  back-references). One match per line. If truncated, use narrower paths or query."
             }
             Tool::ExecuteCommand => {
-                "Runs a shell command in the workspace, confined and with a time limit; nothing it starts outlives it. \
-                 A non-zero exit code is a normal answer. For a server give `background`, a name, and `ready`: later \
-                 commands reach it on localhost, and readFile '@process/NAME' has its output."
+                "Runs a shell command, confined and with a time limit; nothing it starts outlives it. A non-zero exit \
+                 code is a normal answer. A server runs on under the name in `background`: later commands reach it on \
+                 localhost, readFile '@process/NAME' has its output."
             }
             Tool::StopProcess => "Ends a background process and returns its output.",
             Tool::GetWorkspaceInfo => "Returns the workspace's default exclusions, limits and confinement.",

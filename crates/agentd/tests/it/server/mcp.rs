@@ -61,7 +61,7 @@ fn the_handshake_tells_who_it_is_and_how_to_work() {
 }
 
 #[test]
-fn the_list_has_seven_tools_and_is_short() {
+fn the_list_has_eight_tools_and_is_short() {
     let project = Project::new();
     let mut client = start(&project, &[]);
     let id = client.request("tools/list", json!({}));
@@ -78,12 +78,13 @@ fn the_list_has_seven_tools_and_is_short() {
         "modifyFile",
         "searchFiles",
         "executeCommand",
+        "stopProcess",
         "getWorkspaceInfo",
     ];
     assert_eq!(names, expected);
     for tool in &tools {
         let name = tool["name"].as_str().unwrap();
-        let is_text = ["readFile", "searchFiles", "executeCommand"].contains(&name);
+        let is_text = ["readFile", "searchFiles", "executeCommand", "stopProcess"].contains(&name);
         assert_eq!(tool.get("outputSchema").is_none(), is_text, "{name}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
         let reads = ["exploreFiles", "readFile", "searchFiles", "getWorkspaceInfo"].contains(&name);
@@ -209,7 +210,7 @@ fn the_stateless_era_needs_no_handshake() {
     let versions = answer["supportedVersions"].as_array().unwrap();
     assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{answer}");
     let list = client.does("tools/list", json!({ "_meta": meta }));
-    assert_eq!(list["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(list["tools"].as_array().unwrap().len(), 8);
     let read = client
         .does("tools/call", json!({ "_meta": meta, "name": "readFile", "arguments": { "path": "a.txt" } }));
     assert_eq!(read["resultType"], "complete", "{read}");

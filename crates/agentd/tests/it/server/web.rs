@@ -408,7 +408,7 @@ fn mcp_is_there_too_in_both_eras() {
     let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": { "_meta": meta } });
     let era = ["Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: tools/list"];
     let list = result(post(list, &era).has_status(200).text());
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 7, "{list}");
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 8, "{list}");
     // The same guard as everywhere.
     assert_eq!(post(initialize.clone(), &["Origin: http://evil.example"]).status, 403);
     assert_eq!(post(initialize.clone(), &["Host: evil.example"]).status, 403);
