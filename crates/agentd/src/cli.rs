@@ -11,14 +11,14 @@ use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 use crate::commands::apply::ApplyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
-use crate::commands::diff::change_range;
+use crate::commands::history::diff::change_range;
+use crate::commands::history::undo::UndoOptions;
 use crate::commands::index::IndexCommand;
 use crate::commands::mcp::McpOptions;
 use crate::commands::parse::Format;
 use crate::commands::serve::ServeOptions;
 use crate::commands::session::options::{NewOptions, ResumeOptions};
 use crate::commands::setup::SetupOptions;
-use crate::commands::undo::UndoOptions;
 use crate::common_options::CommonOptions;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.

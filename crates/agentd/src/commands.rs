@@ -5,11 +5,10 @@ mod call;
 pub(crate) mod cocode;
 pub(crate) mod codali;
 mod demo;
-pub(crate) mod diff;
 mod doctor;
 mod gc;
+pub(crate) mod history;
 pub(crate) mod index;
-pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod parse;
 mod processes;
@@ -19,7 +18,6 @@ pub(crate) mod session;
 mod sessions;
 pub(crate) mod setup;
 mod shell_help;
-pub(crate) mod undo;
 mod wap;
 
 use crate::cli::Command;
@@ -50,9 +48,9 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Replay { file }) => sessions::replay::replay(common, console, &file),
         Some(Command::Gc { limit }) => gc::collect(common, console, limit),
         Some(Command::Processes { stop }) => processes::processes(common, console, stop.as_deref()),
-        Some(Command::Log { limit, all }) => log::log(common, console, limit, all),
-        Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
-        Some(Command::Diff { range, all }) => diff::diff(common, console, range, all),
+        Some(Command::Log { limit, all }) => history::log::log(common, console, limit, all),
+        Some(Command::Undo(undo)) => history::undo::undo(common, console, &undo),
+        Some(Command::Diff { range, all }) => history::diff::diff(common, console, range, all),
         Some(Command::Parse { format: Format::Tag { file, strict, dialect } }) => {
             parse::tag(console, &file, strict, dialect)
         }

@@ -16,8 +16,8 @@ use workspace_host::session_failure::explain;
 use workspace_host::state;
 use workspace_host::{LocalSessions, WorkspacePaths, undo_lines};
 
+use crate::commands::history::undo;
 use crate::commands::session::cancel_flag;
-use crate::commands::undo;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;

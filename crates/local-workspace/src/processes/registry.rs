@@ -108,8 +108,8 @@ impl Processes {
     pub(crate) fn find(&self, conversation: &ConversationId, name: &str) -> Result<Arc<Entry>, WapError> {
         let groups = self.groups();
         let Some(group) = groups.get(conversation) else { return Err(unknown(name, &[])) };
-        let found = group.entries.iter().find(|entry| entry.name == name);
-        found.cloned().ok_or_else(|| unknown(name, &names(group)))
+        let entry = group.entries.iter().find(|entry| entry.name == name);
+        entry.cloned().ok_or_else(|| unknown(name, &names(group)))
     }
 
     /// Returns the network that commands of a conversation share with its processes; `None` if none runs.

@@ -167,7 +167,7 @@ impl LocalWorkspace {
             Readiness::Waiting => {
                 if let Some(ready) = ready {
                     warnings.push(format!(
-                        "`{ready}` has not appeared within {} ms; the process goes on, and '{PROCESS_PREFIX}{name}' has \
+                        "`{ready}` has not appeared within {} ms; the process runs on, and '{PROCESS_PREFIX}{name}' has \
                          its output",
                         limit.as_millis()
                     ));

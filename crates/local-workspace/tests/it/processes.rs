@@ -196,9 +196,9 @@ fn the_next_command_learns_that_a_process_has_ended() {
     execute(&workspace, &of("a"), &background("web", text, "up")).unwrap();
     fixture.put("end", "");
     until("the end", || !output(&workspace, &of("a"), "web").unwrap().warnings.is_empty());
-    let told = execute(&workspace, &of("a"), &command("true")).unwrap().warnings;
+    let warnings = execute(&workspace, &of("a"), &command("true")).unwrap().warnings;
     assert_eq!(
-        told,
+        warnings,
         ["the background process 'web' has ended with exit code 7; its output is '@process/web'"]
     );
     assert_eq!(execute(&workspace, &of("a"), &command("true")).unwrap().warnings, [""; 0]);

@@ -216,8 +216,8 @@ mod tests {
             pieces in proptest::collection::vec("[abc]{0,5}", 0..8),
         ) {
             let mut ready = ReadyText::new(&text);
-            let found = pieces.iter().any(|piece| ready.is_in(OutputStream::Stdout, piece.as_bytes()));
-            prop_assert_eq!(found, pieces.concat().contains(&text));
+            let is_in = pieces.iter().any(|piece| ready.is_in(OutputStream::Stdout, piece.as_bytes()));
+            prop_assert_eq!(is_in, pieces.concat().contains(&text));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::policy::network::AllowedName;
 use crate::spawner::preparation::Preparation;
 use crate::spawner::wire::{Decoder, Encoder};
 
-/// The kind of a request, which is told apart by the bytes of its packet.
+/// The kind of a request, which differs by the bytes of its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     /// Runs a command.

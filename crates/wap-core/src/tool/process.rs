@@ -83,10 +83,10 @@ pub struct StopProcessResponse {
     pub is_output_truncated: bool,
     /// Run time in milliseconds.
     pub duration_ms: u64,
-    /// What the caller should know.
+    /// Notes for the caller.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What a process that failed was refused by its confinement, at most 20 entries.
+    /// The refusals of a process that failed by its confinement, at most 20 entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<Denied>,
 }

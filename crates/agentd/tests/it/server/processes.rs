@@ -158,8 +158,8 @@ fn http_needs_a_conversation_and_llm4s_has_one() {
     let mine = ["agentd-conversation: mine"];
     let started = host.call_as("executeCommand", &start(&marker), &mine).has_status(200).json();
     assert_eq!(started["background"], json!({ "name": "web", "state": "ready", "output": "@process/web" }));
-    let asked = host.call_as("executeCommand", &json!({ "command": ASK }), &mine).has_status(200).json();
-    assert_eq!(asked["stdout"], "page\n\n");
+    let served = host.call_as("executeCommand", &json!({ "command": ASK }), &mine).has_status(200).json();
+    assert_eq!(served["stdout"], "page\n\n");
     let mut client = SocketClient::connect(&host);
     client.execute("other", ASK);
     assert!(!streamed(&client.until_completed("other"), "stdout").contains("page"));
@@ -171,7 +171,7 @@ fn http_needs_a_conversation_and_llm4s_has_one() {
     assert!(survivors(&llm4s) > 0);
     drop(client);
     all_gone(&llm4s);
-    assert!(survivors(&marker) > 0, "the named conversation goes on");
+    assert!(survivors(&marker) > 0, "the named conversation continues");
     host.interrupt();
     all_gone(&marker);
 }

@@ -40,7 +40,7 @@ fn the_tags_are_read_in_this_dialect_only() {
     assert_eq!(written, REPLY);
     // The original ignores attributes that it does not know, and takes the other tag for prose.
     let plain = Block::RunCommand { command: "npm run dev".into(), background: None };
-    assert_eq!(blocks(REPLY, Dialect::CodingAgent), [plain.clone()]);
+    assert_eq!(blocks(REPLY, Dialect::CodingAgent), std::slice::from_ref(&plain));
     let [Item::Block(strict)] = &*parse(REPLY) else { panic!("one block") };
     assert_eq!(strict.value, plain);
 }

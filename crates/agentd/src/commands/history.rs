@@ -1,0 +1,5 @@
+//! The commands about what was done: the list of runs, their differences, and undoing them.
+
+pub(crate) mod diff;
+pub(crate) mod log;
+pub(crate) mod undo;
