@@ -12,6 +12,7 @@ mod search;
 mod skeleton;
 mod status;
 mod store;
+mod task_files;
 mod words;
 
 pub use error::OpenError;

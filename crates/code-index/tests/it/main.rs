@@ -12,4 +12,5 @@ mod planted;
 mod python_imports;
 mod ranking;
 mod store;
+mod task_files;
 mod truth;

@@ -1,0 +1,65 @@
+//! The files that matter for a task.
+
+use std::fs;
+use std::path::Path;
+
+use code_index::LocalIndex;
+use rel_path::RelPath;
+use serde_json::Value;
+use wap_core::TaskFile;
+
+use crate::fixture::{Fixture, call, refresh, source};
+
+fn files_for(index: &LocalIndex, task: &str, limit: usize) -> Vec<TaskFile> {
+    call(|call| index.files_for_task(call, task, limit)).unwrap()
+}
+
+fn paths(files: &[TaskFile]) -> Vec<&str> {
+    files.iter().map(|file| file.path.as_str()).collect()
+}
+
+#[test]
+fn a_file_that_the_task_names_comes_first_then_definitions_and_neighbours() {
+    let fixture = Fixture::new([
+        ("src/greet.py", "def greet(name):\n    return name\n\n\ndef part_of(name):\n    return name\n"),
+        ("src/main.py", "from src.greet import greet\n\nprint(greet('you'))\n"),
+        ("src/count_words.py", "import sys\n\n\ndef count_words(text):\n    return len(text.split())\n"),
+        ("notes/plan.md", "Nothing about this.\n"),
+    ]);
+    let index = fixture.index();
+    let files = files_for(&index, "Let src/greet.py use count_words", 10);
+    let mut all = paths(&files);
+    assert_eq!(all[0], "src/greet.py");
+    all.sort_unstable();
+    assert_eq!(all, ["src/count_words.py", "src/greet.py", "src/main.py"]);
+    assert_eq!(files[0].outline, [1, 5]);
+    let defining = files.iter().find(|file| file.path == "src/count_words.py").unwrap();
+    assert!(defining.passages.iter().any(|lines| lines.first <= 4 && 4 <= lines.last), "{defining:?}");
+    assert_eq!(files_for(&index, "Let src/greet.py use count_words", 1).len(), 1);
+    assert_eq!(files_for(&index, "zebra", 10), []);
+}
+
+#[test]
+fn most_files_that_a_person_would_open_first_are_ranked_high() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let truth = fs::read(repository.join("fixtures/first-message/this-repository.json")).unwrap();
+    let truth: Value = serde_json::from_slice(&truth).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    // The table holds the tasks themselves.
+    let source = source(&repository).without(RelPath::parse("fixtures/first-message").unwrap());
+    let (index, _) = LocalIndex::open(state.path(), source, Default::default()).unwrap();
+    refresh(&index);
+    let (mut found, mut all) = (0, 0);
+    for task in truth["tasks"].as_array().unwrap() {
+        let files = files_for(&index, task["task"].as_str().unwrap(), 30);
+        for wanted in task["files"].as_array().unwrap() {
+            let rank = files.iter().position(|file| file.path == *wanted);
+            all += 1;
+            found += usize::from(rank.is_some());
+            if rank.is_none() {
+                eprintln!("not found: {wanted}");
+            }
+        }
+    }
+    assert!(found * 10 >= all * 8, "{found} of {all}");
+}
