@@ -27,7 +27,7 @@ pub(super) struct TaskNames {
 impl TaskNames {
     /// Finds the names; `paths` are all files.
     pub(super) fn of(task: &str, paths: &[String]) -> TaskNames {
-        let mut found = TaskNames::default();
+        let mut names = TaskNames::default();
         let folder_names: BTreeSet<&str> =
             paths.iter().flat_map(|path| path.split('/').rev().skip(1)).collect();
         for word in words(task) {
@@ -35,24 +35,24 @@ impl TaskNames {
             if path.contains('/') || path.contains('.') {
                 let named: Vec<&String> = paths.iter().filter(|one| ends_with_path(one, path)).collect();
                 if (1..=MOST_FILES_OF_SPELLING).contains(&named.len()) {
-                    add(&mut found.files, named.into_iter().cloned());
+                    add(&mut names.files, named.into_iter().cloned());
                     continue;
                 }
                 if path.contains('/') && paths.iter().any(|one| super::is_beneath(one, path)) {
-                    add(&mut found.folders, [path.to_owned()]);
+                    add(&mut names.folders, [path.to_owned()]);
                     continue;
                 }
             }
             if folder_names.contains(path) {
-                add(&mut found.word_folders, [path.to_owned()]);
+                add(&mut names.word_folders, [path.to_owned()]);
             }
             if let Some(name) = code_name(word) {
-                add(&mut found.names, other_spelling(&name));
-                add(&mut found.names, [name]);
+                add(&mut names.names, other_spelling(&name));
+                add(&mut names.names, [name]);
             }
         }
-        found.names.truncate(MOST_NAMES);
-        found
+        names.names.truncate(MOST_NAMES);
+        names
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_a_task_are_told_apart() {
+    fn names_of_a_task_have_kinds() {
         let paths = [
             "crates/egress/src/dial/route.rs",
             "crates/gc/src/lib.rs",
