@@ -42,8 +42,9 @@ pub use dialect::{Dialect, UnknownDialect};
 pub use foreign::ForeignFault;
 pub use held_reply::{HeldReply, Incoming};
 pub use outbox::{
-    Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
-    RequestedText, ShownFile, ShownLines, gather, read_outbox, render_outbox, whole_outbox,
+    Context, ListedEntry, ListedFolder, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts,
+    RequestedFile, RequestedText, Shape, ShownFile, ShownLines, SuggestedFile, TokenCounter, USUAL_BUDGET,
+    estimated_tokens, gather, gather_first, read_outbox, render_outbox, render_outbox_counted, whole_outbox,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};

@@ -6,8 +6,10 @@
 
 mod budget;
 mod context;
+mod credential_name;
 mod fence;
 mod gather;
+mod gather_first;
 mod limits;
 mod line_text;
 mod listing;
@@ -16,12 +18,17 @@ mod parts;
 mod read;
 mod render;
 mod results;
+mod shape;
 mod structure;
+mod suggested;
 
 pub use context::{Context, ListedEntry, RequestedFile, RequestedText};
 pub use gather::gather;
+pub use gather_first::gather_first;
 pub use limits::OutboxLimits;
 pub use outbox_error::{OutboxError, OutboxErrorKind};
 pub use parts::{OutboxParts, ShownFile, ShownLines};
 pub use read::read_outbox;
-pub use render::{Outbox, render_outbox, whole_outbox};
+pub use render::{Outbox, USUAL_BUDGET, render_outbox, render_outbox_counted, whole_outbox};
+pub use shape::{ListedFolder, Shape};
+pub use suggested::{SuggestedFile, TokenCounter, estimated_tokens};

@@ -1,7 +1,8 @@
 //! The amount of each part of an outbox that keeps the whole within a token budget.
 
-use super::Context;
 use super::results::MOST_RESULTS;
+use super::suggested::estimated_tokens;
+use super::{Context, TokenCounter};
 use crate::Session;
 
 /// The limits of each part.
@@ -35,9 +36,10 @@ impl Allowance {
         tokens: u32,
         session: &Session,
         context: &Context,
+        count: TokenCounter,
         render: impl Fn(&Allowance) -> String,
     ) -> Allowance {
-        let fits = |allowance: &Allowance| estimated_tokens(&render(allowance)) <= u64::from(tokens);
+        let fits = |allowance: &Allowance| is_within(&render(allowance), u64::from(tokens), count);
         let mut allowance = Allowance::ALL;
         if fits(&allowance) {
             return allowance;
@@ -76,7 +78,11 @@ impl Allowance {
     }
 }
 
-/// Estimates the tokens of a text: a quarter of its characters, rounded up.
-fn estimated_tokens(text: &str) -> u64 {
-    (text.chars().count() as u64).div_ceil(4)
+/// Checks whether a text has at most so many tokens. Counts only where that is in doubt.
+pub(super) fn is_within(text: &str, tokens: u64, count: TokenCounter) -> bool {
+    // A token has at least one byte, and texts with more than twice the estimate are far beyond any vocabulary's count.
+    if text.len() as u64 <= tokens {
+        return true;
+    }
+    estimated_tokens(text) <= tokens.saturating_mul(2) && count(text) <= tokens
 }

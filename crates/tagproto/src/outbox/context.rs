@@ -2,6 +2,8 @@
 
 use wap_core::{EntryKind, FileVersion, LineSpan};
 
+use super::{Shape, SuggestedFile};
+
 /// Everything that an outbox shows and that comes from the workspace; [`gather`](crate::gather) collects it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
@@ -13,6 +15,10 @@ pub struct Context {
     pub listing_notes: Vec<String>,
     /// The requested files, in the order of the requests.
     pub files: Vec<RequestedFile>,
+    /// The shape of the workspace, which stands in the place of a list that is too long; first messages only.
+    pub shape: Option<Shape>,
+    /// The files that matter for the task, the most relevant one in front; first messages only.
+    pub suggested: Vec<SuggestedFile>,
 }
 
 /// One line of the listing.

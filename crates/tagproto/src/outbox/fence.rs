@@ -4,9 +4,10 @@ use wap_core::{LineSpan, numbered_view};
 
 use super::line_text::{escape_name, fold, seen_lines};
 use super::structure::{
-    CRLF_LINES, NO_FINAL_NEWLINE, SHORTEST_FENCE, SHOWN_LINES, UNREADABLE, fence_dashes, reads_as_structure,
+    CRLF_LINES, NO_FINAL_NEWLINE, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, UNREADABLE, fence_dashes,
+    reads_as_structure,
 };
-use super::{RequestedFile, RequestedText};
+use super::{RequestedFile, RequestedText, SuggestedFile};
 use crate::Dialect;
 
 /// Writes a file, at most `limit_characters` of its text, and returns the lines that the model sees; `None` for none.
@@ -62,6 +63,60 @@ pub(super) fn write_file(
     out.push('\n');
 
     if extent.is_whole { Some(LineSpan::ALL) } else { extent.lines }
+}
+
+/// Writes some lines of a suggested file, with their numbers; `lines` are ascending and disjoint.
+///
+/// One range is written as a request for it would be. Of several, the numbers show where lines are left out.
+pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[LineSpan]) {
+    let all: Vec<&str> = file.text.split_inclusive('\n').collect();
+    let text_of = |span: &LineSpan| all[(span.first - 1) as usize..span.last as usize].concat();
+    if let [span] = lines {
+        let is_whole = span.first == 1 && span.last >= file.total_lines;
+        let requested = RequestedFile {
+            path: file.path.clone(),
+            text: Some(RequestedText {
+                text: text_of(span),
+                version: file.version.clone(),
+                total_lines: file.total_lines,
+                lines: (!is_whole).then_some(*span),
+                is_cut: false,
+                warnings: Vec::new(),
+            }),
+        };
+        write_file(out, &requested, usize::MAX, Dialect::Agentd);
+        return;
+    }
+    let path = escape_name(&file.path);
+    let text: String = lines.iter().map(text_of).collect();
+    let ends = line_ends(&text);
+    let width = lines.last().map_or(1, |span| span.last.to_string().len());
+    let mut shown = String::new();
+    for (number, line) in lines.iter().flat_map(|span| span.first..=span.last).zip(text.split_inclusive('\n'))
+    {
+        let line = match (ends, line.strip_suffix("\r\n")) {
+            (LineEnds::CrLf, Some(line)) => format!("{line}\n"),
+            _ => line.to_owned(),
+        };
+        shown.push_str(&format!("{number:>width$}|{line}"));
+    }
+    let dashes = "-".repeat(dashes_around(&shown));
+    out.push_str(&format!("{dashes} {path} {dashes} {SHOWN_PARTS}{} lines)\n{shown}", file.total_lines));
+    let mut notes = Vec::new();
+    if !shown.ends_with('\n') {
+        out.push('\n');
+        notes.push(NO_FINAL_NEWLINE.to_owned());
+    }
+    match ends {
+        LineEnds::Lf => {}
+        LineEnds::CrLf => notes.push(CRLF_LINES.to_owned()),
+        LineEnds::Mixed => notes.push(format!("some {CRLF_LINES}")),
+    }
+    out.push_str(&format!("{dashes} end {path} {dashes}"));
+    if !notes.is_empty() {
+        out.push_str(&format!(" ({})", notes.join("; ")));
+    }
+    out.push('\n');
 }
 
 /// The extent of the text between the fences.

@@ -25,19 +25,34 @@ pub fn gather<W: Workspace + ?Sized>(
     call: &Call<'_>,
     limits: &OutboxLimits,
 ) -> Result<Context, WapError> {
-    let request = ExploreFiles {
-        path: String::new(),
+    gather_listed(session, workspace, call, limits).map(|(context, _)| context)
+}
+
+/// Returns the request for the entries of a folder that a list has, those beneath it included if it is `deep`.
+pub(super) fn exploration(path: &str, deep: bool) -> ExploreFiles {
+    ExploreFiles {
+        path: path.to_owned(),
+        // A flat listing would have everything in it, what git ignores included.
         recursive: Some(true),
         // In a worktree `.git` is a file.
         exclude_patterns: Some(vec!["**/.git".to_owned(), "**/.git/**".to_owned()]),
-        max_depth: Some(DEEPEST_LISTING),
+        max_depth: Some(if deep { DEEPEST_LISTING } else { 1 }),
         return_metadata: Some(true),
         respect_gitignore: Some(true),
-    };
-    let explored = workspace.explore_files(call, &request)?;
+    }
+}
+
+/// Collects as [`gather`] does; returns the entries of the workspace as well, as far as it returns them.
+pub(super) fn gather_listed<W: Workspace + ?Sized>(
+    session: &Session,
+    workspace: &W,
+    call: &Call<'_>,
+    limits: &OutboxLimits,
+) -> Result<(Context, Vec<ExploredFile>), WapError> {
+    let explored = workspace.explore_files(call, &exploration("", true))?;
     // Counted before folders are left out: `total_found` includes them.
     let returned = explored.files.len() as u64;
-    let mut listing: Vec<ListedEntry> = explored.files.into_iter().filter_map(listed).collect();
+    let mut listing: Vec<ListedEntry> = explored.files.iter().cloned().filter_map(listed).collect();
     let over_limit = listing.len().saturating_sub(limits.listed_files);
     if over_limit > 0 {
         let chosen =
@@ -70,14 +85,15 @@ pub fn gather<W: Workspace + ?Sized>(
             files.push(file);
         }
     }
-    Ok(Context { listing, unlisted, listing_notes, files })
+    let context = Context { listing, unlisted, listing_notes, files, ..Context::default() };
+    Ok((context, explored.files))
 }
 
 /// The depth of the listing: that of the deepest path.
 const DEEPEST_LISTING: i64 = 64;
 
 /// Returns the line of an entry; `None` for a folder.
-fn listed(entry: ExploredFile) -> Option<ListedEntry> {
+pub(super) fn listed(entry: ExploredFile) -> Option<ListedEntry> {
     if entry.is_directory {
         return None;
     }

@@ -6,7 +6,7 @@ use rel_path::Shortlist;
 
 use super::line_text::{escape_name, fold};
 use super::structure::{AS_BEFORE, BUT_FOR_THESE, EMPTY_WORKSPACE, GONE, INDENT, LISTING};
-use super::{Context, ListedEntry};
+use super::{Context, ListedEntry, Shape};
 use wap_core::EntryKind;
 
 /// The most lines about unlisted folders, and the most characters of one.
@@ -32,6 +32,35 @@ pub(super) fn write_whole(out: &mut String, context: &Context, limit: usize) -> 
         out.push_str(&format!("{EMPTY_WORKSPACE}\n"));
     }
     listed
+}
+
+/// Writes the shape of a workspace in at most `limit` characters, and returns the lines of the whole list: the model knows of
+/// them by their folders.
+pub(super) fn write_shape(out: &mut String, context: &Context, shape: &Shape, limit: usize) -> Vec<String> {
+    out.push_str(&format!("{LISTING}\n"));
+    let (entries, folders) = shape.within(limit);
+    let mut lines: Vec<(&str, String)> =
+        entries.iter().map(|entry| (entry.path.as_str(), line(entry))).collect();
+    lines.extend(
+        folders.iter().map(|folder| {
+            (folder.path.as_str(), format!("{}/ ({})", escape_name(&folder.path), folder.about))
+        }),
+    );
+    lines.sort();
+    for (_, line) in &lines {
+        out.push_str(&format!("{INDENT}{line}\n"));
+    }
+    let mut notes = vec!["a folder with a count is not listed further".to_owned()];
+    if !context.listing_notes.is_empty() {
+        notes.extend(context.listing_notes.iter().take(NOTES).map(|note| in_short(note)));
+    }
+    notes.push("RUN_COMMAND with ls or find lists any folder".to_owned());
+    out.push_str(&format!("({})\n", notes.join("; ")));
+    context.listing.iter().map(line).collect()
+}
+
+fn in_short(note: &str) -> String {
+    fold(note).chars().take(NOTE_CHARACTERS).collect()
 }
 
 /// Writes the entries that differ from the lines of an earlier list, and returns the lines that the reader knows then; `None`
@@ -97,8 +126,7 @@ fn note(context: &Context, cut: u64) -> String {
     }
     if !context.listing_notes.is_empty() {
         notes.push("the list is not complete".to_owned());
-        let in_short = |note: &String| fold(note).chars().take(NOTE_CHARACTERS).collect();
-        notes.extend(context.listing_notes.iter().take(NOTES).map(in_short));
+        notes.extend(context.listing_notes.iter().take(NOTES).map(|note| in_short(note)));
     }
     if !notes.is_empty() {
         notes.push("RUN_COMMAND with ls or find lists any folder".to_owned());

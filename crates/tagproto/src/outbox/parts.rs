@@ -1,6 +1,6 @@
 //! The parts of a parsed outbox.
 
-use crate::{CommandResult, ListedEntry, ReplyTo};
+use crate::{CommandResult, ListedEntry, ListedFolder, ReplyTo};
 
 /// The parts of an outbox, as [`read_outbox`](crate::read_outbox) returns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +15,16 @@ pub struct OutboxParts {
     pub protocol: String,
     /// The files of the workspace that are listed.
     pub listing: Vec<ListedEntry>,
+    /// The folders that are shown by a count in the place of their entries.
+    pub folders: Vec<ListedFolder>,
     /// True if `listing` has only the entries that have changed since an earlier message.
     pub is_of_changes: bool,
     /// The paths that an earlier message listed and that are gone.
     pub gone: Vec<String>,
     /// The listing's note about files that it leaves out, without its parentheses.
     pub listing_note: Option<String>,
+    /// The files that are shown because they matter for the task.
+    pub suggested: Vec<ShownFile>,
     /// The notes among the results.
     pub notes: Vec<String>,
     /// The results. Summaries and outputs have their lines joined by LF, without empty lines at the ends.
@@ -41,6 +45,8 @@ pub struct ShownFile {
     pub text: Option<String>,
     /// The shown lines, if lines were requested; `None` if the whole file was.
     pub lines: Option<ShownLines>,
+    /// The numbers of the shown lines, if they are not one range.
+    pub parts: Option<Vec<u64>>,
     /// The note of the closing fence, without its parentheses.
     pub note: Option<String>,
 }

@@ -8,10 +8,10 @@ use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
 use super::structure::{
     AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE, HEADER,
-    INDENT, LISTING, NO_FINAL_NEWLINE, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, SHORTEST_FENCE,
-    SHOWN_LINES, SUCCEEDED, UNREADABLE, reads_as_structure,
+    INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS,
+    SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, UNREADABLE, reads_as_structure,
 };
-use super::{ListedEntry, OutboxError, OutboxParts, ShownFile, ShownLines};
+use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_text};
 
 /// Parses an outbox of [`render_outbox`](crate::render_outbox).
@@ -43,7 +43,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     reader.has_numbers = protocol != protocol_text(Dialect::CodingAgent);
     reader.expect(LISTING)?;
     let is_of_changes = reader.take(AS_BEFORE) || reader.take(BUT_FOR_THESE);
-    let (listing, gone, listing_note) = reader.listing()?;
+    let (listing, folders, gone, listing_note) = reader.listing()?;
+    let suggested = if reader.take(SUGGESTED) { reader.files()? } else { Vec::new() };
     let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
     reader.expect(PROMPT)?;
@@ -55,6 +56,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         sandbox,
         protocol,
         listing,
+        folders,
+        suggested,
         is_of_changes,
         gone,
         listing_note,
@@ -73,8 +76,8 @@ fn task_line(line: &str) -> &str {
     }
 }
 
-/// Listed entries, the paths of those that are gone, and the note.
-type Listing = (Vec<ListedEntry>, Vec<String>, Option<String>);
+/// Listed entries, folders shown by a count, the paths of entries that are gone, and the note.
+type Listing = (Vec<ListedEntry>, Vec<ListedFolder>, Vec<String>, Option<String>);
 
 struct Reader<'a> {
     lines: Vec<&'a str>,
@@ -143,20 +146,23 @@ impl<'a> Reader<'a> {
     }
 
     fn listing(&mut self) -> Result<Listing, OutboxError> {
-        let (mut listing, mut gone) = (Vec::new(), Vec::new());
+        let (mut listing, mut folders, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(line) = self.take_prefixed(INDENT) {
             if let Some(path) = line.strip_suffix(GONE).and_then(|path| path.strip_suffix(' ')) {
                 gone.push(path.to_owned());
                 continue;
             }
-            let entry = listed_entry(line);
-            listing.push(entry.ok_or(self.error_before(OutboxErrorKind::Unexpected))?);
+            match (listed_entry(line), listed_folder(line)) {
+                (Some(entry), _) => listing.push(entry),
+                (None, Some(folder)) => folders.push(folder),
+                (None, None) => return Err(self.error_before(OutboxErrorKind::Unexpected)),
+            }
         }
         // The line for an empty workspace has the form of a note.
         let note = self.take_prefixed("(").and_then(|rest| rest.strip_suffix(')'));
         let note = note.filter(|note| format!("({note})") != EMPTY_WORKSPACE).map(str::to_owned);
         self.expect("")?;
-        Ok((listing, gone, note))
+        Ok((listing, folders, gone, note))
     }
 
     /// Takes the results, and the notes among them.
@@ -215,7 +221,11 @@ impl<'a> Reader<'a> {
         while let Some(line) = self.peek().filter(|line| !line.is_empty()) {
             self.next += 1;
             let file = match unreadable_file(line) {
-                Some(path) => ShownFile { path: path.to_owned(), text: None, lines: None, note: None },
+                Some(path) => {
+                    ShownFile { path: path.to_owned(), text: None, lines: None, parts: None, note: None }
+                }
+                // The last line of a section of suggested files.
+                None if line.starts_with(NOT_SHOWN) => break,
                 None => self.fenced_file(line)?,
             };
             files.push(file);
@@ -228,7 +238,8 @@ impl<'a> Reader<'a> {
         let dashes = &opening[..opening.bytes().take_while(|byte| *byte == b'-').count()];
         let opened = opening[dashes.len()..].strip_prefix(' ').and_then(|rest| opened_file(rest, dashes));
         let opened = opened.filter(|_| dashes.len() >= SHORTEST_FENCE);
-        let (path, shown_lines) = opened.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
+        let Opened { path, lines: shown_lines, has_parts } =
+            opened.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
         let end = format!("{dashes} end {path} {dashes}");
         // No line of the file equals its closing fence, so the first match is the fence.
         let length = self.lines[self.next..].iter().position(|line| line.starts_with(&end));
@@ -243,10 +254,19 @@ impl<'a> Reader<'a> {
         if !lines.is_empty() && !has_open_end {
             text.push('\n');
         }
-        if self.has_numbers && !text.is_empty() {
+        let mut parts = None;
+        if has_parts {
+            let numbered: Option<Vec<(u64, &str)>> =
+                text.split_inclusive('\n').map(wap_core::numbered_line).collect();
+            let numbered = numbered.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
+            parts = Some(numbered.iter().map(|(number, _)| *number).collect());
+            text = numbered.into_iter().map(|(_, line)| line).collect();
+        } else if self.has_numbers && !text.is_empty() {
             let first = shown_lines.map_or(1, |lines: ShownLines| lines.first);
             let bare = unnumbered(&text).filter(|(number, _)| *number == first);
             text = bare.ok_or(self.error_before(OutboxErrorKind::Unexpected))?.1;
+        }
+        if self.has_numbers && !text.is_empty() {
             let ends = note.map(|note| note.strip_prefix(NO_FINAL_NEWLINE).unwrap_or(note));
             let ends = ends.map(|ends| ends.strip_prefix("; ").unwrap_or(ends));
             if ends.is_some_and(|ends| ends.starts_with(CRLF_LINES)) {
@@ -257,6 +277,7 @@ impl<'a> Reader<'a> {
             path: path.to_owned(),
             text: Some(text),
             lines: shown_lines,
+            parts,
             note: note.map(str::to_owned),
         })
     }
@@ -278,19 +299,40 @@ fn listed_entry(line: &str) -> Option<ListedEntry> {
     Some(ListedEntry { path, size_bytes, kind: None })
 }
 
+/// Parses the line of a folder that is shown by a count.
+fn listed_folder(line: &str) -> Option<ListedFolder> {
+    let (path, about) = line.strip_suffix(')')?.rsplit_once("/ (")?;
+    Some(ListedFolder { path: path.to_owned(), about: about.to_owned() })
+}
+
 /// Parses the text behind the dashes of an opening fence: the path, and the range of lines.
 ///
 /// The fence of a whole file ends with dashes and that of some lines does not, so that no path can pass for a range.
-fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<(&'a str, Option<ShownLines>)> {
+fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<Opened<'a>> {
     if let Some(path) = rest.strip_suffix(dashes) {
-        return Some((path.strip_suffix(' ')?, None));
+        return Some(Opened { path: path.strip_suffix(' ')?, lines: None, has_parts: false });
+    }
+    let parts =
+        rest.strip_suffix(" lines)").and_then(|rest| rest.rsplit_once(&format!(" {dashes} {SHOWN_PARTS}")));
+    if let Some((path, total)) = parts
+        && total.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return Some(Opened { path, lines: None, has_parts: true });
     }
     let (path, range) = rest.strip_suffix(')')?.rsplit_once(&format!(" {dashes} {SHOWN_LINES}"))?;
     let (lines, total) = range.split_once(" of ")?;
     let (first, last) = lines.split_once('-')?;
     let lines =
         ShownLines { first: first.parse().ok()?, last: last.parse().ok()?, total: total.parse().ok()? };
-    Some((path, Some(lines)))
+    Some(Opened { path, lines: Some(lines), has_parts: false })
+}
+
+/// An opening fence.
+struct Opened<'a> {
+    path: &'a str,
+    lines: Option<ShownLines>,
+    /// True if the lines are not one range.
+    has_parts: bool,
 }
 
 /// Returns the path in a line that stands for an unreadable file; `None` for another line.

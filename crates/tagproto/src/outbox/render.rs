@@ -1,14 +1,16 @@
 //! Rendering an outbox.
 
-use wap_core::ShownVersions;
+use wap_core::{LineSpan, ShownVersions};
 
-use super::budget::Allowance;
+use super::budget::{Allowance, is_within};
+use super::gather_first::LONGEST_LIST;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
     CONTEXT, CONTINUATION, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS, TASK,
     reads_as_structure,
 };
-use super::{Context, fence, listing, results};
+use super::suggested::{View, estimated_tokens};
+use super::{Context, TokenCounter, fence, listing, results, suggested};
 use crate::protocol_text::SHORT_PROTOCOL_TEXT;
 use crate::{HeldReply, Session, protocol_text};
 
@@ -35,16 +37,57 @@ pub struct Outbox {
 /// Source: bracket-tag protocol, Outbox Format; ruling in docs/tagproto.md.
 #[must_use]
 pub fn render_outbox(session: &Session, context: &Context, sandbox: &str) -> Outbox {
-    let allowance = match session.token_budget {
-        None => Allowance::ALL,
-        Some(tokens) => Allowance::within(tokens, session, context, |allowance| {
-            write(session, context, sandbox, allowance).text
-        }),
-    };
-    write(session, context, sandbox, &allowance)
+    render_outbox_counted(session, context, sandbox, estimated_tokens)
 }
 
-fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowance) -> Outbox {
+/// Renders as [`render_outbox`] does, with a budget in tokens that `count` counts.
+///
+/// The suggested files of a first message fill what the rest leaves of the budget, and of the usual budget if the session
+/// has none.
+#[must_use]
+pub fn render_outbox_counted(
+    session: &Session,
+    context: &Context,
+    sandbox: &str,
+    count: TokenCounter,
+) -> Outbox {
+    let allowance = match session.token_budget {
+        None => Allowance::ALL,
+        Some(tokens) => Allowance::within(tokens, session, context, count, |allowance| {
+            write(session, context, sandbox, allowance, &[]).text
+        }),
+    };
+    let outbox = write(session, context, sandbox, &allowance, &[]);
+    if context.suggested.is_empty() {
+        return outbox;
+    }
+    let budget = u64::from(session.token_budget.unwrap_or(USUAL_BUDGET));
+    let left = budget.saturating_sub(count(&outbox.text) + SUGGESTED_TOKENS);
+    let mut views = suggested::choose(&context.suggested, left, count);
+    // The count of the whole may differ a little from that of its lines.
+    while !views.is_empty() {
+        let outbox = write(session, context, sandbox, &allowance, &views);
+        if is_within(&outbox.text, budget, count) {
+            return outbox;
+        }
+        views.pop();
+    }
+    outbox
+}
+
+/// The most tokens of a message for which the user chose none.
+pub const USUAL_BUDGET: u32 = 24_000;
+
+/// The tokens of the heading of suggested files, and of the names of those that do not fit.
+const SUGGESTED_TOKENS: u64 = 250;
+
+fn write(
+    session: &Session,
+    context: &Context,
+    sandbox: &str,
+    allowance: &Allowance,
+    views: &[View],
+) -> Outbox {
     let mut out = String::new();
     write_header(&mut out, session, sandbox);
     let listed = write_rules_and_listing(&mut out, session, context, allowance.listed_entries);
@@ -56,6 +99,17 @@ fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowa
         results::write_results(&mut out, &session.last_results, allowance);
     }
     let mut shown_versions = session.shown_versions.clone();
+    if !views.is_empty() {
+        for (file, lines) in suggested::write(&mut out, &context.suggested, views) {
+            let Some(version) = &file.version else { continue };
+            for mut lines in lines {
+                if lines.first == 1 && lines.last >= file.total_lines {
+                    lines = LineSpan::ALL;
+                }
+                shown_versions.record(&file.path, version.clone(), lines);
+            }
+        }
+    }
     if !context.files.is_empty() {
         out.push_str(&format!("\n{FILES}\n"));
         for file in &context.files {
@@ -87,8 +141,20 @@ fn write_rules_and_listing(
         true => None,
         false => listing::write_changes(out, context, &session.listed, limit),
     };
-    changes.unwrap_or_else(|| listing::write_whole(out, context, limit))
+    changes.unwrap_or_else(|| write_list(out, session, context, limit))
 }
+
+/// Writes the whole list, or the shape of a folder for which that is too long.
+fn write_list(out: &mut String, session: &Session, context: &Context, limit: usize) -> Vec<String> {
+    let Some(shape) = &context.shape else { return listing::write_whole(out, context, limit) };
+    let tokens = session.token_budget.unwrap_or(USUAL_BUDGET) / SHAPE_SHARE;
+    // An entry of a list is about this long.
+    let characters = limit.saturating_mul(30).min(tokens as usize * 4).min(LONGEST_LIST);
+    listing::write_shape(out, context, shape, characters)
+}
+
+/// The part of the budget that the shape of the folder may use.
+const SHAPE_SHARE: u32 = 8;
 
 /// Makes a pending outbox one that needs no earlier message: with all rules, the whole list of files, and the task.
 ///

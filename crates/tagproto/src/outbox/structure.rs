@@ -11,6 +11,8 @@ const REPLY_TO: &str = "Reply-To:";
 
 /// The headings within the section CONTEXT, in their order.
 pub(super) const LISTING: &str = "## Workspace Files";
+/// Begins like the heading above it, so that the same lines read as structure as without it.
+pub(super) const SUGGESTED: &str = "## Workspace Files for the Task";
 pub(super) const RESULTS: &str = "## Previous Command Results";
 pub(super) const FILES: &str = "## Requested File Contents";
 
@@ -38,6 +40,10 @@ pub(super) const INDENT: &str = "  ";
 pub(super) const UNREADABLE: &str = "(file not found or access denied)";
 /// The text between the opening fence of some lines of a file and their numbers.
 pub(super) const SHOWN_LINES: &str = "(lines ";
+/// The text between the opening fence of lines of a file that are not one range, and the number of its lines.
+pub(super) const SHOWN_PARTS: &str = "(parts of ";
+/// The start of the line about suggested files that are not shown.
+pub(super) const NOT_SHOWN: &str = "(others that may matter, not shown: ";
 pub(super) const NO_FINAL_NEWLINE: &str = "no newline at end of file";
 /// The note of a file all of whose lines end with CRLF.
 pub(super) const CRLF_LINES: &str = "lines end in CRLF";

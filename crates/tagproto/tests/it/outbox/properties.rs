@@ -91,7 +91,7 @@ const PIECES: &[&str] = &[
     "\\x0a",
 ];
 
-fn hostile() -> impl Strategy<Value = String> {
+pub(super) fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![20 => select(PIECES).prop_map(str::to_owned), 1 => any::<String>()];
     let line = prop_oneof![20 => select(PIECES).prop_map(|piece| format!("{piece}\n")), 1 => any::<String>()];
     prop_oneof![
@@ -172,6 +172,7 @@ fn context() -> impl Strategy<Value = Context> {
             unlisted,
             listing_notes,
             files,
+            ..Context::default()
         })
 }
 

@@ -1,0 +1,126 @@
+//! Collecting what the first message of a session shows beside the list of files: the folder's shape, the head of its
+//! README, and the files that matter for the task.
+
+use std::collections::BTreeSet;
+
+use wap_core::{Call, ExploredFile, LineSpan, TaskFile, WapError, Workspace};
+
+use super::credential_name::usually_holds_credentials;
+use super::gather::{exploration, gather_listed};
+use super::shape::{Shape, is_readme};
+use super::{Context, OutboxLimits, SuggestedFile};
+use crate::Session;
+use crate::adapter::read_start;
+
+/// The most files that are suggested.
+const MOST_FILES: usize = 40;
+/// The most lines, and the most tokens, of the README's head.
+const README_LINES: u64 = 60;
+const README_TOKENS: u64 = 500;
+/// The most bytes of one file that lines are chosen from.
+const FILE_BYTES: usize = 128 * 1_024;
+
+/// The most files that count as changed recently. More of them come from a checkout, not from work.
+const MOST_RECENT: usize = 8;
+/// The length of a time in ISO 8601 up to its hour: `2026-01-31T12`.
+const HOUR: usize = 13;
+
+/// A list of more characters than this is shown by the folder's shape.
+pub(super) const LONGEST_LIST: usize = 12_000;
+
+/// Collects what the first message shows: what [`gather`](crate::gather) collects, the shape of a large folder, the head of
+/// the README, and `task_files`, as far as they can be read.
+///
+/// Files that usually hold credentials are left out, unless the task names them.
+///
+/// # Errors
+///
+/// The workspace's error if it cannot be listed.
+pub fn gather_first<W: Workspace + ?Sized>(
+    session: &Session,
+    workspace: &W,
+    call: &Call<'_>,
+    limits: &OutboxLimits,
+    task_files: &[TaskFile],
+) -> Result<Context, WapError> {
+    let (mut context, explored) = gather_listed(session, workspace, call, limits)?;
+    let length: usize = context.listing.iter().map(|entry| entry.path.len() + 16).sum();
+    context.shape = match (context.unlisted, length > LONGEST_LIST) {
+        (0, false) => None,
+        (0, true) => Some(Shape::of(&context.listing)),
+        _ => Some(Shape::survey(workspace, call, exploration)?),
+    };
+    let mut suggestions: Vec<(TaskFile, u64)> = Vec::new();
+    if let Some(readme) = readme(&explored) {
+        let head = LineSpan { first: 1, last: README_LINES };
+        suggestions
+            .push((TaskFile { path: readme, passages: vec![head], outline: Vec::new() }, README_TOKENS));
+    }
+    suggestions.extend(task_files.iter().map(|file| (file.clone(), u64::MAX)));
+    let recent = recently_changed(&explored);
+    suggestions.extend(recent.into_iter().map(|path| (TaskFile { path, ..TaskFile::default() }, u64::MAX)));
+
+    let mut paths = BTreeSet::new();
+    for (file, most_tokens) in suggestions {
+        if context.suggested.len() >= MOST_FILES {
+            break;
+        }
+        let is_named = file.path.rsplit('/').next().is_some_and(|name| session.task.contains(name));
+        if usually_holds_credentials(&file.path) && !is_named || !paths.insert(file.path.clone()) {
+            continue;
+        }
+        context.suggested.extend(suggested(workspace, call, file, most_tokens));
+    }
+    Ok(context)
+}
+
+/// Reads a suggested file; `None` if it cannot be read as text, or is empty.
+fn suggested<W: Workspace + ?Sized>(
+    workspace: &W,
+    call: &Call<'_>,
+    file: TaskFile,
+    most_tokens: u64,
+) -> Option<SuggestedFile> {
+    let response = read_start(workspace, call, &file.path, i64::MAX).ok()?;
+    // Warnings say that the bytes are not what a view of lines can show.
+    if response.is_truncated || !response.warnings.is_empty() || response.content.is_empty() {
+        return None;
+    }
+    let mut text = response.content;
+    if text.len() > FILE_BYTES {
+        text.truncate(text.floor_char_boundary(FILE_BYTES));
+        text.truncate(text.rfind('\n')? + 1);
+    }
+    Some(SuggestedFile {
+        path: response.metadata.path,
+        text,
+        version: response.version,
+        total_lines: response.total_lines,
+        passages: file.passages,
+        outline: file.outline,
+        most_tokens,
+    })
+}
+
+/// Returns the path of the README in the root.
+fn readme(explored: &[ExploredFile]) -> Option<String> {
+    let in_root = explored.iter().filter(|entry| !entry.is_directory && !entry.path.contains('/'));
+    in_root.map(|entry| &entry.path).find(|path| is_readme(path)).cloned()
+}
+
+/// Returns the files of the hour in which a file was changed last, the newest first; none if those are many: then they were
+/// checked out.
+fn recently_changed(explored: &[ExploredFile]) -> Vec<String> {
+    let mut changed: Vec<(&str, &str)> = explored
+        .iter()
+        .filter(|entry| !entry.is_directory && entry.kind.is_none())
+        .filter_map(|entry| Some((entry.metadata.as_ref()?.last_modified.as_str(), entry.path.as_str())))
+        .collect();
+    changed.sort_unstable_by(|one, other| other.cmp(one));
+    let Some(hour) = changed.first().and_then(|(time, _)| time.get(..HOUR)) else { return Vec::new() };
+    let recent = changed.iter().take_while(|(time, _)| time.starts_with(hour)).count();
+    if recent > MOST_RECENT || recent * 5 > changed.len() {
+        return Vec::new();
+    }
+    changed[..recent].iter().map(|(_, path)| (*path).to_owned()).collect()
+}
