@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use codali_envelope::history::{O200k, TokenCounter};
 use egress::{Network, NetworkChoice, Presets};
 use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
 use workspace_host::confinement::SandboxChoice;
@@ -128,6 +129,7 @@ impl CommonOptions {
             protect: self.protect.clone(),
             ask_about: self.ask_about.clone(),
             unprotect: self.unprotect.clone(),
+            count_tokens: |text| O200k.count(text),
         }
     }
 }

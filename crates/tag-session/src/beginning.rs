@@ -5,13 +5,38 @@ use std::collections::BTreeMap;
 use change_journal::{ChangeState, EntryKind, JournalReader, RecordedChange, RunFilter};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
-use tagproto::{Session, read_outbox};
+use serde::{Deserialize, Serialize};
+use tagproto::{Session, SessionId, listed_entry, read_outbox};
+use wap_core::TaskFile;
 
+use crate::documents;
 use crate::error::SessionError;
 use crate::transcript::{LeftOut, TranscriptFile};
 
 /// The most bytes of files that a transcript holds; the rest is listed as left out.
 const FILES_LIMIT_BYTES: usize = 16 << 20;
+
+/// What a session began with, as the journal keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct BeginningDocument {
+    /// The files that matter for the task, as they were ranked.
+    pub(crate) task_files: Vec<TaskFile>,
+    /// The lines of the list of files, those included that the first message shows by their folder only.
+    pub(crate) listed: Vec<String>,
+}
+
+impl BeginningDocument {
+    /// Reads the document of a session; that of a session of an earlier version is empty.
+    pub(crate) fn read(journal: &JournalReader, id: SessionId) -> Result<BeginningDocument, SessionError> {
+        let document = journal.document(&documents::beginning(id))?;
+        let damaged = |source| SessionError::Damaged { id: id.to_string(), source };
+        document.map_or_else(
+            || Ok(BeginningDocument::default()),
+            |document| serde_json::from_slice(&document.bytes).map_err(damaged),
+        )
+    }
+}
 
 /// A collection of the files as they were when a session began.
 pub(crate) struct Beginning<'a> {
@@ -27,15 +52,18 @@ impl<'a> Beginning<'a> {
         Beginning { journal, workspace, files: Vec::new(), left_out: Vec::new(), bytes: 0 }
     }
 
-    /// Collects the files that `first` lists, which is the first of `outboxes`, and those that the session has changed.
+    /// Collects the files that `first` lists, which is the first of `outboxes`, or `document`, and those that the session has
+    /// changed.
     pub(crate) fn collect(
         &mut self,
         session: &Session,
+        document: &BeginningDocument,
         first: &str,
         outboxes: &[&str],
     ) -> Result<(), SessionError> {
         let changed = self.first_changes(session)?;
-        let mut listed: BTreeMap<String, u64> = BTreeMap::new();
+        let lines = document.listed.iter().filter_map(|line| listed_entry(line));
+        let mut listed: BTreeMap<String, u64> = lines.map(|entry| (entry.path, entry.size_bytes)).collect();
         match read_outbox(first) {
             Ok(parts) => {
                 listed.extend(parts.listing.into_iter().map(|entry| (entry.path, entry.size_bytes)));
@@ -159,7 +187,7 @@ struct Now {
 fn sent_texts(outboxes: &[&str]) -> BTreeMap<String, String> {
     let mut sent = BTreeMap::new();
     for parts in outboxes.iter().filter_map(|outbox| read_outbox(outbox).ok()) {
-        for file in parts.files {
+        for file in parts.files.into_iter().chain(parts.suggested).filter(|file| file.parts.is_none()) {
             if let (Some(text), None) = (file.text, file.lines) {
                 sent.entry(file.path).or_insert(text);
             }

@@ -17,6 +17,11 @@ pub(crate) fn session(id: SessionId) -> String {
     format!("{SESSIONS}{id}")
 }
 
+/// Names what a session began with: the files of its first message, and the list of the workspace.
+pub(crate) fn beginning(id: SessionId) -> String {
+    format!("beginning/{id}")
+}
+
 /// Names an outbox, exactly as its file holds it.
 pub(crate) fn outbox(id: SessionId, sequence: u32) -> String {
     format!("outbox/{id}/{sequence:04}")

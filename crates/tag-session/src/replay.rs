@@ -9,7 +9,7 @@ use wap_core::{CancelFlag, Workspace};
 
 use crate::applied::{Applied, ApplyOptions};
 use crate::error::SessionError;
-use crate::sessions::Sessions;
+use crate::sessions::{NewSession, Sessions};
 use crate::transcript::Transcript;
 
 /// The prefix of the name of a command's whole output. The rest of the name depends on earlier commands.
@@ -48,8 +48,9 @@ impl<W: Workspace> Sessions<W> {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<Vec<Difference>, SessionError> {
         let mut differences = Vec::new();
-        let Transcript { session: id, task, dialect, token_budget, .. } = transcript;
-        let mut session = self.create_as(*id, task, *dialect, *token_budget, cancel)?;
+        let Transcript { session: id, task, dialect, token_budget, task_files, .. } = transcript;
+        let new = NewSession { id: *id, task, dialect: *dialect, token_budget: *token_budget, task_files };
+        let mut session = self.create_as(&new, cancel)?;
         for round in &transcript.rounds {
             session = self.reopened_for(session, round.sequence, cancel)?;
             let outbox = self.outbox(&session)?.unwrap_or_default();

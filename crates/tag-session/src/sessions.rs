@@ -7,9 +7,13 @@ use std::sync::Mutex;
 use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, JournalError, JournalReader};
 use rel_path::RelPath;
 use sandbox_fs::FsError;
-use tagproto::{Dialect, OutboxLimits, Session, SessionId, gather, render_outbox, whole_outbox};
-use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, Workspace};
+use tagproto::{
+    Context, Dialect, OutboxLimits, Session, SessionId, TokenCounter, estimated_tokens, gather, gather_first,
+    render_outbox_counted, whole_outbox,
+};
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, TaskFile, Workspace};
 
+use crate::beginning::BeginningDocument;
 use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
@@ -27,6 +31,23 @@ pub struct Sessions<W> {
     inbox: Mutex<Inbox>,
     /// The files of the inbox that are being executed.
     claimed: Mutex<HashSet<RelPath>>,
+    count_tokens: TokenCounter,
+}
+
+/// A session to be started.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSession<'a> {
+    /// Its id.
+    pub id: SessionId,
+    /// The task, as the user gave it.
+    pub task: &'a str,
+    /// The dialect that the model speaks.
+    pub dialect: Dialect,
+    /// The most tokens of a message; `None` for no bound.
+    pub token_budget: Option<u32>,
+    /// The files that matter for the task, the most relevant one in front. The first message shows what fits; in the dialect
+    /// [`Dialect::CodingAgent`] it shows none.
+    pub task_files: &'a [TaskFile],
 }
 
 /// The claim of one caller to execute a file of the inbox, until it is dropped.
@@ -54,10 +75,15 @@ impl<W: Workspace> Sessions<W> {
         folders: StateFolders,
     ) -> Result<(Sessions<W>, Reconciled), SessionError> {
         let reconciled = reconcile::reconcile(&journal, &folders)?;
-        Ok((
-            Sessions { workspace, journal, folders, inbox: Mutex::default(), claimed: Mutex::default() },
-            reconciled,
-        ))
+        let (inbox, claimed) = (Mutex::default(), Mutex::default());
+        let count_tokens = estimated_tokens;
+        Ok((Sessions { workspace, journal, folders, inbox, claimed, count_tokens }, reconciled))
+    }
+
+    /// Returns the sessions with another way to count the tokens of messages than to estimate them.
+    #[must_use]
+    pub fn counting_tokens_by(self, count_tokens: TokenCounter) -> Sessions<W> {
+        Sessions { count_tokens, ..self }
     }
 
     /// Returns the workspace.
@@ -121,7 +147,7 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<Session, SessionError> {
         let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
         let id = SessionId::from_random([first, second, third, fourth]);
-        self.create_as(id, task, dialect, token_budget, cancel)
+        self.create_as(&NewSession { id, task, dialect, token_budget, task_files: &[] }, cancel)
     }
 
     /// Starts a session with a given id, or returns the existing one: so a caller may repeat an attempt whose answer was
@@ -130,16 +156,9 @@ impl<W: Workspace> Sessions<W> {
     /// # Errors
     ///
     /// As [`Sessions::create`].
-    pub fn create_once(
-        &self,
-        id: SessionId,
-        task: &str,
-        dialect: Dialect,
-        token_budget: Option<u32>,
-        cancel: &CancelFlag,
-    ) -> Result<Session, SessionError> {
-        match self.session(id) {
-            Err(SessionError::Unknown { .. }) => self.create_as(id, task, dialect, token_budget, cancel),
+    pub fn create_once(&self, new: &NewSession<'_>, cancel: &CancelFlag) -> Result<Session, SessionError> {
+        match self.session(new.id) {
+            Err(SessionError::Unknown { .. }) => self.create_as(new, cancel),
             existing => existing,
         }
     }
@@ -165,21 +184,30 @@ impl<W: Workspace> Sessions<W> {
     /// Starts a session with a given id, which must be new.
     pub(crate) fn create_as(
         &self,
-        id: SessionId,
-        task: &str,
-        dialect: Dialect,
-        token_budget: Option<u32>,
+        new: &NewSession<'_>,
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
+        let NewSession { id, task, dialect, token_budget, task_files } = *new;
         let mut session = Session::new(id, task, &now(), dialect, token_budget);
         // Read before the listing: a change in between is then reported once too often rather than never.
         let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
         let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
-        let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
+        let call = Call { origin: &origin, cancel, time_left: None };
+        let outbox = match dialect {
+            Dialect::Agentd => {
+                let limits = OutboxLimits::default();
+                let context = gather_first(&session, &self.workspace, &call, &limits, task_files);
+                self.render_context(&mut session, &context.map_err(SessionError::Workspace)?, &call)?
+            }
+            Dialect::CodingAgent => self.render(&mut session, &call)?,
+        };
+        let beginning = BeginningDocument { task_files: task_files.to_vec(), listed: session.listed.clone() };
+        let beginning = serde_json::to_vec(&beginning).expect("lists of texts and numbers");
         self.journal.write_documents(&[
             DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },
             DocumentWrite::Put { name: &documents::outbox(id, 1), bytes: outbox.as_bytes() },
             DocumentWrite::Put { name: &documents::known_changes(id), bytes: known_changes.as_bytes() },
+            DocumentWrite::Put { name: &documents::beginning(id), bytes: &beginning },
         ])?;
         self.write_files(&session, Some(&outbox))?;
         Ok(session)
@@ -297,9 +325,17 @@ impl<W: Workspace> Sessions<W> {
     /// Renders the pending outbox of a session and records the file versions in it.
     pub(crate) fn render(&self, session: &mut Session, call: &Call<'_>) -> Result<String, SessionError> {
         let context = gather(session, &self.workspace, call, &OutboxLimits::default());
-        let context = context.map_err(SessionError::Workspace)?;
+        self.render_context(session, &context.map_err(SessionError::Workspace)?, call)
+    }
+
+    fn render_context(
+        &self,
+        session: &mut Session,
+        context: &Context,
+        call: &Call<'_>,
+    ) -> Result<String, SessionError> {
         let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
-        let outbox = render_outbox(session, &context, &info.sandbox);
+        let outbox = render_outbox_counted(session, context, &info.sandbox, self.count_tokens);
         session.note_outbox(&outbox, &self.workspace, call);
         Ok(outbox.text)
     }

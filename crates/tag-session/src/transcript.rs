@@ -7,8 +7,9 @@ use rel_path::RelPath;
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
 use serde::{Deserialize, Serialize};
 use tagproto::{CommandResult, Dialect, Session, SessionId};
+use wap_core::TaskFile;
 
-use crate::beginning::Beginning;
+use crate::beginning::{Beginning, BeginningDocument};
 use crate::documents;
 use crate::error::SessionError;
 use crate::outcome::results;
@@ -34,6 +35,9 @@ pub struct Transcript {
     /// The budget of a message, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
+    /// The files that matter for the task, as they were ranked when the session began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub task_files: Vec<TaskFile>,
     /// The files that existed when the session began, as far as they can be determined.
     pub files: Vec<TranscriptFile>,
     /// The other files that existed and are not in `files`.
@@ -128,7 +132,8 @@ impl Transcript {
         };
         let mut beginning = Beginning::new(journal, workspace);
         let outboxes: Vec<_> = rounds.iter().map(|round| &*round.outbox).chain(pending.as_deref()).collect();
-        beginning.collect(&session, first, &outboxes)?;
+        let document = BeginningDocument::read(journal, id)?;
+        beginning.collect(&session, &document, first, &outboxes)?;
         let Beginning { files, left_out, .. } = beginning;
         Ok(Transcript {
             format: FORMAT,
@@ -136,6 +141,7 @@ impl Transcript {
             task: session.task,
             dialect: session.dialect,
             token_budget: session.token_budget,
+            task_files: document.task_files,
             files,
             left_out,
             rounds,

@@ -28,7 +28,7 @@ pub use gather_first::gather_first;
 pub use limits::OutboxLimits;
 pub use outbox_error::{OutboxError, OutboxErrorKind};
 pub use parts::{OutboxParts, ShownFile, ShownLines};
-pub use read::read_outbox;
+pub use read::{listed_entry, read_outbox};
 pub use render::{Outbox, USUAL_BUDGET, render_outbox, render_outbox_counted, whole_outbox};
 pub use shape::{ListedFolder, Shape};
 pub use suggested::{SuggestedFile, TokenCounter, estimated_tokens};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use egress::Network;
 use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
+use tagproto::TokenCounter;
 
 use crate::confinement::SandboxChoice;
 use crate::homes::HomeUse;
@@ -53,6 +54,8 @@ pub struct HostOptions {
     pub ask_about: Vec<String>,
     /// Names that are removed from both lists.
     pub unprotect: Vec<String>,
+    /// The way to count the tokens of messages.
+    pub count_tokens: TokenCounter,
 }
 
 impl HostOptions {
@@ -78,6 +81,7 @@ impl HostOptions {
             protect: Vec::new(),
             ask_about: Vec::new(),
             unprotect: Vec::new(),
+            count_tokens: tagproto::estimated_tokens,
         }
     }
 }

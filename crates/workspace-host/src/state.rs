@@ -222,7 +222,7 @@ pub fn open(
     for name in &reconciled.rewritten {
         notices.detail(&format!("{name} was written again from the journal"));
     }
-    let sessions = Arc::new(sessions);
+    let sessions = Arc::new(sessions.counting_tokens_by(options.count_tokens));
     let host = Host::new(engine, journal, Arc::clone(&sessions), hello(options, paths), &options.command);
     let door = Door::open(&paths.base, host);
     Ok(Opened { door, sessions })

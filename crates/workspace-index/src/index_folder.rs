@@ -37,11 +37,24 @@ impl OpenIndex {
                 )),
             }
         }
-        let folder = tempfile::tempdir().map_err(|error| {
-            Failure::new(Exit::Failed, format!("a temporary folder cannot be made: {error}"))
-        })?;
-        let index = open_at(options, paths, notices, folder.path())?;
-        Ok(OpenIndex { index, folder: Some(folder) })
+        open_temporary(options, paths, notices)
+    }
+
+    /// Opens the index in the state folder if one is kept there, else a new one in a temporary folder for as long as it is
+    /// open.
+    ///
+    /// # Errors
+    /// The workspace cannot be opened, or a temporary folder cannot be made.
+    pub fn open_for_now(
+        options: &HostOptions,
+        paths: &WorkspacePaths,
+        notices: &SharedNotices,
+    ) -> Result<OpenIndex, Failure> {
+        if is_kept(paths) {
+            OpenIndex::open(options, paths, notices)
+        } else {
+            open_temporary(options, paths, notices)
+        }
     }
 
     /// Opens the index in the state folder, and makes that if need be.
@@ -57,6 +70,17 @@ impl OpenIndex {
         let index = open_at(options, paths, notices, &paths.base.join(INDEX_FOLDER))?;
         Ok(OpenIndex { index, folder: None })
     }
+}
+
+fn open_temporary(
+    options: &HostOptions,
+    paths: &WorkspacePaths,
+    notices: &SharedNotices,
+) -> Result<OpenIndex, Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::new(Exit::Failed, format!("a temporary folder cannot be made: {error}")))?;
+    let index = open_at(options, paths, notices, folder.path())?;
+    Ok(OpenIndex { index, folder: Some(folder) })
 }
 
 fn open_at(

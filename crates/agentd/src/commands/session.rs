@@ -1,7 +1,9 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
+mod budget;
 pub(crate) mod model;
 pub(crate) mod options;
+mod task_files;
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +11,7 @@ use sandbox_fs::FsError;
 use serde::Serialize;
 use tag_session::{Inbox, InboxEvent, InboxFile, Review, SessionError, Waited};
 use tagproto::{
-    BlockKind, CommandResult, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness,
+    BlockKind, CommandResult, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness, USUAL_BUDGET,
     UnobservedExecution, read_in,
 };
 use wap_core::CancelFlag;
@@ -75,7 +77,13 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         &console.shared(),
         !new.no_wait,
     )?;
-    let session = create(&sessions, task, new.dialect, new.budget, &cancel)?;
+    let session = create(
+        common,
+        console,
+        &sessions,
+        NewTask { task, dialect: new.dialect, budget: new.budget },
+        &cancel,
+    )?;
     if console.json && new.no_wait {
         console.json_result(&Started {
             session: session.session_id.to_string(),
@@ -100,17 +108,36 @@ pub(crate) fn found_workspace(common: &CommonOptions) -> Option<String> {
     common.workspace_above.as_ref().map(|workspace_above| workspace_above.folder.display().to_string())
 }
 
+/// The task of a session to be started.
+pub(crate) struct NewTask {
+    /// The task, as the user gave it.
+    pub(crate) task: String,
+    /// The dialect that the model speaks.
+    pub(crate) dialect: Dialect,
+    /// The most tokens of a message, if the user chose it.
+    pub(crate) budget: Option<u32>,
+}
+
 /// Starts a session.
 pub(crate) fn create(
+    common: &CommonOptions,
+    console: Console,
     sessions: &SharedSessions,
-    task: String,
-    dialect: Dialect,
-    budget: Option<u32>,
+    new: NewTask,
     cancel: &CancelFlag,
 ) -> Result<Session, Failure> {
     let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
     let id = SessionId::from_random([first, second, third, fourth]);
-    sessions.call(&CreateSession { id, task, dialect, budget }, cancel)
+    let NewTask { task, dialect, budget } = new;
+    // The original has no such files, and no budget unless the user wants one.
+    let (task_files, budget) = match dialect {
+        Dialect::Agentd => (
+            task_files::task_files(common, console, sessions.paths(), &task, cancel),
+            budget.or(Some(USUAL_BUDGET)),
+        ),
+        Dialect::CodingAgent => (Vec::new(), budget),
+    };
+    sessions.call(&CreateSession { id, task, dialect, budget, task_files }, cancel)
 }
 
 /// Continues a session.

@@ -3,6 +3,7 @@
 mod bookkeeping;
 pub(crate) mod choices;
 mod cut_off;
+mod first_messages;
 mod inbox;
 pub(crate) mod interrupts;
 mod line_numbers;

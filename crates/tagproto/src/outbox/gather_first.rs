@@ -8,7 +8,7 @@ use wap_core::{Call, ExploredFile, LineSpan, TaskFile, WapError, Workspace};
 use super::credential_name::usually_holds_credentials;
 use super::gather::{exploration, gather_listed};
 use super::shape::{Shape, is_readme};
-use super::{Context, OutboxLimits, SuggestedFile};
+use super::{Context, OutboxLimits, SuggestedFile, USUAL_BUDGET};
 use crate::Session;
 use crate::adapter::read_start;
 
@@ -25,8 +25,15 @@ const MOST_RECENT: usize = 8;
 /// The length of a time in ISO 8601 up to its hour: `2026-01-31T12`.
 const HOUR: usize = 13;
 
-/// A list of more characters than this is shown by the folder's shape.
-pub(super) const LONGEST_LIST: usize = 12_000;
+/// The part of the budget that the list of files may use. A longer one is shown by the folder's shape.
+const LIST_SHARE: u32 = 8;
+
+/// Returns the most characters of the list of files in the first message of a session.
+pub(super) fn longest_list(session: &Session) -> usize {
+    let tokens = session.token_budget.unwrap_or(USUAL_BUDGET).min(USUAL_BUDGET) / LIST_SHARE;
+    // A token has about four characters.
+    tokens as usize * 4
+}
 
 /// Collects what the first message shows: what [`gather`](crate::gather) collects, the shape of a large folder, the head of
 /// the README, and `task_files`, as far as they can be read.
@@ -45,7 +52,7 @@ pub fn gather_first<W: Workspace + ?Sized>(
 ) -> Result<Context, WapError> {
     let (mut context, explored) = gather_listed(session, workspace, call, limits)?;
     let length: usize = context.listing.iter().map(|entry| entry.path.len() + 16).sum();
-    context.shape = match (context.unlisted, length > LONGEST_LIST) {
+    context.shape = match (context.unlisted, length > longest_list(session)) {
         (0, false) => None,
         (0, true) => Some(Shape::of(&context.listing)),
         _ => Some(Shape::survey(workspace, call, exploration)?),

@@ -287,7 +287,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn listed_entry(line: &str) -> Option<ListedEntry> {
+/// Parses a line of the list of files, without its indentation; `None` for another line.
+#[must_use]
+pub fn listed_entry(line: &str) -> Option<ListedEntry> {
     // From the right, since a path may hold ` (` too.
     let (path, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
     let path = path.to_owned();

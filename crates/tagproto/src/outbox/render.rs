@@ -3,7 +3,7 @@
 use wap_core::{LineSpan, ShownVersions};
 
 use super::budget::{Allowance, is_within};
-use super::gather_first::LONGEST_LIST;
+use super::gather_first::longest_list;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
     CONTEXT, CONTINUATION, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS, TASK,
@@ -62,6 +62,11 @@ pub fn render_outbox_counted(
         return outbox;
     }
     let budget = u64::from(session.token_budget.unwrap_or(USUAL_BUDGET));
+    // A text has at most as many tokens as bytes, so that small files need not be counted.
+    let whole = write(session, context, sandbox, &allowance, &suggested::all(&context.suggested));
+    if whole.text.len() as u64 <= budget {
+        return whole;
+    }
     let left = budget.saturating_sub(count(&outbox.text) + SUGGESTED_TOKENS);
     let mut views = suggested::choose(&context.suggested, left, count);
     // The count of the whole may differ a little from that of its lines.
@@ -147,14 +152,10 @@ fn write_rules_and_listing(
 /// Writes the whole list, or the shape of a folder for which that is too long.
 fn write_list(out: &mut String, session: &Session, context: &Context, limit: usize) -> Vec<String> {
     let Some(shape) = &context.shape else { return listing::write_whole(out, context, limit) };
-    let tokens = session.token_budget.unwrap_or(USUAL_BUDGET) / SHAPE_SHARE;
     // An entry of a list is about this long.
-    let characters = limit.saturating_mul(30).min(tokens as usize * 4).min(LONGEST_LIST);
+    let characters = limit.saturating_mul(30).min(longest_list(session));
     listing::write_shape(out, context, shape, characters)
 }
-
-/// The part of the budget that the shape of the folder may use.
-const SHAPE_SHARE: u32 = 8;
 
 /// Makes a pending outbox one that needs no earlier message: with all rules, the whole list of files, and the task.
 ///

@@ -84,6 +84,16 @@ pub(super) fn choose(files: &[SuggestedFile], tokens: u64, count: TokenCounter) 
     views
 }
 
+/// Returns views of all files, whole but for those that may cost a number of tokens only: of these as many bytes.
+pub(super) fn all(files: &[SuggestedFile]) -> Vec<View> {
+    let bytes: TokenCounter = |text| text.len() as u64;
+    let whole = |(index, file): (usize, &SuggestedFile)| {
+        let (lines, cost) = Costs::of(file, bytes).within(file.most_tokens)?;
+        Some(View { file: index, lines, cost })
+    };
+    files.iter().enumerate().filter_map(whole).collect()
+}
+
 /// Writes the views of files, and a line about the files that are left out; returns the lines of each that are shown.
 pub(super) fn write<'f>(
     out: &mut String,

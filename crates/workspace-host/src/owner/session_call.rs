@@ -6,9 +6,9 @@ use change_journal::{GarbageReport, RunNumber};
 use local_workspace::{LateWrite, LocalWorkspace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tag_session::{Applied, ApplyOptions, Executed, InboxFile, SessionError};
+use tag_session::{Applied, ApplyOptions, Executed, InboxFile, NewSession, SessionError};
 use tagproto::{CommandResult, Dialect, ExecutionObserver, Session, SessionId};
-use wap_core::{Call, Tool};
+use wap_core::{Call, TaskFile, Tool};
 
 use crate::failure::{Exit, Failure};
 use crate::reply_plan::{self, ReplyPlan};
@@ -115,6 +115,9 @@ pub struct CreateSession {
     pub dialect: Dialect,
     /// The most tokens of a message.
     pub budget: Option<u32>,
+    /// The files that matter for the task, the most relevant one in front.
+    #[serde(default)]
+    pub task_files: Vec<TaskFile>,
 }
 
 impl SessionCall for CreateSession {
@@ -129,7 +132,14 @@ impl SessionCall for CreateSession {
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
-        Ok(sessions.create_once(self.id, &self.task, self.dialect, self.budget, call.cancel)?)
+        let new = NewSession {
+            id: self.id,
+            task: &self.task,
+            dialect: self.dialect,
+            token_budget: self.budget,
+            task_files: &self.task_files,
+        };
+        Ok(sessions.create_once(&new, call.cancel)?)
     }
 }
 

@@ -20,7 +20,7 @@ use workspace_host::WorkspacePaths;
 use workspace_host::confinement::SandboxChoice;
 
 use super::failure::error_chain;
-use crate::commands::session::{cancel_flag, create, follow};
+use crate::commands::session::{NewTask, cancel_flag, create, follow};
 use crate::common_options::CommonOptions;
 use crate::config::NO_FILE;
 use crate::exit::{Exit, Failure, Outcome};
@@ -94,7 +94,8 @@ pub(crate) fn run(common: &CommonOptions, console: Console) -> Outcome {
         &console.shared(),
         false,
     )?;
-    let session = create(&sessions, task, Dialect::default(), None, &cancel)?;
+    let new = NewTask { task, dialect: Dialect::default(), budget: None };
+    let session = create(&common, console, &sessions, new, &cancel)?;
     announce(console, &sessions, &session);
     let followed = converse(&common, console, &sessions, &session, &cancel);
     let session = sessions.session(session.session_id)?;

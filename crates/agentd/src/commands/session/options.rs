@@ -19,8 +19,9 @@ pub(crate) struct NewOptions {
     /// The dialect of the protocol.
     #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
     pub dialect: tagproto::Dialect,
-    /// Keep every outbox below about this many tokens.
-    #[arg(long, value_name = "TOKENS")]
+    /// Keep every outbox below this many tokens: a number, or local, copilot, chatgpt, gemini or claude [default: 24000, and
+    /// none with --dialect codingagent].
+    #[arg(long, value_name = "TOKENS|CHAT", value_parser = crate::commands::session::budget::budget)]
     pub budget: Option<u32>,
 }
 

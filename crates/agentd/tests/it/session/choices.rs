@@ -72,7 +72,7 @@ fn the_other_dialect_counts_lines_as_they_are_and_ends_files_as_they_were_writte
 #[test]
 fn a_budget_bounds_every_message_and_says_what_is_left_out() {
     let project = Project::new();
-    for number in 0..400 {
+    for number in 0..200 {
         project.write(&format!("folder/file-{number:03}.txt"), "text\n");
     }
     project.write("long.txt", &"a line of a long file\n".repeat(4_000));
