@@ -5,3 +5,4 @@ pub(crate) mod console;
 pub(crate) mod plan_view;
 pub(crate) mod progress;
 pub(crate) mod terminal_text;
+pub(crate) mod typed_line;

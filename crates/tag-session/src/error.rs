@@ -15,6 +15,12 @@ pub enum SessionError {
         /// The requested id.
         id: String,
     },
+    /// An answer to the model has no text, or too much of it.
+    #[error("an answer has between 1 and {limit} characters")]
+    AnswerLength {
+        /// The most characters of all answers to one message.
+        limit: usize,
+    },
     /// The session is complete: it takes no more replies.
     #[error("session {id} is complete")]
     Complete {

@@ -11,6 +11,7 @@
 //! The crate never executes anything itself, and is generic over the workspace.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod answered;
 mod applied;
 mod beginning;
 mod documents;

@@ -45,7 +45,7 @@ pub use outbox::{
     Context, ListedEntry, ListedFolder, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts,
     RequestedFile, RequestedText, Shape, ShownFile, ShownLines, SuggestedFile, TokenCounter, USUAL_BUDGET,
     estimated_tokens, gather, gather_first, listed_entry, read_outbox, render_outbox, render_outbox_counted,
-    whole_outbox,
+    whole_outbox, with_answers,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};

@@ -4,6 +4,7 @@
 //! sections but not imitate them: names are kept to one line, results and output are indented, lines of the task that
 //! read as structure are indented, and a requested file stands between fences that none of its lines equals.
 
+mod answer;
 mod budget;
 mod context;
 mod credential_name;
@@ -22,6 +23,7 @@ mod shape;
 mod structure;
 mod suggested;
 
+pub use answer::with_answers;
 pub use context::{Context, ListedEntry, RequestedFile, RequestedText};
 pub use gather::gather;
 pub use gather_first::gather_first;

@@ -34,6 +34,9 @@ pub struct Session {
     /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The answers of the user to the model's question in the last reply, which the pending outbox shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
     /// The files that the last reply requested, each once, in the order of the requests.
     #[serde(default)]
     pub read_file_requests: Vec<String>,
@@ -86,6 +89,7 @@ impl Session {
             updated_at: now.to_owned(),
             last_results: Vec::new(),
             notes: Vec::new(),
+            answers: Vec::new(),
             read_file_requests: Vec::new(),
             read_file_ranges: BTreeMap::new(),
             dialect,
@@ -148,6 +152,7 @@ impl Session {
         let failed = execution.failed_blocks();
         self.last_results = execution.results;
         self.notes.clear();
+        self.answers.clear();
         self.held = None;
         self.read_file_requests = execution.read_file_requests;
         self.read_file_ranges = execution.read_file_ranges;
@@ -177,6 +182,7 @@ impl Session {
         if !self.is_complete {
             return;
         }
+        self.answers.clear();
         self.reopened.push(self.sequence_number);
         self.sequence_number += 1;
         self.is_complete = false;

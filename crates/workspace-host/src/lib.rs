@@ -28,7 +28,7 @@ pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::process_calls::{ListProcesses, StopListedProcess};
 pub use owner::protocol::{Hello, Welcome};
 pub use owner::session_call::{
-    AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
+    AnswerModel, AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
     ReplyState, SessionCall, SessionRefusal, SessionReply, WholeOutbox,
 };
 pub use owner::session_progress::Watching;

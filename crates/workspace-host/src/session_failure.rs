@@ -20,6 +20,9 @@ pub fn explain(error: SessionError) -> Failure {
         SessionError::Unknown { .. } => {
             Failure::new(Exit::Usage, text).advise("`agentd sessions` lists the sessions of this workspace")
         }
+        SessionError::AnswerLength { .. } => {
+            Failure::new(Exit::Usage, text).advise("put a longer text into a file, and name the file in the answer")
+        }
         SessionError::Complete { id } => Failure::new(Exit::Refused, text).advise(format!(
             "continue it with `agentd resume --reopen {id}`, or start another one with `agentd new TASK`"
         )),

@@ -1,9 +1,10 @@
 //! Asking a person before a reply is carried out.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use tag_session::Review;
 use tagproto::{Block, Item, Reply};
+use wap_core::CancelFlag;
 use workspace_host::PlanLine;
 use workspace_host::obeyed_names::obeyed_names;
 
@@ -12,6 +13,7 @@ use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
 use crate::views::terminal_text::LineWidth;
+use crate::views::typed_line::typed_line;
 
 /// Most lines of the difference of one block, and of all of them together.
 const BLOCK_LINES: usize = 400;
@@ -30,14 +32,8 @@ pub(crate) fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, p
         console.notice("there is no terminal to answer at: not executed");
         return Review::Decline;
     }
-    let mut error = std::io::stderr().lock();
-    let _ = write!(error, "execute this reply? [y/N] ");
-    let _ = error.flush();
-    let mut answer = String::new();
-    match std::io::stdin().lock().read_line(&mut answer) {
-        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Review::Accept,
-        _ => Review::Decline,
-    }
+    let answer = typed_line("execute this reply? [y/N] ", &CancelFlag::new()).unwrap_or_default();
+    if matches!(answer.trim(), "y" | "Y" | "yes") { Review::Accept } else { Review::Decline }
 }
 
 /// Shows the differences, and the blocks that would fail, as far as there is room.

@@ -4,6 +4,7 @@ mod budget;
 pub(crate) mod model;
 pub(crate) mod options;
 mod task_files;
+mod typed_answer;
 
 use std::cell::{Cell, RefCell};
 
@@ -31,6 +32,7 @@ use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
 use crate::commands::session::options::NewOptions;
 use crate::commands::session::options::ResumeOptions;
+use crate::commands::session::typed_answer::{answer, asks};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -60,6 +62,8 @@ struct Loop<'a> {
     announce: &'a dyn Fn(&SharedSessions, &Session),
     /// The message that was announced last.
     announced: Cell<u32>,
+    /// True if the user carries the messages, and not a program.
+    is_attended: bool,
     /// The results of the reply that was executed last.
     last_results: RefCell<Vec<CommandResult>>,
 }
@@ -156,6 +160,10 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
     if session.is_complete {
         return Err(explain(SessionError::Complete { id: session.session_id }));
     }
+    let session = match &resume.answer {
+        None => session,
+        Some(text) => answer(console, &sessions, &session, text.clone(), &cancel)?,
+    };
     introduce(console, &sessions, &session, &resume.model, &cancel);
     if resume.following.copy {
         copy(console, &sessions, &session)?;
@@ -189,6 +197,7 @@ fn stay_with(
         cancel,
         announce: &announce,
         announced,
+        is_attended: model.model.is_none(),
         last_results,
     };
     let outcome = match &model.model {
@@ -214,8 +223,19 @@ pub(crate) fn follow(
     let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
     let following = Following::default();
     let last_results = RefCell::default();
-    let outcome =
-        Loop { common, console, sessions, id, following, cancel, announce, announced, last_results }.follow();
+    let outcome = Loop {
+        common,
+        console,
+        sessions,
+        id,
+        following,
+        cancel,
+        announce,
+        announced,
+        is_attended: true,
+        last_results,
+    }
+    .follow();
     sessions.leave(cancel);
     outcome
 }
@@ -407,12 +427,15 @@ impl Loop<'_> {
             console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
         }
         report_unexpected(console, applied);
-        let session = &applied.session;
+        let mut session = applied.session.clone();
         if !session.is_complete {
+            if self.is_attended && applied.is_executed && asks(&applied.results) {
+                session = self.answered(session)?;
+            }
             if self.announced.replace(session.sequence_number) != session.sequence_number {
-                (self.announce)(self.sessions, session);
+                (self.announce)(self.sessions, &session);
                 if self.following.copy {
-                    copy(console, self.sessions, session)?;
+                    copy(console, self.sessions, &session)?;
                 }
             }
             return Ok(None);

@@ -1,5 +1,6 @@
 //! Sessions as people have them: replies, interrupts, undo, trials.
 
+mod answers;
 mod bookkeeping;
 pub(crate) mod choices;
 mod cut_off;

@@ -7,7 +7,7 @@ use wap_core::{EntryKind, unnumbered};
 use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
 use super::structure::{
-    AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE, HEADER,
+    ANSWER, AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE, HEADER,
     INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS,
     SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, UNREADABLE, reads_as_structure,
 };
@@ -47,6 +47,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     let suggested = if reader.take(SUGGESTED) { reader.files()? } else { Vec::new() };
     let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
+    let answer = if reader.take(ANSWER) { reader.answer()? } else { String::new() };
     reader.expect(PROMPT)?;
     let prompt: Vec<&str> = reader.rest().iter().map(|line| task_line(line)).collect();
     let prompt = prompt.join("\n");
@@ -64,6 +65,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         notes,
         results,
         files,
+        answer,
         prompt,
     })
 }
@@ -280,6 +282,15 @@ impl<'a> Reader<'a> {
             parts,
             note: note.map(str::to_owned),
         })
+    }
+
+    /// Takes the lines up to the blank one before the prompt.
+    fn answer(&mut self) -> Result<String, OutboxError> {
+        let text = self.until(PROMPT)?;
+        // The marker itself is expected next.
+        self.next -= 1;
+        let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').map(task_line).collect();
+        Ok(lines.join("\n"))
     }
 
     fn rest(&self) -> &[&'a str] {

@@ -16,6 +16,9 @@ pub(super) const SUGGESTED: &str = "## Workspace Files for the Task";
 pub(super) const RESULTS: &str = "## Previous Command Results";
 pub(super) const FILES: &str = "## Requested File Contents";
 
+/// The heading of what the user has answered to the model's question.
+pub(super) const ANSWER: &str = "## Answer from the user";
+
 /// The first line of a list of changes.
 pub(super) const AS_BEFORE: &str = "(as listed before)";
 pub(super) const BUT_FOR_THESE: &str = "(as listed before, but for these)";

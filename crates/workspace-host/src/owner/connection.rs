@@ -27,7 +27,7 @@ use crate::owner::protocol::{
     STARTED, Started, UNDO, VERSION, Welcome,
 };
 use crate::owner::session_call::{
-    ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
+    AnswerModel, ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
     SessionRefusal, WholeOutbox,
 };
 use crate::owner::undo_request::{self, UndoRequest};
@@ -162,6 +162,7 @@ impl Client {
                     self.send(json_rpc::failure(&json!(id), &error));
                 }
             }
+            AnswerModel::METHOD => self.begin_session::<AnswerModel>((id, bytes), message.params),
             ReopenSession::METHOD => self.begin_session::<ReopenSession>((id, bytes), message.params),
             CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
             WholeOutbox::METHOD => self.begin_session::<WholeOutbox>((id, bytes), message.params),

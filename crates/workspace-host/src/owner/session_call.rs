@@ -166,6 +166,33 @@ impl SessionCall for ReopenSession {
     }
 }
 
+/// Puts an answer of the user into the pending message of a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AnswerModel {
+    /// The session.
+    pub id: SessionId,
+    /// The message that the answer goes into.
+    pub sequence: u32,
+    /// The answer.
+    pub text: String,
+}
+
+impl SessionCall for AnswerModel {
+    const METHOD: &'static str = "agentd/answerModel";
+    const TOOL: Tool = Tool::WriteFile;
+    type Answer = Session;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Session, SessionRefusal> {
+        Ok(sessions.answer(self.id, self.sequence, &self.text)?)
+    }
+}
+
 /// Writes the pending message of a session for a new chat, with everything that earlier messages had.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WholeOutbox {

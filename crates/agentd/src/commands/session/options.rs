@@ -32,6 +32,9 @@ pub(crate) struct ResumeOptions {
     /// Go on with a session that is complete: its next message says that the task is not.
     #[arg(long, requires = "id")]
     pub reopen: bool,
+    /// Put this answer to the model's question into the pending message.
+    #[arg(long, value_name = "TEXT")]
+    pub answer: Option<String>,
     #[command(flatten)]
     pub following: Following,
     #[command(flatten)]

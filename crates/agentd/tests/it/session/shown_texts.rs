@@ -89,6 +89,39 @@ fn on_a_terminal_messages_are_wrapped_to_its_width() {
 }
 
 #[test]
+fn a_message_of_several_lines_is_whole_in_80_columns() {
+    let project = Project::new();
+    let id = project.begin("ask");
+    let question = "The tests can run against either database, and the choice decides how long they take:\n\n\
+                    - sqlite, in memory: a second for all of them, but without the locking that production has\n\
+                    - postgres: a minute, and a server has to be there\n\nWhich one?";
+    project.apply(&format!("[MESSAGE]\n{question}\n[/MESSAGE]\n"), &[]).ok();
+    let show = project.command(&["show", &id]);
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(["-c", "stty rows 24 cols 80; exec \"$0\" \"$@\""])
+        .arg(show.get_program())
+        .args(show.get_args());
+    command.current_dir(project.workspace());
+    let Some(report) = on_a_terminal(&command, true) else {
+        skip("a_message_of_several_lines_is_whole_in_80_columns", "there is no program `script`");
+        return;
+    };
+    let lines = report.lines().map(str::trim_end);
+    let message: Vec<&str> = lines.skip_while(|line| !line.contains("MESSAGE")).take(8).collect();
+    insta::assert_snapshot!(message.join("\n"), @r"
+    [OK] MESSAGE: The tests can run against either database, and the choice
+                  decides how long they take:
+
+                  - sqlite, in memory: a second for all of them, but without the
+                  locking that production has
+                  - postgres: a minute, and a server has to be there
+
+                  Which one?
+    ");
+}
+
+#[test]
 fn a_message_in_json_is_as_the_model_wrote_it() {
     let project = Project::new();
     project.begin("say much");
