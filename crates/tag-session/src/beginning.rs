@@ -16,7 +16,7 @@ use crate::transcript::{LeftOut, TranscriptFile};
 /// The most bytes of files that a transcript holds; the rest is listed as left out.
 const FILES_LIMIT_BYTES: usize = 16 << 20;
 
-/// What a session began with, as the journal keeps it.
+/// The state in which a session began, as the journal keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BeginningDocument {

@@ -15,7 +15,7 @@ pub struct Context {
     pub listing_notes: Vec<String>,
     /// The requested files, in the order of the requests.
     pub files: Vec<RequestedFile>,
-    /// The shape of the workspace, which stands in the place of a list that is too long; first messages only.
+    /// The shape of the workspace, which stands instead of a list that is too long; first messages only.
     pub shape: Option<Shape>,
     /// The files that matter for the task, the most relevant one in front; first messages only.
     pub suggested: Vec<SuggestedFile>,

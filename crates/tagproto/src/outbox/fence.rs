@@ -91,19 +91,19 @@ pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[Li
     let text: String = lines.iter().map(text_of).collect();
     let ends = line_ends(&text);
     let width = lines.last().map_or(1, |span| span.last.to_string().len());
-    let mut shown = String::new();
+    let mut view = String::new();
     for (number, line) in lines.iter().flat_map(|span| span.first..=span.last).zip(text.split_inclusive('\n'))
     {
         let line = match (ends, line.strip_suffix("\r\n")) {
             (LineEnds::CrLf, Some(line)) => format!("{line}\n"),
             _ => line.to_owned(),
         };
-        shown.push_str(&format!("{number:>width$}|{line}"));
+        view.push_str(&format!("{number:>width$}|{line}"));
     }
-    let dashes = "-".repeat(dashes_around(&shown));
-    out.push_str(&format!("{dashes} {path} {dashes} {SHOWN_PARTS}{} lines)\n{shown}", file.total_lines));
+    let dashes = "-".repeat(dashes_around(&view));
+    out.push_str(&format!("{dashes} {path} {dashes} {SHOWN_PARTS}{} lines)\n{view}", file.total_lines));
     let mut notes = Vec::new();
-    if !shown.ends_with('\n') {
+    if !view.ends_with('\n') {
         out.push('\n');
         notes.push(NO_FINAL_NEWLINE.to_owned());
     }

@@ -15,7 +15,7 @@ pub struct OutboxParts {
     pub protocol: String,
     /// The files of the workspace that are listed.
     pub listing: Vec<ListedEntry>,
-    /// The folders that are shown by a count in the place of their entries.
+    /// The folders that are shown by a count instead of their entries.
     pub folders: Vec<ListedFolder>,
     /// True if `listing` has only the entries that have changed since an earlier message.
     pub is_of_changes: bool,

@@ -44,7 +44,7 @@ struct Folder {
     folders: BTreeSet<String>,
     /// The number beneath it; `None` if it was not listed.
     count: Option<Count>,
-    /// True if everything directly in it is known.
+    /// True if everything directly in it is state.
     is_open: bool,
 }
 
@@ -97,17 +97,17 @@ impl Shape {
                 continue;
             }
             listings += 1;
-            let known = shape.folders.entry(folder.clone()).or_default();
-            known.count = Some(Count::Entries(explored.total_found));
+            let state = shape.folders.entry(folder.clone()).or_default();
+            state.count = Some(Count::Entries(explored.total_found));
             let Ok(direct) = workspace.explore_files(call, &request(&folder, false)) else { continue };
-            let known = shape.folders.entry(folder.clone()).or_default();
-            known.is_open = !direct.is_truncated;
+            let state = shape.folders.entry(folder.clone()).or_default();
+            state.is_open = !direct.is_truncated;
             for entry in direct.files {
                 if entry.is_directory {
-                    known.folders.insert(entry.path.clone());
+                    state.folders.insert(entry.path.clone());
                     waiting.push_back(entry.path);
                 } else {
-                    known.files.extend(super::gather::listed(entry));
+                    state.files.extend(super::gather::listed(entry));
                 }
             }
         }
@@ -185,7 +185,7 @@ impl Shape {
         }
     }
 
-    /// Chooses what a list of at most `limit` characters shows: entries, and folders in the place of their entries, both
+    /// Chooses what a list of at most `limit` characters shows: entries, and folders instead of their entries, both
     /// sorted by path.
     pub(super) fn within(&self, limit: usize) -> (Vec<ListedEntry>, Vec<ListedFolder>) {
         let mut files: Vec<&ListedEntry> = Vec::new();

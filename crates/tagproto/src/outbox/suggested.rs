@@ -101,11 +101,11 @@ pub(super) fn write<'f>(
     views: &[View],
 ) -> Vec<(&'f SuggestedFile, Vec<LineSpan>)> {
     out.push_str(&format!("\n{SUGGESTED}\n"));
-    let mut shown = Vec::new();
+    let mut excerpts = Vec::new();
     for View { file, lines, .. } in views {
         let file = &files[*file];
         fence::write_lines_of(out, file, lines);
-        shown.push((file, lines.clone()));
+        excerpts.push((file, lines.clone()));
     }
     let is_shown = |index: usize| views.iter().any(|view| view.file == index);
     let others: Vec<String> = (0..files.len())
@@ -116,7 +116,7 @@ pub(super) fn write<'f>(
     if !others.is_empty() {
         out.push_str(&format!("{NOT_SHOWN}{})\n", others.join(", ")));
     }
-    shown
+    excerpts
 }
 
 /// The tokens of each line of a file.
@@ -230,8 +230,8 @@ mod tests {
         let files: Vec<SuggestedFile> = (0..6).map(|number| file(&format!("{number}"), 300)).collect();
         let views = choose(&files, 3_000, estimated_tokens);
         assert_eq!(views.iter().map(|view| view.file).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
-        let shown = |view: &View| view.lines.iter().map(|span| span.last + 1 - span.first).sum::<u64>();
-        assert!(shown(&views[0]) > 2 * shown(&views[5]), "{views:?}");
+        let count = |view: &View| view.lines.iter().map(|span| span.last + 1 - span.first).sum::<u64>();
+        assert!(count(&views[0]) > 2 * count(&views[5]), "{views:?}");
         for view in &views {
             for line in [1, 20, 21, 50, 51, 52] {
                 assert!(

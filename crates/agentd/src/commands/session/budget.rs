@@ -1,6 +1,6 @@
 //! The value of `--budget`: tokens, or the name of a chat.
 
-/// What common chats take in one paste, in tokens, on the safe side of what each of them accepts.
+/// The tokens that common chats take in one paste, on the safe side.
 const CHATS: [(&str, u32); 5] =
     [("local", 6_000), ("copilot", 10_000), ("chatgpt", 24_000), ("gemini", 60_000), ("claude", 100_000)];
 

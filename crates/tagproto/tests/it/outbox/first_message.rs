@@ -49,8 +49,8 @@ fn readme_and_files_of_the_task_are_shown_with_their_numbers() {
     let files = [task_file("src/sums.py"), long_file, task_file("gone.py")];
     let (_, text) = first_message(&workspace, &session("Let sums take words", Some(3_000)), &files);
     let parts = read_outbox(&text).unwrap();
-    let shown: Vec<_> = parts.suggested.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(shown, ["README.md", "src/sums.py", "src/long.py"], "{text}");
+    let paths: Vec<_> = parts.suggested.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["README.md", "src/sums.py", "src/long.py"], "{text}");
     assert!(
         text.contains("--- src/sums.py ---\n1|def sums(numbers):\n2|    return sum(numbers)\n--- end"),
         "{text}"
@@ -108,8 +108,8 @@ fn the_budget_holds_with_many_files_and_the_rest_is_named() {
         let tokens = estimated_tokens(&text);
         assert!(tokens <= u64::from(budget), "{tokens} of {budget}");
         assert!(tokens * 10 >= u64::from(budget) * 5, "{tokens} of {budget} are used");
-        let shown = read_outbox(&text).unwrap().suggested.len();
-        assert_eq!(text.contains("(others that may matter, not shown: "), shown < 30, "{text}");
+        let count = read_outbox(&text).unwrap().suggested.len();
+        assert_eq!(text.contains("(others that may matter, not shown: "), count < 30, "{text}");
     }
 }
 
@@ -148,11 +148,11 @@ proptest! {
         let text = render_outbox(&session, &context, "").text;
         let parts = read_outbox(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         let mut rest = files.iter();
-        for shown in parts.suggested {
-            let content = shown.text.clone().unwrap_or_default();
+        for excerpt in parts.suggested {
+            let content = excerpt.text.clone().unwrap_or_default();
             let is_it = |file: &&SuggestedFile| {
                 let lines: Vec<&str> = file.text.split_inclusive('\n').collect();
-                let numbers: Vec<u64> = match (&shown.parts, shown.lines) {
+                let numbers: Vec<u64> = match (&excerpt.parts, excerpt.lines) {
                     (Some(parts), _) => parts.clone(),
                     (None, Some(lines)) => (lines.first..=lines.last).collect(),
                     (None, None) => (1..=lines.len() as u64).collect(),
@@ -161,7 +161,7 @@ proptest! {
                     numbers.iter().map(|number| lines.get(*number as usize - 1).copied()).collect();
                 expected.is_some_and(|expected| expected == content)
             };
-            prop_assert!(rest.any(|file| is_it(&file)), "{shown:?}\n{text}");
+            prop_assert!(rest.any(|file| is_it(&file)), "{excerpt:?}\n{text}");
         }
     }
 }
