@@ -2,6 +2,7 @@
 
 mod answer;
 mod budget;
+mod command_output;
 mod diff;
 mod failure;
 mod files;
@@ -16,4 +17,5 @@ mod walk;
 
 pub use answer::{AnswerOptions, RootForm, Sources, Stopwatch, answer, refuse};
 pub use budget::Budget;
+pub use command_output::CommandOutput;
 pub use guidance::GUIDANCE;

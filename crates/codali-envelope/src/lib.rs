@@ -14,7 +14,9 @@ mod version;
 mod web;
 mod yaml;
 
-pub use adapter::{AnswerOptions, Budget, GUIDANCE, RootForm, Sources, Stopwatch, answer, refuse};
+pub use adapter::{
+    AnswerOptions, Budget, CommandOutput, GUIDANCE, RootForm, Sources, Stopwatch, answer, refuse,
+};
 pub use critic::CriticResult;
 pub use error::{ReadError, ReadErrorKind};
 pub use form::{Form, UnknownForm, render_request, render_response};
@@ -27,9 +29,9 @@ pub use request::request_id::{MalformedRequestId, RequestId};
 pub use request::role::Role;
 pub use request::{Context, Request};
 pub use response::need_result::{
-    AstResult, FailedResult, FileDiffResult, FileListResult, FileReadResult, ImpactDiagnosticsResult,
-    ImpactResult, NeedResult, OpenResult, OtherResult, SearchResult, SnippetResult, SymbolsResult,
-    TreeResult, WebResult,
+    AstResult, CommandOutputResult, FailedResult, FileDiffResult, FileListResult, FileReadResult,
+    ImpactDiagnosticsResult, ImpactResult, NeedResult, OpenResult, OtherResult, SearchResult, SnippetResult,
+    SymbolsResult, TreeResult, WebResult,
 };
 pub use response::read_response::read_response;
 pub use response::warning::{Warning, WarningCode};

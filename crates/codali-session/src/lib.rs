@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod conversation;
+mod flow;
 mod history_file;
 mod incoming;
 mod request_folder;
@@ -9,6 +10,10 @@ mod summarizer_command;
 mod watch;
 
 pub use conversation::{Conversation, Turn};
+pub use flow::{
+    Agent, AgentError, Agents, Applied, EditResult, EngineError, Flow, FlowEnd, FlowEngine, FlowError,
+    FlowEvent, FlowEvents, FlowSettings, Plan, StepError, StepFolder, Verdict, read_plan, read_verdict,
+};
 pub use history_file::{HistoryFile, HistoryFileError};
 pub use incoming::{Incoming, read_request, warning_response};
 pub use request_folder::{DroppedRequest, FolderError, Look, RequestFolder, Unusable};

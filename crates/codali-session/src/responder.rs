@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use codali_envelope::{AnswerOptions, Reading, Response, Sources, Stopwatch, Warning, WarningCode};
+use codali_envelope::{
+    AnswerOptions, CommandOutput, Reading, Response, Sources, Stopwatch, Warning, WarningCode,
+};
 use docdex_client::{FallbackIndex, RemoteIndex};
 use wap_core::{
     Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, Workspace,
@@ -21,6 +23,8 @@ pub struct Responder<'a> {
     pub options: AnswerOptions,
     /// True if impact is written as paths, which the readers of the public implementation expect.
     pub impact_as_paths: bool,
+    /// The output of the command that has run, for `command.output`.
+    pub command: Option<&'a CommandOutput>,
     /// Ends an answer early.
     pub cancel: &'a CancelFlag,
 }
@@ -36,7 +40,8 @@ impl Responder<'_> {
         // One for each request, since it collects the failures that the response reports.
         let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
-        let sources = Sources { workspace: self.workspace, index: Some(index), web: None };
+        let sources =
+            Sources { workspace: self.workspace, index: Some(index), web: None, command: self.command };
         let mut response = codali_envelope::answer(reading, &sources, &self.options, &call, &stopwatch);
         let failures = both.iter().flat_map(FallbackIndex::failures);
         response.meta.warnings.extend(failures.map(|(operation, error)| daemon_warning(operation, &error)));

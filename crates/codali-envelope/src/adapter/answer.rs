@@ -8,7 +8,7 @@ use wap_core::{Call, CodeIndex, Origin, Workspace};
 use super::budget::{Budget, FIELDS_BYTES, Ledger, fit_warnings, written_bytes};
 use super::failure::{Failure, excerpt, identity};
 use super::need_call::{Answer, NeedCall};
-use super::{diff, files, index, listing, tree};
+use super::{CommandOutput, command_output, diff, files, index, listing, tree};
 use crate::{
     FailedResult, Meta, Need, NeedKind, NeedResult, ReadError, ReadErrorKind, Reading, RejectedNeed,
     RequestId, Response, Warning, WarningCode, WebSearch,
@@ -23,6 +23,8 @@ pub struct Sources<'a> {
     pub index: Option<&'a dyn CodeIndex>,
     /// The web search; without one it is disabled.
     pub web: Option<&'a dyn WebSearch>,
+    /// The output of the command that has run; without one, the need for it fails.
+    pub command: Option<&'a CommandOutput>,
 }
 
 /// The options of answering a request.
@@ -184,6 +186,7 @@ fn answer_need(need: &Need, frame: &mut NeedCall<'_>) -> Answer {
         NeedKind::FileRead { path } => files::read(path, frame),
         NeedKind::FileList { root, pattern } => listing::list(root, pattern.as_deref(), frame),
         NeedKind::FileDiff { paths } => diff::diff(paths, frame),
+        NeedKind::CommandOutput {} => command_output::output(frame),
         NeedKind::DagExport { .. } | NeedKind::Delegate(_) => {
             Err(Failure::about(WarningCode::UnsupportedNeed, need.kind.type_name()))
         }

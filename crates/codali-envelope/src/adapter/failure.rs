@@ -111,6 +111,7 @@ pub(super) fn identity(kind: &NeedKind) -> Map<String, Value> {
         NeedKind::DagExport { session_id, .. } => vec![optional("session_id", session_id)],
         NeedKind::FileRead { path } => vec![Some(text("path", path))],
         NeedKind::FileList { root, pattern } => vec![Some(text("root", root)), optional("pattern", pattern)],
+        NeedKind::CommandOutput {} => Vec::new(),
         NeedKind::FileDiff { paths } if paths.is_empty() => Vec::new(),
         NeedKind::FileDiff { paths } => vec![Some(("paths".to_owned(), Value::from(paths.clone())))],
         NeedKind::Delegate(delegate) => vec![Some(text("goal", &delegate.goal))],

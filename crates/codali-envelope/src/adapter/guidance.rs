@@ -41,6 +41,7 @@ context:
 | file.read | path | a whole file |
 | file.list | root, pattern | files; * stays within a folder, ** crosses folders |
 | file.diff | paths | what has changed and is not staged, as a unified diff |
+| command.output | | what the tests have printed, where they were run |
 
 Ask for several things at once. Paths are relative to the workspace, lines are counted from 1. A need that fails has a
 result with status: error; the warnings of the response say why.

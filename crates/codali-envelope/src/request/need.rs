@@ -132,6 +132,9 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
+    /// The output of the command that the flow has run.
+    #[serde(rename = "command.output")]
+    CommandOutput {},
     /// A task for another agent.
     #[serde(rename = "agent.delegate")]
     Delegate(DelegateNeed),
@@ -155,6 +158,7 @@ impl NeedKind {
             NeedKind::FileRead { .. } => "file.read",
             NeedKind::FileList { .. } => "file.list",
             NeedKind::FileDiff { .. } => "file.diff",
+            NeedKind::CommandOutput {} => "command.output",
             NeedKind::Delegate(_) => "agent.delegate",
         }
     }

@@ -103,6 +103,7 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
             pattern: fields.text(&["pattern"]),
         },
         "file.diff" => NeedKind::FileDiff { paths: fields.texts(&["paths", "path", "file"]) },
+        "command.output" => NeedKind::CommandOutput {},
         "agent.delegate" => NeedKind::Delegate(DelegateNeed {
             role: fields
                 .word(&["role"], DelegateRole::ALL, DelegateRole::name)

@@ -15,7 +15,7 @@ pub use lists::{
     AstResult, FileListResult, ImpactDiagnosticsResult, ImpactResult, SearchResult, SymbolsResult, WebResult,
 };
 pub use other::OtherResult;
-pub use texts::{FileDiffResult, FileReadResult, OpenResult, SnippetResult, TreeResult};
+pub use texts::{CommandOutputResult, FileDiffResult, FileReadResult, OpenResult, SnippetResult, TreeResult};
 
 /// One result of a response.
 ///
@@ -49,6 +49,8 @@ pub enum NeedResult {
     FileList(FileListResult),
     /// Of `file.diff`.
     FileDiff(FileDiffResult),
+    /// Of `command.output`.
+    CommandOutput(CommandOutputResult),
     /// The result of a critic, which answers no need.
     Critic(CriticResult),
     /// A need that failed.
@@ -119,6 +121,7 @@ typed_results! {
     FileRead "file.read",
     FileList "file.list",
     FileDiff "file.diff",
+    CommandOutput "command.output",
     Critic "critic.result",
 }
 

@@ -1,8 +1,8 @@
 //! Requests over a workspace and an index in memory.
 
 use codali_envelope::{
-    Budget, Form, NeedResult, ReadLimits, ReadOptions, Response, RootForm, read_request, read_response,
-    refuse, render_response,
+    Budget, CommandOutput, Form, NeedResult, ReadLimits, ReadOptions, Response, RootForm, read_request,
+    read_response, refuse, render_response,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -470,4 +470,22 @@ fn an_unreadable_request_has_a_response_with_the_reason() {
     let response = checked(refused("AGENT_REQUEST v1\nneeds:\n  - {type: file.read, path: a}\n").unwrap());
     assert_eq!((response.request_id.as_str(), response.results.len()), ("invalid", 0));
     assert!(warnings(&response)[0].starts_with("missing_request_id: line 1, column 1: "));
+}
+
+#[test]
+fn the_output_of_the_one_command_that_has_run_is_answered() {
+    let mut bench = Bench::new(FILES);
+    let need = "  - type: command.output\n    command: rm -rf .\n";
+    let none = checked(bench.needs(need));
+    assert_eq!(results(&none)[0]["error"], "unsupported_need");
+    let output = "one\ntwo\n".repeat(40);
+    let (command, outcome) = ("make test".to_owned(), "exit code 2".to_owned());
+    bench.command = Some(CommandOutput { command, succeeded: false, outcome, output });
+    let whole = checked(bench.needs(need));
+    assert_eq!(results(&whole)[0]["command"], "make test", "a request names no command");
+    assert_eq!(results(&whole)[0]["outcome"], "exit code 2");
+    bench.options.budget.need_bytes = 400;
+    let cut = checked(bench.needs(need));
+    assert_eq!(results(&cut)[0]["total_lines"], 80);
+    assert!(warnings(&cut)[0].starts_with("truncated: command.output "), "{:?}", warnings(&cut));
 }

@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use codali_envelope::{AnswerOptions, ReadOptions, Response, Sources, Stopwatch, answer, extract_request};
+use codali_envelope::{
+    AnswerOptions, CommandOutput, ReadOptions, Response, Sources, Stopwatch, answer, extract_request,
+};
 use memory_workspace::{MemoryIndex, MemoryWorkspace};
 use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey};
 
@@ -34,6 +36,7 @@ pub(crate) struct Bench {
     pub(crate) options: AnswerOptions,
     pub(crate) cancel: CancelFlag,
     pub(crate) tick: Duration,
+    pub(crate) command: Option<CommandOutput>,
 }
 
 impl Bench {
@@ -44,6 +47,7 @@ impl Bench {
             options: AnswerOptions { deterministic: true, ..AnswerOptions::default() },
             cancel: CancelFlag::new(),
             tick: Duration::ZERO,
+            command: None,
         }
     }
 
@@ -62,7 +66,8 @@ impl Bench {
         };
         let call = Call { origin: &origin, cancel: &self.cancel, time_left: None };
         let index = self.index.as_ref().map(|index| index as &dyn CodeIndex);
-        let sources = Sources { workspace: &self.workspace, index, web: None };
+        let command = self.command.as_ref();
+        let sources = Sources { workspace: &self.workspace, index, web: None, command };
         answer(&reading, &sources, &self.options, &call, &Ticks::of(self.tick))
     }
 }

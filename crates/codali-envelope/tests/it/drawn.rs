@@ -2,10 +2,11 @@
 
 use codali_envelope::critic::{CriticStatus, Disposition, Guardrail, ReasonCode};
 use codali_envelope::{
-    AstResult, Context, CriticResult, DagFormat, DelegateNeed, DelegateRole, FailedResult, FileDiffResult,
-    FileListResult, FileReadResult, ImpactDiagnosticsResult, ImpactResult, Meta, Need, NeedKind, NeedResult,
-    OpenNeed, OpenResult, OtherResult, Request, RequestId, Response, SearchResult, SnippetResult,
-    SymbolsResult, TreeNeed, TreeResult, Warning, WarningCode, WebHit, WebResult,
+    AstResult, CommandOutputResult, Context, CriticResult, DagFormat, DelegateNeed, DelegateRole,
+    FailedResult, FileDiffResult, FileListResult, FileReadResult, ImpactDiagnosticsResult, ImpactResult,
+    Meta, Need, NeedKind, NeedResult, OpenNeed, OpenResult, OtherResult, Request, RequestId, Response,
+    SearchResult, SnippetResult, SymbolsResult, TreeNeed, TreeResult, Warning, WarningCode, WebHit,
+    WebResult,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -126,6 +127,7 @@ fn need_kind() -> impl Strategy<Value = NeedKind> {
         text().prop_map(|path| NeedKind::FileRead { path }),
         (text(), option::of(text())).prop_map(|(root, pattern)| NeedKind::FileList { root, pattern }),
         texts().prop_map(|paths| NeedKind::FileDiff { paths }),
+        Just(NeedKind::CommandOutput {}),
         delegate,
     ]
 }
@@ -297,6 +299,18 @@ fn need_result() -> impl Strategy<Value = NeedResult> {
         (texts(), any::<bool>(), total(), text()).prop_map(|(paths, truncated, total_lines, diff)| {
             NeedResult::FileDiff(FileDiffResult { paths, truncated, total_lines, diff })
         }),
+        (text(), any::<bool>(), text(), any::<bool>(), total(), text()).prop_map(
+            |(command, succeeded, outcome, truncated, total_lines, content)| {
+                NeedResult::CommandOutput(CommandOutputResult {
+                    command,
+                    succeeded,
+                    outcome,
+                    truncated,
+                    total_lines,
+                    content,
+                })
+            }
+        ),
         critic,
         failed,
         other,

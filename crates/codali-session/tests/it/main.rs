@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conversations;
+mod flow_bench;
+mod flows;
 mod histories;
 mod request_folders;

@@ -44,6 +44,7 @@ fn watch_until(folder: &Path, responses: usize) -> Vec<String> {
         daemon: None,
         options: AnswerOptions { deterministic: true, ..AnswerOptions::default() },
         impact_as_paths: false,
+        command: None,
         cancel: &cancel,
     };
     let events =

@@ -100,6 +100,7 @@ impl<'a> Responding<'a> {
             daemon: self.daemon.as_ref(),
             options: self.options,
             impact_as_paths: self.impact_as_paths,
+            command: None,
             cancel: self.cancel,
         }
     }

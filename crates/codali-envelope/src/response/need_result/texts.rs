@@ -103,3 +103,23 @@ pub struct FileDiffResult {
     /// The diff; empty if nothing has changed.
     pub diff: String,
 }
+
+/// The output of a command of the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandOutputResult {
+    /// The command.
+    pub command: String,
+    /// True if it ended with exit code 0.
+    pub succeeded: bool,
+    /// Its end in one line, with the exit code.
+    pub outcome: String,
+    /// True if lines were left out.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub truncated: bool,
+    /// The total number of lines of the output, if some were left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_lines: Option<u64>,
+    /// Its output.
+    pub content: String,
+}

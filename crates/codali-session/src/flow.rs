@@ -1,0 +1,28 @@
+//! The whole flow of the Codali protocol: an architect plans, a builder edits, a critic judges, until the result passes.
+//!
+//! The flow is replayed from its beginning each time: whatever an agent, the responder or the engine has answered is a
+//! [step](StepFolder) on the disk, and only what has none is asked for. So a flow that was killed resumes at the step that
+//! was interrupted, and no agent is asked twice for a reply that arrived.
+
+mod agent;
+mod building;
+mod engine;
+mod error;
+mod event;
+mod guide;
+mod judging;
+mod plan;
+mod running;
+mod settings;
+mod steps;
+mod verdict;
+
+pub use agent::{Agent, AgentError, Agents};
+pub use engine::{Applied, EditResult, EngineError, FlowEngine};
+pub use error::FlowError;
+pub use event::{FlowEvent, FlowEvents};
+pub use plan::{Plan, read_plan};
+pub use running::{Flow, FlowEnd};
+pub use settings::FlowSettings;
+pub use steps::{StepError, StepFolder};
+pub use verdict::{Verdict, read_verdict};

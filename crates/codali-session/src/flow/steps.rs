@@ -1,0 +1,130 @@
+//! The steps of a flow on the disk: each answer is a file that is synced before it is acted on.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use rel_path::RelPath;
+use sandbox_fs::{Expected, FileKind, FileMode, FileRoot, FsError, FsPolicy, NewNames, RootError, RootRules};
+
+/// The largest step that is read. A reply is bounded by its agent, a response by its budget.
+const LIMIT_BYTES: u64 = 64 << 20;
+
+/// The steps of one flow, in their order. `0003-architect.txt` is the third.
+#[derive(Debug)]
+pub struct StepFolder {
+    root: FileRoot,
+    /// The names of the steps that are there, by number.
+    names: BTreeMap<u32, String>,
+    next: u32,
+}
+
+/// Steps that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The folder cannot be opened.
+    #[error("the folder of the flow cannot be used: {0}")]
+    Folder(#[source] RootError),
+    /// A file cannot be read or written.
+    #[error("the steps of the flow cannot be kept: {0}")]
+    File(#[source] FsError),
+    /// The files are those of another flow, or of one with other settings.
+    #[error("step {number} of the flow is {present}, and {expected} is expected")]
+    Other {
+        /// The number of the step.
+        number: u32,
+        /// The kind that is there.
+        present: String,
+        /// The kind that comes next.
+        expected: String,
+    },
+    /// A step does not hold what its kind says.
+    #[error("step {number} of the flow is damaged")]
+    Damaged {
+        /// The number of the step.
+        number: u32,
+    },
+}
+
+impl StepFolder {
+    /// Opens the steps of a flow in a folder, which is created if it is missing. Its parent must exist.
+    ///
+    /// # Errors
+    ///
+    /// [`StepError::Folder`], also if the folder is a symbolic link, and [`StepError::File`].
+    pub fn open(path: &Path) -> Result<StepFolder, StepError> {
+        let failed = |error: io::Error| StepError::Folder(RootError::Io(error));
+        match std::fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => {}
+        }
+        // Through a link, replies would be read from a folder that its author chose.
+        if std::fs::symlink_metadata(path).map_err(failed)?.file_type().is_symlink() {
+            return Err(StepError::Folder(RootError::NotAFolder));
+        }
+        let policy = FsPolicy::private().with_new_names(NewNames::Any);
+        let root = FileRoot::open(path, &RootRules::none(), policy).map_err(StepError::Folder)?;
+        // What a process that was killed has staged; the next start tries again to remove the rest.
+        let _ = root.sweep_leftovers(&RelPath::root(), |_| true);
+        let mut names = BTreeMap::new();
+        for entry in root.list(&RelPath::root()).map_err(StepError::File)? {
+            let name = entry.path.to_string();
+            if entry.kind == FileKind::File
+                && let Some(number) = name.split('-').next().and_then(|number| number.parse().ok())
+            {
+                names.insert(number, name);
+            }
+        }
+        Ok(StepFolder { root, names, next: 1 })
+    }
+
+    /// Returns the number of steps that are there.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns the next step if it was answered before, and passes over it.
+    ///
+    /// # Errors
+    ///
+    /// [`StepError::Other`] if it is of another kind, [`StepError::Damaged`] if it is not text, [`StepError::File`].
+    pub(super) fn recorded(&mut self, kind: &str) -> Result<Option<String>, StepError> {
+        let Some(present) = self.names.get(&self.next) else { return Ok(None) };
+        let number = self.next;
+        if *present != file_name(number, kind) {
+            let (present, expected) = (present.clone(), file_name(number, kind));
+            return Err(StepError::Other { number, present, expected });
+        }
+        let path = RelPath::parse(present).map_err(|error| StepError::File(error.into()))?;
+        let bytes = self.root.open_file(&path).and_then(|file| file.read_to_end(LIMIT_BYTES));
+        let text = String::from_utf8(bytes.map_err(StepError::File)?);
+        self.next += 1;
+        text.map(Some).map_err(|_| StepError::Damaged { number })
+    }
+
+    /// Keeps the answer of the next step. When this returns, it is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StepError::File`].
+    pub(super) fn record(&mut self, kind: &str, text: &str) -> Result<(), StepError> {
+        let name = file_name(self.next, kind);
+        let path = RelPath::parse(&name).map_err(|error| StepError::File(error.into()))?;
+        let staged = self.root.stage(&path, text.as_bytes(), FileMode::Keep).map_err(StepError::File)?;
+        staged.publish_synced(Expected::Absent).map_err(StepError::File)?;
+        self.names.insert(self.next, name);
+        self.next += 1;
+        Ok(())
+    }
+
+    /// Returns the number of the step that was read or kept last.
+    pub(super) fn last(&self) -> u32 {
+        self.next - 1
+    }
+}
+
+fn file_name(number: u32, kind: &str) -> String {
+    format!("{number:04}-{kind}.txt")
+}
