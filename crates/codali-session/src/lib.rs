@@ -12,7 +12,8 @@ mod watch;
 pub use conversation::{Conversation, Turn};
 pub use flow::{
     Agent, AgentError, Agents, Applied, EditResult, EngineError, Flow, FlowEnd, FlowEngine, FlowError,
-    FlowEvent, FlowEvents, FlowSettings, Plan, StepError, StepFolder, Verdict, read_plan, read_verdict,
+    FlowEvent, FlowEvents, FlowFolders, FlowSettings, Plan, StepError, StepFolder, Verdict, read_plan,
+    read_verdict,
 };
 pub use history_file::{HistoryFile, HistoryFileError};
 pub use incoming::{Incoming, read_request, warning_response};

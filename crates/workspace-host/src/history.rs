@@ -3,6 +3,7 @@
 mod bookkeeping_paths;
 mod log;
 mod log_page;
+mod touched_paths;
 mod undo_text;
 
 use change_journal::JournalError;
@@ -12,6 +13,7 @@ use crate::{Exit, Failure};
 pub use bookkeeping_paths::bookkeeping_paths;
 pub use log::{RunLine, log, log_text};
 pub use log_page::{LogPart, log_page};
+pub use touched_paths::{TouchedBy, touched_paths};
 pub use undo_text::{undo_lines, undo_text};
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]

@@ -18,7 +18,10 @@ pub mod state;
 pub mod user_file;
 
 pub use failure::{Exit, Failure};
-pub use history::{LogPart, RunLine, bookkeeping_paths, log, log_page, log_text, undo_lines, undo_text};
+pub use history::{
+    LogPart, RunLine, TouchedBy, bookkeeping_paths, log, log_page, log_text, touched_paths, undo_lines,
+    undo_text,
+};
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};
 pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};

@@ -1,15 +1,17 @@
 //! `agentd codali`: requests of an agent in, responses out.
 
 mod conversation;
+mod critic;
 mod docdex;
 pub(crate) mod options;
 mod responding;
+mod run;
 mod watch;
 
 use codali_envelope::{Form, GUIDANCE, Response, render_response};
 use codali_session::{Incoming, read_request};
 
-use crate::commands::codali::options::CodaliOptions;
+use crate::commands::codali::options::{CodaliCommand, CodaliOptions};
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -17,8 +19,13 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use responding::Responding;
 
-/// Answers one request, one step of a conversation, or the requests in a folder.
+/// Answers one request, one step of a conversation, or the requests in a folder; or runs or judges a whole flow.
 pub(crate) fn codali(common: &CommonOptions, console: Console, options: &CodaliOptions) -> Outcome {
+    match &options.command {
+        Some(CodaliCommand::Run(options)) => return run::run(common, console, options),
+        Some(CodaliCommand::Critic(options)) => return critic::critic(common, console, options),
+        None => {}
+    }
     if options.guide {
         console.result(GUIDANCE);
         return Ok(Exit::Done);
@@ -46,7 +53,7 @@ fn respond(common: &CommonOptions, console: Console, options: &CodaliOptions) ->
         Incoming::Nothing => return Err(no_request()),
     };
     let cancel = cancel_flag()?;
-    let responding = Responding::once(common, console, options, &cancel)?;
+    let responding = Responding::once(common, console, &options.response_form(), &cancel)?;
     print(console, &responding.respond(&reading), options.format);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }

@@ -4,4 +4,6 @@ mod bad_envelopes;
 mod code_indexes;
 mod conversations;
 mod envelopes;
+mod flow_project;
+mod flows;
 mod request_folders;

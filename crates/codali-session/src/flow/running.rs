@@ -10,6 +10,7 @@ use codali_envelope::{CommandOutput, CriticResult, RequestId, Response, Role};
 use wap_core::CancelFlag;
 
 use super::guide::{Guide, responded, spoken, written};
+use super::steps::DONE;
 use super::{
     Agents, FlowEngine, FlowError, FlowEvent, FlowEvents, FlowSettings, Plan, StepFolder, read_plan,
 };
@@ -27,7 +28,6 @@ pub(super) const EDITS: &str = "edits";
 pub(super) const TEST: &str = "test";
 const RESPONSE: &str = "response";
 const SUMMARY: &str = "summary";
-const DONE: &str = "done";
 
 /// A flow, with everything that it needs to run.
 pub struct Flow<'a> {
@@ -61,12 +61,13 @@ pub struct FlowEnd {
 }
 
 impl Flow<'_> {
-    /// Runs the flow to its verdict, or resumes it after the steps that are there.
+    /// Runs the flow to its verdict, or resumes it after the steps that are there. One process at a time may do so.
     ///
     /// # Errors
     ///
     /// [`FlowError`]. The steps until then stay, and another call resumes behind them.
     pub fn run(&self, steps: &mut StepFolder, summarizer: &mut dyn Summarizer) -> Result<FlowEnd, FlowError> {
+        steps.sweep();
         if steps.count() > 0 {
             self.events.event(&FlowEvent::Resumed { steps: steps.count() });
         }

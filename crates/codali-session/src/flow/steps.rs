@@ -7,8 +7,16 @@ use std::path::Path;
 use rel_path::RelPath;
 use sandbox_fs::{Expected, FileKind, FileMode, FileRoot, FsError, FsPolicy, NewNames, RootError, RootRules};
 
+use super::FlowSettings;
+
 /// The largest step that is read. A reply is bounded by its agent, a response by its budget.
 const LIMIT_BYTES: u64 = 64 << 20;
+
+/// The kind of the last step of a flow that passed.
+pub(super) const DONE: &str = "done";
+
+/// The name of the settings.
+const SETTINGS: &str = "settings.json";
 
 /// The steps of one flow, in their order. `0003-architect.txt` is the third.
 #[derive(Debug)]
@@ -39,6 +47,9 @@ pub enum StepError {
         /// The kind that comes next.
         expected: String,
     },
+    /// The file with the settings of the flow cannot be read.
+    #[error("the settings of the flow are damaged")]
+    DamagedSettings,
     /// A step does not hold what its kind says.
     #[error("step {number} of the flow is damaged")]
     Damaged {
@@ -65,8 +76,6 @@ impl StepFolder {
         }
         let policy = FsPolicy::private().with_new_names(NewNames::Any);
         let root = FileRoot::open(path, &RootRules::none(), policy).map_err(StepError::Folder)?;
-        // What a process that was killed has staged; the next start tries again to remove the rest.
-        let _ = root.sweep_leftovers(&RelPath::root(), |_| true);
         let mut names = BTreeMap::new();
         for entry in root.list(&RelPath::root()).map_err(StepError::File)? {
             let name = entry.path.to_string();
@@ -85,6 +94,47 @@ impl StepFolder {
         self.names.len()
     }
 
+    /// Returns true if the last step is the end of a flow that passed.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.names.iter().next_back().is_some_and(|(number, name)| *name == file_name(*number, DONE))
+    }
+
+    /// Removes what a process that was killed has staged. Only the process that runs the flow may call it.
+    pub(super) fn sweep(&self) {
+        // The next start tries again to remove the rest.
+        let _ = self.root.sweep_leftovers(&RelPath::root(), |_| true);
+    }
+
+    /// Writes the settings of a flow beside its steps.
+    pub(super) fn write_settings(&self, settings: &FlowSettings) -> Result<(), StepError> {
+        let text = serde_json::to_vec_pretty(settings).expect("settings have string keys");
+        self.write(SETTINGS, &text)
+    }
+
+    /// Reads the settings of a flow; `None` if it has none, because it was killed before its first step.
+    pub(super) fn read_settings(&self) -> Result<Option<FlowSettings>, StepError> {
+        match self.read(SETTINGS) {
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(settings) => Ok(Some(settings)),
+                Err(_) => Err(StepError::DamagedSettings),
+            },
+            Err(StepError::File(FsError::NotFound { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, StepError> {
+        let path = RelPath::parse(name).map_err(|error| StepError::File(error.into()))?;
+        self.root.open_file(&path).and_then(|file| file.read_to_end(LIMIT_BYTES)).map_err(StepError::File)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StepError> {
+        let path = RelPath::parse(name).map_err(|error| StepError::File(error.into()))?;
+        let staged = self.root.stage(&path, bytes, FileMode::Keep).map_err(StepError::File)?;
+        staged.publish_synced(Expected::Absent).map(drop).map_err(StepError::File)
+    }
+
     /// Returns the next step if it was answered before, and passes over it.
     ///
     /// # Errors
@@ -97,9 +147,7 @@ impl StepFolder {
             let (present, expected) = (present.clone(), file_name(number, kind));
             return Err(StepError::Other { number, present, expected });
         }
-        let path = RelPath::parse(present).map_err(|error| StepError::File(error.into()))?;
-        let bytes = self.root.open_file(&path).and_then(|file| file.read_to_end(LIMIT_BYTES));
-        let text = String::from_utf8(bytes.map_err(StepError::File)?);
+        let text = String::from_utf8(self.read(present)?);
         self.next += 1;
         text.map(Some).map_err(|_| StepError::Damaged { number })
     }
@@ -111,9 +159,7 @@ impl StepFolder {
     /// [`StepError::File`].
     pub(super) fn record(&mut self, kind: &str, text: &str) -> Result<(), StepError> {
         let name = file_name(self.next, kind);
-        let path = RelPath::parse(&name).map_err(|error| StepError::File(error.into()))?;
-        let staged = self.root.stage(&path, text.as_bytes(), FileMode::Keep).map_err(StepError::File)?;
-        staged.publish_synced(Expected::Absent).map_err(StepError::File)?;
+        self.write(&name, text.as_bytes())?;
         self.names.insert(self.next, name);
         self.next += 1;
         Ok(())

@@ -62,7 +62,7 @@ pub(super) fn continue_conversation(
         let reply = reply_text(&options.file)?;
         let response = match read_request(&reply, options.request_id.as_ref()) {
             Incoming::Request(reading) => {
-                Responding::once(common, console, options, &cancel)?.respond(&reading)
+                Responding::once(common, console, &options.response_form(), &cancel)?.respond(&reading)
             }
             // The agent learns the reason from the response, and can ask again.
             Incoming::Refused { response, error } => {

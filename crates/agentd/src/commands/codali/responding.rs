@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use codali_envelope::{AnswerOptions, Budget, Reading, Response};
+use codali_envelope::{AnswerOptions, Budget, CommandOutput, Reading, Response};
 use codali_session::{Responder, request_origin};
 use docdex_client::RemoteIndex;
 use file_index::ChangeFeed;
@@ -13,8 +13,7 @@ use workspace_host::{ReadingEngine, WorkspacePaths};
 use workspace_index::{CurrentIndex, INDEXING_TIME, LazyIndex, OpenIndex, is_kept};
 
 use super::docdex;
-use crate::commands::codali::options::CodaliOptions;
-use crate::commands::codali::options::Peer;
+use crate::commands::codali::options::{CodaliOptions, Peer, SourceOptions};
 use crate::commands::index::refresh;
 use crate::common_options::CommonOptions;
 use crate::exit::Failure;
@@ -26,6 +25,26 @@ const BYTES_PER_TOKEN: usize = 4;
 /// The limits of a file list of which only the feed of changes is wanted: it reads no content.
 const FEED_LIMITS: fn() -> IndexLimits =
     || IndexLimits { file_bytes: 0, memory_bytes: 64 << 20, ..IndexLimits::default() };
+
+/// The form of responses, and their sources.
+pub(super) struct ResponseForm<'a> {
+    pub(super) sources: &'a SourceOptions,
+    /// The size of the agent's window; `None` if it is unknown.
+    pub(super) context_tokens: Option<u64>,
+    pub(super) deterministic: bool,
+    pub(super) peer: Option<Peer>,
+}
+
+impl CodaliOptions {
+    pub(super) fn response_form(&self) -> ResponseForm<'_> {
+        ResponseForm {
+            sources: &self.sources,
+            context_tokens: self.conversation.context_tokens,
+            deterministic: self.deterministic,
+            peer: self.compat,
+        }
+    }
+}
 
 /// The open sources of answers.
 pub(super) struct Responding<'a> {
@@ -42,13 +61,13 @@ impl<'a> Responding<'a> {
     pub(super) fn once(
         common: &'a CommonOptions,
         console: Console,
-        options: &CodaliOptions,
+        form: &ResponseForm<'_>,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let paths = WorkspacePaths::find(&common.host())?;
         let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;
         let index = LazyIndex::new(move |call: &Call<'_>| open_index(common, &paths, console, cancel, call));
-        Responding::new(workspace, Box::new(index), options, cancel)
+        Responding::new(workspace, Box::new(index), form, cancel)
     }
 
     /// Opens the sources for many requests. An index that exists is kept up to date from now on, and another one from the
@@ -56,7 +75,7 @@ impl<'a> Responding<'a> {
     pub(super) fn staying(
         common: &'a CommonOptions,
         console: Console,
-        options: &CodaliOptions,
+        form: &ResponseForm<'_>,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let paths = WorkspacePaths::find(&common.host())?;
@@ -74,20 +93,20 @@ impl<'a> Responding<'a> {
         if has_index {
             index.open(&Call { origin: &request_origin(), cancel, time_left: None });
         }
-        Responding::new(workspace, Box::new(index), options, cancel)
+        Responding::new(workspace, Box::new(index), form, cancel)
     }
 
     fn new(
         workspace: ReadingEngine,
         index: Box<dyn CodeIndex + 'a>,
-        options: &CodaliOptions,
+        form: &ResponseForm<'_>,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
-        let daemon = docdex::remote(&options.docdex)?;
-        let impact_as_paths = options.compat == Some(Peer::Codali);
+        let daemon = docdex::remote(&form.sources.docdex)?;
+        let impact_as_paths = form.peer == Some(Peer::Codali);
         let options = AnswerOptions {
-            budget: budget(options),
-            deterministic: options.deterministic,
+            budget: budget(form),
+            deterministic: form.deterministic,
             ..AnswerOptions::default()
         };
         Ok(Responding { workspace, daemon, index, cancel, options, impact_as_paths })
@@ -108,6 +127,11 @@ impl<'a> Responding<'a> {
     /// Answers one request.
     pub(super) fn respond(&self, reading: &Reading) -> Response {
         self.responder().respond(reading)
+    }
+
+    /// Answers one request, which may ask for the output of a command.
+    pub(super) fn respond_with(&self, reading: &Reading, command: Option<&CommandOutput>) -> Response {
+        Responder { command, ..self.responder() }.respond(reading)
     }
 }
 
@@ -133,11 +157,12 @@ fn open_index(
 
 /// Returns the limits of a response. In a conversation it may take about a third of the agent's window: the rest is for
 /// the messages so far, and some texts have more tokens than their bytes suggest.
-fn budget(options: &CodaliOptions) -> Budget {
+fn budget(form: &ResponseForm<'_>) -> Budget {
     let usual = Budget::default();
-    let third = options.conversation.context_tokens.map(|tokens| tokens / 3);
-    let Some(tokens) = options.budget.map(u64::from).or(third) else { return usual };
+    let given = form.sources.budget;
+    let third = form.context_tokens.map(|tokens| tokens / 3);
+    let Some(tokens) = given.map(u64::from).or(third) else { return usual };
     let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
-    let bytes = if options.budget.is_some() { bytes } else { bytes.min(usual.response_bytes) };
+    let bytes = if given.is_some() { bytes } else { bytes.min(usual.response_bytes) };
     Budget { response_bytes: bytes, need_bytes: bytes.min(usual.need_bytes), ..usual }
 }

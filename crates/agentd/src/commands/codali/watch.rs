@@ -30,7 +30,7 @@ pub(super) fn watch(
     folder: &Path,
 ) -> Outcome {
     let cancel = cancel_flag()?;
-    let responding = Responding::staying(common, console, options, &cancel)?;
+    let responding = Responding::staying(common, console, &options.response_form(), &cancel)?;
     let folder = RequestFolder::open(folder).map_err(failure)?;
     let events = Printed { console, folder: folder.path().to_owned() };
     codali_session::watch(folder, &responding.responder(), options.format, &events)

@@ -1,0 +1,298 @@
+//! `agentd codali run`: architect, builder and critic by programs of the user, until the result passes.
+
+mod session_engine;
+mod view;
+
+use std::time::Duration;
+
+use codali_envelope::critic::CriticStatus;
+use codali_envelope::history::{O200k, Summarizer};
+use codali_envelope::{CriticResult, Role};
+use codali_session::{
+    Agent, Agents, Flow, FlowEnd, FlowError, FlowFolders, FlowSettings, NoSummarizer, StepError, StepFolder,
+    SummarizerCommand,
+};
+use model_program::ModelProgram;
+use serde::Serialize;
+use tag_session::REPLY_LIMIT_BYTES;
+use tagproto::{Dialect, SessionId};
+use wap_core::CancelFlag;
+use workspace_host::session_failure::nothing_to_resume;
+use workspace_host::{CreateSession, FollowedSession, SharedSessions, WorkspacePaths};
+
+use self::session_engine::SessionEngine;
+use self::view::FlowView;
+use super::options::{AgentOptions, FlowOptions};
+use super::responding::ResponseForm;
+use crate::commands::session::{cancel_flag, parse_id};
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::{Console, Tone};
+use crate::views::progress::one_line;
+
+/// The variable with the role that a program is called in.
+const ROLE_VARIABLE: &str = "CODALI_ROLE";
+
+/// The form of edits, for the builder.
+const EDIT_FORMAT: &str = include_str!("run/edit_format.txt");
+
+/// The last line of `--json`.
+#[derive(Serialize)]
+struct EndLine<'a> {
+    event: &'static str,
+    session: String,
+    rounds: u32,
+    summary: &'a str,
+    result: &'a CriticResult,
+}
+
+/// Runs a flow, or resumes one.
+pub(super) fn run(common: &CommonOptions, console: Console, options: &FlowOptions) -> Outcome {
+    let cancel = cancel_flag()?;
+    let settings = new_settings(options)?;
+    let paths = WorkspacePaths::find(&common.host())?;
+    if settings.is_none() && !paths.has_sessions() {
+        return Err(nothing_to_resume());
+    }
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), true)?;
+    let base = sessions.paths().base.clone();
+    let folders = FlowFolders::open(&base).map_err(|error| step_failure(&error))?;
+    let id = flow_id(&folders, options)?;
+    let followed = FollowedSession::begin(&base, id).map_err(|error| {
+        Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
+    })?;
+    let _followed = followed.ok_or_else(|| {
+        Failure::new(Exit::Held, format!("another agentd runs the flow {id}"))
+            .advise("wait for its end, or stop it there")
+    })?;
+    let (settings, steps) = match settings {
+        Some(settings) => {
+            let steps = folders.begin(&id.to_string(), &settings);
+            (settings, steps.map_err(|error| step_failure(&error))?)
+        }
+        None => {
+            let flow = folders.resume(&id.to_string()).map_err(|error| step_failure(&error))?;
+            flow.ok_or_else(|| no_flow(id))?
+        }
+    };
+    let running = Running { common, console, options, sessions: &sessions, id, cancel: &cancel };
+    let outcome = running.run(&settings, steps);
+    sessions.leave(&cancel);
+    outcome
+}
+
+/// A flow of this process.
+struct Running<'a> {
+    common: &'a CommonOptions,
+    console: Console,
+    options: &'a FlowOptions,
+    sessions: &'a SharedSessions,
+    id: SessionId,
+    cancel: &'a CancelFlag,
+}
+
+impl Running<'_> {
+    fn run(&self, settings: &FlowSettings, mut steps: StepFolder) -> Outcome {
+        let Running { common, console, options, sessions, id, cancel } = *self;
+        let programs = Programs::of(&options.agents, settings)?;
+        console.styled(Tone::Strong, &format!("session {id}: {}", one_line(&settings.task)));
+        // One that exists is returned: the process may have been killed before or behind this.
+        let create =
+            CreateSession { id, task: settings.task.clone(), dialect: Dialect::Agentd, budget: None };
+        sessions.call(&create, cancel)?;
+        let form = ResponseForm {
+            sources: &options.sources,
+            context_tokens: Some(settings.context_tokens),
+            deterministic: false,
+            peer: None,
+        };
+        let engine = SessionEngine { common, console, sessions, id, form, cancel };
+        let view = FlowView { console };
+        let flow = Flow {
+            settings,
+            rounds: options.rounds,
+            agents: programs.agents(),
+            engine: &engine,
+            edit_format: EDIT_FORMAT,
+            counter: &O200k,
+            events: &view,
+            cancel,
+        };
+        let notice = |line: &str| console.notice(&format!("agentd: {line}"));
+        let timeout = Duration::from_secs(options.agents.model_timeout);
+        let mut command = options.agents.summarizer.as_deref().map(|command| SummarizerCommand {
+            command,
+            timeout,
+            cancel,
+            notice: &notice,
+        });
+        let mut none = NoSummarizer;
+        let summarizer: &mut dyn Summarizer = match &mut command {
+            Some(command) => command,
+            None => &mut none,
+        };
+        match flow.run(&mut steps, summarizer) {
+            Ok(end) => self.report(&end),
+            Err(FlowError::Cancelled) => {
+                console.progress(&format!("stopped; `agentd codali run --resume {id} …` continues"));
+                Ok(Exit::Interrupted)
+            }
+            Err(error) => Err(self.failure(&error)),
+        }
+    }
+
+    /// Prints the end of a flow that came to a verdict.
+    fn report(&self, end: &FlowEnd) -> Outcome {
+        let Running { console, id, .. } = *self;
+        let FlowEnd { result, rounds, summary } = end;
+        if console.json {
+            let session = id.to_string();
+            let line = EndLine { event: "end", session, rounds: *rounds, summary, result };
+            console.result(&serde_json::to_string(&line).expect("results have string keys"));
+        } else {
+            view::result_lines(end).iter().for_each(|line| console.result(line));
+        }
+        if !result.touched_files.is_empty() {
+            console.progress(&format!("`agentd undo --session {id}` takes all of it back"));
+        }
+        if result.status == CriticStatus::Pass {
+            return Ok(Exit::Done);
+        }
+        let advice = format!("`agentd codali run --resume {id} --rounds {} …` continues", rounds + 1);
+        Err(Failure::new(Exit::Failed, format!("the result did not pass after {rounds} rounds"))
+            .advise(&advice))
+    }
+
+    fn failure(&self, error: &FlowError) -> Failure {
+        let resume = format!("`agentd codali run --resume {} …`", self.id);
+        let advice = match error {
+            FlowError::Engine(error) => {
+                let failure = Failure::new(Exit::of_code(error.exit), error.message.clone());
+                return match &error.advice {
+                    Some(advice) => failure.advise(advice),
+                    None => failure,
+                };
+            }
+            FlowError::Step(error) => return step_failure(error),
+            FlowError::SmallWindow { .. } => {
+                "begin a flow with a larger --context-tokens, or a shorter task".to_owned()
+            }
+            FlowError::Agent { .. } => format!("{resume} asks for this reply again"),
+            _ => format!(
+                "`agentd show {}` has what was done; describe the task in other words, or use another model",
+                self.id
+            ),
+        };
+        Failure::new(Exit::Failed, error.to_string()).advise(&advice)
+    }
+}
+
+/// Returns the settings of a new flow; `None` if one is resumed.
+fn new_settings(options: &FlowOptions) -> Result<Option<FlowSettings>, Failure> {
+    if options.resume.is_some() {
+        return Ok(None);
+    }
+    let task = options.task.join(" ");
+    if task.trim().is_empty() {
+        return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the agents should do"));
+    }
+    Ok(Some(FlowSettings {
+        task,
+        context_tokens: options.context_tokens,
+        allowed: options.limits.allowed.clone(),
+        read_only: options.limits.untouched.clone(),
+        test: options.test.clone(),
+        has_librarian: options.agents.librarian.is_some(),
+        has_critic: options.agents.of(&Role::Critic).is_some(),
+    }))
+}
+
+/// Returns the id of the flow to resume, or one for a new flow.
+fn flow_id(folders: &FlowFolders, options: &FlowOptions) -> Result<SessionId, Failure> {
+    match options.resume.as_deref() {
+        None => {
+            let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
+            Ok(SessionId::from_random([first, second, third, fourth]))
+        }
+        Some("") => {
+            let newest = folders.newest_unfinished();
+            let none = || {
+                Failure::new(Exit::Usage, "there is no flow to resume")
+                    .advise("`agentd codali run \"your task\" --model COMMAND` begins one")
+            };
+            newest.and_then(|id| id.parse().ok()).ok_or_else(none)
+        }
+        Some(id) => parse_id(id),
+    }
+}
+
+fn no_flow(id: SessionId) -> Failure {
+    Failure::new(Exit::Usage, format!("there is no flow {id} to resume"))
+        .advise("`agentd codali run --resume` without an id resumes the newest")
+}
+
+fn step_failure(error: &StepError) -> Failure {
+    let failure = Failure::new(Exit::Failed, error.to_string());
+    match error {
+        StepError::Other { .. } | StepError::Damaged { .. } | StepError::DamagedSettings => {
+            failure.advise("begin a new flow; what this one has changed can be undone")
+        }
+        _ => failure,
+    }
+}
+
+impl AgentOptions {
+    /// Returns the command for a role, if there is one.
+    fn of(&self, role: &Role) -> Option<&str> {
+        let (own, shared) = match role {
+            Role::Architect => (&self.architect, &self.model),
+            Role::Builder => (&self.builder, &self.model),
+            Role::Critic => (&self.critic, &self.model),
+            Role::Librarian => (&self.librarian, &None),
+            Role::Interpreter | Role::Other(_) => (&None, &None),
+        };
+        own.as_ref().or(shared.as_ref()).map(String::as_str)
+    }
+}
+
+/// The programs of the agents.
+struct Programs {
+    librarian: Option<ModelProgram>,
+    architect: ModelProgram,
+    builder: ModelProgram,
+    critic: Option<ModelProgram>,
+}
+
+impl Programs {
+    fn of(options: &AgentOptions, settings: &FlowSettings) -> Result<Programs, Failure> {
+        let most_bytes = usize::try_from(REPLY_LIMIT_BYTES).unwrap_or(usize::MAX);
+        let timeout = Duration::from_secs(options.model_timeout);
+        let program = |role: Role| {
+            let missing = || {
+                Failure::new(Exit::Usage, format!("this flow has a {role}, and no program is given for it"))
+                    .advise(format!("give it with --{role} COMMAND"))
+            };
+            let command = options.of(&role).ok_or_else(missing)?;
+            Ok::<_, Failure>(
+                ModelProgram::new(command, timeout, most_bytes)
+                    .in_shell(std::env::var_os("SHELL").unwrap_or_default())
+                    .with_variable(ROLE_VARIABLE, role.name()),
+            )
+        };
+        Ok(Programs {
+            librarian: settings.has_librarian.then(|| program(Role::Librarian)).transpose()?,
+            architect: program(Role::Architect)?,
+            builder: program(Role::Builder)?,
+            critic: settings.has_critic.then(|| program(Role::Critic)).transpose()?,
+        })
+    }
+
+    fn agents(&self) -> Agents<'_> {
+        Agents {
+            librarian: self.librarian.as_ref().map(|program| program as &dyn Agent),
+            architect: &self.architect,
+            builder: &self.builder,
+            critic: self.critic.as_ref().map(|program| program as &dyn Agent),
+        }
+    }
+}

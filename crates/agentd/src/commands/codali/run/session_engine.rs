@@ -1,0 +1,135 @@
+//! The engine of a flow: a session of the state folder, whose replies are the builder's.
+
+use codali_envelope::{CommandOutput, Reading, Response};
+use codali_session::{Applied, EditResult, EngineError, FlowEngine};
+use tagproto::{
+    Block, BlockKind, CommandResult, CommandType, Dialect, Item, ReplyTo, SessionId, Strictness, read_in,
+    render_block,
+};
+use wap_core::CancelFlag;
+use workspace_host::{
+    AppliedReply, ApplyReply, ReopenSession, SessionRefusal, SessionReply, SharedSessions, TouchedBy,
+    touched_paths,
+};
+
+use crate::commands::codali::responding::{Responding, ResponseForm};
+use crate::commands::session::execute;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure};
+use crate::views::console::Console;
+use crate::views::progress::one_line;
+
+/// A session into which a flow's edits go, one reply for each run.
+pub(super) struct SessionEngine<'a> {
+    pub(super) common: &'a CommonOptions,
+    pub(super) console: Console,
+    pub(super) sessions: &'a SharedSessions,
+    pub(super) id: SessionId,
+    pub(super) form: ResponseForm<'a>,
+    pub(super) cancel: &'a CancelFlag,
+}
+
+impl SessionEngine<'_> {
+    /// Executes a reply to the message of this number. One that was executed before is answered from the record.
+    fn execute(&self, run: u32, text: &str) -> Result<Result<AppliedReply, SessionRefusal>, EngineError> {
+        let reply_to = ReplyTo { session: self.id, sequence: run };
+        let request = ApplyReply {
+            reply: SessionReply {
+                session: self.id,
+                // First: whatever the builder quotes, it answers this message.
+                text: format!("Reply-To: {reply_to}\n\n{text}\n"),
+                again: false,
+                run_complete: true,
+            },
+            file: None,
+            answering: run,
+            confirmed: false,
+            timeout: self.common.command_timeout(),
+        };
+        execute(self.console, self.sessions, &request, self.cancel).map_err(engine_error)
+    }
+
+    /// Executes a reply of the program itself, which is not refused.
+    fn execute_own(&self, run: u32, block: &Block<'_>) -> Result<AppliedReply, EngineError> {
+        let text = render_block(block)
+            .map_err(|error| engine_error(Failure::new(Exit::Usage, error.to_string())))?;
+        self.execute(run, &text)?.map_err(|refusal| engine_error(refusal.into_failure()))
+    }
+}
+
+impl FlowEngine for SessionEngine<'_> {
+    fn pending_run(&self) -> Result<u32, EngineError> {
+        let mut session = self.sessions.session(self.id).map_err(engine_error)?;
+        // A DONE of the builder's ends nothing: the verdict does.
+        if session.is_complete {
+            let reopen = ReopenSession { id: self.id };
+            session = self.sessions.call(&reopen, self.cancel).map_err(engine_error)?;
+        }
+        Ok(session.sequence_number)
+    }
+
+    fn has_edits(&self, text: &str) -> bool {
+        let items = read_in(text, Strictness::Repair, Dialect::Agentd).items;
+        items.iter().any(|item| matches!(item, Item::Block(_)) && is_edit(item.kind()))
+    }
+
+    fn apply(&self, run: u32, text: &str) -> Result<Applied, EngineError> {
+        match self.execute(run, text)? {
+            Ok(applied) => {
+                let results = applied.results.into_iter().map(edit_result).collect();
+                Ok(Applied { refusal: None, results })
+            }
+            Err(refusal) if refusal.is_about_the_reply => {
+                Ok(Applied { refusal: Some(refusal.message), results: Vec::new() })
+            }
+            Err(refusal) => Err(engine_error(refusal.into_failure())),
+        }
+    }
+
+    fn run_command(&self, run: u32, command: &str) -> Result<CommandOutput, EngineError> {
+        let applied = self.execute_own(run, &Block::RunCommand { command: command.trim().into() })?;
+        let result = applied.results.into_iter().next();
+        let missing = || engine_error(Failure::new(Exit::Failed, "the command has no result"));
+        let CommandResult { summary, success, output, .. } = result.ok_or_else(missing)?;
+        let outcome = summary.lines().last().unwrap_or_default().to_owned();
+        Ok(CommandOutput { command: command.to_owned(), succeeded: success, outcome, output })
+    }
+
+    fn touched(&self) -> Result<Vec<String>, EngineError> {
+        let paths = self.sessions.paths();
+        let Some(journal) = paths.journal_reader().map_err(engine_error)? else { return Ok(Vec::new()) };
+        let id = self.id.to_string();
+        touched_paths(&journal, paths, TouchedBy::Session(&id)).map_err(|error| {
+            engine_error(Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))
+        })
+    }
+
+    fn respond(&self, reading: &Reading, output: Option<&CommandOutput>) -> Result<Response, EngineError> {
+        // Opened for each request: the builder's edits lie in between.
+        let responding = Responding::once(self.common, self.console, &self.form, self.cancel);
+        Ok(responding.map_err(engine_error)?.respond_with(reading, output))
+    }
+
+    fn finish(&self, run: u32, summary: &str) -> Result<(), EngineError> {
+        let summary = one_line(summary);
+        self.execute_own(run, &Block::Done { summary: summary.trim().into() }).map(drop)
+    }
+}
+
+/// Checks whether blocks of a kind change files or run something.
+fn is_edit(kind: BlockKind) -> bool {
+    !matches!(kind, BlockKind::ReadFile | BlockKind::Message | BlockKind::Done)
+}
+
+fn edit_result(result: CommandResult) -> EditResult {
+    let is_edit = match result.command_type {
+        CommandType::Block(kind) => is_edit(kind),
+        CommandType::ParseError => true,
+    };
+    EditResult { summary: result.summary, details: result.output, succeeded: result.success, is_edit }
+}
+
+fn engine_error(failure: Failure) -> EngineError {
+    let is_cancelled = failure.exit == Exit::Interrupted;
+    EngineError { message: failure.message, advice: failure.advice, exit: failure.exit as u8, is_cancelled }
+}

@@ -1,0 +1,79 @@
+//! The progress of a flow: lines for a person, or one JSON object a line.
+
+use codali_envelope::critic::CriticStatus;
+use codali_session::{FlowEnd, FlowEvent, FlowEvents};
+
+use crate::views::console::{Console, Tone};
+use crate::views::progress::{one_line, printable};
+
+/// Shows the events of a flow.
+pub(super) struct FlowView {
+    pub(super) console: Console,
+}
+
+impl FlowEvents for FlowView {
+    fn event(&self, event: &FlowEvent) {
+        let console = self.console;
+        if console.json {
+            console.result(&serde_json::to_string(event).expect("events have string keys"));
+        }
+        match event {
+            FlowEvent::Resumed { steps } => console.progress(&format!("resumed after {steps} steps")),
+            FlowEvent::Round { round, of } => {
+                console.styled(Tone::Strong, &format!("round {round} of {of}"));
+            }
+            FlowEvent::Called { role, tokens } => {
+                console.styled(Tone::Faint, &format!("  {role}: about {tokens} tokens"));
+            }
+            FlowEvent::Replied { role, tokens, elapsed_ms } => {
+                let seconds = *elapsed_ms as f64 / 1_000.0;
+                console.progress(&format!("  {role}: reply after {seconds:.1} s, about {tokens} tokens"));
+            }
+            FlowEvent::Responded { role, results, warnings, .. } => {
+                let results =
+                    if *results == 1 { "1 result".to_owned() } else { format!("{results} results") };
+                console.progress(&format!("  {role}: asked, {results} given"));
+                for warning in warnings {
+                    console.styled(Tone::Faint, &format!("    {}", one_line(warning)));
+                }
+            }
+            FlowEvent::Planned { plan } => {
+                console.progress(&format!("  plan for {}", one_line(&plan.targets.join(", "))));
+            }
+            // The blocks were shown while they were carried out.
+            FlowEvent::Applied { refusal: Some(refusal), .. } => {
+                console.notice(&format!("  nothing was carried out: {}", one_line(refusal)));
+            }
+            FlowEvent::Tested { command, succeeded, outcome } => {
+                let tone = if *succeeded { Tone::Good } else { Tone::Bad };
+                console.styled(tone, &format!("  {}: {}", one_line(command), one_line(outcome)));
+            }
+            FlowEvent::Judged { result, .. } => {
+                let (word, tone) = status(result.status);
+                console.styled(tone, &format!("  {word}"));
+                for reason in &result.reasons {
+                    console.progress(&format!("    {}", printable(&one_line(reason))));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the lines that stand for the end of a flow.
+pub(super) fn result_lines(end: &FlowEnd) -> Vec<String> {
+    let FlowEnd { result, rounds, summary } = end;
+    let rounds = if *rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+    let mut lines = vec![format!("{} after {rounds}", status(result.status).0)];
+    lines.extend(result.reasons.iter().map(|reason| format!("  {}", printable(reason))));
+    lines.extend(summary.lines().map(printable));
+    lines.extend(result.touched_files.iter().map(|path| format!("changed: {}", printable(path))));
+    lines
+}
+
+fn status(status: CriticStatus) -> (&'static str, Tone) {
+    match status {
+        CriticStatus::Pass => ("PASS", Tone::Good),
+        CriticStatus::Fail => ("FAIL", Tone::Bad),
+    }
+}

@@ -1,0 +1,188 @@
+//! `agentd codali run`: programs plan, edit and judge until the result passes.
+
+use std::fs;
+
+use super::flow_project::{ASKS, EDIT, FlowProject, LONG, PLAN, SUMMARY, events};
+use crate::fixture::daemon::{Daemon, eventually};
+
+const SHORT: [(&str, &str); 4] =
+    [("architect-1", PLAN), ("builder-1", EDIT), ("critic-1", "PASS\n"), ("architect-2", SUMMARY)];
+
+#[test]
+fn a_flow_comes_to_pass_and_is_one_session_in_the_journal() {
+    let flow = FlowProject::new(&LONG);
+    let ran =
+        flow.run(&["--test", "cat greet.txt"]).ok().prints("PASS after 2 rounds").prints(SUMMARY.trim());
+    ran.prints("changed: greet.txt\nchanged: log.txt\n")
+        .says("asked, 2 results given")
+        .says("the log is missing");
+    let project = &flow.project;
+    assert_eq!((project.read("greet.txt"), project.read("log.txt")), ("bonjour\n".into(), "once\n".into()));
+    // The architect got the file, and later the result of the critic; the critic the output of the command.
+    assert!(
+        flow.prompt("architect-2").contains("content: |\n      hello\n"),
+        "{}",
+        flow.prompt("architect-2")
+    );
+    assert!(flow.prompt("architect-3").contains("status: FAIL"));
+    assert!(flow.prompt("architect-4").contains("status: PASS"));
+    assert!(flow.prompt("critic-2").contains("type: command.output"));
+    assert!(flow.prompt("builder-2").contains("FAILED: Failed to edit 'greet.txt'"));
+    let id = flow.id();
+    project.run(&["sessions"]).ok().prints("done").prints("greet in French");
+    let log = project.run(&["log"]).ok();
+    assert!(log.stdout.contains("greet.txt") && log.stdout.contains("log.txt"), "{log}");
+    project.run(&["diff"]).ok().prints("-hello").prints("+bonjour");
+    project.run(&["undo", "--session", &id]).ok();
+    assert_eq!(project.read("greet.txt"), "hello\n");
+    assert!(!project.has("log.txt"));
+}
+
+#[test]
+fn each_role_may_have_a_program_of_its_own() {
+    let flow = FlowProject::new(&SHORT);
+    fs::write(flow.agents().join("librarian-1"), "greet.txt has the greeting.\n").unwrap();
+    let command = flow.command();
+    let roles = ["--architect", &command, "--builder", &command, "--librarian", &command];
+    let run = [&["codali", "run", "greet", "in", "French"], roles.as_slice()].concat();
+    flow.project.run(&run).ok().prints("PASS after 1 round\n");
+    assert_eq!(flow.calls(), "librarian 1\narchitect 1\nbuilder 1\narchitect 2\n", "no critic was named");
+    assert!(flow.prompt("architect-1").contains("role: librarian\n\ngreet.txt has the greeting."));
+}
+
+#[test]
+fn events_are_lines_of_json() {
+    let flow = FlowProject::new(&SHORT);
+    let ran = flow.run(&["--json"]).ok();
+    let events = events(&ran);
+    let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    let calls = |count: usize| ["called", "replied"].repeat(count);
+    let mut expected = vec!["round"];
+    expected.extend(calls(1));
+    expected.push("planned");
+    expected.extend(calls(1));
+    expected.push("applied");
+    expected.extend(calls(1));
+    expected.push("judged");
+    expected.extend(calls(1));
+    expected.push("end");
+    assert_eq!(names, expected, "{ran}");
+    let end = events.last().unwrap();
+    assert_eq!((&end["result"]["status"], &end["session"]), (&"PASS".into(), &flow.id().into()));
+    let applied = events.iter().find(|event| event["event"] == "applied").unwrap();
+    assert_eq!(applied["touched"], serde_json::json!(["greet.txt"]));
+}
+
+#[test]
+fn a_flow_that_was_killed_resumes_at_the_interrupted_step() {
+    let wait = "[RUN_COMMAND]\ntouch begun; while [ ! -e go ]; do sleep 0.05; done; echo once >> log.txt\n[/RUN_COMMAND]\n";
+    let flow = FlowProject::new(&LONG);
+    fs::write(flow.agents().join("builder-3"), format!("{wait}{EDIT}")).unwrap();
+    let project = &flow.project;
+    let command = flow.command();
+    let run = ["--layer", "off", "codali", "run", "greet in French", "--model", &command];
+    let mut daemon = Daemon::start(project.command(&run));
+    eventually("the command of the second round runs", || project.has("begun"));
+    daemon.kill();
+    drop(daemon);
+    project.write("go", "");
+    // The interrupted command is not run twice, so its edit fails, and the builder is told.
+    fs::write(flow.agents().join("builder-4"), "[RUN_COMMAND]\necho once >> log.txt\n[/RUN_COMMAND]\n")
+        .unwrap();
+    let resumed = project.run(&["--layer", "off", "codali", "run", "--resume", "--model", &command]).ok();
+    resumed.says("resumed after ").prints("PASS after 2 rounds");
+    assert_eq!(project.read("log.txt"), "once\n");
+    let calls = flow.calls();
+    let mut once: Vec<_> = calls.lines().collect();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), calls.lines().count(), "no agent was asked twice:\n{calls}");
+    flow.resume(&[]).exits(2).says("there is no flow to resume");
+    let id = flow.id();
+    // By its id, the end is reported once more.
+    let again = project.run(&["codali", "run", "--resume", &id, "--model", &command]).ok();
+    again.prints("PASS after 2 rounds");
+    assert_eq!(flow.calls(), calls);
+}
+
+#[test]
+fn the_result_fails_when_the_rounds_are_used_up_and_more_rounds_continue() {
+    let other = "[CREATE_FILE path=\"other.txt\"]\nx\n[/CREATE_FILE]\n";
+    let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", other), ("critic-1", "PASS\n")]);
+    let ran = flow.run(&["--rounds", "1", "--allowed", "greet.txt,docs"]).exits(1);
+    ran.says("touched files outside allowed paths: other.txt")
+        .says("the critic agent said PASS: the check wins");
+    let delete = format!("[DELETE_FILE path=\"other.txt\"]\n{EDIT}");
+    for (name, reply) in [
+        ("architect-2", PLAN),
+        ("builder-2", delete.as_str()),
+        ("critic-2", "PASS\n"),
+        ("architect-3", SUMMARY),
+    ] {
+        fs::write(flow.agents().join(name), reply).unwrap();
+    }
+    flow.resume(&["--rounds", "2"]).ok().prints("PASS after 2 rounds").prints("changed: greet.txt\n");
+    assert!(
+        flow.prompt("architect-1").contains("Only these files and folders may be changed: greet.txt, docs")
+    );
+}
+
+#[test]
+fn a_command_that_touches_what_must_stay_fails_the_check() {
+    let sneaky = format!("{EDIT}[RUN_COMMAND]\necho x >> kept.txt\n[/RUN_COMMAND]\n");
+    let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", &sneaky), ("critic-1", "PASS\n")]);
+    flow.project.write("kept.txt", "kept\n");
+    let ran = flow.run(&["--rounds", "1", "--untouched", "kept.txt"]).exits(1);
+    ran.says("touched read-only paths: kept.txt");
+}
+
+#[test]
+fn a_program_that_fails_ends_the_flow_with_the_way_to_resume_it() {
+    let flow = FlowProject::new(&[("architect-1", ASKS)]);
+    let ran = flow.run(&[]).exits(1);
+    ran.says("the architect gave no reply: the program has failed: exit status: 1")
+        .says("codali run --resume");
+    for (name, reply) in
+        [("architect-2", PLAN), ("builder-1", EDIT), ("critic-1", "PASS"), ("architect-3", SUMMARY)]
+    {
+        fs::write(flow.agents().join(name), reply).unwrap();
+    }
+    flow.resume(&[]).ok().prints("PASS after 1 round\n");
+    // An endless program, and one that is missing.
+    let project = &flow.project;
+    let run =
+        |command: &str| project.run(&["codali", "run", "x", "--model", command, "--model-timeout", "1"]);
+    run("sleep 600").exits(1).says("the program takes longer than 1 s");
+    run("no-such-program").exits(1).says("exit status: 127");
+    project.run(&["codali", "run", "x"]).exits(2);
+    project.run(&["codali", "run", " ", "--model", "cat"]).exits(2).says("the task is empty");
+    project
+        .run(&["codali", "run", "--resume", "00000000", "--model", "cat"])
+        .exits(2)
+        .says("there is no flow 00000000");
+}
+
+#[test]
+fn the_last_run_is_judged_alone() {
+    let flow = FlowProject::new(&SHORT);
+    let project = &flow.project;
+    let critic = |more: &[&str]| project.run(&[&["codali", "critic", "--targets"], more].concat());
+    critic(&["greet.txt"])
+        .exits(1)
+        .prints("status: FAIL")
+        .prints("no files were touched for planned targets");
+    flow.run(&[]).ok();
+    critic(&["greet.txt"])
+        .ok()
+        .prints("CODALI_RESPONSE v1")
+        .prints("type: critic.result")
+        .prints("status: PASS");
+    critic(&["greet.txt", "--untouched", "greet.txt"]).exits(1).prints("touched read-only paths: greet.txt");
+    critic(&["greet.txt", "--allowed", "src,docs"]).exits(1).prints("outside allowed paths: greet.txt");
+    critic(&["other.txt"]).exits(1).prints("touched files do not match plan targets");
+    let json = critic(&["greet.txt", "--json"]).ok().json();
+    assert_eq!(json["results"][0]["touched_files"], serde_json::json!(["greet.txt"]));
+    // The last run, and not all of the session.
+    project.run(&["call", "writeFile", "{\"path\": \"b.txt\", \"content\": \"b\\n\"}"]).ok();
+    critic(&["b.txt"]).ok().prints("- b.txt");
+}

@@ -1,0 +1,75 @@
+//! The flows of a state folder: `codali/ID/` has the settings and the steps of one.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{fs, io};
+
+use sandbox_fs::RootError;
+
+use super::{FlowSettings, StepError, StepFolder};
+
+/// The folder within the state folder.
+const FOLDER: &str = "codali";
+
+/// The flows of a state folder.
+#[derive(Debug)]
+pub struct FlowFolders {
+    folder: PathBuf,
+}
+
+impl FlowFolders {
+    /// Opens the flows of a state folder, which must exist.
+    ///
+    /// # Errors
+    ///
+    /// [`StepError::Folder`], also if the folder of flows is a symbolic link.
+    pub fn open(base: &Path) -> Result<FlowFolders, StepError> {
+        let folder = base.join(FOLDER);
+        let failed = |error: io::Error| StepError::Folder(RootError::Io(error));
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => {}
+        }
+        if fs::symlink_metadata(&folder).map_err(failed)?.file_type().is_symlink() {
+            return Err(StepError::Folder(RootError::NotAFolder));
+        }
+        Ok(FlowFolders { folder })
+    }
+
+    /// Begins a flow under the id of its session.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StepFolder::open`], and [`StepError::File`].
+    pub fn begin(&self, id: &str, settings: &FlowSettings) -> Result<StepFolder, StepError> {
+        let steps = StepFolder::open(&self.folder.join(id))?;
+        steps.write_settings(settings)?;
+        Ok(steps)
+    }
+
+    /// Opens a flow with its settings; `None` if there is none with this id.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StepFolder::open`], [`StepError::File`], and [`StepError::DamagedSettings`].
+    pub fn resume(&self, id: &str) -> Result<Option<(FlowSettings, StepFolder)>, StepError> {
+        if !self.folder.join(id).is_dir() {
+            return Ok(None);
+        }
+        let steps = StepFolder::open(&self.folder.join(id))?;
+        Ok(steps.read_settings()?.map(|settings| (settings, steps)))
+    }
+
+    /// Returns the id of the flow that has changed last of those that are not complete; `None` if there is none.
+    #[must_use]
+    pub fn newest_unfinished(&self) -> Option<String> {
+        let entries = fs::read_dir(&self.folder).ok()?.flatten();
+        let flows = entries.filter_map(|entry| {
+            let changed = entry.metadata().ok().filter(fs::Metadata::is_dir)?.modified().ok()?;
+            let id = entry.file_name().into_string().ok()?;
+            let steps = StepFolder::open(&entry.path()).ok()?;
+            (!steps.is_complete()).then_some((changed, id))
+        });
+        flows.max_by_key(|(changed, _): &(SystemTime, String)| *changed).map(|(_, id)| id)
+    }
+}
