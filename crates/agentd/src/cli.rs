@@ -11,6 +11,7 @@ use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 use crate::commands::apply::ApplyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
+use crate::commands::demo::DemoOptions;
 use crate::commands::history::diff::change_range;
 use crate::commands::history::undo::UndoOptions;
 use crate::commands::index::IndexCommand;
@@ -39,7 +40,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show the whole loop on a temporary sample project, unattended.
-    Demo,
+    Demo(DemoOptions),
     /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
     New(NewOptions),
     /// Continue the newest unfinished session, or one by its id.

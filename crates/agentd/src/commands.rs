@@ -4,7 +4,7 @@ pub(crate) mod apply;
 mod call;
 pub(crate) mod cocode;
 pub(crate) mod codali;
-mod demo;
+pub(crate) mod demo;
 mod doctor;
 mod gc;
 pub(crate) mod history;
@@ -68,7 +68,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),
-        Some(Command::Demo) => demo::demo(common, console),
+        Some(Command::Demo(options)) => demo::demo(common, console, &options),
     }
 }
 

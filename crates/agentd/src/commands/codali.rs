@@ -5,7 +5,7 @@ mod critic;
 mod docdex;
 pub(crate) mod options;
 mod responding;
-mod run;
+pub(crate) mod run;
 mod watch;
 
 use codali_envelope::{Form, GUIDANCE, Response, render_response};

@@ -1,8 +1,11 @@
 //! `agentd demo`: a complete session, unattended, on a throw-away copy of a sample project.
 
+mod codali;
+
 use std::path::Path;
 
 use change_journal::RunNumber;
+use clap::Args;
 use local_workspace::Undo;
 use tag_session::{Applied, ApplyOptions};
 use tagproto::{Dialect, Session};
@@ -46,8 +49,18 @@ const REPLIES: [&str; 4] = [
     fixture!("demo/reply-4.txt"),
 ];
 
+#[derive(Debug, Args)]
+pub(crate) struct DemoOptions {
+    /// Show a flow of agents instead: an architect plans, a builder edits, a critic judges.
+    #[arg(long)]
+    pub codali: bool,
+}
+
 /// Runs the demonstration and says how it ended.
-pub(crate) fn demo(common: &CommonOptions, console: Console) -> Outcome {
+pub(crate) fn demo(common: &CommonOptions, console: Console, options: &DemoOptions) -> Outcome {
+    if options.codali {
+        return codali::demo(common, console);
+    }
     let cancel = cancel_flag()?;
     let folder = tempfile::Builder::new().prefix("agentd-demo-").tempdir().map_err(|error| failed(&error))?;
     let project = folder.path().join("project");

@@ -18,13 +18,19 @@ pub struct FlowFolders {
 }
 
 impl FlowFolders {
+    /// Returns the folder of the flows of a state folder.
+    #[must_use]
+    pub fn path(base: &Path) -> PathBuf {
+        base.join(FOLDER)
+    }
+
     /// Opens the flows of a state folder, which must exist.
     ///
     /// # Errors
     ///
     /// [`StepError::Folder`], also if the folder of flows is a symbolic link.
     pub fn open(base: &Path) -> Result<FlowFolders, StepError> {
-        let folder = base.join(FOLDER);
+        let folder = FlowFolders::path(base);
         let failed = |error: io::Error| StepError::Folder(RootError::Io(error));
         match fs::create_dir(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),

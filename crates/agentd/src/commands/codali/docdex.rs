@@ -8,7 +8,7 @@ use docdex_client::{RemoteConfig, RemoteIndex};
 use crate::exit::{Exit, Failure};
 
 /// A docdex daemon that is asked before the local index.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DocdexOptions {
     /// Ask a docdex daemon first, and the local index if the daemon does not answer.
     #[arg(long, value_name = "URL", value_parser = address)]

@@ -47,7 +47,7 @@ pub(crate) enum CodaliCommand {
 }
 
 /// The sources of responses, and how long these may be.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SourceOptions {
     /// Keep a response below about this many tokens.
     #[arg(long, value_name = "TOKENS")]

@@ -47,7 +47,7 @@ struct EndLine<'a> {
 }
 
 /// Runs a flow, or resumes one.
-pub(super) fn run(common: &CommonOptions, console: Console, options: &FlowOptions) -> Outcome {
+pub(crate) fn run(common: &CommonOptions, console: Console, options: &FlowOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let settings = new_settings(options)?;
     let paths = WorkspacePaths::find(&common.host())?;

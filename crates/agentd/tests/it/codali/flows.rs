@@ -1,9 +1,11 @@
 //! `agentd codali run`: programs plan, edit and judge until the result passes.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use super::flow_project::{ASKS, EDIT, FlowProject, LONG, PLAN, SUMMARY, events};
 use crate::fixture::daemon::{Daemon, eventually};
+use crate::fixture::project::Project;
 
 const SHORT: [(&str, &str); 4] =
     [("architect-1", PLAN), ("builder-1", EDIT), ("critic-1", "PASS\n"), ("architect-2", SUMMARY)];
@@ -185,4 +187,17 @@ fn the_last_run_is_judged_alone() {
     // The last run, and not all of the session.
     project.run(&["call", "writeFile", "{\"path\": \"b.txt\", \"content\": \"b\\n\"}"]).ok();
     critic(&["b.txt"]).ok().prints("- b.txt");
+}
+
+#[test]
+fn the_demo_plays_a_whole_flow_and_leaves_nothing() {
+    let project = Project::new();
+    let begun = Instant::now();
+    let ran = project.run(&["demo", "--codali"]).ok();
+    let took = begun.elapsed();
+    let ran = ran.prints("PASS after 2 rounds").prints("changed: roman.sh").prints("The result has passed.");
+    let ran = ran.prints("request_id: roman-1").prints("FAILED  1994 should be MCMXCIV").says("round 2 of 3");
+    assert!(took < Duration::from_secs(10), "{took:?}\n{ran}");
+    assert_eq!(fs::read_dir(project.folder().join("tmp")).unwrap().count(), 0);
+    assert!(!project.base().exists());
 }
