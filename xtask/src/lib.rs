@@ -35,7 +35,9 @@ pub use outside::{Replay, ReplayError, Repository, replay};
 pub use root::root;
 pub use setup::{setup, setup_outside};
 pub use snapshot_references::unreferenced_snapshots;
-pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_hostile, soak_journal, soak_serve};
+pub use soak::{
+    soak, soak_cocode, soak_codali, soak_exec, soak_files, soak_hostile, soak_journal, soak_serve,
+};
 pub use step::Step;
 pub use test_failures::TestFailures;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};

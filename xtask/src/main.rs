@@ -106,6 +106,12 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1024)]
         log_megabytes: u32,
     },
+    /// Flows of agents whose process is killed at random moments and resumed.
+    Codali {
+        /// The number of flows.
+        #[arg(long, default_value_t = 50)]
+        runs: u32,
+    },
     /// Every tool, transport and reader with inputs of hostile sizes and shapes, in processes of 256 MB.
     Hostile {
         /// For how long.
@@ -200,6 +206,7 @@ fn main() -> ExitCode {
         Task::Soak { alone: Some(SoakAlone::Cocode { runs, log_megabytes }), .. } => {
             xtask::soak_cocode(&root(), runs, log_megabytes)
         }
+        Task::Soak { alone: Some(SoakAlone::Codali { runs }), .. } => xtask::soak_codali(&root(), runs),
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
         }

@@ -130,6 +130,22 @@ pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), Tas
         .map(|_| ())
 }
 
+/// Kills `agentd codali run` with `kill -9` at random moments, again and again, resumes it, and compares the end with that of a flow
+/// that was not killed.
+///
+/// # Errors
+///
+/// Those of the test run: another end, an agent that is called again for a reply that was kept, a command that runs twice.
+pub fn soak_codali(root: &Path, runs: u32) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "codali::flow_crashes::"];
+    let arguments = [&arguments[..], &["--nocapture"]].concat();
+    Step::cargo("soak codali", &arguments)
+        .variable("FLOW_CRASH_RUNS", &runs.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}
+
 /// Has every tool over every transport and every reader of a text go through inputs of hostile sizes and shapes, again and
 /// again, in processes of 256 MB.
 ///

@@ -4,6 +4,7 @@ mod bad_envelopes;
 mod code_indexes;
 mod conversations;
 mod envelopes;
+mod flow_crashes;
 mod flow_project;
 mod flows;
 mod request_folders;

@@ -26,7 +26,7 @@ pub trait FlowEngine {
     /// [`EngineError`] if nothing can be applied, whatever the reply. A refusal of the reply is an answer.
     fn apply(&self, run: u32, text: &str) -> Result<Applied, EngineError>;
 
-    /// Runs a command of the user, confined, as the run of this number.
+    /// Runs a command of the user, confined, as the run of this number. One that was cut off may be run again.
     ///
     /// # Errors
     ///

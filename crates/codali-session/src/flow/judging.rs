@@ -63,6 +63,8 @@ impl Running<'_> {
         }
         self.check_cancel()?;
         let output = self.flow.engine.run_command(run, command)?;
+        // One that was cut off is no outcome.
+        self.check_cancel()?;
         let text = serde_json::to_string_pretty(&output).expect("an output has string keys");
         self.steps.record(TEST, &text)?;
         self.flow.events.event(&FlowEvent::Tested {

@@ -123,10 +123,10 @@ fn show_steps(console: Console, base: &Path) -> io::Result<()> {
         title(console, kind);
         let text = fs::read_to_string(&step)?;
         let lines: Vec<&str> = text.lines().collect();
-        let shown = lines.len().min(SHOWN_LINES);
-        say(console, &lines[..shown].join("\n"));
-        if shown < lines.len() {
-            say(console, &format!("… {} more lines", lines.len() - shown));
+        let excerpt = lines.len().min(SHOWN_LINES);
+        say(console, &lines[..excerpt].join("\n"));
+        if excerpt < lines.len() {
+            say(console, &format!("… {} more lines", lines.len() - excerpt));
         }
     }
     Ok(())

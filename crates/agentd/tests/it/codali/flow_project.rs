@@ -62,6 +62,16 @@ impl FlowProject {
         )
     }
 
+    /// The same for a flow that is killed: the number of a call is that of the role's replies in the prompt, so that a reply that
+    /// did not arrive is given again. Each call is noted when it begins, with the variable `RUN`.
+    pub(crate) fn steady_command(&self) -> String {
+        format!(
+            "cd '{}'; cat > prompt-$$; number=$(($(grep -A1 '^\\[\\[agent\\]\\]$' prompt-$$ | grep -c \"^role: $CODALI_ROLE\\$\") + 1)); \
+             rm prompt-$$; echo $RUN $CODALI_ROLE $number >> begun; cat $CODALI_ROLE-$number",
+            self.agents().display()
+        )
+    }
+
     pub(crate) fn run(&self, more: &[&str]) -> Ran {
         self.project.run(&[&["codali", "run", "greet in French", "--model", &self.command()], more].concat())
     }

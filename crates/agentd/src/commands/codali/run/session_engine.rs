@@ -19,6 +19,9 @@ use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
 
+/// The beginning of the result of a command that ended by itself.
+const HAS_RUN: &str = "Ran '";
+
 /// A session into which a flow's edits go, one reply for each run.
 pub(super) struct SessionEngine<'a> {
     pub(super) common: &'a CommonOptions,
@@ -87,12 +90,22 @@ impl FlowEngine for SessionEngine<'_> {
     }
 
     fn run_command(&self, run: u32, command: &str) -> Result<CommandOutput, EngineError> {
-        let applied = self.execute_own(run, &Block::RunCommand { command: command.trim().into() })?;
-        let result = applied.results.into_iter().next();
-        let missing = || engine_error(Failure::new(Exit::Failed, "the command has no result"));
-        let CommandResult { summary, success, output, .. } = result.ok_or_else(missing)?;
-        let outcome = summary.lines().last().unwrap_or_default().to_owned();
-        Ok(CommandOutput { command: command.to_owned(), succeeded: success, outcome, output })
+        let block = Block::RunCommand { command: command.trim().into() };
+        let mut run = run;
+        loop {
+            let applied = self.execute_own(run, &block)?;
+            let begun_before = applied.was_resumed || !applied.is_executed;
+            let missing = || engine_error(Failure::new(Exit::Failed, "the command has no result"));
+            let result = applied.results.into_iter().next().ok_or_else(missing)?;
+            let CommandResult { summary, success, output, .. } = result;
+            // One that a crash or Ctrl-C has cut off says nothing about the edits. As a new run it runs again.
+            if begun_before && !success && !summary.starts_with(HAS_RUN) {
+                run = self.pending_run()?;
+                continue;
+            }
+            let outcome = summary.lines().last().unwrap_or_default().to_owned();
+            return Ok(CommandOutput { command: command.to_owned(), succeeded: success, outcome, output });
+        }
     }
 
     fn touched(&self) -> Result<Vec<String>, EngineError> {
