@@ -1,7 +1,8 @@
 //! The cases of `fixtures/vectors/codali.json` that need no workspace.
 
 use codali_envelope::{
-    Form, ReadLimits, ReadOptions, RequestId, critic, read_request, read_response, render_response,
+    Form, ReadLimits, ReadOptions, RequestId, Strictness, critic, read_request, read_response,
+    render_response,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ fn expectation(case: &Value) -> Value {
 #[test]
 fn every_request_is_read_as_its_case_says() {
     let cases = cases("parse");
-    assert!(cases.len() >= 65);
+    assert!(cases.len() >= 80);
     let mut wrong = Vec::new();
     for case in cases {
         let text = case["input"].as_str().or_else(|| case["input"]["text"].as_str()).unwrap();
@@ -47,6 +48,9 @@ fn every_request_is_read_as_its_case_says() {
             }
             _ => false,
         };
+        let strictly = ReadOptions { strictness: Strictness::Strict, ..options.clone() };
+        let refused = read_request(text, &strictly).err().map(|error| error.code().name());
+        let fits = fits && expected.get("strict_error").is_none_or(|code| code.as_str() == refused);
         if !fits {
             wrong.push(format!("{}: {outcome:?}\n    instead of {expected}", case["name"]));
         }

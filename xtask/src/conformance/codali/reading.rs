@@ -1,7 +1,8 @@
 //! Requests, responses and judgements, without a workspace.
 
 use codali_envelope::{
-    Form, ReadLimits, ReadOptions, RequestId, critic, read_request, read_response, render_response,
+    Form, ReadLimits, ReadOptions, RequestId, Strictness, critic, read_request, read_response,
+    render_response,
 };
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ pub(super) fn parse(case: &Value) -> Result<(), Problem> {
     let default_request_id = input["default_request_id"].as_str().map(str::parse::<RequestId>).transpose()?;
     let options = ReadOptions { default_request_id, ..ReadOptions::default() };
     let read = read_request(request, &options);
+    let strictly = ReadOptions { strictness: Strictness::Strict, ..options };
     let expected = ours(case);
     let is_recommended = *expected == case["expect"]["recommended"];
     for (key, expected) in expectations(expected)? {
@@ -26,6 +28,10 @@ pub(super) fn parse(case: &Value) -> Result<(), Problem> {
                 return Err(Problem::new(format!("it was read as {}", json!(reading.request))));
             }
             (_, Err(error)) => return Err(Problem::new(error.to_string())),
+            ("strict_error", _) => {
+                let refused = read_request(request, &strictly).err().map(|error| error.code().name());
+                equal(key, expected, &json!(refused))?;
+            }
             ("ok", Ok(reading)) => holds("the request", expected, &json!(reading.request))?,
             ("warning_codes", Ok(reading)) => {
                 let codes = reading.warnings.iter().map(|one| one.code().map(|code| code.name()));
