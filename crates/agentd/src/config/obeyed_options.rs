@@ -47,7 +47,7 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 37] = [
+const COMMANDS: [(&str, &[&str]); 38] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",

@@ -90,7 +90,7 @@ impl FlowEngine for SessionEngine<'_> {
     }
 
     fn run_command(&self, run: u32, command: &str) -> Result<CommandOutput, EngineError> {
-        let block = Block::RunCommand { command: command.trim().into() };
+        let block = Block::RunCommand { command: command.trim().into(), background: None };
         let mut run = run;
         loop {
             let applied = self.execute_own(run, &block)?;
