@@ -31,8 +31,8 @@ pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::process_calls::{ListProcesses, StopListedProcess};
 pub use owner::protocol::{Hello, Welcome};
 pub use owner::session_call::{
-    AnswerModel, AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
-    ReplyState, SessionCall, SessionRefusal, SessionReply, WholeOutbox,
+    AnswerModel, AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply,
+    ReopenSession, ReplyState, SessionCall, SessionRefusal, SessionReply, WholeOutbox,
 };
 pub use owner::session_progress::Watching;
 pub use owner::shared_sessions::SharedSessions;

@@ -27,8 +27,8 @@ use crate::owner::protocol::{
     STARTED, Started, UNDO, VERSION, Welcome,
 };
 use crate::owner::session_call::{
-    AnswerModel, ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
-    SessionRefusal, WholeOutbox,
+    AnswerModel, ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState,
+    SessionCall, SessionRefusal, WholeOutbox,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};

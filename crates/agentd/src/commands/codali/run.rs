@@ -97,8 +97,13 @@ impl Running<'_> {
         let programs = Programs::of(&options.agents, settings)?;
         console.styled(Tone::Strong, &format!("session {id}: {}", one_line(&settings.task)));
         // One that exists is returned: the process may have been killed before or behind this.
-        let create =
-            CreateSession { id, task: settings.task.clone(), dialect: Dialect::Agentd, budget: None };
+        let create = CreateSession {
+            id,
+            task: settings.task.clone(),
+            dialect: Dialect::Agentd,
+            budget: None,
+            task_files: Vec::new(),
+        };
         sessions.call(&create, cancel)?;
         let form = ResponseForm {
             sources: &options.sources,
