@@ -112,6 +112,12 @@ enum SoakAlone {
         #[arg(long, default_value_t = 50)]
         runs: u32,
     },
+    /// Sessions with a model program whose process is killed at random moments and resumed.
+    Loop {
+        /// The number of sessions.
+        #[arg(long, default_value_t = 50)]
+        runs: u32,
+    },
     /// Every tool, transport and reader with inputs of hostile sizes and shapes, in processes of 256 MB.
     Hostile {
         /// For how long.
@@ -207,6 +213,7 @@ fn main() -> ExitCode {
             xtask::soak_cocode(&root(), runs, log_megabytes)
         }
         Task::Soak { alone: Some(SoakAlone::Codali { runs }), .. } => xtask::soak_codali(&root(), runs),
+        Task::Soak { alone: Some(SoakAlone::Loop { runs }), .. } => xtask::soak_loop(&root(), runs),
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
         }

@@ -146,6 +146,22 @@ pub fn soak_codali(root: &Path, runs: u32) -> Result<(), TaskError> {
         .map(|_| ())
 }
 
+/// Kills `agentd new --model` with `kill -9` at random moments, again and again, resumes it, and compares the end with that of a
+/// session that was not killed.
+///
+/// # Errors
+///
+/// Those of the test run: another end, a program that is called again for a reply that had arrived, a command that runs twice.
+pub fn soak_loop(root: &Path, runs: u32) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "session::loop_crashes::"];
+    let arguments = [&arguments[..], &["--nocapture"]].concat();
+    Step::cargo("soak loop", &arguments)
+        .variable("LOOP_CRASH_RUNS", &runs.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}
+
 /// Has every tool over every transport and every reader of a text go through inputs of hostile sizes and shapes, again and
 /// again, in processes of 256 MB.
 ///

@@ -1,7 +1,10 @@
 //! `agentd demo`: a complete session, unattended, on a throw-away copy of a sample project.
 
 mod codali;
+mod unattended;
 
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use change_journal::RunNumber;
@@ -54,6 +57,9 @@ pub(crate) struct DemoOptions {
     /// Show a flow of agents instead: an architect plans, a builder edits, a critic judges.
     #[arg(long)]
     pub codali: bool,
+    /// Show a session whose replies come from a program instead of a person.
+    #[arg(long = "loop", conflicts_with = "codali")]
+    pub unattended: bool,
 }
 
 /// Runs the demonstration and says how it ended.
@@ -61,12 +67,15 @@ pub(crate) fn demo(common: &CommonOptions, console: Console, options: &DemoOptio
     if options.codali {
         return codali::demo(common, console);
     }
+    if options.unattended {
+        return unattended::demo(common, console);
+    }
     let cancel = cancel_flag()?;
     let folder = tempfile::Builder::new().prefix("agentd-demo-").tempdir().map_err(|error| failed(&error))?;
     let project = folder.path().join("project");
-    std::fs::create_dir(&project).map_err(|error| failed(&error))?;
+    fs::create_dir(&project).map_err(|error| failed(&error))?;
     for (name, content) in PROJECT {
-        std::fs::write(project.join(name), content).map_err(|error| failed(&error))?;
+        fs::write(project.join(name), content).map_err(|error| failed(&error))?;
     }
     let common = CommonOptions {
         workspace: project,
@@ -78,6 +87,12 @@ pub(crate) fn demo(common: &CommonOptions, console: Console, options: &DemoOptio
     };
     let sessions = state::open(&common.host(), &WorkspacePaths::find(&common.host())?, &console.shared())?;
     play(&common, console, &sessions, &cancel)
+}
+
+/// Writes files into a folder, which may exist.
+fn write_files(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
 }
 
 fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Outcome {

@@ -8,6 +8,7 @@ mod first_messages;
 mod inbox;
 pub(crate) mod interrupts;
 mod line_numbers;
+mod loop_crashes;
 mod model_programs;
 mod one_step;
 mod other_formats;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use codali_session::FlowFolders;
 use workspace_host::homes::HomeUse;
 
-use super::{PROJECT, TASK, failed, say, title};
+use super::{PROJECT, TASK, failed, say, title, write_files};
 use crate::commands::codali::options::{AgentOptions, FlowOptions, LimitOptions, SourceOptions};
 use crate::commands::codali::run;
 use crate::common_options::CommonOptions;
@@ -100,12 +100,6 @@ fn options(program: String) -> FlowOptions {
         test: Some(TEST.to_owned()),
         sources: SourceOptions::default(),
     }
-}
-
-/// Writes files into a folder, which may exist.
-fn write_files(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
 }
 
 /// Shows what was kept of the one flow, step by step.

@@ -325,6 +325,18 @@ fn the_demo_plays_a_whole_session_and_leaves_nothing() {
 }
 
 #[test]
+fn the_demo_of_a_loop_needs_no_person_and_leaves_nothing() {
+    let project = Project::new();
+    let begun = std::time::Instant::now();
+    let ran = project.run(&["demo", "--loop"]).ok().prints("The session is done and the tests pass.");
+    let took = begun.elapsed();
+    ran.says("round 4: message 4").says("4 rounds");
+    assert!(took < std::time::Duration::from_secs(10), "{took:?}");
+    assert_eq!(fs::read_dir(project.folder().join("tmp")).unwrap().count(), 0);
+    assert!(!project.base().exists());
+}
+
+#[test]
 fn help_and_version_need_no_workspace() {
     for arguments in [&["--help"][..], &["--version"], &["new", "--help"], &["parse", "tag", "--help"]] {
         let ran =
