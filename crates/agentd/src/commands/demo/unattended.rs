@@ -35,7 +35,7 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
     };
     say(
         console,
-        "agentd demo --loop: a program gives the replies, and nobody has to paste anything. Here the replies are scripted.",
+        "agentd demo --loop: a program gives the replies, and no person has to paste anything. Here they are scripted.",
     );
     title(console, &format!("agentd new \"{TASK}\" --model COMMAND"));
     let options = NewOptions {

@@ -84,7 +84,8 @@ impl Session {
     fn assert_not_called_again(&self, run: u32, arrived: &[u32], context: &str) {
         let begun = fs::read_to_string(self.model().join("begun")).unwrap_or_default();
         for line in begun.lines().filter_map(|line| line.strip_prefix(&format!("{run} "))) {
-            let number = line.parse().unwrap();
+            // A process that is killed before it has written the message leaves the program with nothing.
+            let Ok(number) = line.parse() else { continue };
             assert!(!arrived.contains(&number), "{context}: the reply to {number} had arrived\n{begun}");
         }
     }
