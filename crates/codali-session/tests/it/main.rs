@@ -6,3 +6,4 @@ mod flow_bench;
 mod flows;
 mod histories;
 mod request_folders;
+mod section_table;
