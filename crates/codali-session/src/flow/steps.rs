@@ -131,7 +131,8 @@ impl StepFolder {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StepError> {
         let path = RelPath::parse(name).map_err(|error| StepError::File(error.into()))?;
-        let staged = self.root.stage(&path, bytes, FileMode::Keep).map_err(StepError::File)?;
+        // Replies and responses quote source code: only the user may read them.
+        let staged = self.root.stage(&path, bytes, FileMode::Exact(0o600)).map_err(StepError::File)?;
         staged.publish_synced(Expected::Absent).map(drop).map_err(StepError::File)
     }
 

@@ -1,5 +1,6 @@
 //! The whole flow: plan, edits and verdict, round after round, and resumed wherever it was interrupted.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use codali_envelope::Role;
@@ -258,6 +259,16 @@ fn steps_are_not_read_through_a_link() {
     std::os::unix::fs::symlink(elsewhere.path(), bench.steps_path()).unwrap();
     assert!(matches!(bench.run(), Err(FlowError::Step(_))));
     assert_eq!(bench.prompts.borrow().len(), 0);
+}
+
+#[test]
+fn steps_are_for_the_user_alone() {
+    let bench = long_flow();
+    bench.run().unwrap();
+    for step in std::fs::read_dir(bench.steps_path()).unwrap() {
+        let mode = step.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
 }
 
 #[test]
