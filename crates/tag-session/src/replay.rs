@@ -49,7 +49,14 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<Vec<Difference>, SessionError> {
         let mut differences = Vec::new();
         let Transcript { session: id, task, dialect, token_budget, task_files, .. } = transcript;
-        let new = NewSession { id: *id, task, dialect: *dialect, token_budget: *token_budget, task_files };
+        let new = NewSession {
+            id: *id,
+            task,
+            dialect: *dialect,
+            token_budget: *token_budget,
+            task_files,
+            surroundings: &[],
+        };
         let mut session = self.create_as(&new, cancel)?;
         for round in &transcript.rounds {
             session = self.reopened_for(session, round.sequence, cancel)?;

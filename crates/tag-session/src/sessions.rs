@@ -9,7 +9,7 @@ use rel_path::RelPath;
 use sandbox_fs::FsError;
 use tagproto::{
     Context, Dialect, OutboxLimits, Session, SessionId, TokenCounter, estimated_tokens, gather, gather_first,
-    render_outbox_counted, whole_outbox,
+    project_facts, render_outbox_counted, whole_outbox,
 };
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, TaskFile, Workspace};
 
@@ -48,6 +48,9 @@ pub struct NewSession<'a> {
     /// The files that matter for the task, the most relevant one in front. The first message shows what fits; in the dialect
     /// [`Dialect::CodingAgent`] it shows none.
     pub task_files: &'a [TaskFile],
+    /// Sentences about the surroundings of commands, for the rules of the first message; not used in the dialect
+    /// [`Dialect::CodingAgent`].
+    pub surroundings: &'a [String],
 }
 
 /// The claim of one caller to execute a file of the inbox, until it is dropped.
@@ -147,7 +150,10 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<Session, SessionError> {
         let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
         let id = SessionId::from_random([first, second, third, fourth]);
-        self.create_as(&NewSession { id, task, dialect, token_budget, task_files: &[] }, cancel)
+        self.create_as(
+            &NewSession { id, task, dialect, token_budget, task_files: &[], surroundings: &[] },
+            cancel,
+        )
     }
 
     /// Starts a session with a given id, or returns the existing one: so a caller may repeat an attempt whose answer was
@@ -187,7 +193,7 @@ impl<W: Workspace> Sessions<W> {
         new: &NewSession<'_>,
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
-        let NewSession { id, task, dialect, token_budget, task_files } = *new;
+        let NewSession { id, task, dialect, token_budget, task_files, surroundings } = *new;
         let mut session = Session::new(id, task, &now(), dialect, token_budget);
         // Read before the listing: a change in between is then reported once too often rather than never.
         let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
@@ -197,7 +203,10 @@ impl<W: Workspace> Sessions<W> {
             Dialect::Agentd => {
                 let limits = OutboxLimits::default();
                 let context = gather_first(&session, &self.workspace, &call, &limits, task_files);
-                self.render_context(&mut session, &context.map_err(SessionError::Workspace)?, &call)?
+                let context = context.map_err(SessionError::Workspace)?;
+                session.surroundings = surroundings.to_vec();
+                session.surroundings.extend(project_facts(&self.workspace, &call, &context));
+                self.render_context(&mut session, &context, &call)?
             }
             Dialect::CodingAgent => self.render(&mut session, &call)?,
         };

@@ -44,8 +44,8 @@ pub use held_reply::{HeldReply, Incoming};
 pub use outbox::{
     Context, ListedEntry, ListedFolder, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts,
     RequestedFile, RequestedText, Shape, ShownFile, ShownLines, SuggestedFile, TokenCounter, USUAL_BUDGET,
-    estimated_tokens, gather, gather_first, listed_entry, read_outbox, render_outbox, render_outbox_counted,
-    whole_outbox, with_answers,
+    estimated_tokens, gather, gather_first, listed_entry, project_facts, read_outbox, render_outbox,
+    render_outbox_counted, whole_outbox, with_answers,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};

@@ -46,6 +46,10 @@ pub struct Session {
     /// The rules by which replies are carried out.
     #[serde(default)]
     pub dialect: Dialect,
+    /// Sentences about the surroundings of commands, which stand with the rules wherever all of them do; none in the dialect
+    /// [`Dialect::CodingAgent`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surroundings: Vec<String>,
     /// The versions of files that the model was shown.
     #[serde(default)]
     pub shown_versions: ShownVersions,
@@ -93,6 +97,7 @@ impl Session {
             read_file_requests: Vec::new(),
             read_file_ranges: BTreeMap::new(),
             dialect,
+            surroundings: Vec::new(),
             shown_versions: ShownVersions::default(),
             last_answer: None,
             listed: Vec::new(),

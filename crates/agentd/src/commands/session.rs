@@ -3,6 +3,7 @@
 mod budget;
 pub(crate) mod model;
 pub(crate) mod options;
+mod surroundings;
 mod task_files;
 mod typed_answer;
 
@@ -134,14 +135,15 @@ pub(crate) fn create(
     let id = SessionId::from_random([first, second, third, fourth]);
     let NewTask { task, dialect, budget } = new;
     // The original has no such files, and no budget unless the user wants one.
-    let (task_files, budget) = match dialect {
+    let (task_files, surroundings, budget) = match dialect {
         Dialect::Agentd => (
             task_files::task_files(common, console, sessions.paths(), &task, cancel),
+            surroundings::surroundings(common),
             budget.or(Some(USUAL_BUDGET)),
         ),
-        Dialect::CodingAgent => (Vec::new(), budget),
+        Dialect::CodingAgent => (Vec::new(), Vec::new(), budget),
     };
-    sessions.call(&CreateSession { id, task, dialect, budget, task_files }, cancel)
+    sessions.call(&CreateSession { id, task, dialect, budget, task_files, surroundings }, cancel)
 }
 
 /// Continues a session.

@@ -11,8 +11,10 @@ pub struct OutboxParts {
     pub task: String,
     /// The report of the confinement of commands; empty if there is none.
     pub sandbox: String,
-    /// The section PROTOCOL.
+    /// The section PROTOCOL, without the sentences about the surroundings.
     pub protocol: String,
+    /// The sentences about the surroundings of commands.
+    pub surroundings: Vec<String>,
     /// The files of the workspace that are listed.
     pub listing: Vec<ListedEntry>,
     /// The folders that are shown by a count instead of their entries.

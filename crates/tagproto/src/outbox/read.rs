@@ -9,7 +9,8 @@ use super::outbox_error::OutboxErrorKind;
 use super::structure::{
     ANSWER, AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE,
     HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS,
-    SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, UNREADABLE, reads_as_structure,
+    SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, UNREADABLE,
+    reads_as_structure,
 };
 use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_text};
@@ -39,6 +40,13 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
 
     reader.expect(PROTOCOL)?;
     let protocol = reader.until(CONTEXT)?;
+    let (protocol, surroundings) = match protocol.split_once(&format!("\n{SURROUNDINGS}\n")) {
+        None => (protocol, Vec::new()),
+        Some((rules, sentences)) => {
+            let sentences = sentences.lines().filter_map(|line| line.strip_prefix("- "));
+            (rules.to_owned(), sentences.map(str::to_owned).collect())
+        }
+    };
     // Only the dialect of the original shows files without numbers, and its text never changes.
     reader.has_numbers = protocol != protocol_text(Dialect::CodingAgent);
     reader.expect(LISTING)?;
@@ -56,6 +64,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         task,
         sandbox,
         protocol,
+        surroundings,
         listing,
         folders,
         suggested,

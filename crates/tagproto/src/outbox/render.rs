@@ -6,7 +6,7 @@ use super::budget::{Allowance, is_within};
 use super::gather_first::longest_list;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
-    CONTEXT, CONTINUATION, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS, TASK,
+    CONTEXT, CONTINUATION, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS, SURROUNDINGS, TASK,
     reads_as_structure,
 };
 use super::suggested::{View, estimated_tokens};
@@ -141,12 +141,27 @@ fn write_rules_and_listing(
 ) -> Vec<String> {
     let is_whole = session.shows_everything();
     let rules = if is_whole { protocol_text(session.dialect) } else { SHORT_PROTOCOL_TEXT };
-    out.push_str(&format!("\n{PROTOCOL}\n{rules}\n{CONTEXT}\n"));
+    out.push_str(&format!("\n{PROTOCOL}\n{rules}\n"));
+    if is_whole {
+        write_surroundings(out, session);
+    }
+    out.push_str(&format!("{CONTEXT}\n"));
     let changes = match is_whole {
         true => None,
         false => listing::write_changes(out, context, &session.listed, limit),
     };
     changes.unwrap_or_else(|| write_list(out, session, context, limit))
+}
+
+fn write_surroundings(out: &mut String, session: &Session) {
+    if session.surroundings.is_empty() {
+        return;
+    }
+    out.push_str(&format!("{SURROUNDINGS}\n"));
+    for sentence in &session.surroundings {
+        out.push_str(&format!("- {}\n", fold(sentence)));
+    }
+    out.push('\n');
 }
 
 /// Writes the whole list, or the shape of a folder for which that is too long.
@@ -166,7 +181,9 @@ pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> Strin
     let Some((_, rest)) = outbox.split_once(&format!("\n{LISTING}\n")) else { return outbox.to_owned() };
     // No line of the list is empty.
     let Some((_, rest)) = rest.split_once("\n\n") else { return outbox.to_owned() };
-    let mut out = format!("{head}\n{PROTOCOL}\n{}\n{CONTEXT}\n", protocol_text(session.dialect));
+    let mut out = format!("{head}\n{PROTOCOL}\n{}\n", protocol_text(session.dialect));
+    write_surroundings(&mut out, session);
+    out.push_str(&format!("{CONTEXT}\n"));
     listing::write_whole(&mut out, context, usize::MAX);
     out.push_str(&format!("\n{rest}"));
     if session.sequence_number > 1 {

@@ -16,6 +16,9 @@ pub(super) const SUGGESTED: &str = "## Workspace Files for the Task";
 pub(super) const RESULTS: &str = "## Previous Command Results";
 pub(super) const FILES: &str = "## Requested File Contents";
 
+/// The heading of the sentences about the surroundings of commands, behind the rules.
+pub(super) const SURROUNDINGS: &str = "SURROUNDINGS";
+
 /// The heading of what the user has answered to the model's question.
 pub(super) const ANSWER: &str = "## Answer from the user";
 

@@ -118,6 +118,9 @@ pub struct CreateSession {
     /// The files that matter for the task, the most relevant one in front.
     #[serde(default)]
     pub task_files: Vec<TaskFile>,
+    /// Sentences about the surroundings of commands.
+    #[serde(default)]
+    pub surroundings: Vec<String>,
 }
 
 impl SessionCall for CreateSession {
@@ -138,6 +141,7 @@ impl SessionCall for CreateSession {
             dialect: self.dialect,
             token_budget: self.budget,
             task_files: &self.task_files,
+            surroundings: &self.surroundings,
         };
         Ok(sessions.create_once(&new, call.cancel)?)
     }

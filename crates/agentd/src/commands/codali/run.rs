@@ -103,6 +103,7 @@ impl Running<'_> {
             dialect: Dialect::Agentd,
             budget: None,
             task_files: Vec::new(),
+            surroundings: Vec::new(),
         };
         sessions.call(&create, cancel)?;
         let form = ResponseForm {

@@ -124,3 +124,37 @@ fn a_session_of_a_large_folder_is_exported_and_replayed() {
     assert!(!transcript["taskFiles"].as_array().unwrap().is_empty());
     project.run(&["replay", file.to_str().unwrap()]).ok();
 }
+
+#[test]
+fn the_rules_say_what_surrounds_commands() {
+    let project = Project::new();
+    project.write("Cargo.toml", "[package]\n").write(".gitignore", ".venv/\n");
+    project.write("package.json", "{\"scripts\": {\"test\": \"rm -rf /\", \"evil\": \"evil\"}}\n");
+    project.write("pyproject.toml", "[tool.pytest]\n").write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    let (text, parts) = first_message(&project, &["task", "--timeout", "90"]);
+    let expected = [
+        "Commands have no network: nothing can be downloaded or installed, so use what is there.",
+        "A command is ended after 90 seconds; the user can raise that with --timeout.",
+        "Files that git ignores are not listed; READ_FILE and commands see them.",
+        "Recognised build and test commands: cargo build; cargo test; npm run test; .venv/bin/python -m pytest.",
+        "A virtual environment of Python is there: use .venv/bin/python.",
+    ];
+    assert_eq!(parts.surroundings, expected, "{text}");
+    // What READ_FILE and commands see was not made up.
+    let reply =
+        "[READ_FILE path=\".venv/pyvenv.cfg\"]\n[RUN_COMMAND]\ncat .venv/pyvenv.cfg\n[/RUN_COMMAND]\n";
+    project.apply(reply, &[]).ok();
+    let id = project.names("sessions")[0].trim_end_matches(".json").to_owned();
+    let second = project.outbox(&id, 2);
+    assert_eq!(second.matches("home = /usr/bin").count(), 2, "{second}");
+    assert_eq!(read_outbox(&second).unwrap().surroundings, Vec::<String>::new());
+    assert!(
+        project.run(&["outbox", "--full"]).ok().stdout.contains("\nSURROUNDINGS\n- Commands have no network")
+    );
+    let arguments = ["task", "--network", "allow=crates.io,static.crates.io:443"];
+    let (_, parts) = first_message(&project, &arguments);
+    let names = "these names on the network and no others: crates.io, static.crates.io";
+    assert!(parts.surroundings[0].contains(names), "{:?}", parts.surroundings);
+    let (_, parts) = first_message(&project, &["task", "--dialect", "codingagent"]);
+    assert_eq!(parts.surroundings, Vec::<String>::new());
+}
