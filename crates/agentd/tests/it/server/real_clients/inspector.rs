@@ -70,7 +70,7 @@ fn the_inspector_lists_and_calls_tools() {
             project.write("a.txt", "one\ntwo\n");
             // In its strict mode, it finds no fault with the schemas.
             let Some(list) = ask(&["--method", "tools/list", "--strict"]) else { return };
-            assert_eq!(list["tools"].as_array().unwrap().len(), 8, "{list}");
+            assert_eq!(list["tools"].as_array().unwrap().len(), 9, "{list}");
             let read = call("readFile", r#"{"path":"a.txt","startLine":2}"#).unwrap();
             assert!(text(&read).ends_with("\n2|two\n"), "{read}");
             let edit = r#"{"path":"a.txt","operations":[{"type":"delete","startLine":1,"endLine":1}]}"#;
