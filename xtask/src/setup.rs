@@ -13,13 +13,15 @@ struct Program {
     package: &'static str,
 }
 
-const PROGRAMS: [Program; 5] = [
+const PROGRAMS: [Program; 7] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: "git" },
     Program {
         name: "strace",
         purpose: "tests that look at the system calls of the daemon",
         package: "strace",
     },
+    Program { name: "Xvfb", purpose: "tests of the clipboard of a desktop", package: "xvfb" },
+    Program { name: "xclip", purpose: "tests of the clipboard of a desktop", package: "xclip" },
     Program { name: "go", purpose: "the test of Go inside of the sandbox", package: "golang-go" },
     Program {
         name: "rg",

@@ -8,7 +8,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 
-use crate::commands::apply::ApplyOptions;
+use crate::commands::apply::{ApplyOptions, ExecutionOptions};
+use crate::commands::clipboard::CopyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
 use crate::commands::demo::DemoOptions;
@@ -56,6 +57,10 @@ pub(crate) enum Command {
         #[arg(long)]
         full: bool,
     },
+    /// Put the pending message on the clipboard.
+    Copy(CopyOptions),
+    /// Execute the reply on standard input or, at a terminal, on the clipboard.
+    Paste(ExecutionOptions),
     /// List the sessions.
     Sessions,
     /// Show one session with its steps.

@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 mod call;
+pub(crate) mod clipboard;
 pub(crate) mod cocode;
 pub(crate) mod codali;
 pub(crate) mod demo;
@@ -40,6 +41,8 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Outbox { session, full }) => {
             sessions::outbox(common, console, session.as_deref(), full)
         }
+        Some(Command::Copy(options)) => clipboard::copy(common, console, &options),
+        Some(Command::Paste(options)) => clipboard::paste(common, console, &options),
         Some(Command::Sessions) => sessions::list(common, console),
         Some(Command::Show { id, export: None }) => sessions::show(common, console, &id),
         Some(Command::Show { id, export: Some(file) }) => {

@@ -1,5 +1,9 @@
 //! A session: the task, its progress, and the versions that the model was shown. Plain data that the caller stores.
 
+mod clipped;
+
+pub use clipped::Clipped;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -32,6 +32,13 @@ pub(crate) struct ApplyOptions {
     /// The reply, or `-` for standard input.
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
+    #[command(flatten)]
+    pub execution: ExecutionOptions,
+}
+
+/// Options of executing one reply.
+#[derive(Debug, Args)]
+pub(crate) struct ExecutionOptions {
     /// The session's id [default: the newest unfinished one].
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -68,28 +75,49 @@ struct Report<'a> {
     workspace: Option<String>,
 }
 
-/// Executes one reply and writes the next outbox.
+/// Executes the reply of a file and writes the next outbox.
 pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptions) -> Outcome {
     let text = reply_text(&apply.file)?;
     if text.trim().is_empty() {
         return Err(explain(SessionError::Empty));
     }
-    let cancel = cancel_flag()?;
+    let sessions = open_sessions(common, console)?;
+    let session = chosen(&sessions, &apply.execution)?;
+    execute_text(common, console, (&sessions, &session), text, &apply.execution)
+}
+
+/// Opens the sessions of the workspace.
+pub(crate) fn open_sessions(common: &CommonOptions, console: Console) -> Result<SharedSessions, Failure> {
     let paths = WorkspacePaths::find(&common.host())?;
     if !paths.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
-    let session = sessions.chosen(apply.session.as_deref().map(parse_id).transpose()?)?;
-    let ApplyOptions { again, run_complete, .. } = *apply;
+    SharedSessions::open(&common.host(), paths, &console.shared(), false)
+}
+
+/// Returns the session that the user has named, or else the newest unfinished one.
+pub(crate) fn chosen(sessions: &SharedSessions, execution: &ExecutionOptions) -> Result<Session, Failure> {
+    sessions.chosen(execution.session.as_deref().map(parse_id).transpose()?)
+}
+
+/// Executes a reply to the pending message of a session and writes the next outbox.
+pub(crate) fn execute_text(
+    common: &CommonOptions,
+    console: Console,
+    (sessions, session): (&SharedSessions, &Session),
+    text: String,
+    apply: &ExecutionOptions,
+) -> Outcome {
+    let cancel = cancel_flag()?;
+    let ExecutionOptions { again, run_complete, .. } = *apply;
     let reply = SessionReply { session: session.session_id, text, again, run_complete };
     if apply.dry_run {
-        return dry_run(common, console, &sessions, &session, reply, &cancel);
+        return dry_run(common, console, sessions, session, reply, &cancel);
     }
     // There is nothing to try of a reply that is held.
     if apply.on_trial && !session.incoming(&reply.text).is_held(run_complete) {
         let owner = sessions.owned()?.map_err(|owner| needs_the_folder(&owner))?;
-        let tried = Tried { common, console, paths: sessions.paths(), sessions: &owner, session: &session };
+        let tried = Tried { common, console, paths: sessions.paths(), sessions: &owner, session };
         if !tried.execute(&reply.text, apply, &cancel)? {
             return Ok(Exit::Done);
         }
@@ -102,9 +130,9 @@ pub(crate) fn apply(common: &CommonOptions, console: Console, apply: &ApplyOptio
         confirmed: apply.review,
         timeout: common.command_timeout(),
     };
-    let wanted = if apply.review { review(common, console, &sessions, &request, &cancel)? } else { Ok(()) };
+    let wanted = if apply.review { review(common, console, sessions, &request, &cancel)? } else { Ok(()) };
     let applied = match wanted {
-        Ok(()) => execute(console, &sessions, &request, &cancel)?,
+        Ok(()) => execute(console, sessions, &request, &cancel)?,
         Err(refusal) => Err(refusal),
     };
     let applied = applied.map_err(SessionRefusal::into_failure)?;

@@ -18,7 +18,7 @@ use workspace_host::{ConnectError, OwnerConnection};
 use crate::common_options::CommonOptions;
 use crate::config::ConfigFile;
 use crate::exit::{Exit, Outcome};
-use crate::views::clipboard;
+use crate::views::clipboard::{self, DesktopClipboard};
 use crate::views::console::{Console, Tone};
 
 #[derive(Serialize)]
@@ -334,12 +334,25 @@ fn git() -> Finding {
 
 fn clipboard_program() -> Finding {
     let what = "clipboard";
-    match clipboard::installed().next() {
-        Some(program) => Finding { what, state: State::Good, detail: program.to_owned() },
-        None => Finding {
+    match (clipboard::installed().next(), DesktopClipboard::open()) {
+        (Some(program), Some(_)) => {
+            Finding { what, state: State::Good, detail: format!("{program}; the desktop's, for --clipboard") }
+        }
+        (Some(program), None) => Finding {
+            what,
+            state: State::Good,
+            detail: format!("{program}; no desktop, so --clipboard does not work"),
+        },
+        (None, Some(_)) => Finding {
             what,
             state: State::Limited,
-            detail: "no program found; copy from the outbox file".to_owned(),
+            detail: "the desktop's, for --clipboard; for `agentd copy` install wl-copy, xclip or xsel"
+                .to_owned(),
+        },
+        (None, None) => Finding {
+            what,
+            state: State::Limited,
+            detail: "no program and no desktop found; copy from the outbox file".to_owned(),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
 mod budget;
+mod clipboard_replies;
 pub(crate) mod model;
 pub(crate) mod options;
 mod surroundings;
@@ -29,6 +30,7 @@ use workspace_host::{
 };
 
 use crate::commands::review::ask;
+use crate::commands::session::clipboard_replies::ClipboardReplies;
 use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
 use crate::commands::session::options::NewOptions;
@@ -37,7 +39,7 @@ use crate::commands::session::typed_answer::{answer, asks};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::views::clipboard;
+use crate::views::clipboard::{self, NO_CLIPBOARD};
 use crate::views::console::{Console, Tone};
 use crate::views::progress::{Progress, end_line, one_line};
 
@@ -97,7 +99,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             workspace: found_workspace(common),
         });
     } else {
-        introduce(console, &sessions, &session, &new.model, &cancel);
+        introduce(console, &sessions, &session, (new.following, &new.model), &cancel);
     }
     if new.following.copy {
         copy(console, &sessions, &session)?;
@@ -166,7 +168,7 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
         None => session,
         Some(text) => answer(console, &sessions, &session, text.clone(), &cancel)?,
     };
-    introduce(console, &sessions, &session, &resume.model, &cancel);
+    introduce(console, &sessions, &session, (resume.following, &resume.model), &cancel);
     if resume.following.copy {
         copy(console, &sessions, &session)?;
     }
@@ -182,11 +184,18 @@ fn stay_with(
     (following, model): (Following, &ModelOptions),
     cancel: &CancelFlag,
 ) -> Outcome {
-    // A program reads the messages itself.
-    let announce = |sessions: &SharedSessions, session: &Session| {
-        if model.model.is_none() {
-            announce(console, sessions, session);
-        }
+    let clipboard = match following.clipboard {
+        true => Some(ClipboardReplies::start(&sessions.paths().base)?),
+        false => None,
+    };
+    if let Some(clipboard) = &clipboard {
+        put_on(clipboard, console, sessions, session);
+    }
+    let announce = |sessions: &SharedSessions, session: &Session| match &clipboard {
+        Some(clipboard) => put_on(clipboard, console, sessions, session),
+        // A program reads the messages itself.
+        None if model.model.is_some() => {}
+        None => announce(console, sessions, session),
     };
     let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
     let last_results = RefCell::default();
@@ -261,12 +270,12 @@ fn introduce(
     console: Console,
     sessions: &SharedSessions,
     session: &Session,
-    model: &ModelOptions,
+    (following, model): (Following, &ModelOptions),
     cancel: &CancelFlag,
 ) {
     console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
     console.styled(Tone::Faint, &sessions.sandbox(cancel));
-    if model.model.is_none() {
+    if model.model.is_none() && !following.clipboard {
         announce(console, sessions, session);
     }
 }
@@ -284,11 +293,25 @@ fn copy(console: Console, sessions: &SharedSessions, session: &Session) -> Resul
     let number = session.sequence_number;
     match clipboard::copy(&text) {
         Some(program) => console.progress(&format!("message {number} is on the clipboard ({program})")),
-        None => console.notice(
-            "the clipboard cannot be used: none of wl-copy, xclip, xsel and pbcopy works here; copy the file instead",
-        ),
+        None => {
+            console.notice(&format!("the clipboard cannot be used: {NO_CLIPBOARD}; copy the file instead"));
+        }
     }
     Ok(())
+}
+
+/// Puts the pending message on the clipboard that is watched for its reply, or says where it is.
+fn put_on(clipboard: &ClipboardReplies, console: Console, sessions: &SharedSessions, session: &Session) {
+    let outbox = sessions.outbox(session).ok().flatten().unwrap_or_default();
+    let number = session.sequence_number;
+    if clipboard.put(session, outbox) {
+        console.progress(&format!(
+            "message {number} is on the clipboard: paste it into the chat, then copy the reply"
+        ));
+    } else {
+        console.notice(&format!("message {number} cannot be put on the clipboard"));
+        announce(console, sessions, session);
+    }
 }
 
 fn outbox_path(sessions: &SharedSessions, session: &Session) -> String {

@@ -81,6 +81,23 @@ pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcom
 
 /// Prints the pending outbox; with `full`, for a new chat.
 pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>, full: bool) -> Outcome {
+    let (_, text) = pending_message(common, console, id, full)?;
+    if console.json {
+        console.json_result(&text);
+    } else {
+        console.result(&text);
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the session with this id, or else the newest unfinished one, with its pending message; with `full`, that for a new
+/// chat.
+pub(crate) fn pending_message(
+    common: &CommonOptions,
+    console: Console,
+    id: Option<&str>,
+    full: bool,
+) -> Result<(Session, String), Failure> {
     let journal = reader(common)?;
     let session = match id {
         Some(id) => read_session(&journal, parse_id(id)?).map_err(explain)?,
@@ -105,12 +122,7 @@ pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>,
         read_outbox_text(&journal, &session).map_err(explain)?
     };
     let text = text.ok_or_else(|| Failure::new(Exit::Failed, "the pending message is not in the journal"))?;
-    if console.json {
-        console.json_result(&text);
-    } else {
-        console.result(&text);
-    }
-    Ok(Exit::Done)
+    Ok((session, text))
 }
 
 pub(crate) fn reader(common: &CommonOptions) -> Result<JournalReader, Failure> {

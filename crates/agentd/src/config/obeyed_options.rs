@@ -47,7 +47,7 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 38] = [
+const COMMANDS: [(&str, &[&str]); 40] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",
@@ -57,6 +57,8 @@ const COMMANDS: [(&str, &[&str]); 38] = [
     ("resume", ALL),
     ("apply", ONCE),
     ("outbox", FOLDERS),
+    ("copy", FOLDERS),
+    ("paste", ONCE),
     ("sessions", FOLDERS),
     ("show", FOLDERS),
     ("replay", ONCE),

@@ -1,45 +1,25 @@
-//! The clipboard, through whichever program serves it here.
+//! The clipboard of the user's desktop or, over ssh, of the user's terminal.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+mod desktop;
+mod programs;
+mod terminal;
 
-/// The programs that put their standard input on the clipboard, with their arguments.
-const PROGRAMS: [(&str, &[&str]); 4] = [
-    ("wl-copy", &[]),
-    ("xclip", &["-selection", "clipboard"]),
-    ("xsel", &["--clipboard", "--input"]),
-    ("pbcopy", &[]),
-];
+pub(crate) use desktop::DesktopClipboard;
+pub(crate) use programs::installed;
 
-/// Returns the names of the programs that are installed.
-pub(crate) fn installed() -> impl Iterator<Item = &'static str> {
-    PROGRAMS.into_iter().map(|(name, _)| name).filter(|name| is_on_path(name))
-}
+/// The reason why a clipboard cannot be used.
+pub(crate) const NO_CLIPBOARD: &str = "none of wl-copy, xclip, xsel and pbcopy works here, and standard error is not a terminal that was reached by ssh";
 
-/// Puts a text on the clipboard. Returns the program that did it; `None` if none could.
+/// Puts a text on the clipboard, where it stays after this process. Returns how; `None` if there is no clipboard.
 ///
-/// A program that is installed may still have no display to serve, so each is tried.
+/// Whether a terminal obeys the request cannot be determined.
 pub(crate) fn copy(text: &str) -> Option<&'static str> {
-    PROGRAMS
-        .into_iter()
-        .find(|(name, arguments)| is_on_path(name) && feed(name, arguments, text))
-        .map(|(name, _)| name)
+    programs::copy(text).or_else(|| terminal::copy(text).then_some("by the terminal, if it allows that"))
 }
 
-fn feed(program: &str, arguments: &[&str], text: &str) -> bool {
-    let child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        // Some stay in the background to serve the text, and must not hold our output open.
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = child else { return false };
-    let written = child.stdin.take().is_some_and(|mut input| input.write_all(text.as_bytes()).is_ok());
-    child.wait().is_ok_and(|status| status.success()) && written
-}
-
-fn is_on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+/// Reads the text on the clipboard, with at most `most_bytes` bytes; `None` if there is no clipboard, no text on it, or more.
+pub(crate) fn paste(most_bytes: u64) -> Option<String> {
+    let fits = |text: &String| text.len() as u64 <= most_bytes;
+    let desktop = DesktopClipboard::open().and_then(|mut desktop| desktop.read()).filter(fits);
+    desktop.or_else(|| programs::paste(most_bytes))
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod bookkeeping;
 pub(crate) mod choices;
+mod clipboards;
 mod cut_off;
 mod first_messages;
 mod inbox;

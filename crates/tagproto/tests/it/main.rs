@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agentd_dialect;
+mod clipped;
 mod cut_off_replies;
 mod execute;
 mod fixture;

@@ -21,7 +21,7 @@ use workspace_host::session_failure::explain;
 use workspace_host::state::birth;
 use workspace_host::{Opened, WorkspacePaths};
 
-use crate::commands::apply::ApplyOptions;
+use crate::commands::apply::ExecutionOptions;
 use crate::common_options::CommonOptions;
 use crate::common_options::Switch;
 use crate::config::confinement_arguments::settled_arguments;
@@ -69,7 +69,7 @@ impl Tried<'_> {
     pub(crate) fn execute(
         &self,
         text: &str,
-        apply: &ApplyOptions,
+        apply: &ExecutionOptions,
         cancel: &CancelFlag,
     ) -> Result<bool, Failure> {
         let id = self.session.session_id;
@@ -138,7 +138,7 @@ impl Tried<'_> {
     fn run(
         &self,
         folder: &Path,
-        apply: &ApplyOptions,
+        apply: &ExecutionOptions,
         cancel: &CancelFlag,
     ) -> Result<Vec<CommandResult>, Failure> {
         let failed =

@@ -17,7 +17,7 @@ use crate::views::progress::one_line;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ModelOptions {
     /// Get replies from this command of your shell: it reads each message on standard input and prints the reply.
-    #[arg(long, value_name = "COMMAND", conflicts_with = "copy")]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["copy", "clipboard"])]
     pub model: Option<String>,
     /// Stop after so many replies that do not end the session.
     #[arg(long, value_name = "N", default_value_t = 25, requires = "model")]
@@ -96,7 +96,7 @@ impl Loop<'_> {
             }
             Some(_) => format!("{reply}\n"),
             // It answers this message, whatever other processes wait for in this inbox.
-            None => format!("{}\n{reply}\n", session.reply_to()),
+            None => format!("Reply-To: {}\n{reply}\n", session.reply_to()),
         };
         let put = self.sessions.folders().put_reply(&reply_name(session), &text);
         put.map_err(|error| explain(SessionError::Files(error)))?;

@@ -10,7 +10,7 @@ pub(crate) struct NewOptions {
     #[arg(required = true, value_name = "TASK")]
     pub task: Vec<String>,
     /// Write the first outbox and return.
-    #[arg(long, conflicts_with = "model")]
+    #[arg(long, conflicts_with_all = ["model", "clipboard"])]
     pub no_wait: bool,
     #[command(flatten)]
     pub following: Following,
@@ -50,6 +50,10 @@ pub(crate) struct Following {
     /// Put every message on the clipboard.
     #[arg(long)]
     pub copy: bool,
+    /// Put every message on the clipboard of the desktop, and take a text that answers it from there: paste into the chat, copy
+    /// the reply.
+    #[arg(long, conflicts_with = "copy")]
+    pub clipboard: bool,
     /// Execute the complete blocks of a reply that was cut off, instead of asking the model to go on first.
     #[arg(long)]
     pub run_complete: bool,

@@ -1,0 +1,114 @@
+//! Messages and replies by the clipboard of a desktop.
+
+use std::fs;
+
+use crate::fixture::daemon::Daemon;
+use crate::fixture::display::Display;
+use crate::fixture::project::{Project, Ran};
+use crate::session::choices::on_a_terminal;
+
+use test_support::skip;
+
+const EDIT: &str = "[CREATE_FILE path=\"a.txt\"]\none\n[/CREATE_FILE]\n";
+const DIFF: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n";
+
+fn display(test: &str) -> Option<Display> {
+    let display = Display::start();
+    if display.is_none() {
+        skip(test, "there is no program `Xvfb` or `xclip`");
+    }
+    display
+}
+
+/// Returns the files of the state folder that hold a text.
+fn files_with(project: &Project, text: &str) -> Vec<String> {
+    let mut folders = vec![project.base()];
+    let mut matches = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap() {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => {
+                    let bytes = fs::read(entry.path()).unwrap_or_default();
+                    if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+                        matches.push(entry.path().display().to_string());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    matches
+}
+
+#[test]
+fn a_session_comes_to_its_end_by_the_clipboard_alone() {
+    let Some(display) = display("a_session_comes_to_its_end_by_the_clipboard_alone") else { return };
+    let project = Project::new();
+    let mut command = project.command(&["new", "--clipboard", "write a file"]);
+    command.env("DISPLAY", &display.name).env_remove("WAYLAND_DISPLAY");
+    let mut daemon = Daemon::start(command);
+    daemon.wait_for("message 1 is on the clipboard");
+    let id = project.names("sessions").first().unwrap().split(['.', '_']).next().unwrap().to_owned();
+    assert_eq!(display.text(), project.outbox(&id, 1));
+    // What else the user copies meanwhile is not a reply, and is not kept: the control is the reply below.
+    display.put_until_read("hunter2 is a password");
+    display.put_until_read(&format!("Reply-To: {id}-7\n{EDIT}hunter2"));
+    display.put_until_read(&format!("a diff of another program, hunter2\n{DIFF}"));
+    display.put(EDIT);
+    daemon.wait_for("message 2 is on the clipboard");
+    assert_eq!(project.read("a.txt"), "one\n");
+    assert_eq!(files_with(&project, "hunter2"), Vec::<String>::new());
+    assert!(!files_with(&project, "CREATE_FILE path=\"a.txt\"").is_empty(), "the reply is kept");
+    assert_eq!(display.text(), project.outbox(&id, 2));
+    // With the token of its message, a diff is a reply.
+    display.put(&format!("Reply-To: {id}-2\n{DIFF}"));
+    daemon.wait_for("message 3 is on the clipboard");
+    assert_eq!(project.read("a.txt"), "two\n");
+    display.put("[DONE]\nall is well\n[/DONE]\n");
+    let ran = daemon.wait().ok().says("all is well");
+    assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+}
+
+#[test]
+fn copy_and_paste_take_one_message_out_and_one_reply_in() {
+    let test = "copy_and_paste_take_one_message_out_and_one_reply_in";
+    let Some(display) = display(test) else { return };
+    let project = Project::new();
+    let id = project.begin("write a file");
+    let on_display = |arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.env("DISPLAY", &display.name).env_remove("WAYLAND_DISPLAY");
+        command
+    };
+    Ran::of(on_display(&["copy"]).output().unwrap()).ok().says("message 1 of session").says("(xclip)");
+    assert_eq!(display.text(), project.outbox(&id, 1));
+    // The message itself is not a reply to it.
+    let Some(screen) = on_a_terminal(&on_display(&["paste"]), true) else {
+        skip(test, "there is no program `script`");
+        return;
+    };
+    assert!(screen.contains("is not a reply to message 1"), "{screen}");
+    display.put(EDIT);
+    on_a_terminal(&on_display(&["paste"]), true).unwrap();
+    assert_eq!(project.read("a.txt"), "one\n");
+    // Standard input that is not a terminal has the reply.
+    display.put("[DELETE_FILE path=\"a.txt\"]\n");
+    let ran = project.run_with_input(&["paste"], "[CREATE_FILE path=\"b.txt\"]\ntwo\n[/CREATE_FILE]\n").ok();
+    ran.prints("next message");
+    assert_eq!([project.read("a.txt"), project.read("b.txt")], ["one\n", "two\n"]);
+    project.run_with_input(&["paste"], " \n").exits(2);
+}
+
+#[test]
+fn without_a_desktop_the_clipboard_is_refused_with_other_ways() {
+    let project = Project::new();
+    let bare = |arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env("PATH", "/nonexistent");
+        Ran::of(command.output().unwrap())
+    };
+    bare(&["new", "--clipboard", "a task"]).exits(3).says("cannot be reached").says("inbox");
+    bare(&["copy"]).exits(3).says("`agentd outbox` prints the message");
+    bare(&["new", "--clipboard", "--copy", "a task"]).exits(2);
+}
