@@ -8,3 +8,4 @@ mod flow_crashes;
 mod flow_project;
 mod flows;
 mod request_folders;
+mod web;
