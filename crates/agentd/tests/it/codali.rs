@@ -1,5 +1,6 @@
 //! Requests in envelopes, and the index of code.
 
+mod bad_agents;
 mod bad_envelopes;
 mod code_indexes;
 mod conversations;
