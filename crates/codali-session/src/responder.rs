@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use codali_envelope::{
-    AnswerOptions, CommandOutput, Reading, Response, Sources, Stopwatch, Warning, WarningCode,
+    AnswerOptions, CommandOutput, Reading, Response, Sources, Stopwatch, Warning, WarningCode, WebError,
+    WebHit, WebSearch,
 };
-use docdex_client::{FallbackIndex, RemoteIndex};
+use docdex_client::{FallbackIndex, RemoteIndex, WebPage};
 use wap_core::{
     Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, Workspace,
 };
@@ -19,6 +20,8 @@ pub struct Responder<'a> {
     pub index: &'a dyn CodeIndex,
     /// A docdex daemon, which is asked before `index`.
     pub daemon: Option<&'a RemoteIndex>,
+    /// True if the daemon may search the web; without a daemon there is no such search.
+    pub web: bool,
     /// The limits and the form of responses.
     pub options: AnswerOptions,
     /// True if impact is written as paths, which the readers of the public implementation expect.
@@ -40,12 +43,31 @@ impl Responder<'_> {
         // One for each request, since it collects the failures that the response reports.
         let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
-        let sources =
-            Sources { workspace: self.workspace, index: Some(index), web: None, command: self.command };
+        let web = self.daemon.filter(|_| self.web).map(DaemonWeb);
+        let sources = Sources {
+            workspace: self.workspace,
+            index: Some(index),
+            web: web.as_ref().map(|web| web as &dyn WebSearch),
+            command: self.command,
+        };
         let mut response = codali_envelope::answer(reading, &sources, &self.options, &call, &stopwatch);
         let failures = both.iter().flat_map(FallbackIndex::failures);
         response.meta.warnings.extend(failures.map(|(operation, error)| daemon_warning(operation, &error)));
         if self.impact_as_paths { response.with_impact_as_paths() } else { response }
+    }
+}
+
+/// The web search of a docdex daemon.
+struct DaemonWeb<'a>(&'a RemoteIndex);
+
+impl WebSearch for DaemonWeb<'_> {
+    fn search(&self, call: &Call<'_>, query: &str, force: bool) -> Result<Vec<WebHit>, WebError> {
+        let pages = self.0.search_web(call, query, force).map_err(|error| match error {
+            IndexError::TimedOut => WebError::TimedOut,
+            error => WebError::Failed { cause: error.to_string() },
+        })?;
+        let hit = |WebPage { title, url, text }| WebHit { title, url, snippet: text };
+        Ok(pages.into_iter().map(hit).collect())
     }
 }
 

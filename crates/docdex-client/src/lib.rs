@@ -6,4 +6,4 @@
 
 mod remote;
 
-pub use remote::{FallbackIndex, RemoteConfig, RemoteIndex};
+pub use remote::{FallbackIndex, RemoteConfig, RemoteIndex, WEB_TIMEOUT, WebPage};

@@ -1,6 +1,7 @@
 //! The index of a docdex daemon, over HTTP.
 
 mod fallback;
+mod web;
 mod wire;
 
 use std::time::Duration;
@@ -15,9 +16,16 @@ use wap_core::{
 };
 
 pub use fallback::FallbackIndex;
+pub use web::WebPage;
 
 /// The longest answer in bytes; a longer one is refused.
 const ANSWER_BYTES: u64 = 16 << 20;
+
+/// The pages that a daemon is asked for.
+const WEB_PAGES: u32 = 8;
+
+/// The time limit of a web search whose call has none.
+pub const WEB_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The address of a docdex daemon, and the parameters of requests to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +81,26 @@ impl RemoteIndex {
         self.send(call, "/healthz", &[])?.map(drop).ok_or(IndexError::Unavailable)
     }
 
+    /// Has the daemon search the web. Without `force` the daemon does so only if the repository answers poorly.
+    ///
+    /// A page takes longer than an index, so the only time limit is that of the call, or [`WEB_TIMEOUT`].
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Unavailable`], [`IndexError::TimedOut`], and [`IndexError::Failed`] if the daemon does not search
+    /// the web, or if its answer is malformed.
+    pub fn search_web(&self, call: &Call<'_>, query: &str, force: bool) -> Result<Vec<WebPage>, IndexError> {
+        let parameters = [
+            ("q", query.to_owned()),
+            ("limit", WEB_PAGES.to_string()),
+            ("web_limit", WEB_PAGES.to_string()),
+            ("force_web", force.to_string()),
+        ];
+        let timeout = call.time_left.unwrap_or(WEB_TIMEOUT);
+        let text = self.send_within(call, "/search", &parameters, timeout)?.ok_or(IndexError::Unavailable)?;
+        web::pages(&serde_json::from_str(&text).map_err(|_| wire::unreadable())?)
+    }
+
     /// Sends a request and returns the answer's text; `None` for status 404.
     fn send(
         &self,
@@ -80,10 +108,20 @@ impl RemoteIndex {
         path: &str,
         query: &[(&str, String)],
     ) -> Result<Option<String>, IndexError> {
+        let timeout = call.time_left.map_or(self.config.timeout, |left| left.min(self.config.timeout));
+        self.send_within(call, path, query, timeout)
+    }
+
+    fn send_within(
+        &self,
+        call: &Call<'_>,
+        path: &str,
+        query: &[(&str, String)],
+        timeout: Duration,
+    ) -> Result<Option<String>, IndexError> {
         if call.cancel.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
-        let timeout = call.time_left.map_or(self.config.timeout, |left| left.min(self.config.timeout));
         if timeout.is_zero() {
             return Err(IndexError::TimedOut);
         }

@@ -17,6 +17,9 @@ use crate::process_group::ProcessGroup;
 /// The time between two looks at a running program.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The first such time once its output has ended, which then doubles: as a rule, the program ends at once.
+const PAUSE_AT_END: Duration = Duration::from_micros(500);
+
 /// The time for which output is still read once the program has ended: a process that it left behind may keep its output open.
 const DRAIN: Duration = Duration::from_millis(250);
 
@@ -41,6 +44,12 @@ pub enum ProgramError {
     /// The shell cannot be started.
     #[error("the program cannot be started: {0}")]
     NotStarted(#[source] io::Error),
+    /// The shell has not found it, by the exit code 127.
+    #[error("the program was not found (exit code 127): check its name, and that it is on PATH")]
+    NotFound,
+    /// The shell cannot execute it, by the exit code 126.
+    #[error("the program cannot be executed (exit code 126): it is no program, or not marked as one")]
+    NotExecutable,
     /// It ended with another exit code than 0. Whatever it printed is not used.
     #[error("the program has failed: {0}; what it says stands above")]
     Failed(ExitStatus),
@@ -132,7 +141,12 @@ impl ModelProgram {
             }
             bytes.truncate(self.most_bytes);
         } else if let Some(status) = status.filter(|status| !status.success()) {
-            return Err(ProgramError::Failed(status));
+            // The codes that every shell ends with in these two cases.
+            return Err(match status.code() {
+                Some(127) => ProgramError::NotFound,
+                Some(126) => ProgramError::NotExecutable,
+                _ => ProgramError::Failed(status),
+            });
         }
         let reply = match self.is_cut {
             true => String::from_utf8_lossy(&bytes).into_owned(),
@@ -153,6 +167,7 @@ impl ModelProgram {
     ) -> Result<Option<ExitStatus>, ProgramError> {
         let deadline = Instant::now() + self.timeout;
         let mut status: Option<(ExitStatus, Instant)> = None;
+        let mut pause_at_end = PAUSE_AT_END;
         loop {
             // It is polled, since neither a cancellation nor the deadline could end a wait for the program.
             let is_read = reading.has_ended(PAUSE)?;
@@ -175,7 +190,8 @@ impl ModelProgram {
                 return Err(ProgramError::TimedOut(self.timeout));
             }
             if is_read {
-                thread::sleep(PAUSE);
+                thread::sleep(pause_at_end);
+                pause_at_end = (pause_at_end * 2).min(PAUSE);
             }
         }
     }

@@ -5,6 +5,10 @@ use std::collections::HashSet;
 use change_journal::ContentHash;
 use tagproto::{BlockKind, CommandResult, CommandType, ReplyTo};
 
+/// The words of commands that run tests.
+const TEST_WORDS: [&str; 11] =
+    ["test", "tests", "pytest", "unittest", "ctest", "nextest", "tox", "jest", "vitest", "rspec", "phpunit"];
+
 /// So many rounds without an effect end the loop.
 const MOST_IDLE_ROUNDS: u32 = 3;
 
@@ -31,6 +35,8 @@ pub struct Totals {
     pub commands: usize,
     /// The result of the last command, as one line.
     pub last_command: Option<String>,
+    /// The result of the last command that ran tests, as one line.
+    pub last_test: Option<String>,
 }
 
 /// A reason to end a loop before DONE.
@@ -119,6 +125,9 @@ impl Unattended {
                 let has_run = result.success || !result.output.is_empty();
                 if has_run {
                     self.totals.commands += 1;
+                    if runs_tests(first_line) {
+                        self.totals.last_test = Some(first_line.to_owned());
+                    }
                     self.totals.last_command = Some(first_line.to_owned());
                 }
                 has_run
@@ -136,6 +145,12 @@ impl Unattended {
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
+}
+
+/// Checks whether a command runs tests, by its words: `make test`, `npm run test:unit`, `sh test.sh`, `pytest`, `cargo nextest`.
+fn runs_tests(command: &str) -> bool {
+    let words = command.split(|one: char| !one.is_ascii_alphanumeric());
+    words.map(str::to_ascii_lowercase).any(|word| TEST_WORDS.contains(&word.as_str()))
 }
 
 #[cfg(test)]
@@ -193,7 +208,26 @@ mod tests {
             assert_eq!([rounds.note_results(&[]), rounds.note_results(&[])], [Ok(()), Ok(())]);
             assert_eq!(rounds.note_results(std::slice::from_ref(effect)), Ok(()));
         }
-        let last_command = Some("Ran 'test'".to_owned());
-        assert_eq!(rounds.totals(), &Totals { rounds: 0, edits: 1, commands: 1, last_command });
+        let last = Some("Ran 'test'".to_owned());
+        let expected =
+            Totals { rounds: 0, edits: 1, commands: 1, last_command: last.clone(), last_test: last };
+        assert_eq!(rounds.totals(), &expected);
+    }
+
+    #[test]
+    fn the_last_test_is_kept_beside_the_last_command() {
+        let mut rounds = Unattended::new(9);
+        for command in ["make test", "ls contest latest"] {
+            let result = result(BlockKind::RunCommand, &format!("Ran '{command}' (exit code 0)"), true);
+            assert_eq!(rounds.note_results(&[result]), Ok(()));
+        }
+        let Totals { last_test, last_command, .. } = rounds.totals();
+        assert_eq!(last_test.as_deref(), Some("Ran 'make test' (exit code 0)"));
+        assert_eq!(last_command.as_deref(), Some("Ran 'ls contest latest' (exit code 0)"));
+        for command in
+            ["cargo nextest run", "npm run test:unit", "python3 -m unittest", "sh test.sh", "./run_tests"]
+        {
+            assert!(runs_tests(command), "{command}");
+        }
     }
 }

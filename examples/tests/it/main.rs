@@ -1,4 +1,5 @@
 //! Every example runs and shows what it says.
 
+mod chat_models;
 mod runs;
 mod serves;

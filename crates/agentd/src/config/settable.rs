@@ -58,6 +58,7 @@ pub(super) const TABLES: &[SettableTable] = &[
             "docdex",
             "docdex-repo",
             "docdex-token-file",
+            "web",
             "timeout",
         ],
     },

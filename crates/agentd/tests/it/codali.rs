@@ -1,5 +1,6 @@
 //! Requests in envelopes, and the index of code.
 
+mod bad_agents;
 mod bad_envelopes;
 mod code_indexes;
 mod conversations;
@@ -8,3 +9,4 @@ mod flow_crashes;
 mod flow_project;
 mod flows;
 mod request_folders;
+mod web;

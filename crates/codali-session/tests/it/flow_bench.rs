@@ -255,6 +255,7 @@ impl FlowEngine for Bench {
                 workspace: &workspace,
                 index: &index,
                 daemon: None,
+                web: false,
                 options: AnswerOptions { deterministic: true, ..AnswerOptions::default() },
                 impact_as_paths: false,
                 command: output,

@@ -325,7 +325,7 @@ fn each_failure_of_a_program_stops_the_flow_and_it_is_asked_again() {
     let plan = "printf 'plan_targets:\\n- src/a.rs\\n'";
     let failing = format!("{plan}; exit 1");
     let cases = [
-        ("no-such-program-anywhere", "the program has failed: exit status: 127"),
+        ("no-such-program-anywhere", "the program was not found (exit code 127)"),
         ("cat > /dev/null", "the program has printed nothing"),
         ("yes", "the program has printed more than 1000 bytes"),
         ("printf '\\377\\376'", "not UTF-8 text"),

@@ -42,6 +42,7 @@ fn watch_until(folder: &Path, responses: usize) -> Vec<String> {
         workspace: &workspace,
         index: &index,
         daemon: None,
+        web: false,
         options: AnswerOptions { deterministic: true, ..AnswerOptions::default() },
         impact_as_paths: false,
         command: None,

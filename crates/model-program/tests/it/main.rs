@@ -23,6 +23,7 @@ fn each_end_as_the_user_reads_it() {
         "echo reply; echo >&2",
         "head -c 7",
         "no-such-program-of-a-model 2>/dev/null",
+        "/dev/null 2>/dev/null",
         "echo a good reply; exit 1",
         "true",
         "printf ' \\n\\n'",

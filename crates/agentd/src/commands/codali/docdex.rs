@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use docdex_client::{RemoteConfig, RemoteIndex};
 
 use crate::exit::{Exit, Failure};
@@ -19,6 +19,19 @@ pub(crate) struct DocdexOptions {
     /// A file with the daemon's token.
     #[arg(long, value_name = "FILE")]
     pub docdex_token_file: Option<PathBuf>,
+    /// Have the docdex daemon search the web for needs that ask for it.
+    #[arg(long, value_name = "on|off", default_value = "off")]
+    pub web: WebUse,
+}
+
+/// Permission to search the web.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WebUse {
+    /// The daemon searches the web.
+    On,
+    /// Such needs are refused.
+    #[default]
+    Off,
 }
 
 /// The default port of a docdex daemon.

@@ -12,7 +12,7 @@ use workspace_host::state;
 use workspace_host::{ReadingEngine, WorkspacePaths};
 use workspace_index::{CurrentIndex, INDEXING_TIME, LazyIndex, OpenIndex, is_kept};
 
-use super::docdex;
+use super::docdex::{self, WebUse};
 use crate::commands::codali::options::{CodaliOptions, Peer, SourceOptions};
 use crate::commands::index::refresh;
 use crate::common_options::CommonOptions;
@@ -50,6 +50,7 @@ impl CodaliOptions {
 pub(super) struct Responding<'a> {
     workspace: ReadingEngine,
     daemon: Option<RemoteIndex>,
+    web: WebUse,
     index: Box<dyn CodeIndex + 'a>,
     cancel: &'a CancelFlag,
     options: AnswerOptions,
@@ -103,13 +104,14 @@ impl<'a> Responding<'a> {
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let daemon = docdex::remote(&form.sources.docdex)?;
+        let web = form.sources.docdex.web;
         let impact_as_paths = form.peer == Some(Peer::Codali);
         let options = AnswerOptions {
             budget: budget(form),
             deterministic: form.deterministic,
             ..AnswerOptions::default()
         };
-        Ok(Responding { workspace, daemon, index, cancel, options, impact_as_paths })
+        Ok(Responding { workspace, daemon, web, index, cancel, options, impact_as_paths })
     }
 
     pub(super) fn responder(&self) -> Responder<'_> {
@@ -117,6 +119,7 @@ impl<'a> Responding<'a> {
             workspace: &self.workspace.engine,
             index: &*self.index,
             daemon: self.daemon.as_ref(),
+            web: self.web == WebUse::On,
             options: self.options,
             impact_as_paths: self.impact_as_paths,
             command: None,

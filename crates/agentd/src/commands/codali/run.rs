@@ -3,7 +3,7 @@
 mod session_engine;
 mod view;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use codali_envelope::critic::CriticStatus;
 use codali_envelope::history::{O200k, Summarizer};
@@ -113,7 +113,7 @@ impl Running<'_> {
             peer: None,
         };
         let engine = SessionEngine { common, console, sessions, id, form, cancel };
-        let view = FlowView { console };
+        let (begun, view) = (Instant::now(), FlowView::new(console));
         let flow = Flow {
             settings,
             rounds: options.rounds,
@@ -138,7 +138,7 @@ impl Running<'_> {
             None => &mut none,
         };
         match flow.run(&mut steps, summarizer) {
-            Ok(end) => self.report(&end),
+            Ok(end) => self.report(&end, &view, begun.elapsed()),
             Err(FlowError::Cancelled) => {
                 console.progress(&format!("stopped; `agentd codali run --resume {id} …` continues"));
                 Ok(Exit::Interrupted)
@@ -148,7 +148,7 @@ impl Running<'_> {
     }
 
     /// Prints the end of a flow that came to a verdict.
-    fn report(&self, end: &FlowEnd) -> Outcome {
+    fn report(&self, end: &FlowEnd, view: &FlowView, elapsed: Duration) -> Outcome {
         let Running { console, id, .. } = *self;
         let FlowEnd { result, rounds, summary } = end;
         if console.json {
@@ -158,6 +158,9 @@ impl Running<'_> {
         } else {
             view::result_lines(end).iter().for_each(|line| console.result(line));
         }
+        let mut lines = view.command_lines();
+        lines.push(format!("{:.1} s", elapsed.as_secs_f64()));
+        console.progress(&lines.join("; "));
         if !result.touched_files.is_empty() {
             console.progress(&format!("`agentd undo --session {id}` takes all of it back"));
         }

@@ -7,11 +7,15 @@ use model_program::{ModelProgram, ProgramError};
 use tag_session::{Inbox, InboxFile, REPLY_LIMIT_BYTES, SessionError, StopReason, Totals, Unattended};
 use tagproto::{ReplyTo, Session};
 use workspace_host::session_failure::explain;
+use workspace_host::{TouchedBy, touched_paths};
 
 use crate::commands::session::Loop;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Tone;
 use crate::views::progress::one_line;
+
+/// The most files that the summary names.
+const SHOWN_FILES: usize = 20;
 
 /// Options of a session whose replies come from a program.
 #[derive(Clone, Debug, Default, Args)]
@@ -36,8 +40,9 @@ impl Loop<'_> {
         let program = ModelProgram::new(command, timeout, most_bytes)
             .in_shell(std::env::var_os("SHELL").unwrap_or_default());
         let mut rounds = Unattended::new(options.rounds);
+        let begun = Instant::now();
         let outcome = self.ask_until_done(&program, &mut rounds);
-        self.sum_up(rounds.totals());
+        self.sum_up(rounds.totals(), begun.elapsed());
         outcome
     }
 
@@ -125,17 +130,42 @@ impl Loop<'_> {
         Failure::new(Exit::Failed, reason.to_string()).advise(&advice)
     }
 
-    /// Says what came of all rounds.
-    fn sum_up(&self, totals: &Totals) {
-        let Totals { rounds, edits, commands, last_command } = totals;
-        self.console.progress(&format!("{rounds} rounds, {edits} edits, {commands} commands"));
-        if let Some(last) = last_command {
+    /// Summarises the loop: rounds and time, changed files, the last test, and how to undo.
+    fn sum_up(&self, totals: &Totals, elapsed: Duration) {
+        let Totals { rounds, edits, commands, last_command, last_test } = totals;
+        let counts =
+            [counted(*rounds as usize, "round"), counted(*edits, "edit"), counted(*commands, "command")];
+        self.console.progress(&format!("{}, {:.1} s", counts.join(", "), elapsed.as_secs_f64()));
+        let touched = self.touched();
+        if !touched.is_empty() {
+            let shown: Vec<String> = touched.iter().take(SHOWN_FILES).map(|path| one_line(path)).collect();
+            let more = touched.len().saturating_sub(SHOWN_FILES);
+            let more = if more > 0 { format!(" and {more} more (`agentd diff`)") } else { String::new() };
+            self.console.progress(&format!("changed: {}{more}", shown.join(", ")));
+        }
+        if let Some(last) = last_test {
+            self.console.progress(&format!("the last test: {}", one_line(last)));
+        }
+        if let Some(last) = last_command.as_ref().filter(|_| last_test.is_none()) {
             self.console.progress(&format!("the last command: {}", one_line(last)));
         }
-        if *edits + *commands > 0 {
+        if !touched.is_empty() {
             self.console.progress(&format!("`agentd undo --session {}` takes all of it back", self.id));
         }
     }
+
+    /// Returns the files that the session has changed so far; none if the journal cannot be read, which fails nothing.
+    fn touched(&self) -> Vec<String> {
+        let (paths, id) = (self.sessions.paths(), self.id.to_string());
+        let journal = paths.journal_reader().ok().flatten();
+        journal
+            .and_then(|journal| touched_paths(&journal, paths, TouchedBy::Session(&id)).ok())
+            .unwrap_or_default()
+    }
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// The outcome of asking for a reply.

@@ -1,5 +1,8 @@
 //! `--model COMMAND`: a program gives the replies, and no person is needed.
 
+mod bad_programs;
+mod recipes;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -38,7 +41,11 @@ impl Script {
     }
 
     fn run(&self, more: &[&str]) -> Ran {
-        self.project.run(&[&["new", "fix it", "--model", &self.command()], more].concat())
+        self.run_with(&self.command(), more)
+    }
+
+    fn run_with(&self, command: &str, more: &[&str]) -> Ran {
+        self.project.run(&[&["new", "fix it", "--model", command], more].concat())
     }
 }
 
@@ -50,12 +57,26 @@ const DONE: &str = "[DONE]\nall is well\n[/DONE]\n";
 fn a_session_comes_to_its_end_without_a_person() {
     let script = Script::new(&[EDIT, DONE]);
     let ran = script.run(&[]).ok().says("round 1: message 1").says("all is well");
-    ran.says("2 rounds, 1 edits, 1 commands").says("agentd undo --session");
+    let ran = ran.says("reply after ").says("2 rounds, 1 edit, 1 command, ").says("changed: a.txt");
+    let ran = ran.says("the last command: Ran 'cat a.txt'").says("agentd undo --session");
+    let id = ran.stderr.split("session ").nth(1).unwrap()[..8].to_owned();
     assert_eq!(script.project.read("a.txt"), "one\n");
     assert_eq!(script.requests(), "1\n2\n");
     // Replies are kept like pasted ones.
     let kept = fs::read_dir(script.project.inbox().join("processed")).unwrap().count();
     assert_eq!(kept, 2);
+    script.project.run(&["undo", "--session", &id]).ok();
+    assert!(!script.project.has("a.txt"));
+}
+
+#[test]
+fn the_summary_has_the_last_test_and_the_files_as_they_differ_in_the_end() {
+    let first = "[CREATE_FILE path=\"a.txt\"]\none\n[/CREATE_FILE]\n[CREATE_FILE path=\"b.txt\"]\ntwo\n[/CREATE_FILE]\n\
+                 [RUN_COMMAND]\nsh test.sh\n[/RUN_COMMAND]\n[RUN_COMMAND]\ncat a.txt\n[/RUN_COMMAND]\n";
+    let script = Script::new(&[first, "[DELETE_FILE path=\"b.txt\"]\n", DONE]);
+    script.project.write("test.sh", "echo failing; exit 4\n");
+    let ran = script.run(&[]).ok().says("3 rounds, 3 edits, 2 commands, ").says("changed: a.txt\n");
+    ran.says("the last test: Ran 'sh test.sh'");
 }
 
 #[test]

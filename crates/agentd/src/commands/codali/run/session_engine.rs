@@ -20,7 +20,7 @@ use crate::views::console::Console;
 use crate::views::progress::one_line;
 
 /// The beginning of the result of a command that ended by itself.
-const HAS_RUN: &str = "Ran '";
+pub(super) const HAS_RUN: &str = "Ran '";
 
 /// A session into which a flow's edits go, one reply for each run.
 pub(super) struct SessionEngine<'a> {

@@ -1,14 +1,38 @@
 //! The progress of a flow: lines for a person, or one JSON object a line.
 
+use std::cell::{Cell, RefCell};
+
 use codali_envelope::critic::CriticStatus;
 use codali_session::{FlowEnd, FlowEvent, FlowEvents};
 
+use super::session_engine::HAS_RUN;
 use crate::views::console::{Console, Tone};
 use crate::views::progress::{one_line, printable};
 
-/// Shows the events of a flow.
+/// Shows the events of a flow, and keeps what its summary needs.
 pub(super) struct FlowView {
-    pub(super) console: Console,
+    console: Console,
+    /// The commands of the builder that have run in this process.
+    commands: Cell<usize>,
+    /// The user's command with its last result.
+    last_test: RefCell<Option<String>>,
+}
+
+impl FlowView {
+    pub(super) fn new(console: Console) -> FlowView {
+        FlowView { console, commands: Cell::default(), last_test: RefCell::default() }
+    }
+
+    /// Returns the lines of the summary about commands.
+    pub(super) fn command_lines(&self) -> Vec<String> {
+        let number = self.commands.get();
+        let mut lines = Vec::new();
+        if number > 0 {
+            lines.push(if number == 1 { "1 command".to_owned() } else { format!("{number} commands") });
+        }
+        lines.extend(self.last_test.borrow().as_ref().map(|last| format!("the last test: {last}")));
+        lines
+    }
 }
 
 impl FlowEvents for FlowView {
@@ -16,6 +40,16 @@ impl FlowEvents for FlowView {
         let console = self.console;
         if console.json {
             console.result(&serde_json::to_string(event).expect("events have string keys"));
+        }
+        match event {
+            FlowEvent::Applied { results, .. } => {
+                let ran = results.iter().filter(|result| result.summary.starts_with(HAS_RUN)).count();
+                self.commands.set(self.commands.get() + ran);
+            }
+            FlowEvent::Tested { command, outcome, .. } => {
+                self.last_test.replace(Some(format!("{}: {}", one_line(command), one_line(outcome))));
+            }
+            _ => {}
         }
         match event {
             FlowEvent::Resumed { steps } => console.progress(&format!("resumed after {steps} steps")),
