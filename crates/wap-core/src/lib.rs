@@ -47,6 +47,7 @@ pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
 pub use code_index::delegating::DelegatingIndex;
 pub use code_index::error::IndexError;
+pub use code_index::syntax_check::{SyntaxCheck, SyntaxError};
 pub use code_index::{
     AstNode, CodeHit, CodeIndex, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, Freshness, ImpactEdge,
     IndexState, ListSymbols, ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse,
@@ -59,8 +60,8 @@ pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
 pub use numbered_view::{numbered_line, numbered_view, unnumbered};
 pub use observer::{CommandObserver, OutputStream, Unobserved};
-pub use shown_versions::{LineSpan, ShownVersions};
 pub use path_pattern::PathPattern;
+pub use shown_versions::{LineSpan, ShownVersions};
 pub use task_file::TaskFile;
 pub use together::{LineExchange, NotTogether, Reversible, change_together};
 pub use tool::delete_file::{DeleteFile, DeleteFileResponse};
