@@ -15,6 +15,7 @@ mod problem;
 mod registry;
 mod ruling;
 mod survivors;
+mod syntax_errors;
 mod tag;
 mod tally;
 mod text_edits;

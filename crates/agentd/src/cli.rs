@@ -56,6 +56,9 @@ pub(crate) enum Command {
         /// Print it for a new chat: with all rules, the whole list of files and the task.
         #[arg(long)]
         full: bool,
+        /// Print one part of a message that is too long for one paste, counted from 1.
+        #[arg(long, value_name = "N", conflicts_with = "full")]
+        part: Option<usize>,
     },
     /// Put the pending message on the clipboard.
     Copy(CopyOptions),

@@ -38,8 +38,8 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Resume(resume)) => session::resume(common, console, &resume),
         Some(Command::New(new)) => session::new(common, console, &new),
         Some(Command::Apply(apply)) => apply::apply(common, console, &apply),
-        Some(Command::Outbox { session, full }) => {
-            sessions::outbox(common, console, session.as_deref(), full)
+        Some(Command::Outbox { session, full, part }) => {
+            sessions::outbox(common, console, session.as_deref(), full, part)
         }
         Some(Command::Copy(options)) => clipboard::copy(common, console, &options),
         Some(Command::Paste(options)) => clipboard::paste(common, console, &options),

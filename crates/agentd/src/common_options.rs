@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use codali_envelope::history::{O200k, TokenCounter};
+use code_index::TreeSyntaxCheck;
 use egress::{Network, NetworkChoice, Presets};
 use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
 use workspace_host::confinement::SandboxChoice;
@@ -130,6 +132,7 @@ impl CommonOptions {
             ask_about: self.ask_about.clone(),
             unprotect: self.unprotect.clone(),
             count_tokens: |text| O200k.count(text),
+            syntax: Some(Arc::new(TreeSyntaxCheck::default())),
         }
     }
 }

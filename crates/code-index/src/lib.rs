@@ -12,6 +12,7 @@ mod search;
 mod skeleton;
 mod status;
 mod store;
+mod syntax_check;
 mod task_files;
 mod words;
 
@@ -24,3 +25,4 @@ pub use refresh::follow::{FollowingIndex, Follows};
 pub use refresh::{Progress, Refreshed};
 pub use status::IndexStatus;
 pub use store::store_folder::DATABASE_NAME as STORE_NAME;
+pub use syntax_check::TreeSyntaxCheck;

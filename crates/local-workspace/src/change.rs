@@ -129,6 +129,9 @@ impl LocalWorkspace {
                 return Err(WapError::new(Reason::Busy, "the file keeps changing: try again"));
             }
         }
+        if let Some(check) = &self.syntax {
+            plan.note_syntax(&mut planned, &**check);
+        }
         // An edit that was cut short by it is no outcome to be recorded.
         self.check_cancelled(call)?;
         let folders = new_folders(&plan, &planned);

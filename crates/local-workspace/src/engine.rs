@@ -13,7 +13,8 @@ use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
     Call, CancelFlag, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
+    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, SyntaxCheck, WapError, Workspace,
+    WorkspaceInfo,
 };
 
 use crate::adopt::build_folder_check::BuildFoldersBefore;
@@ -66,6 +67,8 @@ pub struct LocalWorkspace {
     pub(crate) said_too_large: AtomicBool,
     /// The folder after the last command, which spares the next comparison most of its reading.
     last_snapshot: Mutex<Option<TreeSnapshot>>,
+    /// The check of files that are changed, if there is one.
+    pub(crate) syntax: Option<Arc<dyn SyntaxCheck>>,
 }
 
 /// The reason for which a workspace cannot be opened.
@@ -137,8 +140,16 @@ impl LocalWorkspace {
             written_through: Mutex::default(),
             said_too_large: AtomicBool::new(false),
             last_snapshot: Mutex::default(),
+            syntax: None,
         };
         Ok((workspace, recovery))
+    }
+
+    /// Has changed files checked: the answer to a change says where the first error of syntax is, if the file had none
+    /// before. The change stands.
+    #[must_use]
+    pub fn with_syntax_check(self, check: Arc<dyn SyntaxCheck>) -> LocalWorkspace {
+        LocalWorkspace { syntax: Some(check), ..self }
     }
 
     /// Returns the proved confinement of commands; the first call runs the launcher and its self-test.

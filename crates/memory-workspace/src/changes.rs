@@ -5,7 +5,7 @@ use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, Reason,
     WapError, WriteFile, WriteFileResponse, WriteMode,
 };
-use wap_edit::{FileEdit, changed_lines, check_content_size, check_request};
+use wap_edit::{FileEdit, Rewrite, check_content_size, check_request};
 
 use crate::tree::{Access, Tree, parse_text, version_of};
 
@@ -35,7 +35,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
         WriteMode::Append => [old.map_or(&[][..], Vec::as_slice), request.content.as_bytes()].concat(),
         WriteMode::Create | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
     };
-    let (lines_added, lines_removed) = changed_lines(old.map(Vec::as_slice), &new);
+    let Rewrite { lines_added, lines_removed, changed } = Rewrite::between(old.map(Vec::as_slice), &new);
     let version = tree.put(&path, new, None);
     Ok(WriteFileResponse {
         success: true,
@@ -45,6 +45,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
         created,
         lines_added,
         lines_removed,
+        changed,
         warnings: Vec::new(),
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rel_path::Shortlist;
 use wap_core::{
-    Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileMetadata, Limits, Reason, WapError,
+    Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileMetadata, Limits, WapError,
 };
 
 use crate::tree::Tree;
@@ -19,24 +19,27 @@ pub(crate) fn explore(
 ) -> Result<ExploreFilesResponse, WapError> {
     request.check_bounds()?;
     let start = tree.folder_path(&request.path)?;
-    let recursive = request.recursive.unwrap_or(false);
-    let depth = request.max_depth.unwrap_or(i64::from(ExploreFiles::DEFAULT_DEPTH));
-    if depth < 1 {
-        let error = WapError::new(Reason::InvalidField, format!("maxDepth is {depth}, but 1 is the least"));
-        return Err(error.with("field", "maxDepth"));
-    }
+    let depth = request.depth()?;
+    let pattern = request.compiled_pattern()?;
     // Compiled also for flat listings, so that a bad pattern is refused either way.
     let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
     let walk = Walk {
         tree,
-        exclusions: recursive.then(|| exclusions.beneath(&start)),
-        deepest: if recursive { usize::try_from(depth).unwrap_or(usize::MAX) } else { 1 },
+        exclusions: request.is_recursive().then(|| exclusions.beneath(&start)),
+        deepest: depth.unwrap_or(usize::MAX),
     };
-    let entries = walk.entries(&start);
+    let mut entries = walk.entries(&start);
+    if let Some(pattern) = &pattern {
+        entries.retain(|path| pattern.matches(path.as_bytes(), tree.is_folder(path)));
+    }
     let most = limits.max_directory_entries as usize;
     let with_metadata = request.return_metadata.unwrap_or(false);
     let prefix_bytes = if start.is_empty() { 0 } else { start.len() + 1 };
-    let chosen = Shortlist::of_paths(entries.iter().map(|path| &path[prefix_bytes..]), most);
+    // Matches of a pattern are listed in the order of their paths.
+    let chosen = match &pattern {
+        Some(_) => (0..entries.len().min(most)).collect(),
+        None => Shortlist::of_paths(entries.iter().map(|path| &path[prefix_bytes..]), most),
+    };
     // The shortlist gives positions among the sorted entries.
     let paths: Vec<&str> = entries.iter().copied().collect();
     let files = chosen.into_iter().map(|index| paths[index]).map(|path| ExploredFile {
@@ -45,11 +48,14 @@ pub(crate) fn explore(
         metadata: with_metadata.then(|| metadata(tree, path)),
         kind: None,
     });
+    let total_found = entries.len() as u64;
+    let mut warnings = ignore_warning(tree, request.respect_gitignore);
+    warnings.extend(request.pattern_warning(total_found));
     Ok(ExploreFilesResponse {
         files: files.collect(),
         is_truncated: entries.len() > most,
-        total_found: entries.len() as u64,
-        warnings: ignore_warning(tree, request.respect_gitignore),
+        total_found,
+        warnings,
     })
 }
 

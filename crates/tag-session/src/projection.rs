@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use drop_folder::{move_to_free_name, rename_beside};
 use rel_path::RelPath;
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
+use tagproto::Session;
 
 use crate::folders::StateFolders;
 
@@ -19,6 +20,22 @@ pub struct SetAside(pub PathBuf);
 pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
     let path = RelPath::parse(name)?;
     folder.stage(&path, bytes, FileMode::Keep)?.publish(Expected::Anything).map(drop)
+}
+
+/// Writes the parts of the pending outbox of a session, and removes those of an earlier text of it.
+pub(crate) fn write_parts(folder: &FileRoot, session: &Session, outbox: &str) -> Result<(), FsError> {
+    if session.paste_characters.is_none() {
+        return Ok(());
+    }
+    let parts = session.outbox_parts(outbox);
+    let prefix = session.outbox_part_prefix();
+    for entry in folder.list(&RelPath::root())? {
+        let name = entry.path.to_string();
+        if name.starts_with(&prefix) && parts.iter().all(|(part, _)| *part != name) {
+            folder.remove_file(&entry.path, None)?;
+        }
+    }
+    parts.iter().try_for_each(|(name, text)| write(folder, name, text.as_bytes()))
 }
 
 /// Removes the temporary files of a process that was killed in [`write`].

@@ -180,6 +180,27 @@ fn restore_outbox_file(
         projection::write(&folders.outbox, &name, &document.bytes)?;
         reconciled.rewritten.push(format!("outbox/{name}"));
     }
+    restore_parts(session, &document.bytes, folders, reconciled)
+}
+
+/// Writes the parts of the pending outbox again if one of them is missing or different.
+fn restore_parts(
+    session: &Session,
+    outbox: &[u8],
+    folders: &StateFolders,
+    reconciled: &mut Reconciled,
+) -> Result<(), SessionError> {
+    let Ok(text) = std::str::from_utf8(outbox) else { return Ok(()) };
+    for (name, part) in session.outbox_parts(text) {
+        let file = match projection::read(&folders.outbox, &name, SESSION_LIMIT_BYTES) {
+            Err(FsError::TooLarge { .. }) => None,
+            file => file?,
+        };
+        if file.as_deref() != Some(part.as_bytes()) {
+            projection::write(&folders.outbox, &name, part.as_bytes())?;
+            reconciled.rewritten.push(format!("outbox/{name}"));
+        }
+    }
     Ok(())
 }
 

@@ -54,6 +54,7 @@ impl<W: Workspace> Sessions<W> {
             task,
             dialect: *dialect,
             token_budget: *token_budget,
+            paste_characters: None,
             task_files,
             surroundings: &[],
         };

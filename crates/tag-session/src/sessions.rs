@@ -45,6 +45,8 @@ pub struct NewSession<'a> {
     pub dialect: Dialect,
     /// The most tokens of a message; `None` for no bound.
     pub token_budget: Option<u32>,
+    /// The most characters of one paste; longer messages are written in parts, too. `None` for no bound.
+    pub paste_characters: Option<u32>,
     /// The files that matter for the task, the most relevant one in front. The first message shows what fits; in the dialect
     /// [`Dialect::CodingAgent`] it shows none.
     pub task_files: &'a [TaskFile],
@@ -151,7 +153,15 @@ impl<W: Workspace> Sessions<W> {
         let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
         let id = SessionId::from_random([first, second, third, fourth]);
         self.create_as(
-            &NewSession { id, task, dialect, token_budget, task_files: &[], surroundings: &[] },
+            &NewSession {
+                id,
+                task,
+                dialect,
+                token_budget,
+                paste_characters: None,
+                task_files: &[],
+                surroundings: &[],
+            },
             cancel,
         )
     }
@@ -193,8 +203,9 @@ impl<W: Workspace> Sessions<W> {
         new: &NewSession<'_>,
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
-        let NewSession { id, task, dialect, token_budget, task_files, surroundings } = *new;
-        let mut session = Session::new(id, task, &now(), dialect, token_budget);
+        let NewSession { id, task, dialect, token_budget, paste_characters, task_files, surroundings } = *new;
+        let mut session =
+            Session { paste_characters, ..Session::new(id, task, &now(), dialect, token_budget) };
         // Read before the listing: a change in between is then reported once too often rather than never.
         let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
         let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
@@ -353,6 +364,7 @@ impl<W: Workspace> Sessions<W> {
     pub(crate) fn write_files(&self, session: &Session, outbox: Option<&str>) -> Result<(), FsError> {
         if let Some(outbox) = outbox {
             projection::write(&self.folders.outbox, &session.outbox_file_name(), outbox.as_bytes())?;
+            projection::write_parts(&self.folders.outbox, session, outbox)?;
         }
         projection::write(&self.folders.sessions, &session.session_file_name(), &encode(session))
     }

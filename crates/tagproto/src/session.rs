@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, LastAnswer, LineSpan, ShownVersions, Workspace};
 
-use crate::{CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId};
+use crate::{CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId, paste_parts};
 
 /// One task, from its first outbox to DONE.
 ///
@@ -67,6 +67,9 @@ pub struct Session {
     /// The most tokens of an outbox, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
+    /// The most characters of one paste; longer messages are written in parts, too. `None` for no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paste_characters: Option<u32>,
     /// The numbers at which the session was complete and was reopened, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reopened: Vec<u32>,
@@ -106,6 +109,7 @@ impl Session {
             last_answer: None,
             listed: Vec::new(),
             token_budget,
+            paste_characters: None,
             reopened: Vec::new(),
             done: None,
             held: None,
@@ -116,6 +120,27 @@ impl Session {
     #[must_use]
     pub fn outbox_file_name(&self) -> String {
         format!("{}_seq{:04}.txt", self.session_id, self.sequence_number)
+    }
+
+    /// Returns the parts of the pending outbox, each with the name of its file, for example
+    /// `a1b2c3d4_seq0001_part2of3.txt`; none if the outbox fits into one paste.
+    #[must_use]
+    pub fn outbox_parts(&self, outbox: &str) -> Vec<(String, String)> {
+        let Some(characters) = self.paste_characters else { return Vec::new() };
+        let parts = paste_parts(outbox, usize::try_from(characters).unwrap_or(usize::MAX));
+        let count = parts.len();
+        if count < 2 {
+            return Vec::new();
+        }
+        let prefix = self.outbox_part_prefix();
+        let named = |(index, text)| (format!("{prefix}{}of{count}.txt", index + 1), text);
+        parts.into_iter().enumerate().map(named).collect()
+    }
+
+    /// Returns the beginning of the names of all parts of the pending outbox.
+    #[must_use]
+    pub fn outbox_part_prefix(&self) -> String {
+        format!("{}_seq{:04}_part", self.session_id, self.sequence_number)
     }
 
     /// Returns the name of the session's file, for example `a1b2c3d4.json`.

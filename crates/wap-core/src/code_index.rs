@@ -2,6 +2,7 @@
 
 pub(crate) mod delegating;
 pub(crate) mod error;
+pub(crate) mod syntax_check;
 
 use serde::{Deserialize, Serialize};
 

@@ -33,6 +33,7 @@ mod limits;
 pub mod llm4s;
 mod numbered_view;
 mod observer;
+mod path_pattern;
 mod shown_versions;
 mod task_file;
 mod together;
@@ -46,6 +47,7 @@ pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
 pub use code_index::delegating::DelegatingIndex;
 pub use code_index::error::IndexError;
+pub use code_index::syntax_check::{SyntaxCheck, SyntaxError};
 pub use code_index::{
     AstNode, CodeHit, CodeIndex, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, Freshness, ImpactEdge,
     IndexState, ListSymbols, ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse,
@@ -58,6 +60,7 @@ pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
 pub use numbered_view::{numbered_line, numbered_view, unnumbered};
 pub use observer::{CommandObserver, OutputStream, Unobserved};
+pub use path_pattern::PathPattern;
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use task_file::TaskFile;
 pub use together::{LineExchange, NotTogether, Reversible, change_together};

@@ -1,6 +1,6 @@
 //! The changed lines of an edit with their new numbers, and the usual sign of a wrong number, for a model to check.
 
-use text_edit::{Edited, ExcerptLimits, Hunk, Shift, Source, excerpt};
+use text_edit::{Edited, ExcerptLimits, Hunk, LineMap, Shift, Source, excerpt};
 use wap_core::ChangedLines;
 
 /// The lines of context on both sides of changed ones.
@@ -15,14 +15,20 @@ const PASSAGE: ExcerptLimits = ExcerptLimits { line_limit: 12, line_limit_chars:
 /// The fewest non-blank characters of a line whose repetition is a sign; closing brackets repeat in any code.
 const TELLING_CHARACTERS: usize = 5;
 
-/// Reports the changed lines; `None` if no line changed.
+/// Reports the lines that an edit changed; `None` if no line changed.
 pub(crate) fn changed_lines(edited: &Edited) -> Option<ChangedLines> {
-    let hunks = edited.line_map.hunks();
+    let source = Source::parse(&edited.bytes).ok()?;
+    let report = passages(&source, &edited.line_map)?;
+    Some(ChangedLines { notes: repetition_notes(&source, edited.line_map.hunks()), ..report })
+}
+
+/// Reports the lines that a map from another version changes, without notes; `None` if it changes none.
+pub(crate) fn passages(source: &Source<'_>, line_map: &LineMap) -> Option<ChangedLines> {
+    let hunks = line_map.hunks();
     if hunks.is_empty() {
         return None;
     }
-    let source = Source::parse(&edited.bytes).ok()?;
-    let mut report = ChangedLines { notes: repetition_notes(&source, hunks), ..ChangedLines::default() };
+    let mut report = ChangedLines::default();
     let mut reported = 0;
     for hunk in hunks.iter().take(MOST_PASSAGES) {
         let (first, last) = new_lines(hunk);
@@ -32,7 +38,7 @@ pub(crate) fn changed_lines(edited: &Edited) -> Option<ChangedLines> {
         if from > to {
             continue;
         }
-        let passage = excerpt(&source, from..=to, 0, &PASSAGE);
+        let passage = excerpt(source, from..=to, 0, &PASSAGE);
         let Some((start, end)) = passage.lines.first().zip(passage.lines.last()) else { continue };
         if reported == 0 {
             report.first_line = start.line_number as u64;
@@ -49,7 +55,7 @@ pub(crate) fn changed_lines(edited: &Edited) -> Option<ChangedLines> {
     if hunks.len() > MOST_PASSAGES {
         report.text.push_str(&format!("(and {} more passages)\n", hunks.len() - MOST_PASSAGES));
     }
-    report.text.push_str(&moves(&edited.line_map.shifts()));
+    report.text.push_str(&moves(&line_map.shifts()));
     Some(report)
 }
 

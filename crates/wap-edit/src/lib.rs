@@ -13,5 +13,5 @@ mod size;
 
 pub use error::edit_error;
 pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
-pub use rewrite::changed_lines;
+pub use rewrite::Rewrite;
 pub use size::{check_content_size, check_request};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 use wap_core::{ModifyFileResponse, Reason, Request, Response, UnknownArguments, WapError};
 
+use crate::change_text;
 use crate::recent_outputs::RecentOutputs;
 use crate::server::McpConfig;
 use crate::short_listing::shorten;
@@ -41,6 +42,12 @@ pub(crate) fn result(
         (Request::ExploreFiles(request), Ok(Response::ExploreFiles(mut response))) => {
             shorten(&mut response, &request.path, limit.characters());
             structured(&response)
+        }
+        (_, Ok(Response::ModifyFile(response))) => {
+            with_text(structured(&response), change_text::modify_file(&response))
+        }
+        (_, Ok(Response::WriteFile(response))) => {
+            with_text(structured(&response), change_text::write_file(&response))
         }
         (_, Ok(response)) => structured(&response),
     }
@@ -81,6 +88,12 @@ pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) 
 /// Returns a structured result, with the same as text for clients without structured results.
 fn structured<T: Serialize>(response: &T) -> CallToolResult {
     CallToolResult::structured(json!(response))
+}
+
+/// Replaces the text of a structured result by one for a model to read.
+fn with_text(mut result: CallToolResult, text: String) -> CallToolResult {
+    result.content = vec![ContentBlock::text(text)];
+    result
 }
 
 fn json_text<T: Serialize>(value: &T) -> String {

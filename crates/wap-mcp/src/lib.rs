@@ -2,6 +2,7 @@
 
 mod answer;
 mod bounded_lines;
+mod change_text;
 mod code_tools;
 mod extra_tool;
 mod history;

@@ -1,11 +1,13 @@
 //! The options of a workspace and of its state folder.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use egress::Network;
 use sandbox_exec::USUAL_HOME_LIMIT_BYTES;
 use tagproto::TokenCounter;
+use wap_core::SyntaxCheck;
 
 use crate::confinement::SandboxChoice;
 use crate::homes::HomeUse;
@@ -56,6 +58,8 @@ pub struct HostOptions {
     pub unprotect: Vec<String>,
     /// The way to count the tokens of messages.
     pub count_tokens: TokenCounter,
+    /// The check of files that are changed, if there is one.
+    pub syntax: Option<Arc<dyn SyntaxCheck>>,
 }
 
 impl HostOptions {
@@ -82,6 +86,7 @@ impl HostOptions {
             ask_about: Vec::new(),
             unprotect: Vec::new(),
             count_tokens: tagproto::estimated_tokens,
+            syntax: None,
         }
     }
 }

@@ -311,6 +311,10 @@ fn open_engine(
     };
     let (engine, recovery) = LocalWorkspace::open(root, journal, config)
         .map_err(|error| state_failure(&error.to_string(), &paths.base))?;
+    let engine = match &options.syntax {
+        Some(check) => engine.with_syntax_check(Arc::clone(check)),
+        None => engine,
+    };
     for path in &recovery.redone {
         notices.notice(&format!("recovered: {path} was written again from the journal"));
     }

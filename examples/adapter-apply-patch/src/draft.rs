@@ -3,6 +3,7 @@
 use wap_core::{FileVersion, LineExchange, ReadFileResponse};
 
 use crate::parse::Chunk;
+use crate::position::Lines;
 
 /// The byte-order mark, which belongs to no line.
 const MARK: char = '\u{feff}';
@@ -50,20 +51,21 @@ impl Draft {
     ///
     /// A description of the file's lines, for the model.
     pub(crate) fn take(&mut self, chunk: &Chunk) -> Result<(), String> {
+        let lines = Lines::new(&self.lines);
         let mut from = self.next;
         for anchor in &chunk.anchors {
-            from = self.anchor(anchor, from)? + 1;
+            from = lines.anchor(anchor, from)? + 1;
         }
         let shorter = chunk.without_blank_end();
-        let (at, chunk) = match (self.position(chunk, from), &shorter) {
+        let (at, chunk) = match (lines.position(chunk, from), &shorter) {
             // Added lines without context do not go before a blank line that merely ends the chunk.
-            (_, Some(shorter)) if shorter.old.is_empty() => (self.position(shorter, from)?, shorter),
-            (Ok(at), Some(shorter)) if self.position(shorter, from) != Ok(at) => {
+            (_, Some(shorter)) if shorter.old.is_empty() => (lines.position(shorter, from)?, shorter),
+            (Ok(at), Some(shorter)) if lines.position(shorter, from) != Ok(at) => {
                 return Err("only the blank line at its end says where: write that as a line of one blank, or add lines"
                     .to_owned());
             }
             (Ok(at), _) => (at, chunk),
-            (Err(why), Some(shorter)) => (self.position(shorter, from).map_err(|_| why)?, shorter),
+            (Err(why), Some(shorter)) => (lines.position(shorter, from).map_err(|_| why)?, shorter),
             (Err(why), None) => return Err(why),
         };
         self.exchange(at, chunk);
@@ -88,76 +90,6 @@ impl Draft {
         self.endings.splice(at..at + chunk.old.len(), endings);
         self.next = at + chunk.new.len();
     }
-
-    fn anchor(&self, anchor: &str, from: usize) -> Result<usize, String> {
-        let below = || self.lines.iter().enumerate().skip(from);
-        let exact: Vec<usize> = below().filter(|(_, line)| *line == anchor).map(|(at, _)| at).collect();
-        let loose = || below().filter(|(_, line)| line.trim() == anchor.trim()).map(|(at, _)| at).collect();
-        // Models write an anchor without the blanks before it.
-        let matches: Vec<usize> = if exact.is_empty() { loose() } else { exact };
-        match matches[..] {
-            [only] => Ok(only),
-            [] => Err(format!("the line after @@ is not there below line {from}: {anchor:?}")),
-            _ => Err(format!(
-                "the line after @@ stands at the lines {}: {anchor:?}; put a line above it on an @@ line before",
-                numbers(&matches)
-            )),
-        }
-    }
-
-    /// Returns the line index at which a chunk's lines occur.
-    fn position(&self, chunk: &Chunk, from: usize) -> Result<usize, String> {
-        let (old, end) = (&chunk.old, self.lines.len());
-        if old.is_empty() {
-            // Right below its anchor, else at the end.
-            return Ok(if chunk.anchors.is_empty() || chunk.is_at_end { end } else { from });
-        }
-        let fits = |at: usize, same: &dyn Fn(&str, &str) -> bool| {
-            (!chunk.is_at_end || at + old.len() == end)
-                && self.lines[at..].iter().zip(old).all(|(line, old)| same(line, old))
-        };
-        let starts = || from..(end + 1).saturating_sub(old.len()).max(from);
-        let matches: Vec<usize> = starts().filter(|at| fits(*at, &|line, old| line == old)).collect();
-        match matches[..] {
-            [only] => return Ok(only),
-            // The anchor says which of them is meant: the first below it.
-            [first, ..] if !chunk.anchors.is_empty() => return Ok(first),
-            [] => {}
-            _ => {
-                let numbers = numbers(&matches);
-                return Err(format!(
-                    "its lines stand more than once, at the lines {numbers}: say with `@@ line` below which line, or add \
-                     lines around them"
-                ));
-            }
-        }
-        let loose: Vec<usize> =
-            starts().filter(|at| fits(*at, &|line, old| line.trim() == old.trim())).collect();
-        if let [at] = loose[..]
-            && let Some((index, (line, old))) =
-                self.lines[at..].iter().zip(old).enumerate().find(|(_, (line, old))| line != old)
-        {
-            let number = at + index + 1;
-            return Err(format!(
-                "its lines differ in blanks: line {number} of the file is {line:?}, the patch has {old:?}"
-            ));
-        }
-        let is_new = |at: &usize| !chunk.new.is_empty() && self.lines[*at..].starts_with(&chunk.new);
-        if let Some(at) = (0..end).find(is_new) {
-            return Err(format!("its lines are not there; the new lines are at line {} already", at + 1));
-        }
-        let above = (0..from).any(|at| at + old.len() <= end && self.lines[at..].starts_with(old));
-        Err(if above {
-            format!(
-                "its lines stand above line {} only: chunks go from the top of a file to its end",
-                from + 1
-            )
-        } else if chunk.is_at_end {
-            "its lines are not the last ones of the file: read the file again".to_owned()
-        } else {
-            "its lines are not there: read the file again and copy them as they are".to_owned()
-        })
-    }
 }
 
 /// Returns the ending of a line.
@@ -173,8 +105,4 @@ fn usual_ending(text: &str) -> &'static str {
         std::cmp::Ordering::Less => "\n",
         std::cmp::Ordering::Equal => text.split_inclusive('\n').find_map(ending).unwrap_or("\n"),
     }
-}
-
-fn numbers(matches: &[usize]) -> String {
-    matches.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::ruling::Ruling;
 use super::{
-    Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, text_edits, wap,
+    Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, syntax_errors, tag,
+    text_edits, wap,
 };
 use crate::TaskError;
 
@@ -37,6 +38,8 @@ impl Registry {
             ("tagproto.json", Some("flow"), tag::flow::run),
             ("paste.json", None, tag::paste::run),
             ("cut-off-replies.json", None, tag::cut_off_replies::run),
+            ("message-parts.json", None, tag::message_parts::run),
+            ("syntax-errors.json", None, syntax_errors::run),
             ("text-edits.json", Some("edit"), text_edits::edit),
             ("text-edits.json", Some("foreign"), text_edits::foreign),
             ("numbered-views.json", Some("view"), tag::numbered_views::view),

@@ -72,7 +72,7 @@ const TABLE: [(&str, &[&str]); 35] = [
     ("agentd", &["*"]),
     ("examples", &["*"]),
     ("adapter-search-replace", &["wap-core", "text-edit"]),
-    ("adapter-apply-patch", &["wap-core"]),
+    ("adapter-apply-patch", &["text-edit", "wap-core"]),
     ("xtask", &["*"]),
 ];
 

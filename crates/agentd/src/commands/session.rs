@@ -88,7 +88,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         common,
         console,
         &sessions,
-        NewTask { task, dialect: new.dialect, budget: new.budget },
+        NewTask { task, dialect: new.dialect, budget: new.budget, paste_characters: new.paste_characters },
         &cancel,
     )?;
     if console.json && new.no_wait {
@@ -123,6 +123,8 @@ pub(crate) struct NewTask {
     pub(crate) dialect: Dialect,
     /// The most tokens of a message, if the user chose it.
     pub(crate) budget: Option<u32>,
+    /// The most characters of one paste, if the user chose it.
+    pub(crate) paste_characters: Option<u32>,
 }
 
 /// Starts a session.
@@ -135,7 +137,7 @@ pub(crate) fn create(
 ) -> Result<Session, Failure> {
     let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
     let id = SessionId::from_random([first, second, third, fourth]);
-    let NewTask { task, dialect, budget } = new;
+    let NewTask { task, dialect, budget, paste_characters } = new;
     // The original has no such files, and no budget unless the user wants one.
     let (task_files, surroundings, budget) = match dialect {
         Dialect::Agentd => (
@@ -145,7 +147,10 @@ pub(crate) fn create(
         ),
         Dialect::CodingAgent => (Vec::new(), Vec::new(), budget),
     };
-    sessions.call(&CreateSession { id, task, dialect, budget, task_files, surroundings }, cancel)
+    sessions.call(
+        &CreateSession { id, task, dialect, budget, paste_characters, task_files, surroundings },
+        cancel,
+    )
 }
 
 /// Continues a session.
@@ -281,8 +286,19 @@ fn introduce(
 }
 
 fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
-    console.progress(&format!("message {} to copy into the chat:", session.sequence_number));
-    console.progress(&format!("  {}", outbox_path(sessions, session)));
+    let number = session.sequence_number;
+    let text =
+        if session.paste_characters.is_some() { sessions.outbox(session).ok().flatten() } else { None };
+    let parts = text.map(|text| session.outbox_parts(&text)).unwrap_or_default();
+    if parts.is_empty() {
+        console.progress(&format!("message {number} to copy into the chat:"));
+        console.progress(&format!("  {}", outbox_path(sessions, session)));
+    } else {
+        console.progress(&format!("message {number} to copy into the chat, in {} parts:", parts.len()));
+        for (name, _) in parts {
+            console.progress(&format!("  {}", sessions.folders().outbox_path(&name).display()));
+        }
+    }
     console.progress("save the reply as a .txt file in:");
     console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
 }

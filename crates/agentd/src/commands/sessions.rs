@@ -79,9 +79,26 @@ pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcom
     Ok(Exit::Done)
 }
 
-/// Prints the pending outbox; with `full`, for a new chat.
-pub(crate) fn outbox(common: &CommonOptions, console: Console, id: Option<&str>, full: bool) -> Outcome {
-    let (_, text) = pending_message(common, console, id, full)?;
+/// Prints the pending outbox; with `full`, for a new chat; with `part`, only this part of it.
+pub(crate) fn outbox(
+    common: &CommonOptions,
+    console: Console,
+    id: Option<&str>,
+    full: bool,
+    part: Option<usize>,
+) -> Outcome {
+    let (session, text) = pending_message(common, console, id, full)?;
+    let parts = session.outbox_parts(&text);
+    if let (None, false) = (part, parts.is_empty()) {
+        let count = parts.len();
+        console.notice(&format!(
+            "the message is too long for one paste: --part 1 to --part {count} print its parts"
+        ));
+    }
+    let text = match part {
+        None => text,
+        Some(number) => one_part(text, parts, number)?,
+    };
     if console.json {
         console.json_result(&text);
     } else {
@@ -123,6 +140,20 @@ pub(crate) fn pending_message(
     };
     let text = text.ok_or_else(|| Failure::new(Exit::Failed, "the pending message is not in the journal"))?;
     Ok((session, text))
+}
+
+/// Returns one part of a message, which is its only part if it fits into one paste.
+fn one_part(text: String, parts: Vec<(String, String)>, number: usize) -> Result<String, Failure> {
+    let count = parts.len().max(1);
+    let mut texts = parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>();
+    if texts.is_empty() {
+        texts.push(text);
+    }
+    let part = number.checked_sub(1).and_then(|index| texts.into_iter().nth(index));
+    part.ok_or_else(|| {
+        let parts = if count == 1 { "1 part".to_owned() } else { format!("{count} parts") };
+        Failure::new(Exit::Usage, format!("the message has {parts}, and no part {number}"))
+    })
 }
 
 pub(crate) fn reader(common: &CommonOptions) -> Result<JournalReader, Failure> {

@@ -39,7 +39,7 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "session",
         commands: &["new", "resume"],
         but_for: &[],
-        options: &["dialect", "budget", "review", "copy", "clipboard", "no-wait"],
+        options: &["dialect", "budget", "paste", "review", "copy", "clipboard", "no-wait"],
     },
     SettableTable { name: "apply", commands: &["apply"], but_for: &[], options: &["review", "keep"] },
     SettableTable { name: "log", commands: &["log"], but_for: &[], options: &["limit"] },

@@ -93,6 +93,7 @@ impl Walk<'_> {
         self.calls += 1;
         let request = ExploreFiles {
             path: path.to_owned(),
+            pattern: None,
             recursive: Some(true),
             exclude_patterns: (self.left_out == LeftOut::Nothing).then(Vec::new),
             max_depth: Some(depth),

@@ -12,5 +12,6 @@ mod planted;
 mod python_imports;
 mod ranking;
 mod store;
+mod syntax_check;
 mod task_files;
 mod truth;

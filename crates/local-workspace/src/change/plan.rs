@@ -3,6 +3,7 @@
 mod modify;
 mod planned_file;
 mod repository_check;
+mod syntax_notes;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use wap_core::{
     WriteFileResponse, WriteMode,
 };
 
-use wap_edit::{changed_lines, check_content_size};
+use wap_edit::{Rewrite, check_content_size};
 
 use crate::change::held_versions::{Edit, HeldVersions, version};
 pub(crate) use crate::change::plan::planned_file::PlannedFile;
@@ -137,9 +138,9 @@ impl<'a> Plan<'a> {
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
         // Last of the checks: it counts the bytes, and nothing after it fails, so a refused item leaves the plan as it was.
         self.make_room(before.as_ref(), Some(&after))?;
-        let (lines_added, lines_removed) =
-            changed_lines(before.as_ref().map(|present| &*present.bytes), &after.bytes);
-        let changed = FileChanged::Written(WriteFileResponse {
+        let Rewrite { lines_added, lines_removed, changed } =
+            Rewrite::between(before.as_ref().map(|present| &*present.bytes), &after.bytes);
+        let written = FileChanged::Written(WriteFileResponse {
             success: true,
             path: path.to_string(),
             bytes_written: write.content.len() as u64,
@@ -147,9 +148,10 @@ impl<'a> Plan<'a> {
             created: before.is_none(),
             lines_added,
             lines_removed,
+            changed,
             warnings: self.warnings(&path),
         });
-        let step = self.step(path, before, Some(after), changed, None);
+        let step = self.step(path, before, Some(after), written, None);
         Ok(PlannedStep { missing_folders, ..step })
     }
 

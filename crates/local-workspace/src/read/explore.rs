@@ -7,7 +7,8 @@ use file_index::GitIgnores;
 use rel_path::{MAX_COMPONENTS, RelPath, Shortlist};
 use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkLimits, WalkSummary};
 use wap_core::{
-    Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
+    Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, PathPattern, Reason,
+    WapError,
 };
 
 use crate::engine::LocalWorkspace;
@@ -52,13 +53,17 @@ impl LocalWorkspace {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
-        self.list(call, request, None)
+        let pattern = request.compiled_pattern()?;
+        let filter = pattern.as_ref().map(EntryFilter::Pattern);
+        let mut response = self.list(call, request, filter.as_ref())?;
+        response.warnings.extend(request.pattern_warning(response.total_found));
+        Ok(response)
     }
 
     /// Finds the entries with `name` in their names, without regard to the case of ASCII letters.
     ///
-    /// The request says where and what is left out; it is recursive unless it says no, and without `maxDepth` it goes to the
-    /// bottom. The answer is bounded and ordered like that of `exploreFiles`.
+    /// The request says where and what is left out, its pattern does not count; it is recursive unless it says no, and
+    /// without `maxDepth` it goes to the bottom. The answer is bounded and ordered like that of `exploreFiles`.
     ///
     /// # Errors
     ///
@@ -75,23 +80,23 @@ impl LocalWorkspace {
         }
         let lower = name.to_ascii_lowercase().into_bytes();
         let request = ExploreFiles { recursive: request.recursive.or(Some(true)), ..request.clone() };
-        self.list(call, &request, Some(&NamePart::new(&lower)))
+        self.list(call, &request, Some(&EntryFilter::NamePart(NamePart::new(&lower))))
     }
 
     fn list(
         &self,
         call: &Call<'_>,
         request: &ExploreFiles,
-        name: Option<&NamePart<'_>>,
+        filter: Option<&EntryFilter<'_>>,
     ) -> Result<ExploreFilesResponse, WapError> {
         request.check_bounds()?;
         let start = self.folder_path(&request.path)?;
         self.hidden.check(&start)?;
-        let is_bottomless = name.is_some() && request.max_depth.is_none() && request.recursive == Some(true);
-        let depth = if is_bottomless { MAX_COMPONENTS } else { depth(request)? };
+        let is_bottomless = filter.is_some() && request.max_depth.is_none() && request.is_recursive();
+        let depth = if is_bottomless { None } else { request.depth()? }.unwrap_or(MAX_COMPONENTS);
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let rules = LeftOut {
-            exclusions: request.recursive.unwrap_or(false).then_some(&exclusions),
+            exclusions: request.is_recursive().then_some(&exclusions),
             are_defaults: request.exclude_patterns.is_none(),
             git_ignored: request.respect_gitignore.unwrap_or(false),
         };
@@ -104,7 +109,7 @@ impl LocalWorkspace {
                 self.hidden.check(&start)?;
                 let excludes = self.excluder(call, &start, &rules);
                 let mut listed = Listed::new(self, request);
-                let wanted = Wanted { depth, name, most: listed.most };
+                let wanted = Wanted { depth, filter, most: listed.most };
                 let walked = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
                     // It was chosen by the view already.
                     listed.add(&entry.path, entry.kind, 1, 0);
@@ -128,10 +133,10 @@ impl LocalWorkspace {
                 });
                 let mut listed = Listed::new(self, request);
                 for entry in walk.by_ref() {
-                    match name {
+                    match filter {
                         None => listed.add(&entry.path, entry.kind, entry.depth, entry.position),
-                        // Names that match are listed in the order of their paths.
-                        Some(name) if name.is_in(entry.path.file_name().unwrap_or_default()) => {
+                        // Entries that match are listed in the order of their paths.
+                        Some(filter) if filter.takes(&entry.path, entry.kind) => {
                             listed.add(&entry.path, entry.kind, 1, 0);
                         }
                         Some(_) => {}
@@ -141,7 +146,7 @@ impl LocalWorkspace {
             }
         };
         let total = listed.total();
-        if total == 0 && summary.unreadable > 0 && name.is_none() {
+        if total == 0 && summary.unreadable > 0 && filter.is_none() {
             // It is the folder itself: nothing else was found that could have been entered.
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
@@ -183,15 +188,6 @@ impl LocalWorkspace {
                 })
         }
     }
-}
-
-fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
-    let deepest = request.max_depth.unwrap_or(i64::from(ExploreFiles::DEFAULT_DEPTH));
-    let deepest = usize::try_from(deepest).ok().filter(|depth| *depth > 0).ok_or_else(|| {
-        let text = format!("maxDepth is {deepest}, and the entries of the folder itself are depth 1");
-        WapError::new(Reason::InvalidField, text).with("field", "maxDepth")
-    })?;
-    Ok(if request.recursive.unwrap_or(false) { deepest } else { 1 })
 }
 
 /// The entries of a listing so far.
@@ -236,10 +232,43 @@ impl<'a> Listed<'a> {
 pub(crate) struct Wanted<'a> {
     /// The depth in folders; 0 means none.
     pub depth: usize,
-    /// The part that their names contain; `None` for any name.
-    pub name: Option<&'a NamePart<'a>>,
+    /// Those that are listed; `None` for all.
+    pub filter: Option<&'a EntryFilter<'a>>,
     /// The number that is listed; the others are counted.
     pub most: usize,
+}
+
+/// The entries that a search for files by their names lists.
+pub(crate) enum EntryFilter<'a> {
+    /// Those with this part in their names.
+    NamePart(NamePart<'a>),
+    /// Those that match a glob.
+    Pattern(&'a PathPattern),
+}
+
+impl EntryFilter<'_> {
+    /// Returns true if the name of an entry alone decides.
+    pub(crate) fn is_decided_by_name(&self) -> bool {
+        match self {
+            EntryFilter::NamePart(_) => true,
+            EntryFilter::Pattern(pattern) => pattern.is_decided_by_name(),
+        }
+    }
+
+    /// Reports whether entries of this name may be listed.
+    pub(crate) fn may_take_name(&self, name: &[u8]) -> bool {
+        match self {
+            EntryFilter::NamePart(part) => part.is_in(name),
+            EntryFilter::Pattern(pattern) => pattern.may_match_name(name),
+        }
+    }
+
+    pub(crate) fn takes(&self, path: &RelPath, kind: FileKind) -> bool {
+        match self {
+            EntryFilter::NamePart(part) => part.is_in(path.file_name().unwrap_or_default()),
+            EntryFilter::Pattern(pattern) => pattern.matches(path.as_bytes(), kind == FileKind::Folder),
+        }
+    }
 }
 
 /// A part of a name, in lower case.
@@ -255,7 +284,7 @@ impl NamePart<'_> {
         NamePart { first: [*first, first.to_ascii_uppercase()], rest }
     }
 
-    pub(crate) fn is_in(&self, name: &[u8]) -> bool {
+    fn is_in(&self, name: &[u8]) -> bool {
         memchr::memchr2_iter(self.first[0], self.first[1], name).any(|start| {
             let at = start + 1;
             name.get(at..at + self.rest.len()).is_some_and(|part| part.eq_ignore_ascii_case(self.rest))

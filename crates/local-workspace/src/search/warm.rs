@@ -61,14 +61,24 @@ impl LocalWorkspace {
         each: &mut dyn FnMut(ListEntry),
     ) -> Option<(WalkSummary, u64)> {
         let view = self.file_index()?.view()?;
-        let mut visitor = |path: &RelPath, kind| if excludes(path, kind) { Visit::Skip } else { Visit::Take };
+        let Wanted { depth, filter, most } = *wanted;
+        let by_path = filter.filter(|filter| !filter.is_decided_by_name());
+        let mut visitor = |path: &RelPath, kind| match by_path {
+            _ if excludes(path, kind) => Visit::Skip,
+            Some(filter) if !filter.takes(path, kind) => match kind {
+                FileKind::Folder => Visit::Pass,
+                _ => Visit::Skip,
+            },
+            _ => Visit::Take,
+        };
         // What is hidden, or has no path, is not in the list.
-        let takes_leaves = rules.are_about_folders();
-        let Wanted { depth, name, most } = *wanted;
+        let takes_leaves = by_path.is_none() && rules.are_about_folders();
+        // Matches are listed in the order of their paths, which is not that of a list that is cut.
+        let most = if by_path.is_some() { usize::MAX } else { most };
         let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
-        let listed = match name {
-            Some(name) => view.named(&|entry| name.is_in(entry), walk),
-            None => view.walk(walk),
+        let listed = match filter {
+            Some(filter) if by_path.is_none() => view.named(&|name| filter.may_take_name(name), walk),
+            _ => view.walk(walk),
         };
         listed.map(|listed| (summary(listed), listed.counted))
     }

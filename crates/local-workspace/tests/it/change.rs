@@ -14,3 +14,4 @@ mod memory_twin;
 mod obeyed_names;
 mod peers;
 mod steps;
+mod syntax_notes;

@@ -3,7 +3,8 @@
 use std::fs;
 
 use change_journal::{DocumentWrite, Journal, JournalLimits};
-use tag_session::{InboxEvent, InboxFile, SessionError, Sessions, Waited, session_summaries};
+use tag_session::{InboxEvent, InboxFile, NewSession, SessionError, Sessions, Waited, session_summaries};
+use tagproto::Dialect;
 use wap_core::CancelFlag;
 
 use crate::desk::{Desk, Shared, apply, apply_file, begin, executed};
@@ -47,6 +48,51 @@ fn files_that_are_missing_or_different_are_written_again() {
 
     let (_, reconciled) = desk.open();
     assert_eq!(reconciled, tag_session::Reconciled::default());
+}
+
+#[test]
+fn parts_of_a_long_message_are_files_that_are_written_again() {
+    let desk = Desk::with_files([("a.txt", "one\n")]);
+    let (sessions, _) = desk.open();
+    let new = NewSession {
+        id: "a1b2c3d4".parse().unwrap(),
+        task: "make it work",
+        dialect: Dialect::Agentd,
+        token_budget: None,
+        paste_characters: Some(2_000),
+        task_files: &[],
+        surroundings: &[],
+    };
+    let session = sessions.create_once(&new, &CancelFlag::new()).unwrap();
+    let text = fs::read_to_string(desk.outbox_file(&session)).unwrap();
+    let parts = session.outbox_parts(&text);
+    assert!(parts.len() > 1, "{text}");
+    let mut expected = vec![session.outbox_file_name()];
+    expected.extend(parts.iter().map(|(name, _)| name.clone()));
+    expected.sort();
+    assert_eq!(desk.names("outbox"), expected);
+    let file = |name: &str| desk.base().join("outbox").join(name);
+    for (name, part) in &parts {
+        assert_eq!(fs::read_to_string(file(name)).unwrap(), *part);
+    }
+    drop(sessions);
+
+    fs::remove_file(file(&parts[0].0)).unwrap();
+    fs::write(file(&parts[1].0), "half").unwrap();
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.rewritten, [&parts[0], &parts[1]].map(|(name, _)| format!("outbox/{name}")));
+    for (name, part) in &parts {
+        assert_eq!(fs::read_to_string(file(name)).unwrap(), *part);
+    }
+    // A short message has none, and the parts of the first one stay beside it.
+    let next = executed(apply(&sessions, session.session_id, MAKE)).session;
+    expected.push(next.outbox_file_name());
+    expected.sort();
+    assert_eq!(desk.names("outbox"), expected);
+    // The control: without the limit there are none.
+    let plain = begin(&sessions);
+    let of_plain = |name: &String| name.starts_with(&plain.session_id.to_string());
+    assert_eq!(desk.names("outbox").iter().filter(|name| of_plain(name)).count(), 1);
 }
 
 #[test]

@@ -218,7 +218,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 self.versions.written(path, &written.path, written.version.as_ref());
                 self.reports.forget(&written.path);
                 self.moves.forget(&written.path);
-                (format!("Created '{path}'"), written.warnings.as_slice())
+                let notes = written.changed.as_ref().filter(|_| self.dialect == Dialect::Agentd);
+                let notes = notes.map_or(&[][..], |changed| &changed.notes);
+                (format!("Created '{path}'"), [&written.warnings[..], notes].concat())
             }
             FileChanged::Modified(modified) => {
                 // The result of this block is pushed after those so far.
@@ -250,17 +252,17 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                     }
                     self.moves.record(*start_line, modified);
                 }
-                (summary, modified.warnings.as_slice())
+                (summary, modified.warnings.clone())
             }
             FileChanged::Deleted(deleted) => {
                 self.versions.deleted(path, &deleted.path);
                 self.reports.forget(&deleted.path);
                 self.moves.forget(&deleted.path);
-                (format!("Deleted '{path}'"), deleted.warnings.as_slice())
+                (format!("Deleted '{path}'"), deleted.warnings.clone())
             }
         };
         let result = succeeded(CommandType::Block(block.kind()), summary);
-        CommandResult { output: with_warnings(String::new(), warnings), ..result }
+        CommandResult { output: with_warnings(String::new(), &warnings), ..result }
     }
 
     fn file_failed(&mut self, block: &Block<'_>, path: &str, error: &WapError) -> CommandResult {

@@ -32,6 +32,7 @@ pub fn gather<W: Workspace + ?Sized>(
 pub(super) fn exploration(path: &str, deep: bool) -> ExploreFiles {
     ExploreFiles {
         path: path.to_owned(),
+        pattern: None,
         // A flat listing would have everything in it, what git ignores included.
         recursive: Some(true),
         // In a worktree `.git` is a file.

@@ -3,5 +3,6 @@
 mod content;
 mod first_message;
 mod later_messages;
+mod paste_parts;
 mod properties;
 mod snapshots;

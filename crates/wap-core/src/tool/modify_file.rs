@@ -242,7 +242,7 @@ pub struct ChangedLines {
     pub last_line: u64,
     /// The lines as a numbered view, and how later lines moved.
     pub text: String,
-    /// Signs of a wrong line number.
+    /// Signs of a wrong line number, and the first new error of syntax.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

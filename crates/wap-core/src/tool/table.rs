@@ -59,12 +59,11 @@ impl Tool {
     pub fn description(self) -> &'static str {
         match self {
             Tool::ExploreFiles => {
-                "Lists files and directories in a path, recursively if asked. Start with it."
+                "Lists a folder, recursively if asked, or finds files by `pattern`. Start with it."
             }
             Tool::ReadFile => {
-                "Reads a file, or the lines startLine..endLine of it. Read a file before you modify it; use ranges for \
-                 large files. In text, each line follows its number and a bar, which are not part of the file. \
-                 Names '@output/…' are read here too."
+                "Reads a file, or the lines startLine..endLine of it. Use ranges for large files. In text, each line \
+                 follows its number and a bar, which are not part of the file. Names '@output/…' are read here too."
             }
             Tool::WriteFile => {
                 "Writes a whole file: mode create fails if it exists, overwrite (default) replaces it, append adds to \

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::FileVersion;
+use crate::{ChangedLines, FileVersion};
 
 /// Writes a whole file, or appends to one.
 ///
@@ -69,6 +69,9 @@ pub struct WriteFileResponse {
     /// Extension: lines that are gone or different.
     #[serde(default)]
     pub lines_removed: u32,
+    /// Extension: the changed lines as they are now, if the file is not new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<ChangedLines>,
     /// Extension: what the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -161,6 +161,7 @@ pub(crate) fn responses() -> Vec<Response> {
             created: true,
             lines_added: 1,
             lines_removed: 0,
+            changed: None,
             warnings: vec![],
         }),
         Response::ModifyFile(ModifyFileResponse {

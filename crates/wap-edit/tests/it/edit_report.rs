@@ -2,7 +2,7 @@
 
 use text_edit::{EditLimits, Source, apply};
 use wap_core::{ChangedLines, FileVersion, ModifyFile, ModifyOperation};
-use wap_edit::FileEdit;
+use wap_edit::{FileEdit, Rewrite};
 
 fn replace(start_line: i64, end_line: i64, new_content: &str) -> ModifyOperation {
     ModifyOperation::Replace { start_line, end_line, new_content: new_content.into(), was: None }
@@ -116,4 +116,35 @@ fn a_file_without_lines_has_only_the_moves() {
     let all = ModifyOperation::Delete { start_line: 1, end_line: 3, was: None };
     let report = report(&numbered(3), vec![all]).unwrap();
     assert_eq!((report.first_line, report.last_line, &*report.text), (0, 0, ""));
+}
+
+#[test]
+fn a_rewrite_shows_the_changed_lines_unless_the_file_is_new() {
+    let old = numbered(9);
+    let new = old.replace("line 5\n", "five\nand a half\n");
+    let rewrite = Rewrite::between(Some(old.as_bytes()), new.as_bytes());
+    assert_eq!((rewrite.lines_added, rewrite.lines_removed), (2, 1));
+    insta::assert_snapshot!(rewrite.changed.unwrap().text, @r"
+    3|line 3
+    4|line 4
+    5|five
+    6|and a half
+    7|line 6
+    8|line 7
+    (old lines from 6 on moved down by 1 line)
+    ");
+    let whole = Rewrite { lines_added: 9, ..Rewrite::default() };
+    assert_eq!(Rewrite::between(None, old.as_bytes()), whole);
+    assert_eq!(Rewrite::between(Some(b"\0"), old.as_bytes()), whole);
+    assert_eq!(Rewrite::between(Some(old.as_bytes()), old.as_bytes()), Rewrite::default());
+    assert_eq!(Rewrite::between(Some(old.as_bytes()), b"\0"), Rewrite::default());
+}
+
+#[test]
+fn a_rewrite_has_no_notes_about_line_numbers() {
+    let repeated = Rewrite::between(
+        Some(b"let one = 1;\nlet two = 2;\n"),
+        b"let one = 1;\nlet one = 1;\nlet two = 2;\n",
+    );
+    assert!(repeated.changed.unwrap().notes.is_empty());
 }

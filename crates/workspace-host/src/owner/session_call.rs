@@ -115,6 +115,9 @@ pub struct CreateSession {
     pub dialect: Dialect,
     /// The most tokens of a message.
     pub budget: Option<u32>,
+    /// The most characters of one paste.
+    #[serde(default)]
+    pub paste_characters: Option<u32>,
     /// The files that matter for the task, the most relevant one in front.
     #[serde(default)]
     pub task_files: Vec<TaskFile>,
@@ -140,6 +143,7 @@ impl SessionCall for CreateSession {
             task: &self.task,
             dialect: self.dialect,
             token_budget: self.budget,
+            paste_characters: self.paste_characters,
             task_files: &self.task_files,
             surroundings: &self.surroundings,
         };

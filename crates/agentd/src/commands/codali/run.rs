@@ -102,6 +102,7 @@ impl Running<'_> {
             task: settings.task.clone(),
             dialect: Dialect::Agentd,
             budget: None,
+            paste_characters: None,
             task_files: Vec::new(),
             surroundings: Vec::new(),
         };

@@ -49,6 +49,7 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
         },
         dialect: Dialect::Agentd,
         budget: None,
+        paste_characters: None,
     };
     let outcome = session::new(&common, console, &options);
     title(console, "verdict");

@@ -23,7 +23,13 @@ pub(crate) struct NewOptions {
     /// none with --dialect codingagent].
     #[arg(long, value_name = "TOKENS|CHAT", value_parser = crate::commands::session::budget::budget)]
     pub budget: Option<u32>,
+    /// Write messages of more characters than this in parts, too, for chats that take no more in one paste: 2000 or more.
+    #[arg(long = "paste", value_name = "CHARACTERS", value_parser = clap::value_parser!(u32).range(LEAST..))]
+    pub paste_characters: Option<u32>,
 }
+
+#[expect(clippy::cast_possible_wrap, reason = "the bound is small")]
+const LEAST: i64 = tagproto::LEAST_PASTE_CHARACTERS as i64;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct ResumeOptions {

@@ -94,6 +94,38 @@ fn the_list_has_eight_tools_and_is_short() {
 }
 
 #[test]
+fn text_of_a_change_says_what_it_did() {
+    let project = Project::new();
+    project.write("a.rs", "fn a() {\n    one();\n}\n").write("src/deep/b.rs", "fn b() {}\n");
+    let mut client = start(&project, &[]);
+    let mut said = |tool: &str, arguments: Value| {
+        let result = call(&mut client, tool, arguments);
+        let text = result["content"][0]["text"].as_str().unwrap().to_owned();
+        (text, result["structuredContent"].clone())
+    };
+    let (text, _) = said("writeFile", json!({ "path": "new.txt", "content": "one\ntwo\n" }));
+    assert!(text.starts_with("new.txt: created, 8 bytes, version ") && text.lines().count() == 1, "{text}");
+    let (text, written) = said("writeFile", json!({ "path": "new.txt", "content": "one\nTWO\n" }));
+    assert!(text.starts_with("new.txt: written, 8 bytes, +1 -1 lines, version "), "{text}");
+    assert!(text.ends_with("\nThe text is now:\n1|one\n2|TWO\n"), "{text}");
+    assert_eq!(written["changed"]["text"], "1|one\n2|TWO\n");
+    let edit = |old: &str, new: &str| json!({ "path": "a.rs", "operations": [{ "type": "replaceText", "oldText": old, "newText": new }] });
+    let (text, edited) = said("modifyFile", edit("one();", "one(;"));
+    let note = "syntax error at line 2, column ";
+    assert!(text.contains(&format!("\nnote: {note}")) && text.contains("\n2|    one(;\n"), "{text}");
+    assert!(edited["changed"]["notes"][0].as_str().unwrap().starts_with(note), "{edited}");
+    assert!(project.read("a.rs").contains("one(;"));
+    // The control: what parses again, or did not parse before, has no note.
+    let (text, _) = said("modifyFile", edit("one(;", "two(;"));
+    assert!(!text.contains("syntax error"), "{text}");
+    let (text, _) = said("modifyFile", edit("two(;", "two();"));
+    assert!(!text.contains("syntax error"), "{text}");
+    let (_, listed) = said("exploreFiles", json!({ "path": ".", "pattern": "*.rs" }));
+    let paths: Vec<_> = listed["files"].as_array().unwrap().iter().map(|file| file["path"].clone()).collect();
+    assert_eq!(paths, ["a.rs", "src/deep/b.rs"]);
+}
+
+#[test]
 fn a_task_from_end_to_end() {
     let project = Project::new();
     project.write("a.txt", "one\ntwo\nthree\n").write("src/b.txt", "two again\n");
@@ -111,6 +143,11 @@ fn a_task_from_end_to_end() {
     assert!(plain.ends_with("\ntwo\nthree\n"), "{plain}");
     let edited = call(&mut client, "modifyFile", replace(2, "TWO"));
     assert_eq!(edited["structuredContent"]["success"], true, "{edited}");
+    let said = edited["content"][0]["text"].as_str().unwrap();
+    let (header, effect) = said.split_once('\n').unwrap();
+    assert!(header.starts_with("a.txt: +1 -1 lines, version "), "{said}");
+    assert_eq!(effect, "The text is now:\n1|one\n2|TWO\n3|three\n");
+    assert!(said.ends_with(edited["structuredContent"]["changed"]["text"].as_str().unwrap()), "{edited}");
     let ran = text(&mut client, "executeCommand", json!({ "command": "cat a.txt; echo oh >&2; exit 3" }));
     assert!(ran.starts_with("exit code 3 after "), "{ran}");
     assert!(ran.ends_with("\none\nTWO\nthree\n[standard error]\noh\n"), "{ran}");

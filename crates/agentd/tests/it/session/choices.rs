@@ -91,6 +91,42 @@ fn a_budget_bounds_every_message_and_says_what_is_left_out() {
 }
 
 #[test]
+fn a_message_that_is_too_long_for_one_paste_is_written_in_parts() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--paste", "2500", "read"]);
+    let whole = project.outbox(&id, 1);
+    let names: Vec<_> = project.names("outbox").into_iter().filter(|name| name.contains("_part")).collect();
+    let count = names.len();
+    assert!(count > 1, "{whole}");
+    for (index, name) in names.iter().enumerate() {
+        let number = index + 1;
+        assert_eq!(*name, format!("{id}_seq0001_part{number}of{count}.txt"));
+        let part = fs::read_to_string(project.base().join("outbox").join(name)).unwrap();
+        assert!(part.starts_with(&format!("Part {number} of {count}: answer only after the last")), "{part}");
+        assert!(part.chars().count() <= 2_500, "{part}");
+        let printed = project.run(&["outbox", "--session", &id, "--part", &number.to_string()]).ok();
+        assert_eq!(printed.stdout.trim_end(), part.trim_end());
+    }
+    let printed = project.run(&["outbox", "--session", &id]).ok();
+    assert_eq!(printed.stdout.trim_end(), whole.trim_end());
+    printed.says(&format!("--part 1 to --part {count} print its parts"));
+    for wrong in ["0", &(count + 1).to_string()] {
+        project.run(&["outbox", "--part", wrong]).exits(2).says(&format!("the message has {count} parts"));
+    }
+    project.run(&["new", "--no-wait", "--paste", "1999", "x"]).exits(2).says("1999");
+    let mut daemon = Daemon::start(project.command(&["resume", &id]));
+    daemon.wait_for(&format!("message 1 to copy into the chat, in {count} parts:"));
+    daemon.wait_until_it_waits();
+    daemon.interrupt().exits(130);
+    // The control: a message that fits has no parts.
+    let short = project.begin_with(&["new", "--no-wait", "--json", "--paste", "100000", "read"]);
+    assert!(!project.names("outbox").iter().any(|name| name.starts_with(&format!("{short}_seq0001_part"))));
+    let printed = project.run(&["outbox", "--session", &short, "--part", "1"]).ok();
+    assert_eq!(printed.stdout.trim_end(), project.outbox(&short, 1).trim_end());
+}
+
+#[test]
 fn a_command_past_its_timeout_is_killed_and_reported() {
     let project = Project::new();
     let id = project.begin("hurry");

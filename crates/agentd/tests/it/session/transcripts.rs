@@ -302,6 +302,95 @@ fn moved_lines_and_much_data_are_replayed_by_apply() {
     check_sums(&project, &played);
 }
 
+/// A small script with notes, beside some data.
+fn forms() -> Project {
+    let project = Project::new();
+    let notes: String = (1..=900).map(|line| format!("note {line}\n")).collect();
+    for number in 0..40 {
+        project.write(&format!("data/sample-{number:02}.txt"), "one two\n");
+    }
+    let script = "import sys\n\n\ndef tally(text):\n    return len(text.splitlines())\n\n\ndef main(arguments):\n    \
+                  if len(arguments) != 1:\n        print(\"usage: tally FILE\")\n        return 0\n    \
+                  with open(arguments[0]) as file:\n        print(tally(file.read()))\n    return 0\n\n\n\
+                  if __name__ == \"__main__\":\n    sys.exit(main(sys.argv[1:]))\n";
+    let readme = "# tally\n\nCounts the lines of a file.\n\nRun it with `python3 src/tally.py`.\n";
+    project.write("src/tally.py", script).write("README.md", readme).write("notes.txt", &notes);
+    project
+}
+
+/// Numbered views and ranges, hunks with and without numbers, three formats of other programs, an error of syntax.
+fn check_forms(project: &Project, played: &Played) {
+    assert_has(
+        played.after(1),
+        &[
+            "--- src/tally.py ---\n 1|import sys\n",
+            " 5|    return len(text.splitlines())\n",
+            "--- notes.txt --- (lines 400-402 of 900)\n400|note 400\n",
+        ],
+    );
+    assert_has(
+        played.after(2),
+        &[
+            "[OK] EDIT_FILE: Edited 'src/tally.py' (2 hunks, +4 -2 lines)",
+            " 5|    \"\"\"Counts the lines and the words of a text.\"\"\"\n",
+            "[OK] RUN_COMMAND",
+        ],
+    );
+    // A diff whose line numbers are not those of the file.
+    assert_has(played.after(3), &["[OK] EDIT_FILE: Edited 'src/tally.py'", "return 2\n"]);
+    assert_has(
+        played.after(4),
+        &["[OK] EDIT_FILE: Edited 'README.md'", "[OK] CREATE_FILE: Created 'tests/usage.sh'"],
+    );
+    assert_has(played.after(5), &["[OK] EDIT_FILE: Edited 'README.md'", "tally.py FILE`."]);
+    assert_has(played.after(6), &["[OK] EDIT_FILE", "note: syntax error at line ", "usage ok"]);
+    assert_has(played.after(7), &["[OK] EDIT_FILE", "usage ok"]);
+    assert!(!played.after(7).contains("syntax error"), "{}", played.after(7));
+    for outbox in &played.outboxes {
+        assert!(!outbox.contains("\n[FAILED]"), "{outbox}");
+    }
+    let script = project.read("src/tally.py");
+    assert_has(
+        &script,
+        &[
+            "def tally(text):\n    \"\"\"Returns the numbers of lines and words of a text.\"\"\"\n",
+            "        print(\"usage: tally FILE\", file=sys.stderr)\n        return 2\n",
+            "        print(f\"{lines} lines, {words} words\")\n    return 0\n",
+        ],
+    );
+    let readme = "# tally\n\nCounts the lines and words of a file. Without a file the exit code is 2.\n\n\
+                  Run it with `python3 src/tally.py FILE`.\n";
+    assert_eq!(project.read("README.md"), readme);
+    assert_eq!(project.session_file(&played.id)["isComplete"], true, "{}", played.ran);
+}
+
+#[test]
+fn new_forms_are_replayed_through_the_inbox() {
+    let project = forms();
+    let played = watched(&project, &Transcript::read("forms"), &[]);
+    assert_eq!(played.ran.code, 0, "{}", played.ran);
+    check_forms(&project, &played);
+}
+
+#[test]
+fn new_forms_are_replayed_by_apply_with_short_messages() {
+    let (project, transcript) = (forms(), Transcript::read("forms"));
+    let id = project.begin(&transcript.task);
+    let (mut short, mut full) = (Vec::new(), Vec::new());
+    let mut last = None;
+    for sequence in 1..=transcript.replies.len() {
+        last = Some(project.apply(&transcript.reply(&id, sequence), &[]).ok());
+        if (1..5).contains(&sequence) {
+            short.push(project.run(&["outbox"]).ok().stdout.len());
+            full.push(project.run(&["outbox", "--full"]).ok().stdout.len());
+        }
+    }
+    check_forms(&project, &played(&project, &transcript, id, last.unwrap()));
+    let (of_short, of_full): (usize, usize) = (short.iter().sum(), full.iter().sum());
+    println!("messages 2 to 5: {short:?} of {full:?} bytes, {} %", of_short * 100 / of_full);
+    assert!(of_short * 3 <= of_full, "{short:?} {full:?}");
+}
+
 /// A copy of this repository as it is committed, or of its sources where there is no git.
 fn this_repository() -> Project {
     let project = Project::new();

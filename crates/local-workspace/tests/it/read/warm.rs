@@ -125,6 +125,11 @@ impl Both {
                 let mut request = more;
                 request["path"] = json!(path);
                 self.compare_list(request.clone());
+                for pattern in ["*x*", "b/", "a/**", "**/b/*"] {
+                    let mut request = request.clone();
+                    request["pattern"] = json!(pattern);
+                    self.compare_list(request);
+                }
                 self.compare_names(request, "b");
             }
         }
@@ -319,6 +324,40 @@ proptest! {
         both.compare();
         open_up(&fixture.root());
     }
+}
+
+#[test]
+fn list_answers_patterns_and_shows_the_first_paths() {
+    let fixture = Fixture::new();
+    for number in 0..60 {
+        fixture.put(&format!("src/deep/d{}/f{number:02}.rs", number % 7), "fn a() {}\n");
+        fixture.put(&format!("src/f{number:02}.md"), "text\n");
+    }
+    fixture.put("target/debug/f.rs", "");
+    let both = Both::showing(5, &fixture, IndexLimits::default());
+    both.settle();
+    assert!(both.is_warm());
+    let paths = |answer: &Value| {
+        let files = answer["files"].as_array().unwrap().iter();
+        files.map(|file| file["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let by_name = both.compare_list(json!({"path": ".", "pattern": "*.rs"}));
+    assert_eq!(by_name["totalFound"], 60);
+    assert_eq!(by_name["isTruncated"], true);
+    let first = ["f00", "f07", "f14", "f21", "f28"].map(|name| format!("src/deep/d0/{name}.rs"));
+    assert_eq!(paths(&by_name), first);
+    let by_path = both.compare_list(json!({"path": ".", "pattern": "src/**/d3/*.rs"}));
+    assert_eq!(by_path["totalFound"], 9);
+    assert_eq!(paths(&by_path)[0], "src/deep/d3/f03.rs");
+    let folders = both.compare_list(json!({"path": "src", "pattern": "d?/"}));
+    assert_eq!(folders["totalFound"], 7);
+    let flat = both.compare_list(json!({"path": "src", "pattern": "*.rs", "recursive": false}));
+    assert_eq!(flat["totalFound"], 0);
+    let nothing = both.compare_list(json!({"path": "src", "pattern": "deep/**/*.rs"}));
+    assert!(nothing["warnings"][0].as_str().unwrap().contains("src/deep/**/*.rs"), "{nothing}");
+    // The list does not have what is left out by default, which is asked for here.
+    let all = both.compare_list(json!({"path": ".", "pattern": "f.rs", "excludePatterns": []}));
+    assert_eq!(paths(&all), ["target/debug/f.rs"]);
 }
 
 #[test]

@@ -1,0 +1,35 @@
+//! Notes on changes after which a file does not parse any more.
+
+use wap_core::{FileChanged, SyntaxCheck, WapError};
+
+use crate::change::plan::{Plan, PlannedStep};
+use crate::change::present::{Present, PresentKind};
+
+impl Plan<'_> {
+    /// Adds a note to the last change of each file that parsed before the batch and does not after it.
+    ///
+    /// Earlier changes of the file get none: the later ones of the batch may complete them.
+    pub(crate) fn note_syntax(&self, planned: &mut [Result<PlannedStep, WapError>], check: &dyn SyntaxCheck) {
+        for (path, file) in &self.files {
+            let (Some(before), Some(after)) = (text(file.before.as_ref()), text(file.after.as_ref())) else {
+                continue;
+            };
+            let last = planned.iter_mut().rev().flatten().find(|step| step.path == *path);
+            let changed = match last.map(|step| &mut step.changed) {
+                Some(FileChanged::Written(written)) => &mut written.changed,
+                Some(FileChanged::Modified(modified)) => &mut modified.changed,
+                Some(FileChanged::Deleted(_)) | None => continue,
+            };
+            let Some(changed) = changed else { continue };
+            if let Some(error) = check.first_new_error(&path.to_string(), before, after) {
+                changed.notes.push(error.note());
+            }
+        }
+    }
+}
+
+/// Returns the text of a file in UTF-8.
+fn text(side: Option<&Present>) -> Option<&str> {
+    let side = side.filter(|side| side.kind == PresentKind::File)?;
+    std::str::from_utf8(&side.bytes).ok()
+}

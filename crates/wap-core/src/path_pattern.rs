@@ -1,0 +1,84 @@
+//! The pattern that the entries of a listing match.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::{Limits, Reason, WapError};
+
+/// A compiled glob for files and folders by their names or paths; cheap to clone.
+///
+/// A pattern without `/` is matched against the name of an entry, at any depth; one with `/` against the whole path relative
+/// to the root, where `**/` is zero or more folders and `*` and `?` do not match `/`. A leading `./` or `/` ties a pattern to
+/// the root, and a `/` at the end means folders only. Case counts, and `*` matches names that begin with a dot.
+#[derive(Clone, Debug)]
+pub struct PathPattern {
+    glob: GlobMatcher,
+    is_for_names: bool,
+    is_for_folders: bool,
+}
+
+impl PathPattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`; for patterns that are empty or longer than
+    /// [`Limits::MAX_PATTERN_BYTES`] too.
+    pub fn new(pattern: &str) -> Result<PathPattern, WapError> {
+        let refuse = |text: String| {
+            WapError::new(Reason::InvalidGlob, text).with("field", "pattern").with("pattern", cut(pattern))
+        };
+        let limit = Limits::MAX_PATTERN_BYTES;
+        if pattern.len() > limit {
+            let text = format!("the pattern has {} bytes, more than {limit}", pattern.len());
+            return Err(refuse(text).with("limit", limit));
+        }
+        let path = pattern.trim_end_matches('/');
+        let rooted = path.strip_prefix("./").unwrap_or(path);
+        let glob = rooted.trim_start_matches('/');
+        if matches!(glob, "" | ".") {
+            return Err(refuse(format!("the pattern '{pattern}' names nothing: leave it out to list all")));
+        }
+        let compiled = GlobBuilder::new(glob)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| refuse(format!("cannot use the glob '{}': {}", cut(pattern), error.kind())))?;
+        Ok(PathPattern {
+            glob: compiled.compile_matcher(),
+            is_for_names: !path.contains('/'),
+            is_for_folders: pattern.ends_with('/'),
+        })
+    }
+
+    /// Returns true if the name of an entry alone decides.
+    #[must_use]
+    pub fn is_decided_by_name(&self) -> bool {
+        self.is_for_names && !self.is_for_folders
+    }
+
+    /// Reports whether an entry of this name may match; true where its path decides.
+    #[must_use]
+    pub fn may_match_name(&self, name: &[u8]) -> bool {
+        !self.is_for_names || self.glob.is_match(OsStr::from_bytes(name))
+    }
+
+    /// Reports whether an entry matches; `path` is relative to the root, `/`-separated and without a leading `./`.
+    #[must_use]
+    pub fn matches(&self, path: &[u8], is_directory: bool) -> bool {
+        if self.is_for_folders && !is_directory {
+            return false;
+        }
+        let compared = match (self.is_for_names, path.iter().rposition(|byte| *byte == b'/')) {
+            (true, Some(end)) => &path[end + 1..],
+            _ => path,
+        };
+        self.glob.is_match(OsStr::from_bytes(compared))
+    }
+}
+
+/// Returns the beginning of a pattern that an error quotes.
+fn cut(pattern: &str) -> String {
+    pattern.chars().take(200).collect()
+}
