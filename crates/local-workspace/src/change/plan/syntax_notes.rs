@@ -1,16 +1,26 @@
 //! Notes on changes after which a file does not parse any more.
 
+use std::time::{Duration, Instant};
+
 use wap_core::{FileChanged, SyntaxCheck, WapError};
 
 use crate::change::plan::{Plan, PlannedStep};
 use crate::change::present::{Present, PresentKind};
 
+/// The time after which no further file of a batch is checked: other changes wait meanwhile.
+const BATCH_TIME: Duration = Duration::from_millis(500);
+
 impl Plan<'_> {
     /// Adds a note to the last change of each file that parsed before the batch and does not after it.
     ///
-    /// Earlier changes of the file get none: the later ones of the batch may complete them.
+    /// Earlier changes of the file get none: the later ones of the batch may complete them. Files get none once the batch has
+    /// taken its time.
     pub(crate) fn note_syntax(&self, planned: &mut [Result<PlannedStep, WapError>], check: &dyn SyntaxCheck) {
+        let begun = Instant::now();
         for (path, file) in &self.files {
+            if begun.elapsed() > BATCH_TIME {
+                return;
+            }
             let (Some(before), Some(after)) = (text(file.before.as_ref()), text(file.after.as_ref())) else {
                 continue;
             };
