@@ -36,7 +36,8 @@ pub use root::root;
 pub use setup::{setup, setup_outside};
 pub use snapshot_references::unreferenced_snapshots;
 pub use soak::{
-    soak, soak_cocode, soak_codali, soak_exec, soak_files, soak_hostile, soak_journal, soak_loop, soak_serve,
+    soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_hostile, soak_journal,
+    soak_loop, soak_serve,
 };
 pub use step::Step;
 pub use test_failures::TestFailures;

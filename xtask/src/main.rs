@@ -97,6 +97,8 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1_000)]
         runs: u32,
     },
+    /// Hundreds of commands that are refused something, and as many that are not, with a count of the receipts.
+    Denied,
     /// Runs of coding agents whose daemon is killed at random moments, and a log without end.
     Cocode {
         /// The number of killed runs.
@@ -209,6 +211,7 @@ fn main() -> ExitCode {
         }
         Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
         Task::Soak { alone: Some(SoakAlone::Exec { runs }), .. } => xtask::soak_exec(&root(), runs),
+        Task::Soak { alone: Some(SoakAlone::Denied), .. } => xtask::soak_denied(&root()),
         Task::Soak { alone: Some(SoakAlone::Cocode { runs, log_megabytes }), .. } => {
             xtask::soak_cocode(&root(), runs, log_megabytes)
         }

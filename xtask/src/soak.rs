@@ -95,6 +95,22 @@ pub fn soak_exec(root: &Path, runs: u32) -> Result<(), TaskError> {
         .map(|_| ())
 }
 
+/// The test that runs every scripted refusal.
+const EVERY_REFUSAL: &str = "command::receipts::every_refusal_is_named_and_ordinary_commands_have_none";
+
+/// Runs commands that are refused something by their confinement, and ordinary ones, and prints how many of the refusals are
+/// named with the right cause, and how many ordinary commands have a receipt.
+///
+/// # Errors
+///
+/// Those of the test run; fewer than 95 % of the refusals, and any receipt of an ordinary command, fail it.
+pub fn soak_denied(root: &Path) -> Result<(), TaskError> {
+    let test = ["test", "--package", "local-workspace", "--test", "it", "--"];
+    let arguments = [test.as_slice(), &["--ignored", "--exact", EVERY_REFUSAL, "--nocapture"]].concat();
+    // Skipping would look like passing.
+    Step::cargo("soak denied", &arguments).variable("CI", "true").folder(root).run().map(|_| ())
+}
+
 /// Keeps many connections to `agentd serve` busy with mixed calls for a while, and prints a table of them, of the server's
 /// memory and of what was lost.
 ///

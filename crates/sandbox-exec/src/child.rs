@@ -3,7 +3,7 @@
 pub(crate) mod call_filter;
 pub(crate) mod confine;
 mod file_rules;
-mod mode_filter;
+pub(crate) mod mode_filter;
 mod processes;
 pub(crate) mod refused_calls;
 pub(crate) mod shell_process;

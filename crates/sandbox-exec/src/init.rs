@@ -3,6 +3,7 @@
 //! In a process namespace it is process 1, so that the kernel ends the whole namespace with it. It is never the
 //! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
 
+pub(crate) mod background_jobs;
 mod folder_moves;
 pub(crate) mod forwarder;
 pub(crate) mod home_mount;
@@ -13,7 +14,7 @@ pub(crate) mod own_ids;
 pub(crate) mod proc_mount;
 pub(crate) mod step;
 pub(crate) mod supervisor;
-mod unix_socket;
+pub(crate) mod unix_socket;
 mod unmounter;
 mod user_limits;
 
@@ -135,7 +136,7 @@ pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilte
     // The output, held open here, would keep the launcher waiting for its end.
     // The outward end, too, says by its end that the command has ended.
     drop((orders, mounts, body, stdout, stderr, outward));
-    reap(shell, &status, preparation.isolation.contains(Isolation::PROCESSES));
+    reap(shell, &status, preparation.isolation);
     sys::exit_now(0)
 }
 
@@ -266,10 +267,15 @@ pub(crate) fn map_ids(ids: (u32, u32)) -> std::io::Result<()> {
 }
 
 /// Reaps until no descendant is left, and reports the shell's end as soon as it comes.
-fn reap(shell: Pid, status: &OwnedFd, owns_namespace: bool) {
+fn reap(shell: Pid, status: &OwnedFd, isolation: Isolation) {
+    let owns_namespace = isolation.contains(Isolation::PROCESSES);
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(Some((pid, ended))) if pid == shell => {
+                // Only there is `/proc` the namespace's own.
+                if owns_namespace && isolation.contains(Isolation::ROOT) {
+                    background_jobs::report(status);
+                }
                 let _ = channel::send(status, &Status::Ended(ended.as_raw()).encode(), &[]);
             }
             Ok(Some(_)) | Err(Errno::INTR) => {}

@@ -33,6 +33,7 @@ use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, fcntl_setfl, memfd_create};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::init::background_jobs::MARK;
 use crate::init::step::{Step, StepError};
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::carriage::Carriage;
@@ -41,6 +42,7 @@ use crate::launcher::link::Link;
 use crate::launcher::network_holder::NetworkHolder;
 use crate::launcher::plan::{Host, Plan, PolicyError};
 use crate::launcher::private_folder::PrivateFolder;
+use crate::launcher::running::background_job::BackgroundJob;
 use crate::launcher::running::{Running, Started};
 use crate::launcher::settings_folder::SettingsFolder;
 use crate::launcher::spawner_program::SpawnerProgram;
@@ -307,6 +309,10 @@ impl Launcher {
         let mut kept_home = kept.map(take).transpose().map_err(SpawnError::KeptHome)?;
         let plan = Plan::new(policy, &self.host, isolation, folder.as_ref(), kept_home.as_mut())?;
         let unprotected = plan.unprotected.clone();
+        let mut files = plan.files.clone();
+        if let Some(folder) = command.working_directory() {
+            files.working_directory.push(folder);
+        }
         let request = plan.into_request(policy, command.working_directory(), command.environment(), task);
         let mut started = self.start_request(&request, network)?;
         started.folder = folder;
@@ -315,7 +321,7 @@ impl Launcher {
             let carriage = Carriage::start(inward, outward.begin()).map_err(SpawnError::Pipes);
             started.carriage = Some(carriage.inspect_err(|_| started.kill())?);
         }
-        Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
+        Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected, files))
     }
 
     fn send(&self, kind: RequestKind, descriptors: &[BorrowedFd<'_>]) -> Result<(), SpawnError> {
@@ -379,7 +385,7 @@ impl Launcher {
         descriptors.extend(shared);
         self.send(kind, &descriptors)?;
         drop((stdout_end, stderr_end, status_end, outward_end));
-        let (pidfd, early_end, denials) = await_start(&status)?;
+        let Begun { pidfd, early_end, denials, jobs } = await_start(&status)?;
         let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
         Ok(Started {
             stdout,
@@ -388,6 +394,7 @@ impl Launcher {
             pidfd,
             early_end,
             denials,
+            jobs,
             owns_namespace,
             folder: None,
             kept_home: None,
@@ -397,16 +404,27 @@ impl Launcher {
     }
 }
 
-/// Waits until the shell executes and returns the init's pidfd, and, if they came already, the shell's wait status and what
-/// the command was refused.
-fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>, Denials), SpawnError> {
+/// A command whose shell executes.
+struct Begun {
+    /// The init's.
+    pidfd: OwnedFd,
+    /// The shell's wait status, if it came already.
+    early_end: Option<i32>,
+    /// Refusals that came already.
+    denials: Denials,
+    /// Background jobs that came already.
+    jobs: Vec<BackgroundJob>,
+}
+
+/// Waits until the shell executes.
+fn await_start(status: &OwnedFd) -> Result<Begun, SpawnError> {
     let deadline = Instant::now() + PREPARATION_LIMIT;
     let (mut pidfd, mut is_started, mut early_end) = (None, false, None);
-    let mut denials = Denials::default();
+    let (mut denials, mut jobs) = (Denials::default(), Vec::new());
     // The spawner's word and the init's may overtake each other: both are awaited, in any order.
     loop {
         if is_started && let Some(pidfd) = pidfd.take() {
-            return Ok((pidfd, early_end, denials));
+            return Ok(Begun { pidfd, early_end, denials, jobs });
         }
         if !is_readable_before(status, deadline) {
             return Err(SpawnError::Unconfirmed);
@@ -421,13 +439,17 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>, Denials), Spaw
             denials.note(&denial);
             continue;
         }
+        if bytes.first() == Some(&MARK) {
+            jobs.extend(BackgroundJob::receive(&bytes, descriptors));
+            continue;
+        }
         match Status::decode(&bytes).ok_or(SpawnError::Unconfirmed)? {
             Status::Created => pidfd = descriptors.into_iter().next(),
             Status::Failed(error) => return Err(error.into()),
             Status::Started => is_started = true,
             Status::Ended(status) => early_end = Some(status),
             // It comes only after the shell was started and killed: the end of the stream tells the rest.
-            Status::MemoryKills(_) => return Err(SpawnError::Unconfirmed),
+            Status::MemoryKills(_) | Status::RefusedProcesses(_) => return Err(SpawnError::Unconfirmed),
         }
     }
 }

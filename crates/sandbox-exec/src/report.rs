@@ -1,6 +1,8 @@
 //! The confinement in force on this machine, measured by attacks in a real child.
 
 pub(crate) mod denial;
+pub(crate) mod file_view;
+pub(crate) mod printed;
 pub(crate) mod remedy;
 
 use std::fmt;

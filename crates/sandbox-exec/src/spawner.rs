@@ -393,9 +393,11 @@ impl Spawner {
             self.kill_orphans();
         }
         if let (Some(status), Some(group)) = (&child.status, &child.group) {
-            let kills = group.memory_kills();
-            if kills > 0 {
-                let news = Status::MemoryKills(kills.try_into().unwrap_or(i32::MAX));
+            let count = |number: u32| number.try_into().unwrap_or(i32::MAX);
+            let (kills, refused) = (group.memory_kills(), group.refused_processes());
+            let killed = (kills > 0).then(|| Status::MemoryKills(count(kills)));
+            let refused = (refused > 0).then(|| Status::RefusedProcesses(count(refused)));
+            for news in [killed, refused].into_iter().flatten() {
                 let _ = channel::send(status, &news.encode(), &[]);
             }
         }

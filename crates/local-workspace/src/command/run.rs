@@ -4,7 +4,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use rel_path::RelPath;
-use sandbox_exec::{OutputStream as ExecStream, Running, ShellCommand, SpawnError, Spool, Step, StepError};
+use sandbox_exec::{
+    Denied, OutputStream as ExecStream, Running, ShellCommand, SpawnError, Spool, Step, StepError,
+};
 use wap_core::{Call, CommandObserver, ConversationId, OUTPUT_PREFIX, OutputStream};
 
 use crate::command::answer::{CommandOutcome, answer, spawn_error, wait_error};
@@ -141,7 +143,9 @@ impl LocalWorkspace {
         if let Some(spooled) = outcome.spooled.filter(|spooled| is_kept && spooled.omitted_bytes > 0) {
             warnings.push(format!("the last {} bytes of the output were not kept", spooled.omitted_bytes));
         }
-        if !outcome.output_complete {
+        // A receipt names it.
+        let is_named = outcome.denied.iter().any(Denied::is_of_background_job);
+        if !outcome.output_complete && !is_named {
             warnings.push("a process that stayed in the background was ended with the command".to_owned());
         }
         self.outputs.make_room(output_name);

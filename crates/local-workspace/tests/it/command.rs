@@ -8,5 +8,6 @@ mod escapes;
 mod indexes;
 mod modes;
 mod ordinary_work;
+mod receipts;
 mod repositories;
 mod working_trees;

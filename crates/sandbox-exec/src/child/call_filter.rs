@@ -13,6 +13,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
+use crate::child::mode_filter;
 use crate::child::refused_calls::{self, CallGroup, REVIEWED};
 use crate::init::step::{Step, StepError};
 #[cfg(doc)]
@@ -173,10 +174,13 @@ fn unix_datagrams() -> Result<Vec<SeccompCondition>, BackendError> {
     types.into_iter().map(|(mask, bits)| condition(1, SeccompCmpOp::MaskedEq(mask), bits)).collect()
 }
 
-/// Returns the rules for calls that a supervisor answers: all refused ones, and connections.
+/// Returns the rules for calls that a supervisor answers: all refused ones, connections, and datagrams with an address.
 fn supervised_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let mut rules = refusals(beyond_loopback(true)?)?;
     rules.insert(libc::SYS_connect, vec![]);
+    // With an address. It is carried out by the kernel, and looked at for the receipt alone.
+    rules.insert(libc::SYS_sendto, vec![rule(4, SeccompCmpOp::Ne, 0)?]);
+    rules.extend(mode_filter::mode_refusals()?);
     let pairs = unix_datagrams()?.into_iter().map(|is_type| SeccompRule::new(vec![is_type]));
     rules.insert(libc::SYS_socketpair, pairs.collect::<Result<_, _>>()?);
     Ok(rules)

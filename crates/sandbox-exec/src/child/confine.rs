@@ -46,7 +46,8 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
     let has_filter = isolation.contains(Isolation::FILTER);
     let listener = if has_filter { filters.apply(sockets, preparation.has_layer())? } else { None };
     if isolation.contains(Isolation::MODES) {
-        mode_filter::apply(!has_filter)?;
+        let has_mode_rules = listener.is_some() && sockets == Sockets::Loopback;
+        mode_filter::apply(!has_filter, has_mode_rules)?;
     }
     Ok(Restricted { late_rules, listener })
 }

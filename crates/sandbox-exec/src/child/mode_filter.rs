@@ -70,14 +70,21 @@ const OWNER_CALLS: &[(libc::c_long, u8)] = &[
     (libc::SYS_fchownat, 2),
 ];
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+pub(crate) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Puts the filter in force for this process and its descendants, for good. Files may be given to the user and group
 /// that this process has now, as the namespace that it is in counts them. `is_alone` says that the filter of
-/// [`CallFilters`](crate::child::call_filter::CallFilters) is not in force, which closes a way around this one.
-pub(crate) fn apply(is_alone: bool) -> Result<(), StepError> {
+/// [`CallFilters`](crate::child::call_filter::CallFilters) is not in force, which closes a way around this one;
+/// `has_mode_rules`, that the filter with [`mode_refusals`] is in force already.
+pub(crate) fn apply(is_alone: bool, has_mode_rules: bool) -> Result<(), StepError> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
-    let compile = || Ok([program(missing_calls(), Errno::NOSYS)?, program(refusals(owner)?, Errno::PERM)?]);
+    let compile = || {
+        let mut refusals = owner_refusals(owner)?;
+        if !has_mode_rules {
+            refusals.extend(mode_refusals()?);
+        }
+        Ok([program(missing_calls(), Errno::NOSYS)?, program(refusals, Errno::PERM)?])
+    };
     let programs = compile().map_err(|error: BackendError| StepError::caused_by(Step::Seccomp, &error))?;
     for program in &programs {
         apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
@@ -99,8 +106,8 @@ fn missing_calls() -> Rules {
     [(libc::SYS_openat2, vec![])].into()
 }
 
-/// Returns what is refused for a process that belongs to this user and group.
-fn refusals((user, group): (u32, u32)) -> Result<Rules, BackendError> {
+/// Returns what is refused to every process: modes that let others run a file with its owner's rights, and devices.
+pub(crate) fn mode_refusals() -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     let mut refuse = |call: libc::c_long, conditions: Vec<SeccompCondition>| -> Result<(), BackendError> {
         rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
@@ -123,13 +130,34 @@ fn refusals((user, group): (u32, u32)) -> Result<Rules, BackendError> {
             refuse(*call, vec![condition(*mode, is_kind, kind.into())?])?;
         }
     }
+    Ok(rules)
+}
+
+/// Returns what is refused to a process that belongs to this user and group: files for others.
+fn owner_refusals((user, group): (u32, u32)) -> Result<Rules, BackendError> {
+    let mut rules = Rules::new();
     for (call, owner) in OWNER_CALLS {
         for (argument, own) in [(*owner, user), (*owner + 1, group)] {
             let is_other = [own.into(), UNCHANGED].map(|id| condition(argument, SeccompCmpOp::Ne, id));
-            refuse(*call, is_other.into_iter().collect::<Result<_, _>>()?)?;
+            let is_other = is_other.into_iter().collect::<Result<_, _>>()?;
+            rules.entry(*call).or_default().push(SeccompRule::new(is_other)?);
         }
     }
     Ok(rules)
+}
+
+/// Checks whether a call that [`mode_refusals`] fits would make a device.
+pub(crate) fn makes_device(call: libc::c_long, arguments: &[u64; 6]) -> bool {
+    let mode =
+        NODE_CALLS.iter().find(|(number, _)| *number == call).map(|(_, mode)| arguments[usize::from(*mode)]);
+    let kind = mode.map(|mode| mode as u32 & libc::S_IFMT);
+    kind.is_some_and(|kind| [libc::S_IFCHR, libc::S_IFBLK].contains(&kind))
+}
+
+/// Checks whether [`mode_refusals`] has rules for a call.
+pub(crate) fn is_mode_call(call: libc::c_long) -> bool {
+    MODE_CALLS.iter().any(|(number, _)| *number == call)
+        || OPEN_CALLS.iter().any(|(number, ..)| *number == call)
 }
 
 /// Fits an argument in which this bit is set.

@@ -13,8 +13,8 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{Errno, Result};
-use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, PidfdGetfdFlags, Signal, WaitOptions, pidfd_getfd, pidfd_open,
     set_dumpable_behavior, set_parent_process_death_signal, wait,
@@ -150,6 +150,9 @@ impl Supervisor {
         if folder_moves::is_file_call(call) {
             return self.answer_file_call(call);
         }
+        if call.call == libc::SYS_sendto {
+            return self.look_at_datagram(call);
+        }
         if call.call != libc::SYS_connect {
             self.report(Denial::of_call(call.call, &call.arguments));
             return self.send(call, Err(Errno::PERM));
@@ -192,6 +195,20 @@ impl Supervisor {
         }
     }
 
+    /// Reports a datagram that no route leads to. Whatever there is to read, the kernel judges the call.
+    fn look_at_datagram(&mut self, call: &Notification) {
+        let [.., at, length] = call.arguments;
+        let denial = self.read_address(call, at, length & 0xffff_ffff).ok().and_then(|address| {
+            let is_unreachable = is_unreachable(&address);
+            Denial::of_connection(&address, true, is_unreachable)
+        });
+        if let Some(denial) = denial {
+            self.report(denial);
+        }
+        // It fails only if the caller was killed.
+        let _ = sys::leave_to_kernel(self.listener.as_fd(), call.id);
+    }
+
     fn connect(&mut self, call: &Notification, connection: &Connection) {
         let made = connection.make();
         if let Some(denial) = connection.denial(made, &self.named_ports) {
@@ -222,6 +239,26 @@ impl Supervisor {
             return Err(Errno::INVAL);
         }
         let process = self.process_of(call)?;
+        let address = self.read_address(call, at, length)?;
+        let socket = pidfd_getfd(&process, descriptor, PidfdGetfdFlags::empty())?;
+        let target = match unix_socket::path(&address) {
+            Some(path) => match unix_socket::find(call.thread, path) {
+                Err(Errno::NOENT) if unix_socket::is_of_host_service(path) => Target::HostService,
+                target => target?,
+            },
+            None => Target::Address,
+        };
+        if !sys::is_waiting(self.listener.as_fd(), call.id) {
+            return Err(Errno::INTR);
+        }
+        Ok(Connection { socket, address, target })
+    }
+
+    /// Copies an address from the caller's memory.
+    fn read_address(&self, call: &Notification, at: u64, length: u64) -> Result<Vec<u8>> {
+        if length > ADDRESS_LIMIT_BYTES {
+            return Err(Errno::INVAL);
+        }
         let mut address = vec![0; usize::try_from(length).map_err(|_| Errno::INVAL)?];
         let memory = File::open(format!("/proc/{}/mem", call.thread)).map_err(|_| Errno::PERM)?;
         // Numbers of ended threads are given again: what was opened is the caller's only if it still waits.
@@ -229,15 +266,7 @@ impl Supervisor {
             return Err(Errno::INTR);
         }
         memory.read_exact_at(&mut address, at).map_err(|_| Errno::FAULT)?;
-        let socket = pidfd_getfd(&process, descriptor, PidfdGetfdFlags::empty())?;
-        let target = match unix_socket::path(&address) {
-            Some(path) => unix_socket::find(call.thread, path)?,
-            None => Target::Address,
-        };
-        if !sys::is_waiting(self.listener.as_fd(), call.id) {
-            return Err(Errno::INTR);
-        }
-        Ok(Connection { socket, address, target })
+        Ok(address)
     }
 
     /// Opens the process of the calling thread, which holds its descriptors.
@@ -263,7 +292,7 @@ struct Connection {
 impl Connection {
     /// Checks whether the caller may have to wait for the connection.
     fn may_wait(&self) -> bool {
-        !matches!(self.target, Target::Foreign)
+        matches!(self.target, Target::Address | Target::Own(_))
             && fcntl_getfl(&self.socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
     }
 
@@ -272,18 +301,35 @@ impl Connection {
             Target::Address => sys::connect(self.socket.as_fd(), &self.address),
             Target::Own(file) => sys::connect(self.socket.as_fd(), &unix_socket::address_of(file)),
             Target::Foreign => Err(Errno::CONNREFUSED),
+            Target::HostService => Err(Errno::NOENT),
         }
     }
 
     /// Returns what there is to report of a connection that was made, or not.
     fn denial(&self, made: Result<()>, named_ports: &[u16]) -> Option<Denial> {
-        if matches!(self.target, Target::Foreign) {
-            let path = unix_socket::path(&self.address).unwrap_or_default();
-            return Some(Denial::UnixSocket(String::from_utf8_lossy(path).into_owned()));
+        let path =
+            || String::from_utf8_lossy(unix_socket::path(&self.address).unwrap_or_default()).into_owned();
+        match self.target {
+            Target::Foreign => return Some(Denial::UnixSocket(path())),
+            Target::HostService => return Some(Denial::HostService(path())),
+            Target::Address | Target::Own(_) => {}
         }
         let is_unreachable = matches!(made, Err(Errno::NETUNREACH | Errno::HOSTUNREACH));
         let is_datagram = socket_type(&self.socket).is_ok_and(|kind| kind == SocketType::DGRAM);
         Denial::of_connection(&self.address, is_datagram, is_unreachable)
             .or_else(|| Denial::of_other_port(&self.address, named_ports).filter(|_| !is_datagram))
     }
+}
+
+/// Checks whether no route leads to an address.
+fn is_unreachable(address: &[u8]) -> bool {
+    let family = match address.first_chunk().map(|family| i32::from(u16::from_ne_bytes(*family))) {
+        Some(libc::AF_INET) => AddressFamily::INET,
+        Some(libc::AF_INET6) => AddressFamily::INET6,
+        _ => return false,
+    };
+    // A connection of this kind sends nothing.
+    let connected = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
+        .and_then(|socket| sys::connect(socket.as_fd(), address));
+    matches!(connected, Err(Errno::NETUNREACH | Errno::HOSTUNREACH))
 }

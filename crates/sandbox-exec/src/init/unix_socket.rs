@@ -23,6 +23,8 @@ pub(crate) enum Target {
     Own(OwnedFd),
     /// To a file to which another socket is bound, or none.
     Foreign,
+    /// To where services of the host have their sockets, which the command does not see.
+    HostService,
 }
 
 /// Returns the path in an address; `None` if it is of another kind or names nothing in the file tree.
@@ -31,6 +33,24 @@ pub(crate) fn path(address: &[u8]) -> Option<&[u8]> {
     let is_unix = i32::from(u16::from_ne_bytes(*family)) == libc::AF_UNIX;
     let path = name.split(|byte| *byte == 0).next().filter(|path| !path.is_empty());
     path.filter(|_| is_unix)
+}
+
+/// Checks whether a path, at which nothing is, is one where hosts have a service's socket or an ssh-agent's.
+///
+/// The C library looks for some of them before it does without, which says nothing.
+pub(crate) fn is_of_host_service(path: &[u8]) -> bool {
+    let beneath = |folder: &str| path.strip_prefix(folder.as_bytes());
+    if let Some(name) = beneath("/run/").or_else(|| beneath("/var/run/")) {
+        let tried: [&[u8]; 4] = [b"nscd/", b"systemd/", b"avahi-daemon/", b"pcscd/"];
+        return !tried.iter().any(|service| name.starts_with(service));
+    }
+    is_of_agent(path)
+}
+
+/// Checks whether a path is one where an ssh-agent has its socket: `/tmp/ssh-…/agent.…`.
+pub(crate) fn is_of_agent(path: &[u8]) -> bool {
+    let name = path.strip_prefix(b"/tmp/ssh-").and_then(|rest| rest.split(|byte| *byte == b'/').nth(1));
+    name.is_some_and(|name| name.starts_with(b"agent."))
 }
 
 /// Opens the file that a path of this thread means.
@@ -154,6 +174,17 @@ mod tests {
         assert_eq!(path(&address(1, b"b.sock")), Some(b"b.sock".as_slice()));
         for other in [address(1, b""), address(1, b"\0name"), address(2, b"/a"), vec![1], vec![]] {
             assert_eq!(path(&other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn sockets_of_services_are_known_by_their_places() {
+        let is_of_service = |path: &str| is_of_host_service(path.as_bytes());
+        for path in ["/var/run/docker.sock", "/run/user/1000/keyring/ssh", "/tmp/ssh-a1/agent.7"] {
+            assert!(is_of_service(path), "{path}");
+        }
+        for path in ["/var/run/nscd/socket", "/tmp/x.sock", "/tmp/ssh-a1/x", "run/docker.sock", "/dev/log"] {
+            assert!(!is_of_service(path), "{path}");
         }
     }
 

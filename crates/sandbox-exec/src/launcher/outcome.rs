@@ -24,8 +24,8 @@ pub struct Outcome {
     pub output_complete: bool,
     /// The state of the whole output, when a spool was given.
     pub spooled: Option<Spooled>,
-    /// Refusals by its confinement, in the order in which they happened first; at most 20 entries. Empty for a
-    /// command that succeeded, whatever it tried on the way.
+    /// Refusals by its confinement, in the order in which they happened first; at most 20 entries. A command that
+    /// succeeded has none, whatever it tried on the way, but for background jobs that ended with it.
     pub denied: Vec<Denied>,
 }
 

@@ -17,6 +17,7 @@ use crate::policy::Policy;
 use crate::policy::environment::{User, base_environment, visible_certificates};
 use crate::policy::isolation::Isolation;
 use crate::policy::network::NetworkPolicy;
+use crate::report::file_view::FileView;
 use crate::spawner::preparation::{self, Preparation};
 use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
 
@@ -87,6 +88,8 @@ pub(crate) struct Plan {
     pub(crate) workspace: PathBuf,
     /// Paths of the policy, as the policy wrote them, that a mount cannot protect.
     pub(crate) unprotected: Vec<PathBuf>,
+    /// The files that the command may change, to explain why others stayed as they were.
+    pub(crate) files: FileView,
     given_workspace: PathBuf,
     isolation: Isolation,
     mounts: Vec<MountEntry>,
@@ -176,6 +179,7 @@ impl Plan {
         }
         let mut plan = Plan {
             unprotected: Vec::new(),
+            files: FileView::default(),
             given_workspace: policy.workspace.clone(),
             isolation,
             mounts: Vec::new(),
@@ -219,6 +223,27 @@ impl Plan {
             plan.unprotected =
                 [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
         }
+        plan.files = FileView {
+            working_directory: plan.workspace.clone(),
+            writable: [
+                writable.as_slice(),
+                &[home.clone(), temporary.clone(), "/var/tmp".into(), "/dev/shm".into()],
+            ]
+            .concat(),
+            shared: [toolchains.as_slice(), &readable].concat(),
+            obeyed: if has_root {
+                policy.read_only.iter().map(|path| plan.rebase(path)).collect()
+            } else {
+                Vec::new()
+            },
+            pinned: if has_root {
+                policy.pinned.iter().map(|path| plan.rebase(path)).collect()
+            } else {
+                Vec::new()
+            },
+            hidden: policy.hidden.iter().map(|path| plan.rebase(path)).collect(),
+            unchanging: policy.is_workspace_read_only.then(|| plan.workspace.clone()),
+        };
         plan.access = if has_root {
             // Only what is to be seen is there.
             writable.extend(replaced.into_iter().map(|(_, target)| target));

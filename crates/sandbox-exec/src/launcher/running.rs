@@ -1,5 +1,7 @@
 //! A running command: its output is drained, its deadline kept, its end awaited.
 
+pub(crate) mod background_job;
+
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,10 +15,13 @@ use crate::launcher::home::HomeLease;
 use crate::launcher::killer::Killer;
 use crate::launcher::outcome::{Ending, Outcome, Signal};
 use crate::launcher::private_folder::PrivateFolder;
+use crate::launcher::running::background_job::BackgroundJob;
 use crate::launcher::spool::Spool;
 use crate::policy::ExecLimits;
 use crate::policy::shell_command::Timeout;
-use crate::report::denial::{Denial, Denials, MOST_DENIALS};
+use crate::report::denial::{Denial, Denials, Denied, HIGHEST_COUNT, MOST_DENIALS};
+use crate::report::file_view::FileView;
+use crate::report::printed;
 use crate::spawner::channel::{self, Status};
 
 /// The time for draining output after the shell's end, or after a kill.
@@ -54,6 +59,8 @@ pub(crate) struct Started {
     pub(crate) early_end: Option<i32>,
     /// Refusals that came already.
     pub(crate) denials: Denials,
+    /// Background jobs that came already.
+    pub(crate) jobs: Vec<BackgroundJob>,
     pub(crate) owns_namespace: bool,
     pub(crate) folder: Option<PrivateFolder>,
     pub(crate) kept_home: Option<HomeLease>,
@@ -78,10 +85,13 @@ pub struct Running {
     killer: Killer,
     shell_end: Option<i32>,
     denials: Denials,
+    /// Processes that outlived the shell; at the end, those that were killed.
+    jobs: Vec<BackgroundJob>,
     started_at: Instant,
     timeout: Timeout,
-    memory_limit_bytes: u64,
+    limits: ExecLimits,
     unprotected: Vec<PathBuf>,
+    files: FileView,
     /// Removed when the command has ended.
     _folder: Option<PrivateFolder>,
     /// Given back when the command has ended.
@@ -97,16 +107,19 @@ impl Running {
         timeout: Timeout,
         limits: ExecLimits,
         unprotected: Vec<PathBuf>,
+        files: FileView,
     ) -> Running {
         Running {
             output: Drain::new(started.stdout, started.stderr, limits.output_bytes_per_stream),
             killer: Killer::new(started.status, started.pidfd, started.owns_namespace),
             shell_end: started.early_end,
             denials: started.denials,
+            jobs: started.jobs,
             started_at,
             timeout,
-            memory_limit_bytes: limits.memory_bytes,
+            limits,
             unprotected,
+            files,
             _folder: started.folder,
             _kept_home: started.kept_home,
             home_fault: None,
@@ -170,6 +183,7 @@ impl Running {
                 let is_late = now >= deadline;
                 let is_over = self.shell_end.is_some() && is_drained;
                 if is_late || is_over {
+                    self.jobs.retain_mut(BackgroundJob::is_alive);
                     self.killer.kill();
                     state.killed = true;
                     state.timed_out = is_late && self.shell_end.is_none();
@@ -203,10 +217,21 @@ impl Running {
         if !ending.is_success() {
             denied = self.denials.describe(has_names);
             denied.extend(refused_outside);
-            denied.truncate(MOST_DENIALS);
+            denied.extend(self.refused_processes(&state));
+            let ends = [&stderr, &stdout].map(|stream| stream.text(|_| String::new()));
+            denied.extend(printed::refusals(ends.each_ref().map(String::as_str), &self.files));
         }
+        // A success has lost them, too.
+        denied.extend(background_job::describe(&self.jobs));
+        denied.truncate(MOST_DENIALS);
         let duration = self.started_at.elapsed();
         Ok(Outcome { ending, duration, stdout, stderr, output_complete, spooled, denied })
+    }
+
+    fn refused_processes(&self, state: &State) -> Option<Denied> {
+        let count = state.refused_processes.min(HIGHEST_COUNT);
+        let why = format!("a command has at most {} processes and threads", self.limits.processes);
+        (count > 0).then(|| Denied::new("start another process or thread".into(), why, None, count))
     }
 
     fn poll(&self, state: &State, limit: Duration) -> Result<Ready, WaitError> {
@@ -228,15 +253,18 @@ impl Running {
 
     fn read_status(&mut self, state: &mut State) {
         match channel::receive(self.killer.status()) {
-            Ok(Some((bytes, _))) => match Status::decode(&bytes) {
+            Ok(Some((bytes, descriptors))) => match Status::decode(&bytes) {
                 Some(Status::Ended(status)) => {
                     self.shell_end = Some(status);
                     state.drain_until.get_or_insert(Instant::now() + DRAIN_LIMIT);
                 }
                 Some(Status::MemoryKills(_)) => state.killed_for_memory = true,
+                Some(Status::RefusedProcesses(count)) => state.refused_processes = count.unsigned_abs(),
                 _ => {
                     if let Some(denial) = Denial::decode(&bytes) {
                         self.denials.note(&denial);
+                    } else if !state.killed {
+                        self.jobs.extend(BackgroundJob::receive(&bytes, descriptors));
                     }
                 }
             },
@@ -252,7 +280,7 @@ impl Running {
         let is_success = self.shell_end == Some(0);
         let was_ended = self.shell_end.is_none() && (state.timed_out || self.killer.is_cancelled());
         if state.killed_for_memory && !is_success && !was_ended {
-            return Ok(Ending::KilledForMemory { limit_bytes: self.memory_limit_bytes });
+            return Ok(Ending::KilledForMemory { limit_bytes: self.limits.memory_bytes });
         }
         match self.shell_end {
             Some(status) if libc::WIFSIGNALED(status) => {
@@ -279,6 +307,8 @@ struct State {
     /// No process of the command is left.
     gone: bool,
     killed_for_memory: bool,
+    /// The number of processes that the limit on them has kept from being made.
+    refused_processes: u32,
     drain_until: Option<Instant>,
     reap_until: Option<Instant>,
 }

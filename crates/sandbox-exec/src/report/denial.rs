@@ -2,20 +2,25 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use crate::child::mode_filter;
 use crate::child::refused_calls::{REFUSED, name_and_reason};
 use crate::init::forwarder::names;
+use crate::init::unix_socket;
 
 /// Most different refusals of one command that are reported.
 pub(crate) const MOST_DENIALS: usize = 20;
 
 /// The highest count of one refusal.
-const HIGHEST_COUNT: u32 = 1000;
+pub(crate) const HIGHEST_COUNT: u32 = 1000;
 
 /// The port of name servers.
 const NAME_SERVER_PORT: u16 = 53;
 
 /// The reason of refusals for a command that may connect to some names.
 const NOT_ALLOWED: &str = "not in the allow-list";
+
+/// The end of a background job.
+const KILL_JOB: &str = "kill background job";
 
 /// Something that a command was refused, with the option that would allow it.
 ///
@@ -37,6 +42,17 @@ impl Denied {
     /// A refusal that a [`Carrier`](crate::Carrier) reports.
     pub fn new(what: String, why: String, allow: Option<String>, count: u32) -> Denied {
         Denied { what, why, allow, count }
+    }
+
+    /// The end of a background job with its command; `arguments` are those of the job.
+    pub(crate) fn of_background_job(arguments: &str) -> Denied {
+        let what = format!("{KILL_JOB} \"{arguments}\"");
+        Denied::new(what, "ended with the command".into(), Some("background=\"NAME\"".into()), 1)
+    }
+
+    /// Checks whether this names a background job that ended with its command.
+    pub fn is_of_background_job(&self) -> bool {
+        self.what.starts_with(KILL_JOB)
     }
 }
 
@@ -65,10 +81,16 @@ pub(crate) enum Denial {
     OtherPort(u16),
     /// No socket of the command's own is bound to this file.
     UnixSocket(String),
+    /// Nothing is at this path, at which a service of the host or an ssh-agent would listen.
+    HostService(String),
     /// A Unix socket for datagrams, or a pair of them.
     UnixDatagrams,
     /// A socket by family, type and protocol.
     Socket([u32; 3]),
+    /// A set-user-ID or set-group-ID bit.
+    SetId,
+    /// A device file.
+    Device,
     /// A system call by its number.
     Call(i64),
 }
@@ -105,6 +127,8 @@ impl Denial {
             libc::SYS_socketpair => Denial::UnixDatagrams,
             libc::SYS_socket if argument(0) == family => Denial::UnixDatagrams,
             libc::SYS_socket => Denial::Socket([argument(0), argument(1) & 0xf, argument(2)]),
+            _ if mode_filter::makes_device(call, arguments) => Denial::Device,
+            _ if mode_filter::is_mode_call(call) => Denial::SetId,
             _ => Denial::Call(call),
         }
     }
@@ -117,7 +141,10 @@ impl Denial {
             Denial::Port(name, port) => (b'p', format!("{name} {port}")),
             Denial::OtherPort(port) => (b'o', port.to_string()),
             Denial::UnixSocket(path) => (b'u', path.clone()),
+            Denial::HostService(path) => (b'h', path.clone()),
             Denial::UnixDatagrams => (b'd', String::new()),
+            Denial::SetId => (b'i', String::new()),
+            Denial::Device => (b'v', String::new()),
             Denial::Socket([family, kind, protocol]) => (b's', format!("{family} {kind} {protocol}")),
             Denial::Call(number) => (b'c', number.to_string()),
         };
@@ -137,7 +164,10 @@ impl Denial {
                 Denial::Port(name.to_owned(), port.parse().ok()?)
             }
             b'o' => Denial::OtherPort(text.parse().ok()?),
+            b'h' => Denial::HostService(text.to_owned()),
             b'd' => Denial::UnixDatagrams,
+            b'i' => Denial::SetId,
+            b'v' => Denial::Device,
             b's' => {
                 let numbers: Option<Vec<u32>> = text.split(' ').map(|number| number.parse().ok()).collect();
                 Denial::Socket(numbers?.try_into().ok()?)
@@ -187,6 +217,25 @@ impl Denial {
                 format!("connect Unix socket {}", one_line(path)),
                 "no process of this command listens there".to_owned(),
                 Some("start the server in the same command"),
+            ),
+            Denial::HostService(path) => {
+                let why = if unix_socket::is_of_agent(path.as_bytes()) {
+                    "ssh-agents of the host are not visible to commands"
+                } else {
+                    "services of the host are not visible to commands"
+                };
+                let instead = Some("use it outside of the sandbox");
+                (format!("connect Unix socket {}", one_line(path)), why.to_owned(), instead)
+            }
+            Denial::SetId => (
+                "set a set-user-ID or set-group-ID bit".to_owned(),
+                "others could run the file with its owner's rights".to_owned(),
+                None,
+            ),
+            Denial::Device => (
+                "make a device file".to_owned(),
+                "devices lead around the confinement of files".to_owned(),
+                None,
             ),
             Denial::Lookup(name) | Denial::Port(name, _) => (one_line(name), OFF.to_owned(), ON),
             Denial::OtherPort(port) => (format!("connect port {port} of a name"), OFF.to_owned(), ON),
@@ -279,6 +328,10 @@ mod tests {
             Denial::Port("a.example".into(), 22),
             Denial::OtherPort(9418),
             Denial::UnixSocket("./agent.sock".into()),
+            Denial::HostService("/run/docker.sock".into()),
+            Denial::HostService("/tmp/ssh-a/agent.1".into()),
+            Denial::SetId,
+            Denial::Device,
             Denial::UnixDatagrams,
             Denial::Socket([17, 3, 768]),
             Denial::Call(libc::SYS_ptrace),
@@ -312,6 +365,10 @@ mod tests {
         connect a.example:22 · not in the allow-list · --network allow=a.example:22
         connect port 9418 of a name · not in the allow-list · --network allow=NAME:9418
         connect Unix socket ./agent.sock · no process of this command listens there · start the server in the same command
+        connect Unix socket /run/docker.sock · services of the host are not visible to commands · use it outside of the sandbox
+        connect Unix socket /tmp/ssh-a/agent.1 · ssh-agents of the host are not visible to commands · use it outside of the sandbox
+        set a set-user-ID or set-group-ID bit · others could run the file with its owner's rights
+        make a device file · devices lead around the confinement of files
         make a Unix datagram socket · it could reach other programs, and network is off · --network on
         make a socket of family 17, type 3, protocol 768 · only TCP, UDP, Unix sockets and netlink routes are made
         system call ptrace · refused in every command: they reach into other processes

@@ -74,6 +74,8 @@ pub(crate) enum Status {
     Ended(i32),
     /// All processes have ended; the kernel killed so many of them for want of memory.
     MemoryKills(i32),
+    /// All processes have ended; the kernel did not make so many further ones because of the limit on them.
+    RefusedProcesses(i32),
 }
 
 impl Status {
@@ -84,6 +86,7 @@ impl Status {
             Status::Started => (b'S', 0, 0),
             Status::Ended(status) => (b'E', 0, status),
             Status::MemoryKills(count) => (b'M', 0, count),
+            Status::RefusedProcesses(count) => (b'P', 0, count),
         };
         let number = number.to_le_bytes();
         [kind, step, number[0], number[1], number[2], number[3]]
@@ -98,6 +101,7 @@ impl Status {
             b'S' => Status::Started,
             b'E' => Status::Ended(number),
             b'M' => Status::MemoryKills(number),
+            b'P' => Status::RefusedProcesses(number),
             _ => return None,
         })
     }

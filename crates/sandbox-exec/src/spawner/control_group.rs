@@ -132,6 +132,14 @@ impl ControlGroup {
         text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
     }
 
+    /// Counts the processes and threads that the kernel did not make because the limit on them was reached.
+    pub(crate) fn refused_processes(&self) -> u32 {
+        let events =
+            self.folders.last().and_then(|folder| fs::read_to_string(folder.join("pids.events")).ok());
+        let count = |text: &str| text.lines().find_map(|line| line.strip_prefix("max ")?.trim().parse().ok());
+        events.as_deref().and_then(count).unwrap_or(0)
+    }
+
     /// Removes the group. All its processes have ended; what cannot be removed is left to the next spawner.
     pub(crate) fn remove(&self) {
         for folder in &self.folders {

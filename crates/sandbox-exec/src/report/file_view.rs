@@ -1,0 +1,177 @@
+//! The files that a command may change, to explain why others stayed as they were.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::report::denial::Denied;
+
+/// Folders of the system: no option lets a command change what lies there.
+const SYSTEM: [&str; 17] = [
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/gnu/store",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/snap",
+    "/sys",
+    "/usr",
+];
+
+/// Settings that the sandbox makes for each command, and that it can read.
+const MADE_UP: [&str; 3] = ["/etc/passwd", "/etc/group", "/etc/hosts"];
+
+/// The trees that a command may change. Every path is absolute.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileView {
+    /// The start of relative paths.
+    pub(crate) working_directory: PathBuf,
+    /// Trees that it may change.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Trees within those that it may read only: of the host's home, for instance.
+    pub(crate) shared: Vec<PathBuf>,
+    /// Paths that git or an editor would obey and that no layer catches.
+    pub(crate) obeyed: Vec<PathBuf>,
+    /// Paths that can be neither renamed nor removed for the same reason.
+    pub(crate) pinned: Vec<PathBuf>,
+    /// Paths of the daemon's own, which show as empty.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// The workspace, if this command may only read it.
+    pub(crate) unchanging: Option<PathBuf>,
+}
+
+impl FileView {
+    /// Returns the receipt for a change that failed; `None` if the sandbox does not keep the command from it.
+    pub(crate) fn refused_change(&self, path: &Path) -> Option<Denied> {
+        let path = self.absolute(path)?;
+        let within = |trees: &[PathBuf]| trees.iter().any(|tree| path.starts_with(tree));
+        let denied = |why: &str, allow: Option<String>| {
+            Some(Denied::new(format!("write {}", path.display()), why.to_owned(), allow, 1))
+        };
+        if within(&self.hidden) {
+            return denied("closed to commands", None);
+        }
+        if within(&self.obeyed) {
+            return denied("not on an overlay, and git would obey it outside of the sandbox", None);
+        }
+        if within(self.unchanging.as_slice()) && !within(&self.writable) {
+            return denied("a process in the background sees the folder read-only", None);
+        }
+        let folder = path.parent().unwrap_or(&path);
+        let sharing = || (folder.components().count() > 2).then(|| format!("--cache {}", folder.display()));
+        if within(&self.shared) {
+            return denied("shared with the host, read-only", sharing());
+        }
+        if within(&self.writable) {
+            return None;
+        }
+        let is_system = SYSTEM.iter().any(|tree| path.starts_with(tree));
+        denied("outside the workspace", sharing().filter(|_| !is_system))
+    }
+
+    /// Returns the receipt for a removal or a new name that failed because something is mounted there.
+    pub(crate) fn refused_removal(&self, path: &Path) -> Option<Denied> {
+        let path = self.absolute(path)?;
+        let is_mounted = self.obeyed.contains(&path) || self.pinned.contains(&path);
+        let why = "not on an overlay, and git would obey what took its place".to_owned();
+        is_mounted.then(|| Denied::new(format!("rename or remove {}", path.display()), why, None, 1))
+    }
+
+    /// Checks whether a file could be closed to a command that may see it: only settings are.
+    pub(crate) fn refused_reading(&self, path: &Path) -> Option<Denied> {
+        let path = self.absolute(path).filter(|path| path.starts_with("/etc"))?;
+        if MADE_UP.iter().any(|made_up| path == Path::new(made_up)) {
+            return self.refused_change(&path);
+        }
+        let why =
+            "settings that not every user may read, or that hold secrets, are closed to commands".to_owned();
+        Some(Denied::new(format!("read {}", path.display()), why, None, 1))
+    }
+
+    /// Makes a path absolute, by its text alone.
+    fn absolute(&self, path: &Path) -> Option<PathBuf> {
+        let mut absolute = PathBuf::new();
+        for component in self.working_directory.join(path).components() {
+            match component {
+                Component::ParentDir => {
+                    absolute.pop();
+                }
+                Component::CurDir => {}
+                other => absolute.push(other),
+            }
+        }
+        absolute.is_absolute().then_some(absolute)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_refused_by_where_it_lies() {
+        let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut view = FileView {
+            working_directory: "/w/deep".into(),
+            writable: paths(&["/w", "/tmp", "/home/u"]),
+            shared: paths(&["/home/u/.cargo/bin"]),
+            obeyed: paths(&["/w/.git/config"]),
+            pinned: paths(&["/w/.git"]),
+            hidden: paths(&["/w/.agentd"]),
+            unchanging: None,
+        };
+        let line = |view: &FileView, path: &str| {
+            view.refused_change(Path::new(path))
+                .map_or_else(|| format!("{path}: none"), |denied| denied.to_string())
+        };
+        let list = [
+            "/etc/hosts",
+            "/new",
+            "../other/x",
+            "/data/other/x",
+            "/tmp/x",
+            "x",
+            "../.git/config",
+            "../.agentd/journal/db",
+            "/home/u/.cargo/bin/tool",
+            "/home/u/.npmrc",
+            "/home/other/.npmrc",
+        ];
+        let lines: Vec<String> = list.iter().map(|path| line(&view, path)).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        write /etc/hosts · outside the workspace
+        write /new · outside the workspace
+        ../other/x: none
+        write /data/other/x · outside the workspace · --cache /data/other
+        /tmp/x: none
+        x: none
+        write /w/.git/config · not on an overlay, and git would obey it outside of the sandbox
+        write /w/.agentd/journal/db · closed to commands
+        write /home/u/.cargo/bin/tool · shared with the host, read-only · --cache /home/u/.cargo/bin
+        /home/u/.npmrc: none
+        write /home/other/.npmrc · outside the workspace · --cache /home/other
+        ");
+        let removal = |path: &str| view.refused_removal(Path::new(path)).map(|denied| denied.what);
+        assert_eq!(removal("../.git").as_deref(), Some("rename or remove /w/.git"));
+        assert_eq!(removal("../.git/config").as_deref(), Some("rename or remove /w/.git/config"));
+        assert_eq!(removal("../src"), None);
+        let reading = |path: &str| view.refused_reading(Path::new(path)).map(|denied| denied.what);
+        assert_eq!(reading("/etc/shadow").as_deref(), Some("read /etc/shadow"));
+        assert_eq!(reading("/etc/hosts").as_deref(), Some("write /etc/hosts"));
+        assert_eq!(reading("x"), None);
+        view.unchanging = Some("/w".into());
+        view.writable = paths(&["/w/target"]);
+        let lines: Vec<String> = ["x", "../target/x"].iter().map(|path| line(&view, path)).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        write /w/deep/x · a process in the background sees the folder read-only
+        ../target/x: none
+        ");
+    }
+}
