@@ -6,7 +6,6 @@
 
 mod bench;
 mod ci;
-mod client_packages;
 mod clients;
 mod conformance;
 mod crate_list;
@@ -14,7 +13,6 @@ mod dependencies;
 mod error;
 mod house;
 mod outside;
-mod page_section;
 mod root;
 mod setup;
 mod snapshot_references;

@@ -1,9 +1,11 @@
 //! Programs that the test suite and the benchmarks use and that a bare machine may lack.
 
+pub(crate) mod client_packages;
+
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::client_packages::{install_clients, install_outside_peers, missing_clients};
+use self::client_packages::{install_clients, install_outside_peers, missing_clients};
 use crate::workflows::{DEBIAN_PACKAGES, install_workflow_tools};
 use crate::{Step, TaskError};
 

@@ -55,7 +55,7 @@ pub(super) struct Bench {
     pub(super) tools: Vec<PathBuf>,
     /// The number of measured runs, after a first one that is not measured.
     pub(super) rounds: u32,
-    /// Whether users can be switched.
+    /// The process may run programs as other users.
     pub(super) can_switch_user: bool,
 }
 
