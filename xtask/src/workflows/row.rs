@@ -69,7 +69,7 @@ impl Bench {
         let fixture = Fixture::new().map_err(unwritable)?;
         let ordinary = if self.can_switch_user { Some(self.ordinary(&fixture)?) } else { None };
         let own = || (Account::own(&self.tools), self.agentd.clone());
-        let (account, agentd) = ordinary.clone().filter(|_| workflow.refuses_root).unwrap_or_else(own);
+        let (account, agentd) = ordinary.clone().filter(|_| workflow.only_ordinary_user).unwrap_or_else(own);
         let mut row = Row {
             plain: Verdict::Green,
             confined: Verdict::Green,
@@ -113,7 +113,8 @@ impl Bench {
         row.times = times;
         row.receipts.sort();
         row.receipts.dedup();
-        if let Some((account, agentd)) = ordinary.filter(|_| workflow.ordinary_user && !workflow.refuses_root)
+        if let Some((account, agentd)) =
+            ordinary.filter(|_| workflow.ordinary_user && !workflow.only_ordinary_user)
         {
             row.ordinary = Some(confined_verdict(workflow, &fixture, &account, &agentd)?);
         }

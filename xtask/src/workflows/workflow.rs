@@ -36,9 +36,9 @@ pub struct Workflow {
     /// Runs it once more, confined, as a user who is not root.
     #[serde(default)]
     pub ordinary_user: bool,
-    /// Runs everything as an ordinary user if this process is root's: a program refuses to run as root.
+    /// Runs everything as an ordinary user if this process is root's, for programs that refuse to run as root.
     #[serde(default)]
-    pub refuses_root: bool,
+    pub only_ordinary_user: bool,
     /// The files of the folder, by path.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
