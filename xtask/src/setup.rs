@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use self::client_packages::{install_clients, install_outside_peers, missing_clients};
-use crate::workflows::{DEBIAN_PACKAGES, install_workflow_tools};
+use crate::workflows::{install_workflow_tools, missing_debian_packages};
 use crate::{Step, TaskError};
 
 /// A program and what it is for.
@@ -66,11 +66,15 @@ pub fn setup_outside() {
 
 /// Installs the programs of the everyday workflows; see `cargo xtask workflows`. They are large, and no test needs them.
 pub fn setup_workflows() {
-    if is_root() && is_installed("apt-get") {
-        install(&DEBIAN_PACKAGES);
+    let missing = missing_debian_packages();
+    if !missing.is_empty() && is_root() && is_installed("apt-get") {
+        install(&missing);
+    }
+    for package in missing_debian_packages() {
+        println!("missing: Debian's package {package}");
+    }
+    if is_root() {
         install_workflow_tools();
-    } else {
-        println!("missing: Debian's packages {}, which root installs", DEBIAN_PACKAGES.join(", "));
     }
 }
 

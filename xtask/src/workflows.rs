@@ -13,7 +13,7 @@ mod workflow;
 use std::path::{Path, PathBuf};
 
 pub use step_result::StepResult;
-pub(crate) use tools::{DEBIAN_PACKAGES, install_workflow_tools};
+pub(crate) use tools::{install_workflow_tools, missing_debian_packages};
 pub use workflow::{Refusal, Workflow, WorkflowGroup, WorkflowStep, parse_group, read_workflows};
 
 use self::account::Account;
