@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::client_packages::{install_clients, install_peers, install_question_packages};
+use crate::setup::client_packages::{install_clients, install_peers, install_question_packages};
 use crate::{CrateList, Step, TaskError};
 
 /// Measures searching, listing, reading and editing files beside `rg` and `find`, and prints what was wanted of each.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::client_packages::install_clients;
+use crate::setup::client_packages::install_clients;
 use crate::{Step, TaskError};
 
 /// Runs the tests that use them. The test suite leaves them out: they take as long as all others of their package.

@@ -86,6 +86,30 @@ pub enum TaskError {
         /// Its exit status.
         why: String,
     },
+    /// A program that answers requests gave no answer.
+    #[error("no answer from {program}: {why}")]
+    NoAnswer {
+        /// The program.
+        program: String,
+        /// The cause.
+        why: String,
+    },
+    /// Everyday workflows do not run confined as their data says, or not at all where all have to.
+    #[error("{red} workflows failed, {not_run} could not run here")]
+    WorkflowsFailed {
+        /// The number of workflows with another result than expected.
+        red: usize,
+        /// The number of workflows whose programs are missing.
+        not_run: usize,
+    },
+    /// No group of workflows has the name.
+    #[error("no group of workflows is named {name}: there are {}", names.join(", "))]
+    NoWorkflowGroup {
+        /// The name.
+        name: String,
+        /// The names of all groups.
+        names: Vec<String>,
+    },
     /// Some rules of the repository are broken.
     #[error("{findings} rules are broken")]
     Untidy {

@@ -6,7 +6,6 @@
 
 mod bench;
 mod ci;
-mod client_packages;
 mod clients;
 mod conformance;
 mod crate_list;
@@ -22,6 +21,7 @@ mod step;
 mod test_failures;
 mod tidy;
 mod tree;
+mod workflows;
 
 pub use bench::{bench, bench_codali, bench_files, bench_search, bench_serve};
 pub use ci::ci;
@@ -33,7 +33,7 @@ pub use error::TaskError;
 pub use house::{HouseFigures, house};
 pub use outside::{Replay, ReplayError, Repository, replay};
 pub use root::root;
-pub use setup::{setup, setup_outside};
+pub use setup::{setup, setup_outside, setup_workflows};
 pub use snapshot_references::unreferenced_snapshots;
 pub use soak::{
     soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_hostile, soak_journal,
@@ -43,3 +43,7 @@ pub use step::Step;
 pub use test_failures::TestFailures;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;
+pub use workflows::{
+    Refusal, StepResult, Workflow, WorkflowGroup, WorkflowRun, WorkflowStep, parse_group, read_workflows,
+    workflows,
+};

@@ -20,7 +20,8 @@ enum Task {
     Ci,
     /// Installs the programs that the whole test suite uses, where they are missing.
     Setup {
-        /// Installs other programs instead: `outside` for those that stand beside ours in `cargo xtask outside`.
+        /// Installs other programs instead: `outside` for those that stand beside ours in `cargo xtask outside`, `workflows`
+        /// for those of `cargo xtask workflows`.
         what: Option<SetupOf>,
     },
     /// Runs clients that people have, and the suites of the protocols, against the built program, with their figures.
@@ -42,6 +43,23 @@ enum Task {
     Outside {
         #[command(subcommand)]
         suite: OutsideSuite,
+    },
+    /// Runs everyday workflows plainly and confined, and writes `docs/workflows.md`; fails if one is not as expected.
+    Workflows {
+        /// The groups to run, by the stem of their file in `fixtures/workflows`; all if there are none.
+        groups: Vec<String>,
+        /// A part of the names of the rows to run. No page is written then.
+        #[arg(long)]
+        only: Option<String>,
+        /// The number of measured runs of each row, after a first one.
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+        /// The program, instead of a release build of this repository.
+        #[arg(long)]
+        binary: Option<PathBuf>,
+        /// Prints the tables, and writes no page.
+        #[arg(long)]
+        print: bool,
     },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
@@ -78,6 +96,8 @@ enum Task {
 enum SetupOf {
     /// The peers of the measures over material of others.
     Outside,
+    /// The toolchains, databases and browser of the everyday workflows.
+    Workflows,
 }
 
 /// Long runs with figures.
@@ -197,6 +217,13 @@ fn main() -> ExitCode {
         Task::Setup { what: Some(SetupOf::Outside) } => {
             xtask::setup_outside();
             Ok(())
+        }
+        Task::Setup { what: Some(SetupOf::Workflows) } => {
+            xtask::setup_workflows();
+            Ok(())
+        }
+        Task::Workflows { groups, only, rounds, binary, print } => {
+            xtask::workflows(&root(), &xtask::WorkflowRun { groups, only, rounds, binary, print })
         }
         Task::Clients => xtask::clients(&root()),
         Task::Conformance { folder } => {

@@ -1,8 +1,12 @@
 //! Programs that the test suite and the benchmarks use and that a bare machine may lack.
 
+pub(crate) mod client_packages;
+
+use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::client_packages::{install_clients, install_outside_peers, missing_clients};
+use self::client_packages::{install_clients, install_outside_peers, missing_clients};
+use crate::workflows::{install_workflow_tools, missing_debian_packages};
 use crate::{Step, TaskError};
 
 /// A program and what it is for.
@@ -62,6 +66,20 @@ pub fn setup_outside() {
     install_outside_peers();
 }
 
+/// Installs the programs of the everyday workflows; see `cargo xtask workflows`. They are large, and no test needs them.
+pub fn setup_workflows() {
+    let missing = missing_debian_packages();
+    if !missing.is_empty() && is_root() && is_installed("apt-get") {
+        install(&missing);
+    }
+    for package in missing_debian_packages() {
+        println!("missing: Debian's package {package}");
+    }
+    if is_root() {
+        install_workflow_tools();
+    }
+}
+
 /// Returns an error if `CI` is set and a program or client that the tests use is missing. Without `CI`, such tests are
 /// skipped by name.
 ///
@@ -97,8 +115,12 @@ fn install(packages: &[&str]) {
 
 /// Tells whether a program is on the search path.
 pub(crate) fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| is_executable(&folder.join(program)))
+    is_installed_in(program, &std::env::var_os("PATH").unwrap_or_default())
+}
+
+/// Tells whether a program is on a search path.
+pub(crate) fn is_installed_in(program: &str, search_path: &OsStr) -> bool {
+    std::env::split_paths(search_path).any(|folder| is_executable(&folder.join(program)))
 }
 
 #[cfg(unix)]
@@ -112,7 +134,8 @@ fn is_executable(file: &Path) -> bool {
     file.is_file() || file.with_extension("exe").is_file()
 }
 
-fn is_root() -> bool {
+/// Tells whether this process is root's.
+pub(crate) fn is_root() -> bool {
     let output = Step::new("user", "id", &["-u"]).output();
     output.is_ok_and(|bytes| bytes.trim_ascii() == b"0")
 }

@@ -1,19 +1,23 @@
-//! The page of the measures: one section for each.
+//! Pages that a task writes section by section.
 
 use std::fs;
 use std::path::Path;
 
 use crate::TaskError;
 
-const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository.\n";
-
-/// Writes a section into the page, instead of the one with the same heading.
+/// Writes a section into the page, instead of the one with the same heading. A page that does not exist starts with
+/// `beginning`.
 ///
 /// # Errors
 ///
 /// If the page cannot be written.
-pub(super) fn write_section(page: &Path, heading: &str, text: &str) -> Result<(), TaskError> {
-    let before = fs::read_to_string(page).unwrap_or_else(|_| BEGINNING.to_owned());
+pub(crate) fn write_section(
+    page: &Path,
+    beginning: &str,
+    heading: &str,
+    text: &str,
+) -> Result<(), TaskError> {
+    let before = fs::read_to_string(page).unwrap_or_else(|_| beginning.to_owned());
     let source = |source| TaskError::Unwritable { path: page.to_owned(), source };
     fs::write(page, with_section(&before, heading, text)).map_err(source)
 }

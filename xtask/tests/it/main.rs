@@ -11,3 +11,4 @@ mod step;
 mod test_failures;
 mod tidy;
 mod tree;
+mod workflows;

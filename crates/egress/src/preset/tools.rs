@@ -84,6 +84,12 @@ fn uv(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let lock: toml::Table = output.stdout.parse().map_err(|_| failed_or_silent(output.is_success))?;
     let mut urls = Vec::new();
     collect_urls(&toml::Value::Table(lock), &mut urls);
+    // The lock leaves out the index that packages come from by default.
+    let arguments = ["pip", "compile", "--quiet", "--no-deps", "--emit-index-url", "in.txt"];
+    let output = tools.run("uv", &arguments, &[], &[("in.txt", "pip\n")])?;
+    let is_index = |option: &&str| matches!(*option, "--index-url" | "--extra-index-url");
+    let options = output.stdout.lines().filter_map(|line| line.trim().split_once(' '));
+    urls.extend(options.filter(|(option, _)| is_index(option)).map(|(_, url)| url.trim().to_owned()));
     entries(urls.iter().map(String::as_str))
 }
 

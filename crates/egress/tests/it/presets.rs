@@ -114,6 +114,12 @@ esac"#;
 #[test]
 fn uv_says_what_it_would_lock() {
     let script = r#"[ "$(cat in.txt)" = pip ] || exit 1
+case "$*" in *--emit-index-url*)
+  echo '# uv pip compile'
+  [ -z "$INDEX" ] || printf '%s\n' '--index-url https://default.example/simple' '--extra-index-url https://extra.example/simple'
+  printf '%s\n' '' 'pip==1.0'
+  exit ;;
+esac
 cat <<'END'
 lock-version = "1.0"
 [[packages]]
@@ -122,6 +128,11 @@ index = "https://index.example/simple"
 wheels = [{ url = "https://files.example/a.whl", hashes = { sha256 = "00" } }]
 END"#;
     assert_snapshot!(preset(script, "uv", "uv"), @"uv = files.example:443,index.example:443");
+    // Newer versions leave the index of the settings out of the lock, and state it as an option.
+    assert_snapshot!(
+        preset(&format!("INDEX=1\n{script}"), "uv", "uv"),
+        @"uv = default.example:443,extra.example:443,files.example:443,index.example:443"
+    );
 }
 
 #[test]

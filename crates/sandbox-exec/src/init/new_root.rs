@@ -30,6 +30,10 @@ const ROOT_SIZE_BYTES: u64 = 4 << 20;
 
 /// The empty folder and the empty file that cover hidden ones.
 const EMPTY_FOLDER: &str = ".hidden/folder";
+
+/// The only file of that folder, by which git passes over it: without a file that is ignored, `git stash
+/// --include-untracked` and `git clean -d` would try to remove the folder, and fail.
+const EMPTY_FOLDER_IGNORE: &str = ".hidden/folder/.gitignore";
 const EMPTY_FILE: &str = ".hidden/file";
 
 /// The path of a file for the moment in which it is mounted over another one.
@@ -88,8 +92,10 @@ impl NewRoot {
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
         let new_root = NewRoot { root, has_own_users, own_ids, uncovered: RefCell::default() };
-        // Readable, so that `grep -r`, `find`, `tar` and `cp -r` do not fail on it; it holds nothing and is read-only.
-        new_root.make_folder(Path::new(EMPTY_FOLDER), 0o555)?;
+        // Readable, so that `grep -r`, `find`, `tar` and `cp -r` do not fail on it; it holds nothing of the other one and is
+        // read-only.
+        new_root.make_folder(Path::new(EMPTY_FOLDER), 0o755)?;
+        new_root.make_file(Path::new(EMPTY_FOLDER_IGNORE), b"*\n", 0o444)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
         Ok(new_root)
     }
@@ -247,7 +253,7 @@ impl NewRoot {
         attach(&tree, mount_point.as_fd(), Path::new(""))
     }
 
-    /// Covers a folder by an empty one that can be read and not written, and a file by one that cannot be read.
+    /// Covers a folder by one that git ignores, is empty otherwise, and can be read and not written, and a file by one that cannot be read.
     pub(crate) fn cover(&self, target: &Path) -> rustix::io::Result<()> {
         let mount_point = match self.open(target) {
             Err(Errno::NOENT) => return Ok(()),

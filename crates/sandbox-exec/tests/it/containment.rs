@@ -206,16 +206,7 @@ fn a_hidden_folder_reads_as_an_empty_one_that_cannot_be_changed() {
     // The control: without the policy, the content is there.
     assert!(stdout(&fixture.run(&text)).contains(CANARY));
     fixture.policy.hidden = vec![fixture.policy.workspace.join("state")];
-    let mut policies = vec![fixture.policy.clone()];
-    if fixture.launcher.report().layer == LayerKind::Overlay {
-        let folder = fixture.root().join("layer");
-        for part in ["upper", "work"] {
-            fs::create_dir_all(folder.join(part)).unwrap();
-        }
-        let layer = LayerMount::new(fixture.workspace(), folder.join("upper"), folder.join("work"));
-        policies.push(fixture.policy.clone().with_layer(layer));
-    }
-    for policy in policies {
+    for policy in with_and_without_layer(&fixture) {
         let command = ShellCommand::new(&text).unwrap();
         let outcome = fixture.launcher.spawn(&policy, &command).unwrap().wait().unwrap();
         assert_eq!(
@@ -238,6 +229,44 @@ fn a_hidden_folder_reads_as_an_empty_one_that_cannot_be_changed() {
         assert_ne!(fixture.run(change).ending, Ending::Exited(0), "{change}");
     }
     assert_eq!(fs::read_dir(workspace.join("state")).unwrap().count(), 1);
+}
+
+/// Returns the policy of the fixture, and where there are layers the same with one.
+fn with_and_without_layer(fixture: &Fixture) -> Vec<sandbox_exec::Policy> {
+    let mut policies = vec![fixture.policy.clone()];
+    if fixture.launcher.report().layer == LayerKind::Overlay {
+        let folder = fixture.root().join("layer");
+        for part in ["upper", "work"] {
+            fs::create_dir_all(folder.join(part)).unwrap();
+        }
+        let layer = LayerMount::new(fixture.workspace(), folder.join("upper"), folder.join("work"));
+        policies.push(fixture.policy.clone().with_layer(layer));
+    }
+    policies
+}
+
+#[test]
+fn git_passes_over_a_hidden_folder() {
+    let mut fixture = Fixture::contained();
+    let workspace = fixture.workspace();
+    fs::create_dir(workspace.join("state")).unwrap();
+    fs::write(workspace.join("state/inner"), CANARY).unwrap();
+    fs::write(workspace.join("file"), "words\n").unwrap();
+    let text = "git init -q && git add . && git commit -qm one && echo x > new && \
+                git stash push -q --include-untracked && test ! -e new && git stash pop -q > /dev/null && test -e new && \
+                git clean -qfd && test ! -e new && git status --porcelain && git ls-files";
+    // The control: without the policy, git sees the folder.
+    assert_eq!(stdout(&fixture.run(text)), "file\nstate/inner\n");
+    fixture.policy.hidden = vec![fixture.policy.workspace.join("state")];
+    for policy in with_and_without_layer(&fixture) {
+        fs::remove_dir_all(workspace.join(".git")).unwrap();
+        let outcome =
+            fixture.launcher.spawn(&policy, &ShellCommand::new(text).unwrap()).unwrap().wait().unwrap();
+        assert_eq!(
+            (outcome.ending, stdout(&outcome), stderr(&outcome)),
+            (Ending::Exited(0), "file\n".to_owned(), String::new())
+        );
+    }
 }
 
 #[test]

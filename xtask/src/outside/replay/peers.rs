@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::case::Case;
 use super::format::Format;
 use super::verdict::Verdict;
-use crate::client_packages::ReplayPeers;
+use crate::setup::client_packages::ReplayPeers;
 
 /// The verdicts on one program: for each reply, `None` if the program does not know its format.
 #[derive(Debug)]

@@ -204,7 +204,7 @@ fn ordinary_work_ends_well(project: &Project, layer: &str) {
         assert_eq!((&ran["exitCode"], &ran["stderr"]), (&json!(0), &json!("")), "{layer} {text}: {ran}");
     }
     let listed = run("grep -ra CANARY-4711 . ; ls -A .agentd; cat .agentd/outbox/*; find .agentd");
-    assert_eq!(listed["stdout"], ".agentd\n", "{layer}: {listed}");
+    assert_eq!(listed["stdout"], ".gitignore\n.agentd\n.agentd/.gitignore\n", "{layer}: {listed}");
     for change in ["touch .agentd/x", "rmdir .agentd", "mv .agentd other", "echo x > .agentd/outbox/x"] {
         assert_ne!(run(change)["exitCode"], 0, "{layer} {change}");
     }

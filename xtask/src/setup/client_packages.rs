@@ -157,8 +157,9 @@ fn folder() -> PathBuf {
     target.join("clients")
 }
 
-/// Installs packages into a folder that does not hold exactly these.
-fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce() -> bool) {
+/// Installs packages into a folder that does not hold exactly these, and says what is there. `needs` is what they need,
+/// `carry_out` installs them and returns whether it worked.
+pub(crate) fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce() -> bool) {
     if !is_there(folder, packages) && fs::create_dir_all(folder).is_ok() && carry_out() {
         // Without the record it is installed again.
         let _ = fs::write(folder.join(RECORD), packages.join("\n"));

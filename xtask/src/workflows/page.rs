@@ -1,0 +1,104 @@
+//! The page `docs/workflows.md`: a table for each group.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::row::{Row, Verdict};
+use super::workflow::Workflow;
+
+/// The text in front of the tables.
+pub(super) const BEGINNING: &str = "# Everyday workflows
+
+Written by `cargo xtask workflows`, from runs on one machine. The workflows are data, under `fixtures/workflows`.
+
+Each one runs plainly, as a developer would type it, and through `agentd` (`executeCommand` over standard input) at level
+`full`, with a layer and a kept home. The network of confined commands is off unless a row says otherwise. A row is `ok` if every
+command succeeds, its output is as expected, and the files that it makes are in the folder afterwards. `refused` means that a
+command is refused by design: the row has the reason, and what a user sees. As root, many rows run once more, confined, as an
+ordinary user.
+
+The times are those of all commands of a row together, the shortest of the runs after the first one, plain and confined in turn. The
+goal is at most 1.2 times the plain time; a row beyond it has its factor in bold. Each command costs some milliseconds to
+confine, so rows of short commands are beyond it.
+";
+
+/// The factor beyond which a row misses the goal.
+const GOAL: f64 = 1.2;
+
+/// Renders the table of a group. A row without results is a workflow whose programs are missing.
+pub(super) fn section(rows: &[(&Workflow, Option<Row>)]) -> String {
+    let mut text = String::from(
+        "| workflow | plain | confined | as an ordinary user | plain time | confined time | factor | remarks |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (workflow, row) in rows {
+        let line = match row {
+            Some(row) => measured(workflow, row),
+            None => format!("not run: needs {} | | | | | | ", workflow.programs.join(", ")),
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {} | {line} |", cell(&workflow.name));
+    }
+    text
+}
+
+fn measured(workflow: &Workflow, row: &Row) -> String {
+    let ordinary = row.ordinary.as_ref().map_or("", word);
+    let times = match row.times {
+        Some((plain, confined)) => {
+            format!("{} | {} | {}", time(plain), time(confined), factor(plain, confined))
+        }
+        None => " | | ".to_owned(),
+    };
+    let remarks = remarks(workflow, row).join(" ");
+    format!("{} | {} | {ordinary} | {times} | {}", word(&row.plain), word(&row.confined), cell(&remarks))
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Green => "ok",
+        Verdict::Refused => "refused",
+        Verdict::Red(_) => "**fails**",
+    }
+}
+
+fn remarks(workflow: &Workflow, row: &Row) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if workflow.network != "off" {
+        remarks.push(format!("`--network {}`.", workflow.network));
+    }
+    remarks.extend(workflow.remark.clone());
+    remarks.extend(workflow.refusals().map(|refusal| refusal.why.clone()));
+    if row.confined == Verdict::Refused {
+        remarks.extend(row.receipts.iter().map(|receipt| format!("Receipt: `{receipt}`.")));
+    }
+    let verdicts = [
+        ("plain", Some(&row.plain)),
+        ("confined", Some(&row.confined)),
+        ("as a user", row.ordinary.as_ref()),
+    ];
+    for (way, verdict) in verdicts {
+        if let Some(Verdict::Red(why)) = verdict {
+            remarks.push(format!("{way}: {why}."));
+        }
+    }
+    remarks
+}
+
+fn time(duration: Duration) -> String {
+    if duration < Duration::from_secs(1) {
+        format!("{} ms", duration.as_millis())
+    } else {
+        format!("{:.1} s", duration.as_secs_f64())
+    }
+}
+
+fn factor(plain: Duration, confined: Duration) -> String {
+    let factor = confined.as_secs_f64() / plain.as_secs_f64();
+    if factor > GOAL { format!("**{factor:.2}**") } else { format!("{factor:.2}") }
+}
+
+/// Returns a text that stays within a cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
