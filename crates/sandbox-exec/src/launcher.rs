@@ -179,11 +179,11 @@ impl Launcher {
         let mut attempt = 1;
         loop {
             let spawner = launcher.live_spawner();
-            let found = self_test::find_confinement(&launcher, config.highest_level);
+            let confinement = self_test::find_confinement(&launcher, config.highest_level);
             // What died with its spawner says nothing about the machine.
             let is_undisturbed = spawner.is_some() && launcher.live_spawner() == spawner;
             if is_undisturbed || attempt == ATTEMPT_LIMIT {
-                (launcher.isolation, launcher.report) = found?;
+                (launcher.isolation, launcher.report) = confinement?;
                 return Ok(launcher);
             }
             attempt += 1;

@@ -45,7 +45,7 @@ fn a_command_runs_however_recently_the_spawner_was_killed() {
     }
 }
 
-/// What a self-test finds while its spawner dies says nothing about the machine.
+/// The results of a self-test whose spawner dies say nothing about the machine.
 #[test]
 fn a_spawner_that_dies_during_the_self_test_does_not_lower_the_level() {
     let undisturbed = Fixture::new().launcher.report().to_string();

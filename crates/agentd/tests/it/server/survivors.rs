@@ -58,8 +58,8 @@ fn a_kill_of_any_process_at_any_moment_leaves_no_survivor() {
                     let work: Work = WORK[number / VICTIMS.len() % WORK.len()];
                     let victim = VICTIMS[number % VICTIMS.len()];
                     let turn = number / VICTIMS.len() / WORK.len();
-                    let found = scenes[usize::from(turn % 4 == 3)].round(work, victim, turn);
-                    table.lock().unwrap().add(work, victim, found);
+                    let finding = scenes[usize::from(turn % 4 == 3)].round(work, victim, turn);
+                    table.lock().unwrap().add(work, victim, finding);
                 }
                 scenes.iter().for_each(Scene::assert_clean);
             });

@@ -56,11 +56,11 @@ pub(super) fn is_running(process_id: u32) -> bool {
 pub(super) fn until_none<T: std::fmt::Debug>(context: &str, search: impl Fn() -> Vec<T>) -> Duration {
     let started = Instant::now();
     loop {
-        let found = search();
-        if found.is_empty() {
+        let left = search();
+        if left.is_empty() {
             return started.elapsed();
         }
-        assert!(started.elapsed() < PATIENCE, "{context}: {} survivors: {found:?}", found.len());
+        assert!(started.elapsed() < PATIENCE, "{context}: {} survivors: {left:?}", left.len());
         std::thread::sleep(Duration::from_millis(2));
     }
 }

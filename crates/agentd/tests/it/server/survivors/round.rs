@@ -75,7 +75,7 @@ pub(super) const VICTIMS: [Victim; 4] =
 
 /// The findings of one round.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct Finding {
     /// The processes of the command when the kill came.
     pub(super) killed_among: usize,
     /// The time from the kill to the end of the last of them.
@@ -111,7 +111,7 @@ impl Scene {
     }
 
     /// Runs one round. `turn` counts the rounds of this work and victim.
-    pub(super) fn round(&self, work: Work, victim: Victim, turn: usize) -> Found {
+    pub(super) fn round(&self, work: Work, victim: Victim, turn: usize) -> Finding {
         let marker = marker();
         let mut owner = self.start();
         let has_client = matches!(victim, Victim::Client | Victim::DaemonAndClient);
@@ -159,7 +159,7 @@ impl Scene {
         until_none(&context, || with_mount(&sandboxes));
         until_none(&context, || spawners.iter().filter(|spawner| is_running(**spawner)).collect());
         assert!(with_marker(&marker).is_empty(), "{context}: something began again");
-        Found { killed_among, gone_after }
+        Finding { killed_among, gone_after }
     }
 
     fn call(&self, work: Work, victim: Victim, marker: &str) -> Value {

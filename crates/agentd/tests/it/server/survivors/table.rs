@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::round::{Found, VICTIMS, Victim, Work};
+use super::round::{Finding, VICTIMS, Victim, Work};
 
 /// The findings of all rounds, by the kind of work and the victim.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    rows: BTreeMap<(Work, Victim), Vec<Found>>,
+    rows: BTreeMap<(Work, Victim), Vec<Finding>>,
 }
 
 impl Table {
-    pub(super) fn add(&mut self, work: Work, victim: Victim, found: Found) {
-        self.rows.entry((work, victim)).or_default().push(found);
+    pub(super) fn add(&mut self, work: Work, victim: Victim, finding: Finding) {
+        self.rows.entry((work, victim)).or_default().push(finding);
     }
 
     pub(super) fn rounds(&self) -> usize {
@@ -22,7 +22,7 @@ impl Table {
 
     /// Returns the number of kills at which processes of the command ran.
     pub(super) fn kills_at_work(&self) -> usize {
-        self.rows.values().flatten().filter(|found| found.killed_among > 0).count()
+        self.rows.values().flatten().filter(|finding| finding.killed_among > 0).count()
     }
 
     #[expect(clippy::print_stdout, reason = "the table is for a developer who runs this test alone")]
@@ -35,16 +35,16 @@ impl Table {
         );
         for work in works {
             for victim in VICTIMS {
-                let Some(found) = self.rows.get(&(work, victim)) else { continue };
+                let Some(finding) = self.rows.get(&(work, victim)) else { continue };
                 let kind = if work.is_background { "background" } else { "command" };
-                let at_work = found.iter().filter(|found| found.killed_among > 0).count();
-                let processes: usize = found.iter().map(|found| found.killed_among).sum();
-                let last = found.iter().map(|found| found.gone_after).max().unwrap_or(Duration::ZERO);
+                let at_work = finding.iter().filter(|finding| finding.killed_among > 0).count();
+                let processes: usize = finding.iter().map(|finding| finding.killed_among).sum();
+                let last = finding.iter().map(|finding| finding.gone_after).max().unwrap_or(Duration::ZERO);
                 println!(
                     "{:<18} {kind:<11} {:<16} {:>6} {at_work:>7} {processes:>9} {:>6} ms",
                     work.name,
                     format!("{victim:?}"),
-                    found.len(),
+                    finding.len(),
                     last.as_millis()
                 );
             }
