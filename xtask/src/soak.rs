@@ -79,20 +79,20 @@ pub fn soak_journal(root: &Path) -> Result<(), TaskError> {
     Step::cargo("soak journal", &arguments).variable("CI", "true").folder(root).run().map(|_| ())
 }
 
-/// Runs commands that daemonise, ignore signals, stop themselves and hold pipes, ends them in every way, and looks for
-/// what is left: also when the daemon or the spawner is killed.
+/// Runs commands and background processes that daemonise, ignore signals, stop themselves, print without end and hold pipes,
+/// ends them in every way, and looks for what is left: first with the launcher alone, then through the daemon, with `kill -9`
+/// of the daemon, the spawner and the client at random moments and a table of the results.
 ///
 /// # Errors
 ///
-/// Those of the test run; a single survivor fails it.
+/// Those of the test runs; a single survivor fails them.
 pub fn soak_exec(root: &Path, runs: u32) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "sandbox-exec", "--test", "it", "--"];
-    let arguments = [&arguments[..], &["survivors::", "--nocapture", "--test-threads", "1"]].concat();
-    Step::cargo("soak exec", &arguments)
-        .variable("SURVIVOR_RUNS", &runs.to_string())
-        .folder(root)
-        .run()
-        .map(|_| ())
+    for (package, variable) in [("sandbox-exec", "SURVIVOR_RUNS"), ("agentd", "SURVIVOR_ROUNDS")] {
+        let arguments = ["test", "--package", package, "--test", "it", "--"];
+        let arguments = [&arguments[..], &["survivors::", "--nocapture", "--test-threads", "1"]].concat();
+        Step::cargo("soak exec", &arguments).variable(variable, &runs.to_string()).folder(root).run()?;
+    }
+    Ok(())
 }
 
 /// The test that runs every scripted refusal.

@@ -38,8 +38,8 @@ pub(crate) fn settle(common: &mut CommonOptions, console: Console) -> Result<(),
     Ok(())
 }
 
-/// The open files that the connections of commands take, two for each, and those of everything else.
-const OPEN_FILES: u64 = 2 * 1024 + 1024;
+/// The open files that the connections of commands take, two for each and one for each that waits, and those of everything else.
+const OPEN_FILES: u64 = 3 * 1024 + 1024;
 
 /// Raises the limit of open files as far as is allowed: connections to allowed names are made by this process.
 fn raise_open_files() {

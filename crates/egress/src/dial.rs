@@ -9,6 +9,7 @@ mod proxy;
 mod refused;
 mod relay;
 mod route;
+mod scope;
 mod system_outside;
 
 pub use dialer::{DialLimits, Dialer};

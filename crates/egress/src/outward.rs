@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sandbox_exec::{AllowedName, Carrier, Denied, NetworkPolicy, Outward};
 
 use crate::allow::{AllowEntry, AllowList, HostName};
-use crate::dial::{DialLimits, Dialer, Grant, Proxy, SystemOutside};
+use crate::dial::{Dialer, Grant};
 use crate::network::Network;
 use crate::refusal::Refusal;
 
@@ -17,16 +17,14 @@ const MOST_REFUSALS: usize = 20;
 const HIGHEST_COUNT: u32 = 1000;
 
 impl Network {
-    /// Returns the same as a policy of commands. Names are dialled by this process, with the proxy of its environment.
+    /// Returns the same as a policy of commands. Names are dialled by this process, see [`Dialer::of_process`].
     #[must_use]
     pub fn policy(&self) -> NetworkPolicy {
         match self {
             Network::Off => NetworkPolicy::Off,
             Network::On => NetworkPolicy::Host,
             Network::Names(list) => {
-                let proxy = Proxy::from_environment(|name| std::env::var_os(name));
-                let dialer = Dialer::new(DialLimits::default(), SystemOutside::default(), proxy);
-                NetworkPolicy::Named(Arc::new(AllowedNetwork::new(list.clone(), dialer)))
+                NetworkPolicy::Named(Arc::new(AllowedNetwork::new(list.clone(), Dialer::of_process())))
             }
         }
     }
@@ -79,6 +77,8 @@ impl Carrier for CommandNetwork {
     }
 
     fn refusals(&mut self) -> Vec<Denied> {
+        // What it has sent last is still refused or passed on.
+        self.grant.finish();
         let denied = |(refusal, count): &(Refusal, u32)| {
             let Refusal { what, why, allow } = refusal.clone();
             Denied::new(what, why, allow, *count)

@@ -178,8 +178,22 @@ impl Launcher {
             report: SandboxReport::unconfined(),
             lesser_report: OnceLock::new(),
         };
-        (launcher.isolation, launcher.report) = self_test::find_confinement(&launcher, config.highest_level)?;
-        Ok(launcher)
+        let mut attempt = 1;
+        loop {
+            let spawner = launcher.live_spawner();
+            let confinement = self_test::find_confinement(&launcher, config.highest_level);
+            // What died with its spawner says nothing about the machine.
+            let is_undisturbed = spawner.is_some() && launcher.live_spawner() == spawner;
+            if is_undisturbed || attempt == ATTEMPT_LIMIT {
+                (launcher.isolation, launcher.report) = confinement?;
+                return Ok(launcher);
+            }
+            attempt += 1;
+        }
+    }
+
+    fn live_spawner(&self) -> Option<u32> {
+        self.link.lock().unwrap_or_else(std::sync::PoisonError::into_inner).live_spawner()
     }
 
     /// Returns what confines commands on this machine.

@@ -10,6 +10,7 @@ mod named_network;
 mod processes;
 mod real_clients;
 mod setup;
+mod survivors;
 mod waiting_calls;
 mod wap;
 mod web;

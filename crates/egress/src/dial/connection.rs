@@ -1,5 +1,6 @@
 //! One connection of a command, from its first byte to its end.
 
+use std::io::Read;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,22 +8,25 @@ use std::time::{Duration, Instant};
 use rustix::net::sockopt::{set_socket_keepalive, set_socket_linger};
 
 use super::dialer::Shared;
-use super::grant::Scope;
-use super::greeting;
+use super::greeting::{self, GreetingFault};
 use super::refused::Fault;
 use super::relay::relay;
 use super::route;
+use super::scope::{Entry, Scope};
 use crate::allow::HostName;
 
 /// The port at which connections begin with TLS.
 const TLS_PORT: u16 = 443;
+
+/// The most pieces of an answer that are discarded when its command has ended.
+const MOST_DISCARDED: usize = 256;
 
 /// A connection that a command has opened, and that nothing has been read from.
 pub(crate) struct Connection {
     pub(crate) name: HostName,
     pub(crate) port: u16,
     pub(crate) accepted: Arc<TcpStream>,
-    pub(crate) scope: Arc<Scope>,
+    pub(crate) entry: Entry,
 }
 
 /// The parts of a connection that a refusal needs after the connection was handed on.
@@ -44,7 +48,7 @@ impl Connection {
             name: self.name.clone(),
             port: self.port,
             accepted: Arc::clone(&self.accepted),
-            scope: Arc::clone(&self.scope),
+            scope: Arc::clone(self.entry.scope()),
         }
     }
 }
@@ -59,35 +63,57 @@ impl Refusable {
 
 /// Carries out a connection.
 pub(crate) fn run(shared: &Shared, connection: Connection) {
-    let inside = Arc::clone(&connection.accepted);
-    let Some(registered) = connection.scope.register(inside) else { return };
+    if connection.entry.is_ended() {
+        return;
+    }
     if let Err(fault) = carry(shared, &connection) {
-        // After the end of the command nothing is refused to it.
-        if !connection.scope.is_ended() {
+        let is_cut_off =
+            matches!(fault, Fault::Greeting(GreetingFault::Incomplete | GreetingFault::TimedOut));
+        let entry = &connection.entry;
+        // A greeting that ends with its command is not refused, and nothing is after the end of the network.
+        if entry.is_command_running() || !(is_cut_off || entry.is_ended()) {
             connection.refuse(&fault);
         }
     }
-    drop(registered);
 }
 
 fn carry(shared: &Shared, connection: &Connection) -> Result<(), Fault> {
-    let Connection { name, port, accepted, scope } = connection;
-    let allowed = scope.list.find(name, *port).ok_or(Fault::NotAllowed)?;
+    let Connection { name, port, accepted, entry } = connection;
+    let allowed = entry.scope().list.find(name, *port).ok_or(Fault::NotAllowed)?;
     let mut greeting = Vec::new();
     if *port == TLS_PORT {
         greeting = greeting::read(accepted, name, Instant::now() + shared.limits.greeting)?;
+        entry.hold_bytes();
     }
     let connected = route::connect(shared, name, *port, allowed)?;
     let outside = Arc::new(connected.stream);
-    let Some(registered) = scope.register(Arc::clone(&outside)) else { return Ok(()) };
+    if !entry.connect(Arc::clone(&outside)) {
+        return Ok(());
+    }
     // Machines between the two forget connections that are silent; both ends learn of a machine that is gone.
     let _ = set_socket_keepalive(&outside, true);
-    // A connection that fails in the middle fails for the command, which reports it itself.
-    if relay(accepted, &outside, [greeting, connected.first], shared.limits.half_closed).is_err() {
-        for stream in [accepted, &outside] {
-            let _ = set_socket_linger(stream, Some(Duration::ZERO));
+    let first = [greeting, connected.first];
+    let relayed = relay(accepted, &outside, first, shared.limits.half_closed, &|| entry.note_sent());
+    if entry.is_command_running() {
+        // A connection that fails in the middle fails for the command, which reports it itself.
+        if relayed.is_err() {
+            for stream in [accepted, &outside] {
+                let _ = set_socket_linger(stream, Some(Duration::ZERO));
+            }
+        }
+    } else if !entry.is_ended() {
+        discard_answer(&outside);
+    }
+    Ok(())
+}
+
+/// Reads what has come of an answer: closing a connection with unread bytes would discard those that are being sent.
+fn discard_answer(mut outside: &TcpStream) {
+    let mut bytes = [0; 16 * 1024];
+    for _ in 0..MOST_DISCARDED {
+        // The relay has left it so that reads do not wait.
+        if !outside.read(&mut bytes).is_ok_and(|count| count > 0) {
+            return;
         }
     }
-    drop(registered);
-    Ok(())
 }

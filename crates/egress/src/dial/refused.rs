@@ -31,6 +31,8 @@ pub(crate) enum Fault {
     ProxyAnswer(#[from] ConnectError),
     #[error("{open} connections are open and {waiting} wait")]
     Busy { open: usize, waiting: usize },
+    #[error("{open} connections of the command are open and {waiting} wait")]
+    CommandBusy { open: usize, waiting: usize },
     #[error("this machine has no thread for the connection")]
     NoThread,
 }

@@ -32,14 +32,17 @@ struct Way<'a> {
     is_closed: bool,
 }
 
-/// Relays until both ways have ended, or one fails. `first` are bytes that were read before: of `inside`, and of `outside`.
+/// Relays until both ways have ended. `first` are bytes that were read before: of `inside`, and of `outside`. `note_sent` is
+/// called when everything that `inside` has sent is passed on.
 ///
-/// If one way has ended and the other one is silent for `half_closed`, the connection ends.
+/// When one side fails, what it had sent before is passed on, and the error is returned then. If one way has ended and the
+/// other one is silent for `half_closed`, the connection ends.
 pub(crate) fn relay(
     inside: &TcpStream,
     outside: &TcpStream,
     first: [Vec<u8>; 2],
     half_closed: Duration,
+    note_sent: &dyn Fn(),
 ) -> io::Result<()> {
     for stream in [inside, outside] {
         stream.set_nonblocking(true)?;
@@ -48,33 +51,67 @@ pub(crate) fn relay(
     }
     let [from_inside, from_outside] = first;
     let mut ways = [Way::new(inside, outside, from_inside), Way::new(outside, inside, from_outside)];
+    let mut failure = None;
+    let mut is_sent = false;
     loop {
         let mut is_waiting = true;
-        for way in &mut ways {
-            is_waiting &= way.advance()?;
+        for index in [0, 1] {
+            match ways[index].advance() {
+                Ok(waits) => is_waiting &= waits,
+                Err(fault) => {
+                    is_waiting = false;
+                    failure.get_or_insert(fault.error);
+                    ways[index].is_closed = true;
+                    // A side that cannot be read takes nothing either; one that takes nothing may have sent something before.
+                    if fault.is_of_source {
+                        ways[1 - index].is_closed = true;
+                    }
+                }
+            }
+        }
+        if ways[0].is_closed && !is_sent {
+            is_sent = true;
+            note_sent();
         }
         if ways.iter().all(|way| way.is_closed) {
-            return Ok(());
+            return failure.map_or(Ok(()), Err);
         }
-        if is_waiting && !wait(&ways, IDLE)? {
+        if is_waiting && !wait(&mut ways, IDLE)? {
             ways.iter_mut().for_each(Way::release);
             let limit = if ways.iter().any(|way| way.is_closed) { half_closed } else { Duration::MAX };
-            if !wait(&ways, limit)? {
+            if !wait(&mut ways, limit)? {
                 return Err(ErrorKind::TimedOut.into());
             }
         }
     }
 }
 
-/// Waits until a way can advance; false if none could for too long.
-fn wait(ways: &[Way<'_>; 2], limit: Duration) -> io::Result<bool> {
+/// The failure of one side of a connection.
+struct WayFault {
+    error: io::Error,
+    /// True for the side that bytes come from.
+    is_of_source: bool,
+}
+
+/// Waits until a way can advance; false if none could for too long. A way back to a side that is gone is closed.
+fn wait(ways: &mut [Way<'_>; 2], limit: Duration) -> io::Result<bool> {
     let mut descriptors: Vec<PollFd<'_>> = ways.iter().filter_map(Way::awaited).collect();
-    // A limit that the system cannot count is none.
-    match poll(&mut descriptors, Timespec::try_from(limit).ok().as_ref()) {
-        Ok(count) => Ok(count > 0),
-        Err(rustix::io::Errno::INTR) => Ok(true),
-        Err(error) => Err(error.into()),
+    let is_sent = ways[0].is_closed;
+    if is_sent {
+        descriptors.push(PollFd::new(ways[0].from, PollFlags::empty()));
     }
+    // A limit that the system cannot count is none.
+    let count = match poll(&mut descriptors, Timespec::try_from(limit).ok().as_ref()) {
+        Ok(count) => count,
+        Err(rustix::io::Errno::INTR) => return Ok(true),
+        Err(error) => return Err(error.into()),
+    };
+    let is_gone =
+        descriptors.last().is_some_and(|inside| inside.revents().intersects(PollFlags::HUP | PollFlags::ERR));
+    if is_sent && is_gone {
+        ways[1].is_closed = true;
+    }
+    Ok(count > 0)
 }
 
 impl<'a> Way<'a> {
@@ -84,35 +121,41 @@ impl<'a> Way<'a> {
     }
 
     /// Moves bytes until one side makes it wait, which is true, or it is the other way's turn.
-    fn advance(&mut self) -> io::Result<bool> {
+    fn advance(&mut self) -> Result<bool, WayFault> {
         for _ in 0..TURNS {
             if self.is_closed {
                 return Ok(true);
             }
-            let moved = if self.held.is_empty() { self.read_more() } else { self.write_on() };
+            let is_of_source = self.held.is_empty() && !self.is_ended;
+            let moved = match (self.held.is_empty(), self.is_ended) {
+                (true, false) => self.read_more(),
+                (true, true) => self.close(),
+                (false, _) => self.write_on(),
+            };
             match moved {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(WayFault { error, is_of_source }),
             }
         }
         Ok(false)
     }
 
     fn read_more(&mut self) -> io::Result<()> {
-        if !self.is_ended {
-            if self.buffer.len() != BUFFER_BYTES {
-                self.buffer = vec![0; BUFFER_BYTES];
-            }
-            let count = self.from.read(&mut self.buffer)?;
-            self.held = 0..count;
-            self.is_ended = count == 0;
+        if self.buffer.len() != BUFFER_BYTES {
+            self.buffer = vec![0; BUFFER_BYTES];
         }
-        if self.is_ended {
-            self.to.shutdown(Shutdown::Write)?;
-            self.is_closed = true;
-        }
+        let count = self.from.read(&mut self.buffer)?;
+        self.held = 0..count;
+        self.is_ended = count == 0;
+        Ok(())
+    }
+
+    /// Passes the end on.
+    fn close(&mut self) -> io::Result<()> {
+        self.to.shutdown(Shutdown::Write)?;
+        self.is_closed = true;
         Ok(())
     }
 

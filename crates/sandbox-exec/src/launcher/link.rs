@@ -49,6 +49,11 @@ impl Link {
         Ok(channel::send(socket.as_fd(), kind.encode(), descriptors)?)
     }
 
+    /// Returns the process number of the spawner; `None` if it has died.
+    pub(crate) fn live_spawner(&mut self) -> Option<u32> {
+        matches!(self.process.try_wait(), Ok(None)).then(|| self.process.id())
+    }
+
     /// Ends the spawner and takes its zombie away.
     fn end(&mut self) {
         self.socket = None;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox_exec::{Launcher, LauncherConfig, Level, ShellCommand, SpawnerProgram, StartError, WaitError};
 
-use crate::fixture::{Fixture, marker, stdout, survivors, traced_spawner, user};
+use crate::fixture::{Fixture, marker, spawner_path, stdout, survivors, traced_spawner, user};
 use test_support::write_program;
 
 #[test]
@@ -42,6 +42,27 @@ fn a_command_runs_however_recently_the_spawner_was_killed() {
         std::thread::sleep(pause);
         assert_eq!(stdout(&fixture.run("echo ran >> ran.log; wc -l < ran.log")), "1\n", "{pause:?}");
         fs::remove_file(fixture.workspace().join("ran.log")).unwrap();
+    }
+}
+
+/// The results of a self-test whose spawner dies say nothing about the machine.
+#[test]
+fn a_spawner_that_dies_during_the_self_test_does_not_lower_the_level() {
+    let undisturbed = Fixture::new().launcher.report().to_string();
+    for pause in (0..12).map(|round| round * 5) {
+        let tools = tempfile::tempdir().unwrap();
+        let script = tools.path().join("spawner");
+        // The first one is killed some milliseconds after its start.
+        let text = format!(
+            "#!/bin/sh\nif mkdir '{0}/first' 2>/dev/null; then\n\
+             (sleep 0.{pause:03}; kill -9 $$) </dev/null >/dev/null 2>&1 &\nfi\nexec '{1}'\n",
+            tools.path().display(),
+            spawner_path().display()
+        );
+        write_program(&script, &text);
+        let fixture = Fixture::with_spawner(SpawnerProgram::at(script), Level::Full);
+        assert_eq!(fixture.launcher.report().to_string(), undisturbed, "{pause} ms");
+        assert_eq!(stdout(&fixture.run("echo works")), "works\n", "{pause} ms");
     }
 }
 

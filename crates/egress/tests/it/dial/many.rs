@@ -18,7 +18,9 @@ fn raise_open_files() -> u64 {
 fn a_thousand_connections_are_open_at_one_time() {
     // Each has two ends of two connections in this process.
     let count = 1000.min(usize::try_from(raise_open_files() / 4 - 100).unwrap());
-    let network = Network::new(&[]);
+    let mut limits = DialLimits::default();
+    limits.open_per_command = limits.open;
+    let network = Network::with(&[], limits, None);
     let grant = network.grant(LIST);
     let open = |_| {
         let command = network.open(&grant, "a.example", 8080);
@@ -72,4 +74,46 @@ fn connections_that_wait_end_with_their_command() {
         assert_eq!(super::fixture::read_all(&mut command), b"");
     }
     assert_connected(open.0, open.1);
+}
+
+#[test]
+fn one_command_leaves_connections_to_the_others() {
+    let mut limits = DialLimits::default();
+    (limits.open, limits.open_per_command, limits.waiting_per_command) = (3, 2, 1);
+    let network = Network::with(&[], limits, None);
+    let (greedy, other) = (network.grant(LIST), network.grant(LIST));
+    let mut open: Vec<_> = (0..2)
+        .map(|_| {
+            let command = network.open(&greedy, "a.example", 8080);
+            (command, network.accept())
+        })
+        .collect();
+    let waiting = network.open(&greedy, "a.example", 8080);
+    let refused: Vec<_> = (0..3).map(|_| network.open(&greedy, "a.example", 8080)).collect();
+    for command in refused {
+        assert_eq!(
+            network.receipt(),
+            "connect a.example:8080 · 2 connections of the command are open and 1 wait"
+        );
+        assert_reset(command);
+    }
+    // The last one of the process, and what waits for it.
+    let (held, held_by) = (network.open(&other, "a.example", 8080), network.accept());
+    let other_waiting = network.open(&other, "a.example", 8080);
+    assert_eq!(network.dialled().len(), 3);
+    // What waits longer is of a command that has all it may have.
+    assert_connected(held, held_by);
+    assert_connected(other_waiting, network.accept());
+    let (command, server) = open.pop().unwrap();
+    assert_connected(command, server);
+    assert_connected(waiting, network.accept());
+}
+
+#[test]
+fn all_networks_of_a_process_have_one_dialer() {
+    let policy = |list: &str| format!("{:?}", egress::Network::Names(list.parse().unwrap()).policy());
+    assert!(policy("a.example").contains("Dialer"));
+    let (first, second) = (egress::Dialer::of_process(), egress::Dialer::of_process());
+    assert!(first.is_same(&second));
+    assert!(!first.is_same(&Network::new(&[]).dialer));
 }

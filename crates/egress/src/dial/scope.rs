@@ -1,0 +1,186 @@
+//! The connections of one command, from their first byte to the end of the command.
+
+use std::collections::HashMap;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rustix::net::{RecvFlags, recv};
+
+use crate::allow::AllowList;
+use crate::refusal::Refusal;
+
+/// The state that the connections of a command share.
+pub(crate) struct Scope {
+    pub(crate) list: Arc<AllowList>,
+    report: Box<dyn Fn(Refusal) + Send + Sync>,
+    open: Mutex<Open>,
+    /// A connection has ended.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Open {
+    stage: Stage,
+    last: u64,
+    connections: HashMap<u64, Streams>,
+}
+
+/// The stages of a command's network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// The command runs.
+    #[default]
+    Open,
+    /// The command has ended, and its last bytes are on their way.
+    Draining,
+    /// Every connection ends.
+    Ended,
+}
+
+/// The two sides of a connection.
+struct Streams {
+    inside: Arc<TcpStream>,
+    /// `None` until it is connected.
+    outside: Option<Arc<TcpStream>>,
+    /// True if bytes of the command were read that have not been passed on, such as a greeting.
+    holds_bytes: bool,
+    /// True after the end of what the command sends has been passed on.
+    is_sent: bool,
+}
+
+/// A connection of a scope; it leaves the scope when this is dropped.
+pub(crate) struct Entry {
+    scope: Arc<Scope>,
+    number: u64,
+}
+
+impl Scope {
+    pub(super) fn new(list: Arc<AllowList>, report: Box<dyn Fn(Refusal) + Send + Sync>) -> Scope {
+        Scope { list, report, open: Mutex::default(), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn report(&self, refusal: Refusal) {
+        (self.report)(refusal);
+    }
+
+    /// Has a connection of the command end with the scope; `None` if that has ended.
+    pub(super) fn enter(self: &Arc<Scope>, inside: Arc<TcpStream>) -> Option<Entry> {
+        let mut open = self.lock();
+        if open.stage == Stage::Ended {
+            return None;
+        }
+        open.last += 1;
+        let number = open.last;
+        let streams = Streams { inside, outside: None, holds_bytes: false, is_sent: false };
+        open.connections.insert(number, streams);
+        Some(Entry { scope: Arc::clone(self), number })
+    }
+
+    /// Waits until what the command has sent is passed on, at most until the deadline. The command must have ended.
+    pub(super) fn drain(&self, deadline: Instant) {
+        let mut open = self.lock();
+        open.stage = open.stage.max(Stage::Draining);
+        open.connections.values().for_each(Streams::end_answers);
+        while open.connections.values().any(Streams::has_bytes_left) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            open = self.changed.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Ends every connection.
+    pub(super) fn end(&self) {
+        let mut open = self.lock();
+        open.stage = Stage::Ended;
+        for streams in open.connections.values() {
+            for stream in [Some(&streams.inside), streams.outside.as_ref()].into_iter().flatten() {
+                // One that has ended already has nothing to shut down.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+    }
+}
+
+impl Streams {
+    /// Ends the way to the command where nothing is left of the other one. Its relay notices that the side is closed.
+    fn end_answers(&self) {
+        if self.is_sent {
+            let _ = self.inside.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Checks whether bytes of the command may be on their way.
+    fn has_bytes_left(&self) -> bool {
+        if self.is_sent {
+            return false;
+        }
+        let is_connected = self.outside.is_some();
+        // The command has ended, so that an end without a byte before it is there to be seen.
+        let peeked = recv(&self.inside, &mut [0; 1][..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        is_connected || self.holds_bytes || !matches!(peeked, Ok((0, _)) | Err(rustix::io::Errno::CONNRESET))
+    }
+}
+
+impl Entry {
+    pub(crate) fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
+    /// Notes that bytes were read that are to be passed on.
+    pub(crate) fn hold_bytes(&self) {
+        self.change(|streams, _| streams.holds_bytes = true);
+    }
+
+    /// Adds the side outside; false if the scope has ended.
+    pub(crate) fn connect(&self, outside: Arc<TcpStream>) -> bool {
+        let mut open = self.scope.lock();
+        let is_open = open.stage != Stage::Ended;
+        if let Some(streams) = open.connections.get_mut(&self.number).filter(|_| is_open) {
+            streams.outside = Some(outside);
+        }
+        is_open
+    }
+
+    /// Notes that the end of what the command sends has been passed on.
+    pub(crate) fn note_sent(&self) {
+        self.change(|streams, stage| {
+            streams.is_sent = true;
+            if stage >= Stage::Draining {
+                streams.end_answers();
+            }
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Streams, Stage)) {
+        let mut open = self.scope.lock();
+        let stage = open.stage;
+        if let Some(streams) = open.connections.get_mut(&self.number) {
+            change(streams, stage);
+        }
+        self.scope.changed.notify_all();
+    }
+
+    /// Checks whether the command runs.
+    pub(crate) fn is_command_running(&self) -> bool {
+        self.scope.lock().stage == Stage::Open
+    }
+
+    /// Checks whether every connection is to end at once.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.scope.lock().stage == Stage::Ended
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.scope.lock().connections.remove(&self.number);
+        self.scope.changed.notify_all();
+    }
+}
