@@ -25,7 +25,7 @@ const EXCLUDE_BYTES: u64 = 256 << 10;
 /// The build folders that are there, and what tells that they are still the same.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFolderList {
-    found: BTreeSet<RelPath>,
+    folders: BTreeSet<RelPath>,
     /// `None` if the next call has to search.
     watch: Option<FolderWatch>,
     /// True if there are no watches to be had.
@@ -56,7 +56,7 @@ impl BuildFolderList {
             }
             _ => self.search_all(root, hidden),
         }
-        self.found.iter().cloned().collect()
+        self.folders.iter().cloned().collect()
     }
 
     /// Returns the `.gitignore` files that may have changed: a write through another name does not show in the folder.
@@ -75,7 +75,7 @@ impl BuildFolderList {
         for path in paths {
             let folder = if path.file_name() == Some(b".gitignore") {
                 path.parent().unwrap_or_default()
-            } else if self.found.contains(&path)
+            } else if self.folders.contains(&path)
                 || self.watch.as_ref().is_some_and(|watch| watch.is_watched(&path))
                 || is_folder(root, &path)
             {
@@ -91,7 +91,7 @@ impl BuildFolderList {
         again.sort();
         again.dedup_by(|later, earlier| later.starts_with(earlier));
         for folder in &again {
-            self.found.retain(|found| !found.starts_with(folder));
+            self.folders.retain(|other| !other.starts_with(folder));
             self.rules.retain(|path, _| !path.starts_with(folder));
             if let Some(watch) = &mut self.watch {
                 watch.forget(folder);
@@ -99,7 +99,7 @@ impl BuildFolderList {
         }
         for folder in &again {
             // What lies in a build folder is not searched.
-            if !self.found.iter().any(|found| folder.starts_with(found)) {
+            if !self.folders.iter().any(|around| folder.starts_with(around)) {
                 self.search(root, hidden, folder);
             }
         }
@@ -107,7 +107,7 @@ impl BuildFolderList {
 
     /// Searches everything, and watches it from now on if that is possible.
     fn search_all(&mut self, root: &Arc<FileRoot>, hidden: &Hidden) {
-        (self.found, self.tracked, self.watch) = (BTreeSet::new(), None, None);
+        (self.folders, self.tracked, self.watch) = (BTreeSet::new(), None, None);
         self.rules.clear();
         if !self.is_unwatchable {
             self.watch = FolderWatch::start(Arc::clone(root)).ok();
@@ -134,14 +134,14 @@ impl BuildFolderList {
         };
         let mut is_cut = false;
         if visit == Visit::TakeOnly {
-            self.found.insert(start.clone());
+            self.folders.insert(start.clone());
         } else if visit == Visit::Pass
             && let Ok(walk) =
                 root.walk(start, WalkLimits { depth: SEARCH.depth.saturating_sub(depth), ..SEARCH })
             && walk.start() == start
         {
             let mut walk = walk.visited_by(|entry| visitor.visit(entry, depth));
-            self.found.extend(walk.by_ref().map(|entry| entry.path));
+            self.folders.extend(walk.by_ref().map(|entry| entry.path));
             is_cut = walk.summary().out_of_time;
         }
         self.is_unwatchable = visitor.is_unwatchable;
@@ -203,104 +203,4 @@ fn is_folder(root: &FileRoot, path: &RelPath) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use sandbox_fs::{FsPolicy, RootRules};
-
-    use super::*;
-
-    fn found(list: &mut BuildFolderList, root: &Arc<FileRoot>) -> Vec<String> {
-        list.current(root, &Hidden::new(None)).iter().map(ToString::to_string).collect()
-    }
-
-    /// What happens to a folder from one command to the next.
-    #[derive(Clone, Copy, Debug)]
-    enum Change {
-        Folder(&'static str),
-        File(&'static str, &'static str),
-        Rename(&'static str, &'static str),
-        Remove(&'static str),
-        Link(&'static str, &'static str),
-        SecondName(&'static str, &'static str),
-        Git(&'static [&'static str]),
-    }
-
-    impl Change {
-        fn make(self, root: &Path) {
-            match self {
-                Change::Folder(name) => fs::create_dir_all(root.join(name)).unwrap(),
-                Change::File(name, text) => {
-                    fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-                    fs::write(root.join(name), text).unwrap();
-                }
-                Change::Rename(from, to) => fs::rename(root.join(from), root.join(to)).unwrap(),
-                Change::Remove(name) if root.join(name).is_dir() => {
-                    fs::remove_dir_all(root.join(name)).unwrap()
-                }
-                Change::Remove(name) => fs::remove_file(root.join(name)).unwrap(),
-                Change::Link(name, to) => std::os::unix::fs::symlink(to, root.join(name)).unwrap(),
-                Change::SecondName(name, of) => fs::hard_link(root.join(of), root.join(name)).unwrap(),
-                Change::Git(arguments) => {
-                    let git =
-                        std::process::Command::new("git").current_dir(root).args(arguments).output().unwrap();
-                    assert!(git.status.success(), "{git:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn held_list_is_what_a_search_finds_after_every_change() {
-        use Change::{File, Folder, Git, Link, Remove, Rename, SecondName};
-        let steps: [(Change, &[&str]); 32] = [
-            (Folder("target"), &[]),
-            (File("lib/a/file", ""), &[]),
-            (File(".gitignore", "target/\n"), &["target"]),
-            (Folder("lib/target"), &["lib/target", "target"]),
-            (File("lib/.gitignore", "!target/\n"), &["target"]),
-            (Remove("lib/.gitignore"), &["lib/target", "target"]),
-            (Folder("outside/b/target"), &["lib/target", "outside/b/target", "target"]),
-            (Rename("outside", "lib/c"), &["lib/target", "target"]),
-            (Rename("lib/c/b", "b"), &["b/target", "lib/target", "target"]),
-            (Rename("b", "lib/b"), &["lib/b/target", "lib/target", "target"]),
-            (Remove("lib/b"), &["lib/target", "target"]),
-            (Rename("lib/target", "lib/other"), &["target"]),
-            (Rename("lib/other", "lib/target"), &["lib/target", "target"]),
-            (Rename("lib", "target/lib"), &["target"]),
-            (Rename("target/lib", "lib"), &["lib/target", "target"]),
-            (Remove("target"), &["lib/target"]),
-            (Link("target", "lib/target"), &["lib/target"]),
-            (Remove("target"), &["lib/target"]),
-            (Folder("target"), &["lib/target", "target"]),
-            (Git(&["init", "--quiet"]), &["lib/target", "target"]),
-            (File("target/kept", "1"), &["lib/target", "target"]),
-            (Git(&["add", "--force", "target/kept"]), &["lib/target"]),
-            (Git(&["rm", "--quiet", "--cached", "target/kept"]), &["lib/target", "target"]),
-            (Folder("node_modules"), &["lib/target", "target"]),
-            (File(".git/info/exclude", "node_modules\n"), &["lib/target", "node_modules", "target"]),
-            (File(".git/info/exclude", ""), &["lib/target", "target"]),
-            // A write through another name, or behind a link, does not show in the folder.
-            (SecondName("target/rules", ".gitignore"), &["lib/target", "target"]),
-            (File("target/rules", "# target/\n"), &[]),
-            (File("target/rules", "target/\n"), &["lib/target", "target"]),
-            (Remove(".gitignore"), &[]),
-            (Link(".gitignore", "target/rules"), &["lib/target", "target"]),
-            (File("target/rules", ""), &[]),
-        ];
-        let folder = tempfile::tempdir().unwrap();
-        let path = fs::canonicalize(folder.path()).unwrap();
-        let root = Arc::new(FileRoot::open(&path, &RootRules::none(), FsPolicy::default()).unwrap());
-        let mut held = BuildFolderList::default();
-        assert_eq!(found(&mut held, &root), [""; 0]);
-        for (number, (change, expected)) in steps.into_iter().enumerate() {
-            let is_rule_linked = path.join(".gitignore").is_symlink();
-            assert!(held.watch.is_some() || is_rule_linked, "it is held before step {number}");
-            change.make(&path);
-            let now = found(&mut held, &root);
-            assert_eq!(now, found(&mut BuildFolderList::default(), &root), "step {number}: {change:?}");
-            assert_eq!(now, expected, "step {number}: {change:?}");
-        }
-    }
-}
+mod tests;

@@ -58,7 +58,9 @@ impl LocalWorkspace {
         };
         let spec = layer.mount_spec();
         let uncovered = self.uncovered();
-        *self.written_through() = BuildFoldersBefore::look(&self.root, self.beneath_root(&uncovered));
+        let last = std::mem::take(&mut *self.written_through());
+        *self.written_through() =
+            BuildFoldersBefore::look_again(&self.root, self.beneath_root(&uncovered), last);
         let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(uncovered);
         // What may not be written in a repository is sorted out when changes are adopted.
         policy.with_git_writable().with_layer(mount)
@@ -74,10 +76,10 @@ impl LocalWorkspace {
 
     /// Takes out of git's way what a command has left in build folders since a moment, and says so.
     pub(crate) fn check_build_folders(&self, since: Moment, outcome: CommandOutcome) -> CommandOutcome {
-        let before = std::mem::take(&mut *self.written_through());
-        let findings = check(&self.root, &before, since);
+        let mut before = std::mem::take(&mut *self.written_through());
+        let findings = check(&self.root, &mut before, since);
         // Which folders they were is needed once more, when the other changes are judged.
-        *self.written_through() = BuildFoldersBefore::unseen(before.folders);
+        *self.written_through() = before.without_contents();
         let mut notes = EffectNotes {
             taken_away: findings.taken_away,
             not_taken_away: findings.left,
