@@ -14,12 +14,14 @@
 //! - **Memory is bounded and reported** ([`IndexReport`]). Contents beyond the limit are scanned instead; an
 //!   index without requests frees all memory after a while.
 //! - Other readers pull changes from the same watcher ([`ChangeFeed`]).
-//! - Programs that walk by themselves ask [`GitIgnores`] which paths git ignores.
+//! - Programs that walk by themselves ask [`GitIgnores`] which paths git ignores, and [`FolderWatch`] what has changed in the
+//!   folders since.
 //!
 //! The changes that no watcher reports are in `docs/decisions/0007-warm-search.md`.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod feed;
+mod folder_watch;
 mod git_ignores;
 mod gram;
 mod ground;
@@ -36,6 +38,7 @@ mod view;
 mod watcher;
 
 pub use feed::{ChangeFeed, FeedCursor, FeedPage};
+pub use folder_watch::{FolderChanges, FolderWatch};
 pub use git_ignores::GitIgnores;
 pub use index::FileIndex;
 pub use needle::Needle;

@@ -2,9 +2,11 @@
 
 pub(crate) mod adoption;
 pub(crate) mod build_folder_check;
+pub(crate) mod build_folder_list;
 pub(crate) mod build_folders;
 pub(crate) mod guard;
 pub(crate) mod layer_effects;
 pub(crate) mod layer_shelf;
 mod layered_command;
+pub(crate) mod tracked_folders;
 mod working_trees;

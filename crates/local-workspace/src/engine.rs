@@ -18,6 +18,7 @@ use wap_core::{
 };
 
 use crate::adopt::build_folder_check::BuildFoldersBefore;
+use crate::adopt::build_folder_list::BuildFolderList;
 use crate::adopt::layer_shelf::LayerShelf;
 use crate::change::checkpoint::Checkpoint;
 use crate::change::held_versions::HeldVersions;
@@ -61,6 +62,8 @@ pub struct LocalWorkspace {
     report: OnceLock<SandboxReport>,
     /// The list of files, once a caller has requested one.
     pub(crate) index: OnceLock<Arc<FileIndex>>,
+    /// The build folders that are there, as they were found last.
+    build_folders: Mutex<BuildFolderList>,
     /// The build folders that the running command writes through.
     written_through: Mutex<BuildFoldersBefore>,
     /// True once the warning about too large build folders was given.
@@ -137,6 +140,7 @@ impl LocalWorkspace {
             untouched: adopted.untouched,
             report: OnceLock::new(),
             index: OnceLock::new(),
+            build_folders: Mutex::default(),
             written_through: Mutex::default(),
             said_too_large: AtomicBool::new(false),
             last_snapshot: Mutex::default(),
@@ -259,6 +263,10 @@ impl LocalWorkspace {
     /// The same for a call; `None` if that is cancelled, which then begins nothing.
     pub(crate) fn lock_changes_for(&self, call: &Call<'_>) -> Option<Turn<'_>> {
         if call.cancel.is_cancelled() { None } else { self.changes.wait_unless(call.cancel) }
+    }
+
+    pub(crate) fn build_folders(&self) -> MutexGuard<'_, BuildFolderList> {
+        self.build_folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn written_through(&self) -> MutexGuard<'_, BuildFoldersBefore> {

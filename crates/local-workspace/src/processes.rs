@@ -26,8 +26,8 @@ impl LocalWorkspace {
     /// Looks at what a process that has ended left in build folders, once. Returns warnings.
     fn settle(&self, entry: &Entry) -> Vec<String> {
         let before = entry.build_folders.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(before) = before else { return Vec::new() };
-        let findings = check(&self.root, &before, entry.began);
+        let Some(mut before) = before else { return Vec::new() };
+        let findings = check(&self.root, &mut before, entry.began);
         let notes = EffectNotes {
             taken_away: findings.taken_away,
             not_taken_away: findings.left,

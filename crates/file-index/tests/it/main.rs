@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod folder_watch;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod list;

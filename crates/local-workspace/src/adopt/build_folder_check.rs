@@ -3,10 +3,16 @@
 //! Build folders are bound through, so nothing in them is judged when changes are adopted. Looking at all of one after each
 //! command would cost what the folder holds. A folder whose entries have changed says so by its time of change, which no
 //! command can set: changed folders are followed as far as the change goes, the others within a small budget.
+//!
+//! From one command to the next the folders that were examined are watched, and only those with a changed entry are
+//! examined again. This is so only while no repository lies in them: its files can change through other names.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use file_index::{FolderChanges, FolderWatch};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FolderAt, FsError, Metadata};
 
@@ -24,6 +30,9 @@ const OTHER_FOLDERS: usize = 1_000;
 
 /// The number of entries that are read in folders, and the same again in repositories.
 const ENTRIES: usize = 200_000;
+
+/// The most folders that are watched between commands.
+const WATCHED_FOLDERS: usize = 4_000;
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 1 << 20;
@@ -65,35 +74,118 @@ pub(crate) struct BuildFolderFindings {
 }
 
 /// Build folders before a command that writes through to them.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct BuildFoldersBefore {
     pub folders: Vec<RelPath>,
     /// The files of their repositories that are judged when they are new.
     files: BTreeMap<RelPath, FileStamp>,
     /// True if the list is incomplete.
     is_cut: bool,
+    /// Reports changes of what was examined; `None` if all of it has to be examined again.
+    watch: Option<BuildFolderWatch>,
+}
+
+/// Watches on all folders that an examination would look at.
+#[derive(Debug)]
+struct BuildFolderWatch {
+    folders: FolderWatch,
+    /// The device and inode of each build folder when it was watched.
+    roots: Vec<Option<(u64, u64)>>,
 }
 
 impl BuildFoldersBefore {
-    /// Names the folders without what is in them.
-    pub(crate) fn unseen(folders: Vec<RelPath>) -> BuildFoldersBefore {
-        BuildFoldersBefore { folders, is_cut: true, ..BuildFoldersBefore::default() }
-    }
-
     /// Records the contents of repositories before a command. A repository that is not among them was completed, or
     /// moved there, by the command: then all of it is judged, at any age of its parts.
     pub(crate) fn look(root: &FileRoot, folders: Vec<RelPath>) -> BuildFoldersBefore {
         let mut check = Check::new(root, Moment(i128::MAX), &folders, None);
         check.walk();
         let Check { files, is_cut, .. } = check;
-        BuildFoldersBefore { folders, files, is_cut }
+        BuildFoldersBefore { folders, files, is_cut, watch: None }
+    }
+
+    /// Does the same after an earlier command, of which only the changes since are examined.
+    pub(crate) fn look_again(
+        root: &Arc<FileRoot>,
+        folders: Vec<RelPath>,
+        last: BuildFoldersBefore,
+    ) -> BuildFoldersBefore {
+        if folders.is_empty() {
+            return BuildFoldersBefore::default();
+        }
+        if last.folders == folders
+            && let Some(mut watch) = last.watch
+            && let Some(changed) = watch.changed(root, &folders)
+        {
+            let mut check = Check::new(root, Moment(i128::MAX), &changed, None).watching(watch.folders);
+            check.walk();
+            if let Some(watched) = check.watch.take() {
+                watch.folders = watched;
+                let is_cut = last.is_cut || check.is_cut;
+                return BuildFoldersBefore { folders, files: BTreeMap::new(), is_cut, watch: Some(watch) };
+            }
+        }
+        // The roots first: one that is replaced meanwhile has another inode later.
+        let roots = identities(root, &folders);
+        let mut check = Check::new(root, Moment(i128::MAX), &folders, None);
+        check.watch = FolderWatch::start(Arc::clone(root)).ok();
+        check.walk();
+        let Check { files, is_cut, watch, .. } = check;
+        let watch = watch.map(|folders| BuildFolderWatch { folders, roots });
+        BuildFoldersBefore { folders, files, is_cut, watch }
+    }
+
+    /// Forgets the contents once they were checked, but not what is needed to look again.
+    pub(crate) fn without_contents(self) -> BuildFoldersBefore {
+        let is_cut = self.is_cut || self.watch.is_none();
+        BuildFoldersBefore { files: BTreeMap::new(), is_cut, ..self }
     }
 }
 
+impl BuildFolderWatch {
+    /// Returns the folders with changed entries; `None` if there may be others.
+    fn changed(&mut self, root: &FileRoot, folders: &[RelPath]) -> Option<Vec<RelPath>> {
+        let FolderChanges::Paths(paths) = self.folders.changes() else { return None };
+        if identities(root, folders) != self.roots {
+            return None;
+        }
+        let mut changed = BTreeSet::new();
+        for path in paths {
+            // What has its name now may be another folder.
+            self.folders.forget(&path);
+            if folders.contains(&path) {
+                changed.insert(path);
+            } else if folders.iter().any(|folder| path.starts_with(folder)) {
+                changed.extend(path.parent());
+            }
+        }
+        // What was removed is gone with all of its folders.
+        let is_there = |folder: &RelPath| root.metadata(folder).is_ok_and(|now| now.is_folder());
+        Some(changed.into_iter().filter(is_there).collect())
+    }
+}
+
+fn identities(root: &FileRoot, folders: &[RelPath]) -> Vec<Option<(u64, u64)>> {
+    let identity =
+        |folder| root.metadata(folder).ok().map(|now| now.stamp()).map(|now| (now.device, now.inode));
+    folders.iter().map(identity).collect()
+}
+
 /// Looks for what git would obey and was made, changed or completed since a moment.
-pub(crate) fn check(root: &FileRoot, before: &BuildFoldersBefore, since: Moment) -> BuildFolderFindings {
-    let mut check = Check::new(root, since, &before.folders, Some(before));
+pub(crate) fn check(root: &FileRoot, before: &mut BuildFoldersBefore, since: Moment) -> BuildFolderFindings {
+    let watch = before.watch.take().and_then(|mut watch| {
+        let changed = watch.changed(root, &before.folders)?;
+        Some((watch, changed))
+    });
+    let (mut check, roots) = match watch {
+        Some((BuildFolderWatch { folders, roots }, changed)) => {
+            let mut check = Check::new(root, since, &changed, Some(before)).watching(folders);
+            check.is_cut = before.is_cut;
+            (check, roots)
+        }
+        None => (Check::new(root, since, &before.folders, Some(before)), Vec::new()),
+    };
     check.walk();
+    let watch = check.watch.take().map(|folders| BuildFolderWatch { folders, roots });
     let mut findings = BuildFolderFindings { is_cut: check.is_cut, ..BuildFolderFindings::default() };
     let open = if check.obeyed.is_empty() { None } else { open_root(root).ok() };
     for (path, kind, refusal) in check.obeyed {
@@ -101,6 +193,7 @@ pub(crate) fn check(root: &FileRoot, before: &BuildFoldersBefore, since: Moment)
         let list = if is_gone { &mut findings.taken_away } else { &mut findings.left };
         list.push((path.to_string(), refusal));
     }
+    (before.watch, before.is_cut) = (watch, findings.is_cut);
     findings
 }
 
@@ -115,6 +208,10 @@ struct Check<'a> {
     files: BTreeMap<RelPath, FileStamp>,
     obeyed: Vec<(RelPath, FileKind, Refusal)>,
     is_cut: bool,
+    /// Watches every folder outside of repositories before it is examined, and those that are left out at the end.
+    /// `None` if the next examination cannot go by changes.
+    watch: Option<FolderWatch>,
+    examined: BTreeSet<RelPath>,
 }
 
 impl<'a> Check<'a> {
@@ -134,7 +231,15 @@ impl<'a> Check<'a> {
             files: BTreeMap::new(),
             obeyed: Vec::new(),
             is_cut: false,
+            watch: None,
+            examined: BTreeSet::new(),
         }
+    }
+
+    /// Takes watched folders for unchanged, unless they are new or among those that the check begins with.
+    fn watching(mut self, watch: FolderWatch) -> Check<'a> {
+        self.watch = Some(watch);
+        self
     }
 
     fn walk(&mut self) {
@@ -148,10 +253,32 @@ impl<'a> Check<'a> {
             let Some(folder) = queue.pop_front() else { return };
             if *left == 0 || self.left_entries == 0 {
                 self.is_cut = true;
+                self.watch(&folder);
+                for folder in
+                    std::mem::take(&mut self.changed).into_iter().chain(std::mem::take(&mut self.others))
+                {
+                    self.watch(&folder);
+                }
                 return;
             }
             *left -= 1;
-            self.folder(&folder);
+            if self.examined.insert(folder.clone()) {
+                self.folder(&folder);
+            }
+        }
+    }
+
+    /// Watches a folder in which changes are to be reported from now on.
+    fn watch(&mut self, folder: &RelPath) {
+        let Some(watch) = &mut self.watch else { return };
+        let watched = if watch.len() < WATCHED_FOLDERS {
+            watch.watch(folder)
+        } else {
+            Err(io::ErrorKind::Other.into())
+        };
+        // One that cannot be entered is not examined either, and its parent reports if that changes.
+        if watched.is_err_and(|error| error.kind() != io::ErrorKind::NotADirectory) {
+            self.watch = None;
         }
     }
 
@@ -161,7 +288,11 @@ impl<'a> Check<'a> {
 
     /// Looks at one folder outside of any repository.
     fn folder(&mut self, folder: &RelPath) {
+        self.watch(folder);
         let entries = self.entries(folder);
+        if self.left_entries == 0 {
+            self.watch = None;
+        }
         let has = |name: &[u8]| entries.iter().any(|(entry, _)| entry.eq_ignore_ascii_case(name));
         let is_bare = has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"));
         // Any of these may be what was missing, and the whole may have had another name.
@@ -176,11 +307,15 @@ impl<'a> Check<'a> {
             } else if is_bare {
                 self.in_repository(folder, &path, *metadata, is_part_new);
             } else if metadata.is_folder() && !is_bare {
-                let queue = if self.is_new(metadata) { &mut self.changed } else { &mut self.others };
+                let is_new = self.is_new(metadata);
+                if !is_new && self.watch.as_ref().is_some_and(|watch| watch.is_watched(&path)) {
+                    continue;
+                }
+                let queue = if is_new { &mut self.changed } else { &mut self.others };
                 if queue.len() < CHANGED_FOLDERS {
                     queue.push_back(path);
                 } else {
-                    self.is_cut = true;
+                    (self.is_cut, self.watch) = (true, None);
                 }
             }
         }
@@ -188,6 +323,7 @@ impl<'a> Check<'a> {
 
     /// Looks at one entry of the repository in `folder`, or at that itself, and at everything beneath.
     fn in_repository(&mut self, folder: &RelPath, path: &RelPath, metadata: Metadata, is_part_new: bool) {
+        self.watch = None;
         let mut waiting = vec![(path.clone(), metadata, is_part_new)];
         while let Some((path, metadata, is_part_new)) = waiting.pop() {
             if metadata.is_folder() {
@@ -263,7 +399,7 @@ impl<'a> Check<'a> {
             Ok(FolderAt::Folder(open)) => open,
             Ok(_) => return Vec::new(),
             Err(_) => {
-                self.is_cut = true;
+                (self.is_cut, self.watch) = (true, None);
                 return Vec::new();
             }
         };
@@ -279,6 +415,9 @@ impl<'a> Check<'a> {
         });
         self.left_entries = left;
         self.is_cut |= read.is_err() || left == 0;
+        if read.is_err() {
+            self.watch = None;
+        }
         let metadata = |name: Vec<u8>| {
             let entry = open.entry(&name).ok().flatten()?;
             Some((name, entry))
@@ -337,3 +476,6 @@ fn take_away(root: &FileRoot, path: &RelPath, kind: FileKind) -> Result<(), FsEr
     }
     result
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,24 +4,18 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use cow_layer::Layer;
 use rel_path::RelPath;
 use sandbox_exec::{LayerKind, LayerMount, Policy};
-use sandbox_fs::{FileKind, Visit, WalkLimits};
 use wap_core::WapError;
 
 use crate::adopt::build_folder_check::{BuildFoldersBefore, Moment, check};
-use crate::adopt::build_folders::BuildFolders;
 use crate::command::answer::CommandOutcome;
 use crate::command::effect_notes::EffectNotes;
 use crate::command::effects::Before;
 use crate::engine::LocalWorkspace;
 use crate::runs::EngineRun;
-
-/// The limits of the search for build folders. Those beyond it are part of the layer like other folders.
-const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Duration::from_millis(50) };
 
 /// The files that a command runs on.
 #[derive(Debug)]
@@ -64,7 +58,9 @@ impl LocalWorkspace {
         };
         let spec = layer.mount_spec();
         let uncovered = self.uncovered();
-        *self.written_through() = BuildFoldersBefore::look(&self.root, self.beneath_root(&uncovered));
+        let last = std::mem::take(&mut *self.written_through());
+        *self.written_through() =
+            BuildFoldersBefore::look_again(&self.root, self.beneath_root(&uncovered), last);
         let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(uncovered);
         // What may not be written in a repository is sorted out when changes are adopted.
         policy.with_git_writable().with_layer(mount)
@@ -80,10 +76,10 @@ impl LocalWorkspace {
 
     /// Takes out of git's way what a command has left in build folders since a moment, and says so.
     pub(crate) fn check_build_folders(&self, since: Moment, outcome: CommandOutcome) -> CommandOutcome {
-        let before = std::mem::take(&mut *self.written_through());
-        let findings = check(&self.root, &before, since);
+        let mut before = std::mem::take(&mut *self.written_through());
+        let findings = check(&self.root, &mut before, since);
         // Which folders they were is needed once more, when the other changes are judged.
-        *self.written_through() = BuildFoldersBefore::unseen(before.folders);
+        *self.written_through() = before.without_contents();
         let mut notes = EffectNotes {
             taken_away: findings.taken_away,
             not_taken_away: findings.left,
@@ -98,20 +94,10 @@ impl LocalWorkspace {
         notes.add_to(outcome)
     }
 
-    /// The build folders that are there: their contents can be made again, and would be a lot to copy.
+    /// Returns the build folders that are there: their contents can be made again, and would be a lot to copy.
     pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
-        let mut build_folders = BuildFolders::new(&self.root);
-        let mut folders = Vec::new();
-        let Ok(walk) = self.root.walk(&rel_path::RelPath::root(), SEARCH) else { return folders };
-        let walk = walk.visited_by(|entry| {
-            let is_git = entry.path.file_name() == Some(b".git");
-            if entry.kind != FileKind::Folder || is_git || self.hidden.hides(&entry.path) {
-                return Visit::Skip;
-            }
-            if build_folders.contains(&entry.path) { Visit::TakeOnly } else { Visit::Pass }
-        });
+        let folders = self.build_folders().current(&self.root, &self.hidden);
         let root = &self.config.policy.workspace;
-        folders.extend(walk.map(|entry| root.join(OsStr::from_bytes(entry.path.as_bytes()))));
-        folders
+        folders.iter().map(|folder| root.join(OsStr::from_bytes(folder.as_bytes()))).collect()
     }
 }

@@ -2,15 +2,17 @@
 //!
 //! Commands wrote the home, and may have put links anywhere in it. None is followed.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RawMode, RenameFlags, StatxFlags, mkdirat, openat, renameat_with,
-    statx,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, StatxFlags, mkdirat, openat,
+    renameat_with, statx,
 };
 use rustix::io::{Errno, Result};
 
@@ -36,34 +38,95 @@ impl HomeLease {
 /// Removes everything from a home that programs obey, by moving what is not a file to the trash.
 pub(super) fn remove_settings(home: &Path, trash: &Path) {
     let Ok(home) = openat(CWD, home, FOLDER, Mode::empty()) else { return };
-    for name in obeyed_settings::NAMES {
+    // A home has few of the names, and a look for each would take longer than all the rest.
+    let names = TopNames::list(&home);
+    let mut folders = Folders { home: &home, last: None };
+    for name in obeyed_settings::NAMES.iter().map(Path::new).filter(|name| names.may_hold(name)) {
         // What cannot be removed now is tried again before the next command.
-        let _ = remove_beneath(&home, Path::new(name), trash);
+        let _ = folders.remove(name, trash);
     }
     for name in START_UP_FILES {
         let is_empty = statx(&home, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)
             .is_ok_and(|status| kind(status.stx_mode) == FileType::RegularFile && status.stx_size == 0);
         if !is_empty {
-            let _ = remove_beneath(&home, Path::new(name), trash);
+            let _ = folders.remove(Path::new(name), trash);
         }
     }
 }
 
-fn kind(mode: u16) -> FileType {
-    FileType::from_raw_mode(RawMode::from(mode))
+/// The names in a home, to leave out most of those that are not there.
+struct TopNames {
+    /// In lower case. `None` if any name may be there.
+    names: Option<BTreeSet<Vec<u8>>>,
 }
 
-fn remove_beneath(home: &OwnedFd, path: &Path, trash: &Path) -> Result<()> {
-    let Some(name) = path.file_name() else { return Ok(()) };
-    let mut parent = openat(home, ".", FOLDER, Mode::empty())?;
-    for component in path.parent().into_iter().flat_map(Path::components) {
-        parent = match openat(&parent, component.as_os_str(), FOLDER, Mode::empty()) {
+impl TopNames {
+    /// The most names that are read.
+    const MOST: usize = 10_000;
+
+    fn list(home: &OwnedFd) -> TopNames {
+        let read = || -> Option<BTreeSet<Vec<u8>>> {
+            let mut names = BTreeSet::new();
+            for entry in Dir::read_from(home).ok()? {
+                let name = entry.ok()?.file_name().to_bytes().to_ascii_lowercase();
+                // A file system that ignores case may take a letter beyond ASCII for one of ours.
+                if !name.is_ascii() || names.len() == TopNames::MOST {
+                    return None;
+                }
+                names.insert(name);
+            }
+            Some(names)
+        };
+        TopNames { names: read() }
+    }
+
+    /// Checks whether a path beneath the home may be there.
+    fn may_hold(&self, path: &Path) -> bool {
+        let Some(Component::Normal(first)) = path.components().next() else { return true };
+        self.names.as_ref().is_none_or(|names| names.contains(&first.as_bytes().to_ascii_lowercase()))
+    }
+}
+
+/// The folders beneath a home, of which the last one stays open: many settings lie side by side.
+struct Folders<'a> {
+    home: &'a OwnedFd,
+    last: Option<(&'a Path, OwnedFd)>,
+}
+
+impl<'a> Folders<'a> {
+    fn remove(&mut self, path: &'a Path, trash: &Path) -> Result<()> {
+        let (Some(name), Some(parent)) = (path.file_name(), path.parent()) else { return Ok(()) };
+        if parent.as_os_str().is_empty() {
+            return clear(self.home, name, trash);
+        }
+        match &self.last {
+            Some((last, folder)) if *last == parent => clear(folder, name, trash),
+            _ => {
+                let Some(folder) = open_beneath(self.home, parent)? else { return Ok(()) };
+                let cleared = clear(&folder, name, trash);
+                self.last = Some((parent, folder));
+                cleared
+            }
+        }
+    }
+}
+
+/// Opens a folder beneath a home; `None` if it is not there.
+fn open_beneath(home: &OwnedFd, path: &Path) -> Result<Option<OwnedFd>> {
+    let mut folder: Option<OwnedFd> = None;
+    for component in path.components() {
+        let parent = folder.as_ref().unwrap_or(home);
+        folder = match openat(parent, component.as_os_str(), FOLDER, Mode::empty()) {
             // Not there, or something else than a folder: then nothing lies beneath it.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
-            opened => opened?,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+            opened => Some(opened?),
         };
     }
-    clear(&parent, name, trash)
+    Ok(folder)
+}
+
+fn kind(mode: u16) -> FileType {
+    FileType::from_raw_mode(RawMode::from(mode))
 }
 
 /// Takes an entry away, whatever it is: a folder is moved to the trash, since it may hold any number of files.
@@ -122,4 +185,29 @@ fn write_new(parent: &OwnedFd, trash: &Path, name: impl AsRef<OsStr>, contents: 
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(parent, name.as_ref(), flags, Mode::from_raw_mode(0o644))?;
     File::from(file).write_all(contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn settings_of_any_spelling_may_be_there_and_other_names_are_not_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".cargo", ".GitConfig", "notes"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let open = || openat(CWD, folder.path(), FOLDER, Mode::empty()).unwrap();
+        let names = TopNames::list(&open());
+        for (path, expected) in
+            [(".cargo/config", true), (".gitconfig", true), (".npmrc", false), (".config/git/config", false)]
+        {
+            assert_eq!(names.may_hold(Path::new(path)), expected, "{path}");
+        }
+        // On a file system that ignores case this may be `.ssh`.
+        fs::write(folder.path().join(".\u{17f}sh"), "").unwrap();
+        assert!(TopNames::list(&open()).may_hold(Path::new(".npmrc")));
+    }
 }

@@ -1,0 +1,87 @@
+//! Folders with files that git tracks, from the index of the root's repository.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use git_index::ObjectFormat;
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FileStamp};
+use wap_core::Exclusions;
+
+use crate::adopt::build_folder_check::Moment;
+use crate::git::guard::INDEX_BYTES;
+use crate::git::repository_context::format_on_disk;
+
+/// Folders, by the bytes of their paths.
+pub(crate) type FolderSet = Arc<BTreeSet<Vec<u8>>>;
+
+/// The tracked folders among those in the default exclusions, read again only when the index has changed: that of a large
+/// repository takes milliseconds.
+#[derive(Debug, Default)]
+pub(crate) struct TrackedFolders {
+    last: Option<(IndexIdentity, FolderSet)>,
+}
+
+/// The identity of an index; an equal one has the same entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct IndexIdentity {
+    /// `None` if there is no index.
+    stamp: Option<FileStamp>,
+    format: ObjectFormat,
+}
+
+impl TrackedFolders {
+    /// Returns the excluded folders with files that the index names; none if it cannot be read.
+    pub(crate) fn read(&mut self, root: &FileRoot) -> FolderSet {
+        let Ok(settings) = RelPath::parse(".git/config") else { return FolderSet::default() };
+        let Ok(index) = RelPath::parse(".git/index") else { return FolderSet::default() };
+        let now = Moment::now();
+        let opened = root.open_file(&index).ok();
+        let stamp = opened.as_ref().map(|file| file.metadata().stamp());
+        let identity = IndexIdentity { stamp, format: format_on_disk(root, &settings) };
+        if let Some((last, folders)) = &self.last
+            && *last == identity
+        {
+            return Arc::clone(folders);
+        }
+        let bytes = opened.and_then(|file| file.read_to_end(INDEX_BYTES).ok()).unwrap_or_default();
+        let folders = Arc::new(tracked_folders(&bytes, identity.format));
+        let is_settled = stamp.is_none_or(|stamp| !now.is_before(stamp.status_changed_nanoseconds));
+        self.last = is_settled.then(|| (identity, Arc::clone(&folders)));
+        folders
+    }
+}
+
+/// Returns the stamp of a file; `None` if it is not there, or was written so recently that another write within the same
+/// tick of the file system's clock would have the same stamp.
+pub(crate) fn settled_stamp(root: &FileRoot, path: &RelPath) -> Option<FileStamp> {
+    let now = Moment::now();
+    let stamp = root.metadata(path).ok()?.stamp();
+    (!now.is_before(stamp.status_changed_nanoseconds)).then_some(stamp)
+}
+
+fn tracked_folders(index: &[u8], format: ObjectFormat) -> BTreeSet<Vec<u8>> {
+    let exclusions = Exclusions::defaults();
+    let mut folders = BTreeSet::new();
+    let mut before = Vec::new();
+    let mut visit = |entry: git_index::Entry<'_>| {
+        let folder =
+            entry.path.iter().rposition(|byte| *byte == b'/').map_or(&b""[..], |at| &entry.path[..at]);
+        // What only keeps the folder in git says nothing about the rest. Entries come folder by folder.
+        let name = entry.path.get(folder.len()..).unwrap_or_default();
+        if folder == before || matches!(name, b"/.gitkeep" | b"/.gitignore" | b"/.keep") {
+            return;
+        }
+        before = folder.to_vec();
+        let ends = folder.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        for end in ends.chain([folder.len()]).filter(|end| *end > 0) {
+            let around = &folder[..end];
+            if exclusions.excludes(&String::from_utf8_lossy(around), true) {
+                folders.insert(around.to_vec());
+            }
+        }
+    };
+    // What a program of the user's left half written names fewer folders.
+    let _ = git_index::check(index, format, &mut visit);
+    folders
+}
