@@ -137,7 +137,7 @@ pub(crate) enum Command {
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
     /// Answer a request of an agent, which is an envelope or a reply with one in it.
-    Codali(CodaliOptions),
+    Codali(Box<CodaliOptions>),
     /// Build, show or search the index of the code.
     Index {
         #[command(subcommand)]

@@ -48,7 +48,7 @@ pub enum ProgramError {
     #[error("the program was not found (exit code 127): check its name, and that it is on PATH")]
     NotFound,
     /// The shell cannot execute it, by the exit code 126.
-    #[error("the program cannot be executed (exit code 126): it is no program, or not marked as one")]
+    #[error("the program cannot be executed (exit code 126): it is not a program, or not marked as one")]
     NotExecutable,
     /// It ended with another exit code than 0. Whatever it printed is not used.
     #[error("the program has failed: {0}; what it says stands above")]

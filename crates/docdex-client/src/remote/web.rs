@@ -29,9 +29,9 @@ pub struct WebPage {
 /// search engine shows, and are left out without one.
 pub(super) fn pages(answer: &Value) -> Result<Vec<WebPage>, IndexError> {
     let discovery = answer.get("webDiscovery").filter(|value| value.is_object()).ok_or_else(unreadable)?;
-    let found = list(discovery.pointer("/discovery/results"))?;
+    let results = list(discovery.pointer("/discovery/results"))?;
     let fetches = list(discovery.get("fetches"))?;
-    if found.is_empty() && fetches.is_empty() {
+    if results.is_empty() && fetches.is_empty() {
         let status = discovery.get("status").and_then(Value::as_str).unwrap_or("served");
         return match status {
             "served" | "ok" => Ok(Vec::new()),
@@ -43,16 +43,16 @@ pub(super) fn pages(answer: &Value) -> Result<Vec<WebPage>, IndexError> {
         };
     }
     let mut pages: Vec<WebPage> = Vec::new();
-    for one in fetches.iter().chain(found) {
+    for one in fetches.iter().chain(results) {
         let page = page(one)?;
-        match pages.iter_mut().find(|known| known.url == page.url) {
-            Some(known) => {
+        match pages.iter_mut().find(|earlier| earlier.url == page.url) {
+            Some(earlier) => {
                 // The search engine knows the title, the fetch the text.
-                if known.title.is_empty() {
-                    known.title = page.title;
+                if earlier.title.is_empty() {
+                    earlier.title = page.title;
                 }
-                if known.text.is_empty() {
-                    known.text = page.text;
+                if earlier.text.is_empty() {
+                    earlier.text = page.text;
                 }
             }
             None => pages.push(page),

@@ -4,3 +4,4 @@
 mod call;
 mod remote;
 mod remote_harm;
+mod web_pages;

@@ -138,10 +138,10 @@ impl Loop<'_> {
         self.console.progress(&format!("{}, {:.1} s", counts.join(", "), elapsed.as_secs_f64()));
         let touched = self.touched();
         if !touched.is_empty() {
-            let shown: Vec<String> = touched.iter().take(SHOWN_FILES).map(|path| one_line(path)).collect();
+            let names: Vec<String> = touched.iter().take(SHOWN_FILES).map(|path| one_line(path)).collect();
             let more = touched.len().saturating_sub(SHOWN_FILES);
             let more = if more > 0 { format!(" and {more} more (`agentd diff`)") } else { String::new() };
-            self.console.progress(&format!("changed: {}{more}", shown.join(", ")));
+            self.console.progress(&format!("changed: {}{more}", names.join(", ")));
         }
         if let Some(last) = last_test {
             self.console.progress(&format!("the last test: {}", one_line(last)));

@@ -34,14 +34,14 @@ fn each_bad_program_ends_the_flow_with_its_reason() {
 }
 
 #[test]
-fn a_builder_whose_edits_are_refused_is_told_asked_once_more_and_given_up() {
+fn a_builder_whose_edits_are_refused_gets_the_reasons_and_a_second_try() {
     let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", REFUSED), ("builder-2", REFUSED)]);
     let ran = flow.run(&[]).exits(1).says("nothing that the builder wrote could be applied");
     ran.says("describe the task in other words, or use another model");
     assert_eq!(flow.calls(), "architect 1\nbuilder 1\nbuilder 2\n");
-    let told = flow.prompt("builder-2");
-    assert!(told.contains("FAILED: Failed to edit 'greet.txt'"), "{told}");
-    assert!(told.contains("Send the edits that failed once more, corrected, and no others."), "{told}");
+    let second = flow.prompt("builder-2");
+    assert!(second.contains("FAILED: Failed to edit 'greet.txt'"), "{second}");
+    assert!(second.contains("Send the edits that failed once more, corrected, and no others."), "{second}");
     assert_eq!(flow.project.read("greet.txt"), "hello\n");
     // Prose without any edit is the same.
     let prose = "I would change the greeting.\n";
@@ -57,7 +57,7 @@ fn an_architect_without_targets_is_asked_once_more_and_given_up() {
     flow.run(&[]).exits(1).says("the architect's plan names no files under plan_targets");
     assert_eq!(flow.calls(), "architect 1\narchitect 2\n");
     assert!(flow.prompt("architect-2").contains("the plan names no files: give the whole plan again"));
-    // The control: with targets the second time it goes on.
+    // The control: with targets the second time it continues.
     let replies = [
         ("architect-1", vague),
         ("architect-2", PLAN),

@@ -7,7 +7,7 @@ use crate::fixture::at_once::at_once;
 use crate::fixture::daemon::{Daemon, eventually, has_ended};
 use crate::fixture::project::Ran;
 
-/// A program, and what becomes of it.
+/// A program, with the end that it leads to.
 struct Bad {
     command: &'static str,
     says: &'static str,
