@@ -34,7 +34,10 @@ fn tally(test: &str, cases: &[Case]) -> Tally {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match case.missing_program() {
                         Some(program) => skip(test, &format!("{}: {program} is not installed", case.name)),
-                        None => tally.lock().unwrap().add(case, &case.run()),
+                        None => {
+                            let said = case.run();
+                            tally.lock().unwrap().add(case, said.as_ref());
+                        }
                     }
                 }
             });
@@ -53,12 +56,14 @@ fn judge(test: &str, cases: &[Case]) {
 
 #[test]
 fn a_selection_of_refusals_is_named_and_ordinary_commands_have_none() {
-    let chosen: Vec<Case> = cases().into_iter().step_by(SHORT_RUN_STRIDE).collect();
+    // The full run wants the programs of all cases; here those count that this machine has.
+    let present = cases().into_iter().filter(|case| case.missing_program().is_none());
+    let chosen: Vec<Case> = present.step_by(SHORT_RUN_STRIDE).collect();
     judge("command::receipts::a_selection_of_refusals_is_named_and_ordinary_commands_have_none", &chosen);
 }
 
 #[test]
-#[ignore = "400 commands: `cargo xtask soak denied`"]
+#[ignore = "550 commands: `cargo xtask soak denied`"]
 fn every_refusal_is_named_and_ordinary_commands_have_none() {
     // A part of the names of those that are to run, for work on them.
     if let Ok(part) = std::env::var("DENIED_CASES") {

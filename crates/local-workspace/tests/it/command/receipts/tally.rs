@@ -11,11 +11,16 @@ pub(super) struct Tally {
     named: usize,
     ordinary: usize,
     false_receipts: usize,
+    without_limit: usize,
     complaints: Vec<String>,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, case: &Case, said: &Said) {
+    pub(super) fn add(&mut self, case: &Case, said: Option<&Said>) {
+        let Some(said) = said else {
+            self.without_limit += 1;
+            return;
+        };
         let complaint = case.complaint(said);
         if case.is_refused() {
             self.refused += 1;
@@ -42,9 +47,12 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { refused, named, ordinary, false_receipts, complaints } = self;
+        let Tally { refused, named, ordinary, false_receipts, without_limit, complaints } = self;
         writeln!(f, "refused {refused}, named with the right cause {named} ({} %)", self.named_percent())?;
         writeln!(f, "ordinary {ordinary}, with a receipt {false_receipts}")?;
+        if *without_limit > 0 {
+            writeln!(f, "left out {without_limit}: this user cannot limit a whole command")?;
+        }
         complaints.iter().try_for_each(|complaint| writeln!(f, "- {complaint}"))
     }
 }
