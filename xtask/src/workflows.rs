@@ -57,6 +57,7 @@ pub fn workflows(root: &Path, run: &WorkflowRun) -> Result<(), TaskError> {
     for (name, group) in groups.iter().filter(|(name, _)| run.groups.is_empty() || run.groups.contains(name))
     {
         let mut rows = Vec::new();
+        let machine = page::machine();
         let is_chosen =
             |workflow: &&Workflow| run.only.as_ref().is_none_or(|part| workflow.name.contains(part));
         for workflow in group.workflows.iter().filter(is_chosen) {
@@ -67,7 +68,7 @@ pub fn workflows(root: &Path, run: &WorkflowRun) -> Result<(), TaskError> {
             not_run += usize::from(row.is_none());
             rows.push((workflow, row));
         }
-        let section = page::section(&rows);
+        let section = page::section(&machine, &rows);
         if run.print || run.only.is_some() {
             println!("{section}");
         } else {

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use crate::TaskError;
 
-/// Writes a section into the page, instead of the one with the same heading. A page that does not exist starts with
-/// `beginning`.
+/// Writes a section into the page, instead of the one with the same heading, and `beginning` in front of all sections.
 ///
 /// # Errors
 ///
@@ -17,9 +16,15 @@ pub(crate) fn write_section(
     heading: &str,
     text: &str,
 ) -> Result<(), TaskError> {
-    let before = fs::read_to_string(page).unwrap_or_else(|_| beginning.to_owned());
+    let before = fs::read_to_string(page).unwrap_or_default();
+    let before = with_beginning(&before, beginning);
     let source = |source| TaskError::Unwritable { path: page.to_owned(), source };
     fs::write(page, with_section(&before, heading, text)).map_err(source)
+}
+
+fn with_beginning(page: &str, beginning: &str) -> String {
+    let sections = page.find("\n## ").map_or("", |at| &page[at..]);
+    format!("{beginning}{sections}")
 }
 
 fn with_section(page: &str, heading: &str, text: &str) -> String {
@@ -39,7 +44,13 @@ fn with_section(page: &str, heading: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_section;
+    use super::{with_beginning, with_section};
+
+    #[test]
+    fn a_beginning_is_written_in_front_of_the_sections() {
+        assert_eq!(with_beginning("", "# Page\n"), "# Page\n");
+        assert_eq!(with_beginning("# Old\n\nText.\n\n## One\n\n1\n", "# Page\n"), "# Page\n\n## One\n\n1\n");
+    }
 
     #[test]
     fn a_section_takes_the_place_of_the_one_with_its_heading() {

@@ -17,17 +17,27 @@ command succeeds, its output is as expected, and the files that it makes are in 
 command is refused by design: the row has the reason, and what a user sees. As root, many rows run once more, confined, as an
 ordinary user.
 
-The times are those of all commands of a row together, the shortest of the runs after the first one, plain and confined in turn. The
-goal is at most 1.2 times the plain time; a row beyond it has its factor in bold. Each command costs some milliseconds to
-confine, so rows of short commands are beyond it.
+The times are those of all commands of a row together, the shortest of up to three runs after the first one, plain and
+confined in turn; a row that takes a minute is measured once. The goal is at most 1.2 times the plain time; a row beyond it has its
+factor in bold. Each command has a fixed cost, to be confined and to have its changes recorded and adopted, that grows with
+the load of the machine: rows of short commands are beyond the goal.
 ";
 
 /// The factor beyond which a row misses the goal.
 const GOAL: f64 = 1.2;
 
+/// Describes the machine: its cores and how busy they are.
+pub(super) fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let averages = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = averages.split(' ').next().unwrap_or_default();
+    format!("{cores} cores, with a load average of {load} when the runs began.")
+}
+
 /// Renders the table of a group. A row without results is a workflow whose programs are missing.
-pub(super) fn section(rows: &[(&Workflow, Option<Row>)]) -> String {
-    let mut text = String::from(
+pub(super) fn section(machine: &str, rows: &[(&Workflow, Option<Row>)]) -> String {
+    let mut text = format!("{machine}\n\n");
+    text.push_str(
         "| workflow | plain | confined | as an ordinary user | plain time | confined time | factor | remarks |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
