@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use crate::launcher::carriage::Carriage;
 use crate::launcher::drain::{Drain, OutputObserver, OutputStream};
 use crate::launcher::home::HomeLease;
+use crate::launcher::host_servers;
 use crate::launcher::killer::Killer;
 use crate::launcher::outcome::{Ending, Outcome, Signal};
 use crate::launcher::private_folder::PrivateFolder;
@@ -169,6 +170,9 @@ impl Running {
             if !state.killed {
                 let is_late = now >= deadline;
                 let is_over = self.shell_end.is_some() && is_drained;
+                if is_over && let Some(carriage) = &self.carriage {
+                    carriage.hand_over(DRAIN_LIMIT);
+                }
                 if is_late || is_over {
                     self.killer.kill();
                     state.killed = true;
@@ -201,6 +205,7 @@ impl Running {
         let refused_outside = self.carriage.take().map(Carriage::finish).unwrap_or_default();
         let mut denied = Vec::new();
         if !ending.is_success() {
+            self.denials.retain_loopback(host_servers::has_loopback_server);
             denied = self.denials.describe(has_names);
             denied.extend(refused_outside);
             denied.truncate(MOST_DENIALS);
