@@ -7,7 +7,6 @@ mod cargo_settings;
 mod carriage;
 pub(crate) mod drain;
 pub(crate) mod home;
-mod host_servers;
 pub(crate) mod killer;
 mod link;
 pub(crate) mod network_holder;

@@ -1,6 +1,7 @@
 //! The confinement in force on this machine, measured by attacks in a real child.
 
 pub(crate) mod denial;
+pub(crate) mod host_servers;
 pub(crate) mod remedy;
 
 use std::fmt;

@@ -10,7 +10,6 @@ use rustix::io::Errno;
 use crate::launcher::carriage::Carriage;
 use crate::launcher::drain::{Drain, OutputObserver, OutputStream};
 use crate::launcher::home::HomeLease;
-use crate::launcher::host_servers;
 use crate::launcher::killer::Killer;
 use crate::launcher::outcome::{Ending, Outcome, Signal};
 use crate::launcher::private_folder::PrivateFolder;
@@ -18,6 +17,7 @@ use crate::launcher::spool::Spool;
 use crate::policy::ExecLimits;
 use crate::policy::shell_command::Timeout;
 use crate::report::denial::{Denial, Denials, MOST_DENIALS};
+use crate::report::host_servers;
 use crate::spawner::channel::{self, Status};
 
 /// The time for draining output after the shell's end, or after a kill.
