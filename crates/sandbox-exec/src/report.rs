@@ -2,6 +2,7 @@
 
 pub(crate) mod denial;
 pub(crate) mod file_view;
+pub(crate) mod host_servers;
 pub(crate) mod printed;
 pub(crate) mod remedy;
 

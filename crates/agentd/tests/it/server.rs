@@ -7,6 +7,7 @@ mod llm4s;
 mod load;
 mod mcp;
 mod named_network;
+mod network_limits;
 mod processes;
 mod real_clients;
 mod setup;

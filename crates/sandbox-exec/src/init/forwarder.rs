@@ -71,9 +71,12 @@ pub(crate) fn start(
 ) -> Result<(), StepError> {
     route::add().at(Step::Network)?;
     let datagrams = UdpSocket::bind((NAME_SERVER, NAME_PORT)).at(Step::Network)?;
-    let queries = TcpListener::bind((NAME_SERVER, NAME_PORT)).at(Step::Network)?;
+    let ports = Names::ports(&allowed);
+    // Where some name is allowed at this port, connections to it come here as well.
+    let own = if ports.contains(&NAME_PORT) { Ipv4Addr::UNSPECIFIED } else { NAME_SERVER };
+    let queries = TcpListener::bind((own, NAME_PORT)).at(Step::Network)?;
     let listen = |port| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port));
-    let ports: Vec<TcpListener> = Names::ports(&allowed)
+    let ports: Vec<TcpListener> = ports
         .into_iter()
         .filter(|port| *port != NAME_PORT)
         .map(listen)
@@ -156,6 +159,7 @@ impl Forwarder<'_> {
             let ready: Vec<bool> = watched.iter().map(|socket| !socket.revents().is_empty()).collect();
             let [is_over, has_datagram, has_client, rest @ ..] = ready.as_slice() else { return };
             if *is_over {
+                self.hand_out_rest();
                 return;
             }
             let (ports, clients) = rest.split_at(self.ports.len());
@@ -184,11 +188,18 @@ impl Forwarder<'_> {
         }
     }
 
-    fn accept_client(&mut self) {
-        let Ok((stream, _)) = self.queries.accept() else { return };
-        if stream.set_nonblocking(true).is_err() {
-            return;
+    fn accept_client(&mut self) -> bool {
+        let Ok((stream, _)) = self.queries.accept() else { return false };
+        let is_query = |own: SocketAddr| own.ip() == IpAddr::V4(NAME_SERVER);
+        if !stream.local_addr().is_ok_and(is_query) {
+            self.pass_on(&stream);
+        } else if stream.set_nonblocking(true).is_ok() {
+            self.add_client(stream);
         }
+        true
+    }
+
+    fn add_client(&mut self, stream: TcpStream) {
         if self.clients.len() >= MOST_NAME_CLIENTS {
             self.clients.remove(0);
         }
@@ -229,23 +240,39 @@ impl Forwarder<'_> {
         Some(reply)
     }
 
-    /// Accepts a connection and hands it out, or resets it.
-    fn hand_out(&mut self, index: usize) {
-        let Ok((stream, _)) = self.ports[index].accept() else { return };
-        let Ok(SocketAddr::V4(own)) = stream.local_addr() else { return reset(&stream) };
+    /// Accepts a connection and hands it out, or resets it; false if there is none.
+    fn hand_out(&mut self, index: usize) -> bool {
+        let Ok((stream, _)) = self.ports[index].accept() else { return false };
+        self.pass_on(&stream);
+        true
+    }
+
+    /// Hands out the connections that wait to be accepted. The command has ended, or the launcher is gone.
+    fn hand_out_rest(&mut self) {
+        for index in 0..self.ports.len() {
+            while self.hand_out(index) {}
+        }
+        while self.accept_client() {}
+    }
+
+    /// Hands a connection out, or resets it.
+    fn pass_on(&mut self, stream: &TcpStream) {
+        let Ok(SocketAddr::V4(own)) = stream.local_addr() else { return reset(stream) };
         let (address, port) = (*own.ip(), own.port());
         let Some(name) = self.names.name_of(address).map(str::to_owned) else {
             if names::is_in_range(IpAddr::V4(address)) {
                 self.report(Denial::Unreachable(own.into()));
+            } else if address.is_loopback() {
+                self.report(Denial::Loopback(own.into()));
             }
-            return reset(&stream);
+            return reset(stream);
         };
         if !self.names.allows(&name, port) {
             self.report(Denial::Port(name, port));
-            return reset(&stream);
+            return reset(stream);
         }
         if channel::send(self.outward, &encode(&name, port), &[stream.as_fd()]).is_err() {
-            reset(&stream);
+            reset(stream);
         }
     }
 

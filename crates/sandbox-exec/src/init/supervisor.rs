@@ -11,6 +11,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{Errno, Result};
 use rustix::net::sockopt::socket_type;
@@ -19,6 +20,7 @@ use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, PidfdGetfdFlags, Signal, WaitOptions, pidfd_getfd, pidfd_open,
     set_dumpable_behavior, set_parent_process_death_signal, wait,
 };
+use rustix::time::Timespec;
 
 use crate::child::confine;
 use crate::init::EXIT_BROKEN;
@@ -140,9 +142,8 @@ impl Supervisor {
 
     /// Checks whether the filter is in force for no process any more.
     fn is_over(&self) -> bool {
-        use rustix::event::{PollFd, PollFlags, poll};
         let mut watched = [PollFd::new(&self.listener, PollFlags::IN)];
-        poll(&mut watched, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
+        poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
             && watched[0].revents().contains(PollFlags::HUP)
     }
 
@@ -316,8 +317,22 @@ impl Connection {
         }
         let is_unreachable = matches!(made, Err(Errno::NETUNREACH | Errno::HOSTUNREACH));
         let is_datagram = socket_type(&self.socket).is_ok_and(|kind| kind == SocketType::DGRAM);
-        Denial::of_connection(&self.address, is_datagram, is_unreachable)
-            .or_else(|| Denial::of_other_port(&self.address, named_ports).filter(|_| !is_datagram))
+        Denial::of_connection(&self.address, is_datagram, is_unreachable).or_else(|| {
+            let other_port = || Denial::of_other_port(&self.address, named_ports);
+            let loopback = || self.is_refused(made).then(|| Denial::of_loopback(&self.address)).flatten();
+            other_port().or_else(loopback).filter(|_| !is_datagram)
+        })
+    }
+
+    /// Checks whether nothing has accepted the connection. On the loopback interface that is known at once.
+    fn is_refused(&self, made: Result<()>) -> bool {
+        let has_failed = || {
+            let mut watched = [PollFd::new(&self.socket, PollFlags::OUT)];
+            // Unlike the socket's own error, which is the caller's to read, this can be looked at again.
+            poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
+                && watched[0].revents().contains(PollFlags::ERR)
+        };
+        matches!(made, Err(Errno::CONNREFUSED)) || matches!(made, Err(Errno::INPROGRESS)) && has_failed()
     }
 }
 

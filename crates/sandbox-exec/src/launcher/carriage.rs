@@ -1,7 +1,11 @@
 //! The thread that takes connections from a command's forwarder and gives them to the policy's carrier.
 
 use std::os::fd::OwnedFd;
+use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::net::{Shutdown, shutdown};
 
 use crate::init::forwarder;
 use crate::policy::network::Carrier;
@@ -12,11 +16,16 @@ use crate::spawner::channel;
 #[derive(Debug)]
 pub(crate) struct Carriage {
     thread: JoinHandle<Vec<Denied>>,
+    inward: OwnedFd,
+    /// Disconnected when everything has come from the forwarder.
+    served: Receiver<()>,
 }
 
 impl Carriage {
     /// Serves what comes from the forwarder at the other end.
     pub(crate) fn start(inward: OwnedFd, mut carrier: Box<dyn Carrier>) -> std::io::Result<Carriage> {
+        let own_end = inward.try_clone()?;
+        let (is_serving, served) = mpsc::channel::<()>();
         let serve = move || {
             // The end of the stream, or an error, says that the forwarder has ended.
             while let Ok(Some((message, descriptors))) = channel::receive(&inward) {
@@ -26,10 +35,20 @@ impl Carriage {
                     carrier.carry(name, port, stream);
                 }
             }
+            drop(is_serving);
             carrier.refusals()
         };
         let thread = std::thread::Builder::new().name("network of a command".into()).spawn(serve)?;
-        Ok(Carriage { thread })
+        Ok(Carriage { thread, inward: own_end, served })
+    }
+
+    /// Has the forwarder pass on the connections that the command has opened and that it has not accepted yet, and end. Waits for
+    /// that, but no longer than `limit`.
+    pub(crate) fn hand_over(&self, limit: Duration) {
+        // A forwarder that is gone has nothing to pass on.
+        let _ = shutdown(&self.inward, Shutdown::Write);
+        // Nothing is ever sent.
+        let _ = self.served.recv_timeout(limit);
     }
 
     /// Returns what the carrier refused. The command must have ended.

@@ -21,7 +21,7 @@ use crate::policy::ExecLimits;
 use crate::policy::shell_command::Timeout;
 use crate::report::denial::{Denial, Denials, Denied, HIGHEST_COUNT, MOST_DENIALS};
 use crate::report::file_view::FileView;
-use crate::report::printed;
+use crate::report::{host_servers, printed};
 use crate::spawner::channel::{self, Status};
 
 /// The time for draining output after the shell's end, or after a kill.
@@ -182,6 +182,9 @@ impl Running {
             if !state.killed {
                 let is_late = now >= deadline;
                 let is_over = self.shell_end.is_some() && is_drained;
+                if is_over && let Some(carriage) = &self.carriage {
+                    carriage.hand_over(DRAIN_LIMIT);
+                }
                 if is_late || is_over {
                     self.jobs.retain_mut(BackgroundJob::is_alive);
                     self.killer.kill();
@@ -215,6 +218,7 @@ impl Running {
         let refused_outside = self.carriage.take().map(Carriage::finish).unwrap_or_default();
         let mut denied = Vec::new();
         if !ending.is_success() {
+            self.denials.retain_loopback(host_servers::has_loopback_server);
             denied = self.denials.describe(has_names);
             denied.extend(refused_outside);
             denied.extend(self.refused_processes(&state));

@@ -79,6 +79,8 @@ pub(crate) enum Denial {
     Port(String, u16),
     /// A port at which no name is allowed.
     OtherPort(u16),
+    /// A port of the loopback interface at which nothing of the command listens.
+    Loopback(SocketAddr),
     /// No socket of the command's own is bound to this file.
     UnixSocket(String),
     /// Nothing is at this path, at which a service of the host or an ssh-agent would listen.
@@ -118,6 +120,12 @@ impl Denial {
         is_other.then_some(Denial::OtherPort(port))
     }
 
+    /// Returns the refusal of a TCP connection to the loopback interface that nothing of the command has accepted. It was meant
+    /// for the host's, if that has a server there.
+    pub(crate) fn of_loopback(address: &[u8]) -> Option<Denial> {
+        internet_address(address).filter(|address| address.ip().is_loopback()).map(Denial::Loopback)
+    }
+
     /// Returns the refusal of a system call other than a connection.
     pub(crate) fn of_call(call: i64, arguments: &[u64; 6]) -> Denial {
         // The kernel looks at the lower half.
@@ -140,6 +148,7 @@ impl Denial {
             Denial::Lookup(name) => (b'l', name.clone()),
             Denial::Port(name, port) => (b'p', format!("{name} {port}")),
             Denial::OtherPort(port) => (b'o', port.to_string()),
+            Denial::Loopback(address) => (b'b', address.to_string()),
             Denial::UnixSocket(path) => (b'u', path.clone()),
             Denial::HostService(path) => (b'h', path.clone()),
             Denial::UnixDatagrams => (b'd', String::new()),
@@ -165,6 +174,7 @@ impl Denial {
             }
             b'o' => Denial::OtherPort(text.parse().ok()?),
             b'h' => Denial::HostService(text.to_owned()),
+            b'b' => Denial::Loopback(text.parse().ok()?),
             b'd' => Denial::UnixDatagrams,
             b'i' => Denial::SetId,
             b'v' => Denial::Device,
@@ -239,6 +249,15 @@ impl Denial {
             ),
             Denial::Lookup(name) | Denial::Port(name, _) => (one_line(name), OFF.to_owned(), ON),
             Denial::OtherPort(port) => (format!("connect port {port} of a name"), OFF.to_owned(), ON),
+            Denial::Loopback(address) => {
+                let why = "a command has a loopback interface of its own, without the host's servers";
+                let entry = match address.ip() {
+                    IpAddr::V4(ip) => format!("NAME:{}@{ip}", address.port()),
+                    IpAddr::V6(ip) => format!("NAME:{}@[{ip}]", address.port()),
+                };
+                let allow = Some(format!("--network allow={entry}"));
+                return Denied::new(format!("connect {address}"), why.to_owned(), allow, count);
+            }
             Denial::UnixDatagrams => (
                 "make a Unix datagram socket".to_owned(),
                 "it could reach other programs, and network is off".to_owned(),
@@ -274,6 +293,14 @@ impl Denials {
             _ => return false,
         }
         true
+    }
+
+    /// Leaves out connections to ports of the loopback interface at which the host has no server either.
+    pub(crate) fn retain_loopback(&mut self, is_served: impl Fn(u16) -> bool) {
+        self.entries.retain(|(denial, _)| match denial {
+            Denial::Loopback(address) => is_served(address.port()),
+            _ => true,
+        });
     }
 
     /// Describes them for readers.

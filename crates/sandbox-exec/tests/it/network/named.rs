@@ -153,7 +153,25 @@ fn the_loopback_of_the_host_stays_out_of_reach() {
             let (outcome, carried) = run_named(fixture, &[("registry.example", ports)], &text);
             assert!(!outcome.ending.is_success() && carried.is_empty(), "{outcome:?}");
             assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+            let receipt = format!(
+                "connect 127.0.0.1:{port} · a command has a loopback interface of its own, without the host's servers · \
+                 --network allow=NAME:{port}@127.0.0.1"
+            );
+            assert_eq!(denied(&outcome)[0], receipt);
         }
+        // A program that does not wait for its connection, and one without any name.
+        let text = python(&format!(
+            "import socket, select, sys\ns = socket.socket()\ns.setblocking(False)\n\
+             s.connect_ex((\"127.0.0.1\", {port}))\nselect.select([], [s], [])\n\
+             sys.exit(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))"
+        ));
+        fixture.policy.network = NetworkPolicy::Off;
+        let outcome = run(fixture, &text);
+        assert_eq!(outcome.ending, Ending::Exited(111), "the program has the error: {outcome:?}");
+        assert_eq!(denied(&outcome).len(), 1, "{outcome:?}");
+        // Where the host has no server, nothing is reported: programs look for their own.
+        drop(listener);
+        assert_eq!(denied(&run(fixture, &text)), [""; 0]);
     });
 }
 
@@ -167,6 +185,43 @@ fn a_thousand_connections_are_carried_and_end_with_the_command() {
         );
         let (outcome, carried) = run_named(fixture, &[("registry.example", &[443])], &text);
         assert_eq!((stdout(&outcome).as_str(), carried.len()), ("1000\n", 1000), "{}", stderr(&outcome));
+    });
+}
+
+#[test]
+fn connections_of_a_command_that_ends_at_once_are_carried() {
+    at_level_full("network::named::connections_of_a_command_that_ends_at_once_are_carried", |fixture| {
+        let text = python(
+            "import os, socket\n\
+             for _ in range(40): socket.create_connection((\"registry.example\", 443)).sendall(b\"last words\")\n\
+             os._exit(0)",
+        );
+        for _ in 0..10 {
+            let (outcome, carried) = run_named(fixture, &[("registry.example", &[443])], &text);
+            assert_eq!((outcome.ending.clone(), carried.len()), (Ending::Exited(0), 40), "{outcome:?}");
+        }
+    });
+}
+
+#[test]
+fn a_name_at_the_port_of_name_servers_is_reached_over_tcp() {
+    at_level_full("network::named::a_name_at_the_port_of_name_servers_is_reached_over_tcp", |fixture| {
+        let query = "q = socket.create_connection((\"198.18.0.1\", 53))\n\
+             label = lambda text: bytes([len(text)]) + text\n\
+             query = struct.pack(\">6H\", 9, 256, 1, 0, 0, 0) + label(b\"dns\") + label(b\"example\") + \
+             b\"\\0\" + struct.pack(\">2H\", 1, 1)\n\
+             q.sendall(struct.pack(\">H\", len(query)) + query)\nprint(socket.inet_ntoa(q.recv(99)[-4:]))\n";
+        let text = python(&format!(
+            "import socket, struct\n{query}s = socket.create_connection((\"dns.example\", 53))\n\
+             s.sendall(b\"hello\\n\")\ns.shutdown(socket.SHUT_WR)\nprint(s.makefile().read().split())"
+        ));
+        let (outcome, carried) = run_named(fixture, &[("dns.example", &[53])], &text);
+        assert_eq!(stdout(&outcome), "198.18.1.0\n['dns.example', '53', 'hello']\n", "{}", stderr(&outcome));
+        assert_eq!(carried, [("dns.example".to_owned(), 53)]);
+        // The control: where no name is allowed at that port, nothing but queries is answered there.
+        let (outcome, carried) = run_named(fixture, &[("dns.example", &[443])], &text);
+        assert!(!outcome.ending.is_success() && carried.is_empty(), "{outcome:?}");
+        assert!(stdout(&outcome).starts_with("198.18.1.0\n"), "{}", stderr(&outcome));
     });
 }
 
