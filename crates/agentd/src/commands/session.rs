@@ -48,6 +48,9 @@ struct Started {
     session: String,
     sequence: u32,
     outbox: String,
+    /// The files of its parts, if it is too long for one paste.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<String>,
     /// The workspace, where that is a folder above the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<String>,
@@ -96,6 +99,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             session: session.session_id.to_string(),
             sequence: session.sequence_number,
             outbox: outbox_path(&sessions, &session),
+            parts: parts(&sessions, &session),
             workspace: found_workspace(common),
         });
     } else {
@@ -287,28 +291,36 @@ fn introduce(
 
 fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
     let number = session.sequence_number;
-    let text =
-        if session.paste_characters.is_some() { sessions.outbox(session).ok().flatten() } else { None };
-    let parts = text.map(|text| session.outbox_parts(&text)).unwrap_or_default();
+    let parts = parts(sessions, session);
     if parts.is_empty() {
         console.progress(&format!("message {number} to copy into the chat:"));
         console.progress(&format!("  {}", outbox_path(sessions, session)));
     } else {
         console.progress(&format!("message {number} to copy into the chat, in {} parts:", parts.len()));
-        for (name, _) in parts {
-            console.progress(&format!("  {}", sessions.folders().outbox_path(&name).display()));
-        }
+        parts.iter().for_each(|part| console.progress(&format!("  {part}")));
     }
     console.progress("save the reply as a .txt file in:");
     console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
 }
 
-/// Puts the pending message on the clipboard, or says that it cannot be.
+/// Returns the files of the parts of the pending message; none if it fits into one paste.
+fn parts(sessions: &SharedSessions, session: &Session) -> Vec<String> {
+    let text = session.paste_characters.and_then(|_| sessions.outbox(session).ok().flatten());
+    let parts = text.map(|text| session.outbox_parts(&text)).unwrap_or_default();
+    let path = |(name, _): (String, String)| sessions.folders().outbox_path(&name).display().to_string();
+    parts.into_iter().map(path).collect()
+}
+
+/// Puts the pending message on the clipboard, or the first part of it, or says that it cannot be.
 fn copy(console: Console, sessions: &SharedSessions, session: &Session) -> Result<(), Failure> {
     let text = sessions.outbox(session)?.unwrap_or_default();
     let number = session.sequence_number;
+    let (what, text) = match session.outbox_parts(&text).into_iter().next() {
+        Some((_, part)) => (format!("the first part of message {number}"), part),
+        None => (format!("message {number}"), text),
+    };
     match clipboard::copy(&text) {
-        Some(program) => console.progress(&format!("message {number} is on the clipboard ({program})")),
+        Some(program) => console.progress(&format!("{what} is on the clipboard ({program})")),
         None => {
             console.notice(&format!("the clipboard cannot be used: {NO_CLIPBOARD}; copy the file instead"));
         }

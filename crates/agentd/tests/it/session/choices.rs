@@ -94,11 +94,14 @@ fn a_budget_bounds_every_message_and_says_what_is_left_out() {
 fn a_message_that_is_too_long_for_one_paste_is_written_in_parts() {
     let project = Project::new();
     project.write("a.txt", "one\n");
-    let id = project.begin_with(&["new", "--no-wait", "--json", "--paste", "2500", "read"]);
+    let started = project.run(&["new", "--no-wait", "--json", "--paste", "2500", "read"]).ok().json();
+    let id = started["session"].as_str().unwrap().to_owned();
     let whole = project.outbox(&id, 1);
     let names: Vec<_> = project.names("outbox").into_iter().filter(|name| name.contains("_part")).collect();
     let count = names.len();
     assert!(count > 1, "{whole}");
+    let parts = started["parts"].as_array().unwrap();
+    assert!(parts.len() == count && parts[0].as_str().unwrap().ends_with(&names[0]), "{started}");
     for (index, name) in names.iter().enumerate() {
         let number = index + 1;
         assert_eq!(*name, format!("{id}_seq0001_part{number}of{count}.txt"));
@@ -302,10 +305,12 @@ fn copy_puts_every_message_on_the_clipboard_or_says_why_not() {
     let project = Project::new();
     let programs = project.folder().join("programs");
     fs::create_dir(&programs).unwrap();
-    let run = |path: &str| {
-        let mut command = project.command(&["new", "--no-wait", "--copy", "--json", "copy this"]);
+    let run_with = |path: &str, more: &[&str]| {
+        let arguments = [&["new", "--no-wait", "--copy", "--json", "copy this"], more].concat();
+        let mut command = project.command(&arguments);
         Ran::of(command.env("PATH", path).output().unwrap()).ok()
     };
+    let run = |path: &str| run_with(path, &[]);
     let only_system = "/nonexistent".to_owned();
     run(&only_system).says("the clipboard cannot be used").says("copy the file instead");
     let program = programs.join("xclip");
@@ -318,5 +323,9 @@ fn copy_puts_every_message_on_the_clipboard_or_says_why_not() {
     write_program(&broken, "#!/bin/sh\nexit 1\n");
     let ran = run(programs.to_str().unwrap()).says("message 1 is on the clipboard (xclip)");
     let id = ran.json()["session"].as_str().unwrap().to_owned();
-    assert_eq!(fs::read_to_string(clipboard).unwrap(), project.outbox(&id, 1));
+    assert_eq!(fs::read_to_string(&clipboard).unwrap(), project.outbox(&id, 1));
+    let ran = run_with(programs.to_str().unwrap(), &["--paste", "2500"]);
+    let ran = ran.says("the first part of message 1 is on the clipboard (xclip)");
+    let part = ran.json()["parts"][0].as_str().unwrap().to_owned();
+    assert_eq!(fs::read_to_string(&clipboard).unwrap(), fs::read_to_string(part).unwrap());
 }

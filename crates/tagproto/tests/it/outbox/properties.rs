@@ -289,7 +289,8 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    // Ten thousand, which the soak multiplies.
+    #![proptest_config(ProptestConfig::with_cases(40 * ProptestConfig::default().cases))]
 
     #[test]
     fn outbox_reads_back_as_what_was_written(session in session(), context in context(), sandbox in hostile()) {
@@ -326,7 +327,7 @@ proptest! {
 
 proptest! {
     // Each of these cases writes or reads a whole outbox many times.
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(4 * ProptestConfig::default().cases))]
 
     #[test]
     fn outbox_that_is_pasted_back_is_refused_as_what_it_is(session in session(), context in context(), reply in hostile()) {
