@@ -198,7 +198,7 @@ fn connections_of_a_command_that_ends_at_once_are_carried() {
         );
         for _ in 0..10 {
             let (outcome, carried) = run_named(fixture, &[("registry.example", &[443])], &text);
-            assert_eq!((outcome.ending.clone(), carried.len()), (Ending::Exited(0), 40), "{outcome:?}");
+            assert_eq!((outcome.ending, carried.len()), (Ending::Exited(0), 40), "{outcome:?}");
         }
     });
 }
