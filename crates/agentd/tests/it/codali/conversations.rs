@@ -135,7 +135,7 @@ fn without_a_summary_the_oldest_messages_are_left_out_and_that_is_said() {
         ("", &[], ""),
         ("exit 3", &[], "the program has failed"),
         ("true", &[], "the program has printed nothing"),
-        ("no-such-command", &[], "the program has failed"),
+        ("no-such-command", &[], "the program was not found"),
         (&hangs, &["--timeout", "1"], "the program takes longer than 1 s"),
         ("cat >/dev/null; exit 1", &[], "the program has failed"),
     ];
