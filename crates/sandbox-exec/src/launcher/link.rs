@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::launcher::spawner_program::SpawnerProgram;
@@ -51,7 +52,12 @@ impl Link {
 
     /// Returns the process number of the spawner; `None` if it has died.
     pub(crate) fn live_spawner(&mut self) -> Option<u32> {
-        matches!(self.process.try_wait(), Ok(None)).then(|| self.process.id())
+        // One that is killed closes its socket before it can be waited for.
+        let is_connected = self.socket.as_ref().is_some_and(|socket| {
+            let mut sockets = [PollFd::new(socket, PollFlags::empty())];
+            poll(&mut sockets, Some(&Timespec::default())) == Ok(0)
+        });
+        (is_connected && matches!(self.process.try_wait(), Ok(None))).then(|| self.process.id())
     }
 
     /// Ends the spawner and takes its zombie away.
