@@ -1,10 +1,11 @@
 //! One connection of a command, from its first byte to its end.
 
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{set_socket_keepalive, set_socket_linger};
 
 use super::dialer::Shared;
@@ -17,9 +18,6 @@ use crate::allow::HostName;
 
 /// The port at which connections begin with TLS.
 const TLS_PORT: u16 = 443;
-
-/// The most pieces of an answer that are discarded when its command has ended.
-const MOST_DISCARDED: usize = 256;
 
 /// A connection that a command has opened, and that nothing has been read from.
 pub(crate) struct Connection {
@@ -101,19 +99,36 @@ fn carry(shared: &Shared, connection: &Connection) -> Result<(), Fault> {
                 let _ = set_socket_linger(stream, Some(Duration::ZERO));
             }
         }
-    } else if !entry.is_ended() {
-        discard_answer(&outside);
+    } else {
+        // The command that a failure would matter to has ended.
+        let _ = discard_answer(&outside, Instant::now() + shared.limits.draining);
     }
     Ok(())
 }
 
-/// Reads what has come of an answer: closing a connection with unread bytes would discard those that are being sent.
-fn discard_answer(mut outside: &TcpStream) {
+/// Reads an answer to its end, at most until the deadline: closing a connection with unread bytes, or before more of them come,
+/// would discard what is still being sent. A connection that was shut down is at its end.
+fn discard_answer(mut outside: &TcpStream, deadline: Instant) -> io::Result<()> {
     let mut bytes = [0; 16 * 1024];
-    for _ in 0..MOST_DISCARDED {
-        // The relay has left it so that reads do not wait.
-        if !outside.read(&mut bytes).is_ok_and(|count| count > 0) {
-            return;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        match outside.read(&mut bytes) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            // The relay has left it so that reads do not wait.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let mut awaited = [PollFd::new(outside, PollFlags::IN)];
+                // A limit that the system cannot count is none.
+                match poll(&mut awaited, Timespec::try_from(left).ok().as_ref()) {
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }

@@ -13,7 +13,9 @@ use super::scope::Scope;
 use crate::allow::{AllowList, HostName};
 use crate::refusal::Refusal;
 
-/// The network of one command. When it is dropped, every connection of the command ends.
+/// The network of one command. When it is dropped, every connection of the command ends. One whose last byte was passed on by
+/// [`finish`](Grant::finish) has sent its end already, and is kept for [`DialLimits::draining`](crate::DialLimits::draining) at
+/// most, so that those bytes arrive.
 pub struct Grant {
     dialer: Dialer,
     scope: Arc<Scope>,

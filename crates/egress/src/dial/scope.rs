@@ -41,7 +41,7 @@ enum Stage {
 /// The two sides of a connection.
 struct Streams {
     inside: Arc<TcpStream>,
-    /// `None` until it is connected.
+    /// `None` until it is connected, and from when the command has ended and nothing is left to send.
     outside: Option<Arc<TcpStream>>,
     /// True if bytes of the command were read that have not been passed on, such as a greeting.
     holds_bytes: bool,
@@ -85,7 +85,7 @@ impl Scope {
     pub(super) fn drain(&self, deadline: Instant) {
         let mut open = self.lock();
         open.stage = open.stage.max(Stage::Draining);
-        open.connections.values().for_each(Streams::end_answers);
+        open.connections.values_mut().for_each(Streams::end_answers);
         while open.connections.values().any(Streams::has_bytes_left) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -95,7 +95,7 @@ impl Scope {
         }
     }
 
-    /// Ends every connection.
+    /// Ends every connection that has more to send.
     pub(super) fn end(&self) {
         let mut open = self.lock();
         open.stage = Stage::Ended;
@@ -109,10 +109,12 @@ impl Scope {
 }
 
 impl Streams {
-    /// Ends the way to the command where nothing is left of the other one. Its relay notices that the side is closed.
-    fn end_answers(&self) {
+    /// Ends the way to the command where nothing is left of the other one. Its relay notices that the side is closed, and reads
+    /// the answer to its end: a connection that the scope ended before would lose what is still being sent.
+    fn end_answers(&mut self) {
         if self.is_sent {
             let _ = self.inside.shutdown(Shutdown::Both);
+            self.outside = None;
         }
     }
 
