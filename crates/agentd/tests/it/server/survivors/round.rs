@@ -125,8 +125,10 @@ impl Scene {
             until_at_work(&context, &marker);
         }
         std::thread::sleep(wait);
-        let spawners = spawners_of(owner.process_id());
+        // In this order: a process that is there has a spawner, which stays.
         let killed_among = with_marker(&marker).len();
+        let spawners = spawners_of(owner.process_id());
+        assert!(killed_among == 0 || !spawners.is_empty(), "{context}: no spawner to kill");
         let killed_at = Instant::now();
         match victim {
             Victim::Daemon => owner.kill(),
