@@ -19,8 +19,9 @@ use workspace_host::{ApplyReply, SessionRefusal, SessionReply};
 use crate::commands::apply::dry_run::dry_run;
 use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
+use crate::commands::review::review;
 use crate::commands::session::{
-    cancel_flag, execute, found_workspace, parse_id, report_superseded, report_unexpected, review,
+    cancel_flag, execute, found_workspace, parse_id, report_superseded, report_unexpected,
 };
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};

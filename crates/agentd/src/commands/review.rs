@@ -2,13 +2,14 @@
 
 use std::io::IsTerminal;
 
-use tag_session::Review;
-use tagproto::{Block, Item, Reply};
+use tag_session::{Review, SessionError};
+use tagproto::{Block, Item, Reply, Strictness, UnobservedExecution, read_in};
 use wap_core::CancelFlag;
-use workspace_host::PlanLine;
 use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{ApplyReply, PlanLine, PlanReply, ReplyState, SessionRefusal, SharedSessions, Watching};
 
 use crate::common_options::CommonOptions;
+use crate::exit::Failure;
 use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
@@ -22,8 +23,47 @@ const ALL_LINES: usize = 2_000;
 /// Most characters of one line.
 const LINE_CHARACTERS: usize = 1_000;
 
+/// Shows what a reply would do and asks for confirmation, unless it was executed before. A refusal is returned without a
+/// question.
+pub(crate) fn review(
+    common: &CommonOptions,
+    console: Console,
+    sessions: &SharedSessions,
+    request: &ApplyReply,
+    cancel: &CancelFlag,
+) -> Result<Result<(), SessionRefusal>, Failure> {
+    let session = sessions.session(request.reply.session)?;
+    let incoming = session.incoming(&request.reply.text);
+    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
+    if let Some(refusal) = reply.refused {
+        return Ok(Err(SessionError::Refused(refusal).into()));
+    }
+    if incoming.is_held(request.reply.run_complete) {
+        return Ok(Ok(()));
+    }
+    let mut observer = UnobservedExecution;
+    let mut watching = Watching::new(&[], &mut observer);
+    let state = ReplyState(request.reply.clone());
+    let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
+        Ok(would_execute) => would_execute,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if !would_execute {
+        return Ok(Ok(()));
+    }
+    let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
+    let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
+        Ok(plan) => plan,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if ask(common, console, &reply, &plan.lines) == Review::Decline {
+        return Ok(Err(SessionError::Declined.into()));
+    }
+    Ok(Ok(()))
+}
+
 /// Shows what a reply would do, with the differences that it would make to files, and asks for confirmation.
-pub(crate) fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
+fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
     for line in describe(reply, &obeyed_names(&common.host()), LineWidth::of_progress()) {
         console.notice(&line);
     }

@@ -4,6 +4,8 @@ mod budget;
 mod clipboard_replies;
 pub(crate) mod model;
 pub(crate) mod options;
+mod pending_message;
+mod reports;
 mod surroundings;
 mod task_files;
 mod typed_answer;
@@ -12,11 +14,8 @@ use std::cell::{Cell, RefCell};
 
 use sandbox_fs::FsError;
 use serde::Serialize;
-use tag_session::{Inbox, InboxEvent, InboxFile, Review, SessionError, Waited};
-use tagproto::{
-    BlockKind, CommandResult, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness, USUAL_BUDGET,
-    UnobservedExecution, read_in,
-};
+use tag_session::{Inbox, InboxEvent, InboxFile, SessionError, Waited};
+use tagproto::{CommandResult, Dialect, ReplyTo, Session, SessionId, Strictness, USUAL_BUDGET, read_in};
 use wap_core::CancelFlag;
 use workspace_host::FollowedSession;
 use workspace_host::SharedSessions;
@@ -24,22 +23,21 @@ use workspace_host::Watching;
 use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
-use workspace_host::{
-    AppliedReply, ApplyReply, CreateSession, PlanReply, ReopenSession, ReplyState, SessionRefusal,
-    SessionReply,
-};
+use workspace_host::{AppliedReply, ApplyReply, CreateSession, ReopenSession, SessionRefusal, SessionReply};
 
-use crate::commands::review::ask;
+use crate::commands::review::review;
 use crate::commands::session::clipboard_replies::ClipboardReplies;
 use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
 use crate::commands::session::options::NewOptions;
 use crate::commands::session::options::ResumeOptions;
+use crate::commands::session::pending_message::{announce, copy, outbox_path, parts, put_on};
+use crate::commands::session::reports::failed_blocks;
+pub(crate) use crate::commands::session::reports::{report_superseded, report_unexpected};
 use crate::commands::session::typed_answer::{answer, asks};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::views::clipboard::{self, NO_CLIPBOARD};
 use crate::views::console::{Console, Tone};
 use crate::views::progress::{Progress, end_line, one_line};
 
@@ -193,6 +191,13 @@ fn stay_with(
     (following, model): (Following, &ModelOptions),
     cancel: &CancelFlag,
 ) -> Outcome {
+    if following.clipboard && session.paste_characters.is_some() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "--clipboard takes a message as a whole, and this session writes parts",
+        )
+        .advise("leave --clipboard out and copy the parts, or start a session without --paste"));
+    }
     let clipboard = match following.clipboard {
         true => Some(ClipboardReplies::start(&sessions.paths().base)?),
         false => None,
@@ -287,63 +292,6 @@ fn introduce(
     if model.model.is_none() && !following.clipboard {
         announce(console, sessions, session);
     }
-}
-
-fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
-    let number = session.sequence_number;
-    let parts = parts(sessions, session);
-    if parts.is_empty() {
-        console.progress(&format!("message {number} to copy into the chat:"));
-        console.progress(&format!("  {}", outbox_path(sessions, session)));
-    } else {
-        console.progress(&format!("message {number} to copy into the chat, in {} parts:", parts.len()));
-        parts.iter().for_each(|part| console.progress(&format!("  {part}")));
-    }
-    console.progress("save the reply as a .txt file in:");
-    console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
-}
-
-/// Returns the files of the parts of the pending message; none if it fits into one paste.
-fn parts(sessions: &SharedSessions, session: &Session) -> Vec<String> {
-    let text = session.paste_characters.and_then(|_| sessions.outbox(session).ok().flatten());
-    let parts = text.map(|text| session.outbox_parts(&text)).unwrap_or_default();
-    let path = |(name, _): (String, String)| sessions.folders().outbox_path(&name).display().to_string();
-    parts.into_iter().map(path).collect()
-}
-
-/// Puts the pending message on the clipboard, or the first part of it, or says that it cannot be.
-fn copy(console: Console, sessions: &SharedSessions, session: &Session) -> Result<(), Failure> {
-    let text = sessions.outbox(session)?.unwrap_or_default();
-    let number = session.sequence_number;
-    let (what, text) = match session.outbox_parts(&text).into_iter().next() {
-        Some((_, part)) => (format!("the first part of message {number}"), part),
-        None => (format!("message {number}"), text),
-    };
-    match clipboard::copy(&text) {
-        Some(program) => console.progress(&format!("{what} is on the clipboard ({program})")),
-        None => {
-            console.notice(&format!("the clipboard cannot be used: {NO_CLIPBOARD}; copy the file instead"));
-        }
-    }
-    Ok(())
-}
-
-/// Puts the pending message on the clipboard that is watched for its reply, or says where it is.
-fn put_on(clipboard: &ClipboardReplies, console: Console, sessions: &SharedSessions, session: &Session) {
-    let outbox = sessions.outbox(session).ok().flatten().unwrap_or_default();
-    let number = session.sequence_number;
-    if clipboard.put(session, outbox) {
-        console.progress(&format!(
-            "message {number} is on the clipboard: paste it into the chat, then copy the reply"
-        ));
-    } else {
-        console.notice(&format!("message {number} cannot be put on the clipboard"));
-        announce(console, sessions, session);
-    }
-}
-
-fn outbox_path(sessions: &SharedSessions, session: &Session) -> String {
-    sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string()
 }
 
 impl Loop<'_> {
@@ -535,83 +483,4 @@ pub(crate) fn execute(
     let reply = read_in(text.unwrap_or_default(), Strictness::Repair, session.dialect);
     let mut progress = Progress::new(console);
     sessions.call_watched(request, cancel, &mut Watching::new(&reply.items, &mut progress))
-}
-
-/// Shows what a reply would do and asks for confirmation, unless it was executed before. A refusal is returned without a
-/// question.
-pub(crate) fn review(
-    common: &CommonOptions,
-    console: Console,
-    sessions: &SharedSessions,
-    request: &ApplyReply,
-    cancel: &CancelFlag,
-) -> Result<Result<(), SessionRefusal>, Failure> {
-    let session = sessions.session(request.reply.session)?;
-    let incoming = session.incoming(&request.reply.text);
-    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
-    if let Some(refusal) = reply.refused {
-        return Ok(Err(SessionError::Refused(refusal).into()));
-    }
-    if incoming.is_held(request.reply.run_complete) {
-        return Ok(Ok(()));
-    }
-    let mut observer = UnobservedExecution;
-    let mut watching = Watching::new(&[], &mut observer);
-    let state = ReplyState(request.reply.clone());
-    let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
-        Ok(would_execute) => would_execute,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    if !would_execute {
-        return Ok(Ok(()));
-    }
-    let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
-    let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
-        Ok(plan) => plan,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    if ask(common, console, &reply, &plan.lines) == Review::Decline {
-        return Ok(Err(SessionError::Declined.into()));
-    }
-    Ok(Ok(()))
-}
-
-/// Reports that a reply held nothing to do, or that its DONE did not end the session.
-pub(crate) fn report_unexpected(console: Console, applied: &AppliedReply) {
-    if applied.is_executed && applied.session.held.is_some() {
-        console.notice("  the reply was cut off, or does not go on where an earlier one was: nothing was done, and the next message asks the model to go on");
-        return;
-    }
-    if applied.is_executed && applied.results.is_empty() {
-        console.notice("  no block was found in this reply, so nothing was done; the next message tells the model how blocks are written");
-    }
-    let done = CommandType::Block(BlockKind::Done);
-    let says_done = applied.results.iter().any(|result| result.success && result.command_type == done);
-    if applied.is_executed && says_done && !applied.session.is_complete {
-        let failed = failed_blocks(applied);
-        let blocks = if failed == 1 {
-            "1 block of the reply failed".to_owned()
-        } else {
-            format!("{failed} blocks of the reply failed")
-        };
-        console.notice(&format!(
-            "  the model said DONE, but {blocks}: the session continues, and the next message has the results"
-        ));
-    }
-}
-
-fn failed_blocks(applied: &AppliedReply) -> usize {
-    applied.results.iter().filter(|result| !result.success).count()
-}
-
-/// Reports the results of an interrupted reply that this one supersedes.
-pub(crate) fn report_superseded(console: Console, executed: &AppliedReply) {
-    if executed.taken_over.is_empty() {
-        return;
-    }
-    console.notice("  another reply to the same message was stopped earlier: its rest is dropped, and the next message reports its results to the model");
-    for result in &executed.taken_over {
-        let mark = if result.success { "OK" } else { "FAILED" };
-        console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
-    }
 }

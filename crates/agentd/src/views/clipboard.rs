@@ -12,7 +12,7 @@ pub(crate) const NO_CLIPBOARD: &str = "none of wl-copy, xclip, xsel and pbcopy w
 
 /// Puts a text on the clipboard, where it stays after this process. Returns how; `None` if there is no clipboard.
 ///
-/// Whether a terminal obeys the request cannot be determined.
+/// A terminal does not answer, so that a request to it counts as obeyed.
 pub(crate) fn copy(text: &str) -> Option<&'static str> {
     programs::copy(text).or_else(|| terminal::copy(text).then_some("by the terminal, if it allows that"))
 }

@@ -1,7 +1,7 @@
 //! Refusals that only the failed program knows of: the kernel answered its call with an error, and it printed that.
 //!
-//! What a program prints may be about anything. So a line counts only in the form in which programs report such an error,
-//! and a path only where this command was kept from it. The output can at most add a receipt to a command that has
+//! Output is free text. A line counts only in the form in which programs report such an error, and a path only where this
+//! command was kept from it. The output can at most add a receipt to a command that has
 //! failed; nothing is allowed or refused by it.
 
 use std::path::Path;

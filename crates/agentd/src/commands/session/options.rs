@@ -24,7 +24,7 @@ pub(crate) struct NewOptions {
     #[arg(long, value_name = "TOKENS|CHAT", value_parser = crate::commands::session::budget::budget)]
     pub budget: Option<u32>,
     /// Write messages of more characters than this in parts, too, for chats that take no more in one paste: 2000 or more.
-    #[arg(long = "paste", value_name = "CHARACTERS", value_parser = clap::value_parser!(u32).range(LEAST..))]
+    #[arg(long = "paste", value_name = "CHARACTERS", conflicts_with = "clipboard", value_parser = clap::value_parser!(u32).range(LEAST..))]
     pub paste_characters: Option<u32>,
 }
 

@@ -110,5 +110,8 @@ fn without_a_desktop_the_clipboard_is_refused_with_other_ways() {
     };
     bare(&["new", "--clipboard", "a task"]).exits(3).says("cannot be reached").says("inbox");
     bare(&["copy"]).exits(3).says("`agentd outbox` prints the message");
-    bare(&["new", "--clipboard", "--copy", "a task"]).exits(2);
+    // Both put the message there, and parts are not taken whole.
+    for also in [&["--copy"][..], &["--paste", "2500"], &["--no-wait"], &["--model", "true"]] {
+        bare(&[&["new", "--clipboard", "a task"], also].concat()).exits(2);
+    }
 }

@@ -1,0 +1,48 @@
+//! Reports of an executed reply that are not results of its blocks.
+
+use tagproto::{BlockKind, CommandType};
+use workspace_host::AppliedReply;
+
+use crate::views::console::Console;
+use crate::views::progress::one_line;
+
+/// Reports that a reply held nothing to do, or that its DONE did not end the session.
+pub(crate) fn report_unexpected(console: Console, applied: &AppliedReply) {
+    if applied.is_executed && applied.session.held.is_some() {
+        console.notice("  the reply was cut off, or does not go on where an earlier one was: nothing was done, and the next message asks the model to go on");
+        return;
+    }
+    if applied.is_executed && applied.results.is_empty() {
+        console.notice("  no block was found in this reply, so nothing was done; the next message tells the model how blocks are written");
+    }
+    let done = CommandType::Block(BlockKind::Done);
+    let says_done = applied.results.iter().any(|result| result.success && result.command_type == done);
+    if applied.is_executed && says_done && !applied.session.is_complete {
+        let failed = failed_blocks(applied);
+        let blocks = if failed == 1 {
+            "1 block of the reply failed".to_owned()
+        } else {
+            format!("{failed} blocks of the reply failed")
+        };
+        console.notice(&format!(
+            "  the model said DONE, but {blocks}: the session continues, and the next message has the results"
+        ));
+    }
+}
+
+/// Returns the number of blocks of a reply that failed.
+pub(super) fn failed_blocks(applied: &AppliedReply) -> usize {
+    applied.results.iter().filter(|result| !result.success).count()
+}
+
+/// Reports the results of an interrupted reply that this one supersedes.
+pub(crate) fn report_superseded(console: Console, executed: &AppliedReply) {
+    if executed.taken_over.is_empty() {
+        return;
+    }
+    console.notice("  another reply to the same message was stopped earlier: its rest is dropped, and the next message reports its results to the model");
+    for result in &executed.taken_over {
+        let mark = if result.success { "OK" } else { "FAILED" };
+        console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+    }
+}
