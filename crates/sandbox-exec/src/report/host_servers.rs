@@ -5,7 +5,7 @@ use std::fs;
 /// The state of a socket that listens, as the kernel writes it.
 const LISTENING: &str = "0A";
 
-/// Checks whether a program of this process's network listens at a TCP port of the loopback interface.
+/// Checks whether a program of this process's network listens at a TCP port, at any address.
 pub(crate) fn has_loopback_server(port: u16) -> bool {
     ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
         .iter()
