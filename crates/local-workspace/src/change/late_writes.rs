@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use change_journal::{
     ChangeRecord, ChangeState, Content, EntryRecord, Journal, JournalError, RunKey, RunState, StepKind,
@@ -33,6 +33,10 @@ const HELD_BYTES: u64 = 64 << 20;
 
 /// The largest file that is read to find out whether it was written to; of larger ones size and time decide.
 const READ_BYTES: u64 = 4 << 20;
+
+/// The age of a file's time at which a later write shows in it: file systems take it from a clock that ticks every few
+/// milliseconds, some every two seconds.
+const SETTLED: Duration = Duration::from_secs(3);
 
 /// The prefix of files that keep another program's version.
 const KEPT_PREFIX: &str = ".agentd-kept-";
@@ -83,7 +87,7 @@ struct Replaced {
     file: OpenFile,
     /// The content that it held when it was replaced.
     content: ContentHash,
-    /// The metadata at the last check; `None` before the first.
+    /// The metadata at the last check; `None` before the first, and if a later write might not show in it.
     last_metadata: Option<Metadata>,
 }
 
@@ -204,8 +208,9 @@ impl LateWrites {
         if is_as_it_was {
             return;
         }
-        // From before the content is read: a write during the reading changes it again, and the next check finds that.
-        replaced.last_metadata = Some(now);
+        // From before the content is read: a write during the reading changes it again, and the next check finds that. A time that
+        // is so young that a write after this check may have the same one says nothing.
+        replaced.last_metadata = is_settled(&now).then_some(now);
         match replaced.file.content_hash() {
             Ok(content) if content != replaced.content => {
                 replaced.content = content;
@@ -230,6 +235,13 @@ impl LateWrites {
             kept => kept,
         }
     }
+}
+
+/// Checks whether every later write gives the file another time than this.
+fn is_settled(metadata: &Metadata) -> bool {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let settled = now.saturating_sub(SETTLED).as_nanos();
+    i128::try_from(settled).is_ok_and(|settled| metadata.modified_nanoseconds < settled)
 }
 
 /// Writes a file that is named by its content, unless it is there.
