@@ -200,6 +200,8 @@ enum Goals {
     Serve,
     /// Coding agents: from a run to an agent's first line, memory of twenty at once, and when events are seen.
     Cocode,
+    /// Measure what a round of a loop with a model program costs apart from the model, and the memory over 1,000 rounds.
+    Loop,
     /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
     Codali {
         /// Search quality alone.
@@ -260,6 +262,7 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
         Task::Bench { goals: Some(Goals::Codali { quality }), .. } => xtask::bench_codali(&root(), quality),
         Task::Bench { goals: Some(Goals::Cocode), .. } => xtask::bench(&root(), Some("cocode"), None),
+        Task::Bench { goals: Some(Goals::Loop), .. } => xtask::bench(&root(), Some("loop"), None),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {
