@@ -125,6 +125,10 @@ reasons! {
     SpawnFailed "SPAWN_FAILED" => ExecutionFailed,
     /// The command was killed for using too much memory.
     KilledForMemory "KILLED_FOR_MEMORY" => ExecutionFailed,
+    /// The user reviewed the request and left this part out.
+    LeftOut "LEFT_OUT" => ExecutionFailed,
+    /// The user has not reviewed the request yet; the same request again waits for the review.
+    PendingReview "PENDING_REVIEW" => ExecutionFailed,
     /// The caller cancelled.
     Cancelled "CANCELLED" => ExecutionFailed,
     /// Another caller is using it, try again.

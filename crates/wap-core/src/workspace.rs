@@ -98,62 +98,77 @@ pub trait Workspace: Send + Sync {
     }
 }
 
-/// A shared workspace is a workspace.
-impl<W: Workspace + ?Sized> Workspace for Arc<W> {
-    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
-        (**self).workspace_info(call)
-    }
+/// Passes every call of a pointer to a workspace on.
+macro_rules! pass_on {
+    ($pointer:ty) => {
+        impl<W: Workspace + ?Sized> Workspace for $pointer {
+            fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+                (**self).workspace_info(call)
+            }
 
-    fn explore_files(
-        &self,
-        call: &Call<'_>,
-        request: &ExploreFiles,
-    ) -> Result<ExploreFilesResponse, WapError> {
-        (**self).explore_files(call, request)
-    }
+            fn explore_files(
+                &self,
+                call: &Call<'_>,
+                request: &ExploreFiles,
+            ) -> Result<ExploreFilesResponse, WapError> {
+                (**self).explore_files(call, request)
+            }
 
-    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
-        (**self).read_file(call, request)
-    }
+            fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+                (**self).read_file(call, request)
+            }
 
-    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
-        (**self).search_files(call, request)
-    }
+            fn search_files(
+                &self,
+                call: &Call<'_>,
+                request: &SearchFiles,
+            ) -> Result<SearchFilesResponse, WapError> {
+                (**self).search_files(call, request)
+            }
 
-    fn file_states(
-        &self,
-        call: &Call<'_>,
-        paths: &[String],
-        since: Option<&Moment>,
-    ) -> Result<FileStates, WapError> {
-        (**self).file_states(call, paths, since)
-    }
+            fn file_states(
+                &self,
+                call: &Call<'_>,
+                paths: &[String],
+                since: Option<&Moment>,
+            ) -> Result<FileStates, WapError> {
+                (**self).file_states(call, paths, since)
+            }
 
-    fn change_files(
-        &self,
-        call: &Call<'_>,
-        changes: &[FileChange],
-    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
-        (**self).change_files(call, changes)
-    }
+            fn change_files(
+                &self,
+                call: &Call<'_>,
+                changes: &[FileChange],
+            ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+                (**self).change_files(call, changes)
+            }
 
-    fn execute_command(
-        &self,
-        call: &Call<'_>,
-        request: &ExecuteCommand,
-        observer: &mut dyn CommandObserver,
-    ) -> Result<ExecuteCommandResponse, WapError> {
-        (**self).execute_command(call, request, observer)
-    }
+            fn execute_command(
+                &self,
+                call: &Call<'_>,
+                request: &ExecuteCommand,
+                observer: &mut dyn CommandObserver,
+            ) -> Result<ExecuteCommandResponse, WapError> {
+                (**self).execute_command(call, request, observer)
+            }
 
-    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
-        (**self).stop_process(call, request)
-    }
+            fn stop_process(
+                &self,
+                call: &Call<'_>,
+                request: &StopProcess,
+            ) -> Result<StopProcessResponse, WapError> {
+                (**self).stop_process(call, request)
+            }
 
-    fn end_conversation(&self, conversation: &ConversationId) {
-        (**self).end_conversation(conversation);
-    }
+            fn end_conversation(&self, conversation: &ConversationId) {
+                (**self).end_conversation(conversation);
+            }
+        }
+    };
 }
+
+pass_on!(Arc<W>);
+pass_on!(&W);
 
 /// The file tools one at a time: batches of one over [`Workspace::change_files`].
 pub trait WorkspaceExt: Workspace {

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod anchor;
+mod draft;
+mod hunk;
+mod proposal;
+mod queue;
+mod recording;
+mod resolution;
+mod section;
+mod selected;
+mod step;
+mod tried;
+mod verdict;
+
+pub use anchor::Anchor;
+pub use draft::{Comment, CommentPosition, Draft, Side};
+pub use hunk::{Hunk, HunkId, hunks};
+pub use proposal::{Content, Decision, Proposal, ProposalId, ProposalSummary, ProposedCall, State};
+pub use queue::{NewProposal, Queue, QueueError};
+pub use recording::{RecordedStep, RecordingWorkspace, StepRequest};
+pub use resolution::{Instead, Resolution};
+pub use section::review_section;
+pub use selected::SelectedWorkspace;
+pub use step::{CommandStep, FileStep, ProposedStep, StepEffect};
+pub use tried::{StepOutcome, Tried};
+pub use verdict::{Selection, StepVerdict};

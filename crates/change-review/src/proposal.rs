@@ -1,0 +1,164 @@
+//! A proposal: changes and commands that wait for a person.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use wap_core::{ExecuteCommand, FileChange};
+
+use crate::resolution::Resolution;
+use crate::step::ProposedStep;
+
+/// The number of a proposal in one state folder, from 1 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProposalId(pub u64);
+
+impl fmt::Display for ProposalId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl FromStr for ProposalId {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<ProposalId, Self::Err> {
+        text.trim_start_matches('#').parse().map(ProposalId)
+    }
+}
+
+/// A run that has not landed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// Its number.
+    pub id: ProposalId,
+    /// The session or the client that it is from.
+    pub conversation: String,
+    /// The front end that it came through: `session`, `mcp`, `http`, `llm4s`, `wap` or `codali`.
+    pub front_end: String,
+    /// The time at which it came, in seconds since 1970.
+    pub came_at: u64,
+    /// What it is about, in one line.
+    pub subject: String,
+    /// What is carried out when it lands.
+    pub content: Content,
+    /// The steps: as they were planned, or as they really were when all of them were tried.
+    pub steps: Vec<ProposedStep>,
+    /// True if the steps are those of a trial: the differences behind a command are real then.
+    pub is_tried: bool,
+    /// Its progress.
+    pub state: State,
+}
+
+/// What is carried out when a proposal lands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Content {
+    /// A reply to a session, in the form that the owner of the sessions knows.
+    Reply(serde_json::Value),
+    /// Calls of tools.
+    Calls {
+        /// The name of the run that they are carried out as.
+        run: String,
+        /// The calls, in their order; each is one step.
+        calls: Vec<ProposedCall>,
+    },
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ProposedCall {
+    /// Changes of files that are one batch.
+    Changes(Vec<FileChange>),
+    /// A command.
+    Command(ExecuteCommand),
+}
+
+/// The progress of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum State {
+    /// It waits for a person.
+    Pending,
+    /// A choice is about to land. After a crash, the journal says whether it has.
+    Landing {
+        /// The choice.
+        resolution: Resolution,
+        /// The review for the model.
+        review: String,
+        /// True if an overlay is adopted, and nothing is carried out anew.
+        adopts: bool,
+    },
+    /// It is over.
+    Decided(Decision),
+}
+
+/// The end of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// What was carried out.
+    pub resolution: Resolution,
+    /// The review for the model.
+    pub review: String,
+    /// True if anything landed.
+    pub has_landed: bool,
+    /// True if the model's end has received the outcome.
+    #[serde(default)]
+    pub is_answered: bool,
+}
+
+/// A proposal in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposalSummary {
+    /// Its number.
+    pub id: ProposalId,
+    /// The session or the client that it is from.
+    pub conversation: String,
+    /// The front end that it came through.
+    pub front_end: String,
+    /// The time at which it came, in seconds since 1970.
+    pub came_at: u64,
+    /// What it is about, in one line.
+    pub subject: String,
+    /// The number of files that it changes.
+    pub files: usize,
+    /// The number of commands that it runs.
+    pub commands: usize,
+    /// True while it waits for a person.
+    pub is_pending: bool,
+    /// True if anything of it has landed.
+    pub has_landed: bool,
+}
+
+impl Proposal {
+    /// Returns its entry in a list.
+    #[must_use]
+    pub fn summary(&self) -> ProposalSummary {
+        let mut paths: Vec<&str> = self.steps.iter().filter_map(ProposedStep::path).collect();
+        let commands = self.steps.len() - paths.len();
+        paths.sort_unstable();
+        paths.dedup();
+        ProposalSummary {
+            id: self.id,
+            conversation: self.conversation.clone(),
+            front_end: self.front_end.clone(),
+            came_at: self.came_at,
+            subject: self.subject.clone(),
+            files: paths.len(),
+            commands,
+            is_pending: self.is_pending(),
+            has_landed: matches!(&self.state, State::Decided(decision) if decision.has_landed),
+        }
+    }
+
+    /// Checks whether it waits for a person.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        matches!(self.state, State::Pending)
+    }
+}

@@ -1,0 +1,121 @@
+//! The review as the model reads it.
+
+use std::fmt::Write;
+
+use crate::draft::{Comment, CommentPosition, Draft};
+use crate::step::{ProposedStep, StepEffect};
+use crate::verdict::{Selection, StepVerdict};
+
+/// The most lines of a comment's quotation.
+const MOST_QUOTED: usize = 12;
+
+/// The most characters of a quoted line.
+const MOST_CHARACTERS: usize = 200;
+
+/// Returns the section `## Review` for the model: what was left out, and all comments with their lines. Empty if all was
+/// taken without a word.
+#[must_use]
+pub fn review_section(steps: &[ProposedStep], selection: &Selection, draft: &Draft) -> String {
+    let selection = selection.normal(steps);
+    let left_out: Vec<String> = steps.iter().filter_map(|step| left_out(step, &selection)).collect();
+    let has_words = !draft.comments.is_empty() || !draft.summary.trim().is_empty();
+    if left_out.is_empty() && !has_words {
+        return String::new();
+    }
+    let mut text = String::from("## Review\n\n");
+    let taken = steps.len() - steps.iter().filter(|step| is_left_out(step, &selection)).count();
+    let _ = match (taken, left_out.len()) {
+        (0, _) => writeln!(text, "The user reviewed your changes and carried out none of them."),
+        (_, 0) => writeln!(text, "The user reviewed your changes and carried out all of them."),
+        (taken, _) => {
+            writeln!(
+                text,
+                "The user reviewed your changes and carried out {taken} of {}, in part or whole.",
+                steps.len()
+            )
+        }
+    };
+    if !draft.summary.trim().is_empty() {
+        let _ = writeln!(text, "\n{}", draft.summary.trim());
+    }
+    if !left_out.is_empty() && taken > 0 {
+        let _ = writeln!(text, "\nLeft out:");
+        for line in left_out {
+            let _ = writeln!(text, "- {line}");
+        }
+    }
+    for comment in &draft.comments {
+        let _ = write!(text, "\n{}", commented(comment, steps));
+    }
+    text
+}
+
+fn is_left_out(step: &ProposedStep, selection: &Selection) -> bool {
+    *selection.verdict(step.step) == StepVerdict::LeaveOut
+}
+
+/// Says what of a step was left out; `None` if nothing was.
+fn left_out(step: &ProposedStep, selection: &Selection) -> Option<String> {
+    match (selection.verdict(step.step), &step.effect) {
+        (StepVerdict::Take, _) => None,
+        (StepVerdict::Hunks(taken), StepEffect::File(file)) => {
+            let lines: Vec<String> = file
+                .hunks
+                .iter()
+                .filter(|hunk| !taken.contains(&hunk.id))
+                .map(|hunk| match hunk.new_count {
+                    0 => format!("the removal of old {}", range(hunk.old_first, hunk.old_count)),
+                    count => range(hunk.new_first, count),
+                })
+                .collect();
+            Some(format!("{}, of your version: {}", file.path, lines.join(", ")))
+        }
+        (_, StepEffect::File(_)) => Some(step.title.clone()),
+        (_, StepEffect::Command(command)) => Some(format!("the command {}", one_line(&command.command))),
+    }
+}
+
+fn range(first: usize, count: usize) -> String {
+    match count {
+        1 => format!("line {first}"),
+        _ => format!("lines {first} to {}", first + count - 1),
+    }
+}
+
+fn commented(comment: &Comment, steps: &[ProposedStep]) -> String {
+    let step = steps.iter().find(|step| step.step == comment.step);
+    let subject = match step.map(|step| &step.effect) {
+        Some(StepEffect::Command(command)) => format!("The command {}", one_line(&command.command)),
+        _ => comment.path.clone(),
+    };
+    let place = match comment.position(steps) {
+        CommentPosition::Step => String::new(),
+        CommentPosition::Lines { first, last } => format!(", {}", range(first, last - first + 1)),
+        CommentPosition::Outdated => ", lines that have changed since".to_owned(),
+    };
+    let mut text = format!("### {subject}{place}\n");
+    if let Some(anchor) = &comment.anchor {
+        let lines: Vec<&str> = anchor.quoted.lines().collect();
+        for line in lines.iter().take(MOST_QUOTED) {
+            let _ = writeln!(text, "> {}", cut(line));
+        }
+        if lines.len() > MOST_QUOTED {
+            let _ = writeln!(text, "> … {} more lines", lines.len() - MOST_QUOTED);
+        }
+    }
+    let _ = writeln!(text, "{}", comment.text.trim());
+    text
+}
+
+fn one_line(command: &str) -> String {
+    let line = command.lines().next().unwrap_or_default();
+    let more = if command.lines().nth(1).is_some() { " …" } else { "" };
+    format!("`{}`{more}", cut(line))
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

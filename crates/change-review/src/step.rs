@@ -1,0 +1,102 @@
+//! The steps of a proposal, as they are shown to the reviewer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hunk::{Hunk, hunks};
+
+/// One step of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposedStep {
+    /// Its number within the run, 0-based; verdicts name it.
+    pub step: u32,
+    /// What it does, in one line.
+    pub title: String,
+    /// The change to a file, or the command.
+    pub effect: StepEffect,
+    /// The reason why it would fail, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// The effect of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StepEffect {
+    /// It changes a file.
+    File(FileStep),
+    /// It runs a command.
+    Command(CommandStep),
+}
+
+/// A change of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileStep {
+    /// The canonical path.
+    pub path: String,
+    /// The text before the step; `None` if there is no file, or it is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The text after the step; `None` if the file is removed, or it is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// The hunks between the two; empty where only the whole step can be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<Hunk>,
+    /// The reason why there are no hunks, or why the file deserves a look: a program obeys it, for instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandStep {
+    /// The text for the shell.
+    pub command: String,
+    /// The folder beneath the workspace; `None` for the workspace itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The name of the background process, if it is left running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
+}
+
+impl FileStep {
+    /// The longest file, in bytes, whose hunks can be chosen.
+    pub const MOST_BYTES: usize = 1 << 20;
+
+    /// Describes a change of a file; `None` where nothing was or will be there. Contents that are not text, or too long,
+    /// are not kept, and the whole step is all there is to choose.
+    #[must_use]
+    pub fn between(path: impl Into<String>, before: Option<&[u8]>, after: Option<&[u8]>) -> FileStep {
+        let step = FileStep { path: path.into(), ..FileStep::default() };
+        let sides = [before, after].into_iter().flatten();
+        if sides.clone().any(|bytes| bytes.len() > Self::MOST_BYTES) {
+            return FileStep { note: Some("too long to show".to_owned()), ..step };
+        }
+        if sides.clone().any(|bytes| std::str::from_utf8(bytes).is_err()) {
+            return FileStep { note: Some("not a text".to_owned()), ..step };
+        }
+        let text = |side: Option<&[u8]>| side.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let (before, after) = (text(before), text(after));
+        let hunks = match (&before, &after) {
+            // A file that appears or goes is one decision.
+            (None, _) | (_, None) => Vec::new(),
+            (Some(before), Some(after)) => hunks(before, after),
+        };
+        FileStep { before, after, hunks, ..step }
+    }
+}
+
+impl ProposedStep {
+    /// Returns the path of the file that it changes; `None` for a command.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match &self.effect {
+            StepEffect::File(file) => Some(&file.path),
+            StepEffect::Command(_) => None,
+        }
+    }
+}

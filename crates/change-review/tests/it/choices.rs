@@ -1,0 +1,174 @@
+//! Carrying out only what was chosen.
+
+use std::collections::BTreeSet;
+
+use change_review::{
+    FileStep, HunkId, ProposedStep, RecordingWorkspace, Resolution, SelectedWorkspace, Selection, StepEffect,
+    StepVerdict, hunks,
+};
+use memory_workspace::MemoryWorkspace;
+use proptest::prelude::*;
+use wap_core::{
+    Call, CancelFlag, ConversationId, FileChange, ModifyFile, ModifyOperation, Origin, ReadFile, Reason,
+    Retention, RunKey, Workspace, WriteFile,
+};
+
+fn origin() -> Origin {
+    Origin {
+        conversation: ConversationId("test".to_owned()),
+        run: RunKey { sequence: 1, digest: "one".to_owned() },
+        step: 0,
+        retention: Retention::Process,
+    }
+}
+
+fn read(workspace: &dyn Workspace, path: &str) -> Option<String> {
+    let (origin, cancel) = (origin(), CancelFlag::new());
+    let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+    let request = ReadFile { path: path.to_owned(), ..ReadFile::default() };
+    workspace.read_file(&call, &request).ok().map(|read| read.content)
+}
+
+fn write(path: &str, content: &str) -> FileChange {
+    let (path, content) = (path.to_owned(), content.to_owned());
+    FileChange::Write(WriteFile { path, content, mode: None, create_directories: None })
+}
+
+fn step(number: u32, before: &str, after: &str) -> ProposedStep {
+    let file = FileStep::between("a.txt", Some(before.as_bytes()), Some(after.as_bytes()));
+    ProposedStep {
+        step: number,
+        title: "change a.txt".to_owned(),
+        effect: StepEffect::File(file),
+        problem: None,
+    }
+}
+
+fn ids(step: &ProposedStep) -> Vec<HunkId> {
+    match &step.effect {
+        StepEffect::File(file) => file.hunks.iter().map(|hunk| hunk.id.clone()).collect(),
+        StepEffect::Command(_) => Vec::new(),
+    }
+}
+
+fn carry_out(
+    workspace: &MemoryWorkspace,
+    resolution: Resolution,
+    changes: &[FileChange],
+) -> Vec<Result<wap_core::FileChanged, wap_core::WapError>> {
+    let (origin, cancel) = (origin(), CancelFlag::new());
+    let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+    SelectedWorkspace::new(workspace, resolution)
+        .change_files(&call, changes)
+        .expect("the batch is carried out")
+}
+
+const BEFORE: &str = "one\ntwo\nthree\nfour\nfive\n";
+const AFTER: &str = "ONE\ntwo\nthree\nfour\nFIVE\nsix\n";
+
+#[test]
+fn a_step_that_is_left_out_does_not_reach_the_workspace() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE), ("b.txt", "b\n")]);
+    let steps = [step(0, BEFORE, AFTER), step(1, "b\n", "B\n")];
+    let selection = Selection([(0, StepVerdict::LeaveOut)].into());
+    let changes = [write("a.txt", AFTER), write("b.txt", "B\n")];
+    let answers = carry_out(&workspace, Resolution::of(&selection, &steps), &changes);
+    assert_eq!(answers[0].as_ref().map_err(wap_core::WapError::reason), Err(Reason::LeftOut));
+    assert!(answers[1].is_ok());
+    assert_eq!(read(&workspace, "a.txt").as_deref(), Some(BEFORE));
+    assert_eq!(read(&workspace, "b.txt").as_deref(), Some("B\n"));
+    // The control: without the choice both are written.
+    let all = carry_out(&workspace, Resolution::default(), &changes);
+    assert!(all.iter().all(Result::is_ok));
+    assert_eq!(read(&workspace, "a.txt").as_deref(), Some(AFTER));
+}
+
+#[test]
+fn one_hunk_of_a_change_is_carried_out() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
+    let steps = [step(0, BEFORE, AFTER)];
+    let taken = ids(&steps[0])[1].clone();
+    let selection = Selection([(0, StepVerdict::Hunks([taken].into()))].into());
+    let change = FileChange::Modify(ModifyFile {
+        path: "a.txt".to_owned(),
+        operations: vec![ModifyOperation::Delete { start_line: 1, end_line: 5, was: None }],
+        ..ModifyFile::default()
+    });
+    let answers = carry_out(&workspace, Resolution::of(&selection, &steps), &[change]);
+    let Ok(wap_core::FileChanged::Modified(modified)) = &answers[0] else { panic!("{answers:?}") };
+    assert_eq!(modified.warnings.len(), 1, "{:?}", modified.warnings);
+    assert_eq!(read(&workspace, "a.txt").as_deref(), Some("one\ntwo\nthree\nfour\nFIVE\nsix\n"));
+}
+
+#[test]
+fn a_part_of_a_file_that_has_changed_elsewhere_finds_its_lines() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", "zero\none\ntwo\nthree\nfour\nfive\n")]);
+    let steps = [step(0, BEFORE, AFTER)];
+    let selection = Selection([(0, StepVerdict::Hunks([ids(&steps[0])[1].clone()].into()))].into());
+    let answers = carry_out(&workspace, Resolution::of(&selection, &steps), &[write("a.txt", AFTER)]);
+    assert!(answers[0].is_ok(), "{answers:?}");
+    assert_eq!(read(&workspace, "a.txt").as_deref(), Some("zero\none\ntwo\nthree\nfour\nFIVE\nsix\n"));
+}
+
+#[test]
+fn a_part_whose_lines_are_gone_is_refused() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", "one\nand nothing else\n")]);
+    let steps = [step(0, BEFORE, AFTER)];
+    let selection = Selection([(0, StepVerdict::Hunks([ids(&steps[0])[1].clone()].into()))].into());
+    let answers = carry_out(&workspace, Resolution::of(&selection, &steps), &[write("a.txt", AFTER)]);
+    assert!(answers[0].is_err(), "{answers:?}");
+    assert_eq!(read(&workspace, "a.txt").as_deref(), Some("one\nand nothing else\n"));
+}
+
+#[test]
+fn steps_are_recorded_with_their_answers() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
+    let recording = RecordingWorkspace::new(&workspace);
+    let (origin, cancel) = (origin().at_step(7), CancelFlag::new());
+    let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+    let changes = [write("a.txt", AFTER), write("no/folder/b.txt", "b\n")];
+    recording.change_files(&call, &changes).expect("the batch is carried out").len();
+    let (_, steps) = recording.into_parts();
+    let outcomes: Vec<_> = steps.iter().map(|step| (step.step, step.outcome.success)).collect();
+    assert_eq!(outcomes, [(7, true), (8, false)]);
+}
+
+fn lines() -> impl Strategy<Value = String> {
+    proptest::collection::vec("[ab]{0,2}", 0..12).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    /// All hunks are the change, none are none, and any choice is a text between the two.
+    #[test]
+    fn hunks_are_the_change(before in lines(), after in lines(), choice in any::<u16>()) {
+        let all = hunks(&before, &after);
+        let steps = [step(0, &before, &after)];
+        let text = |taken: BTreeSet<HunkId>| {
+            let selection = Selection([(0, StepVerdict::Hunks(taken))].into());
+            match Resolution::of(&selection, &steps).0.remove(&0) {
+                None => after.clone(),
+                Some(change_review::Instead::Nothing) => before.clone(),
+                Some(change_review::Instead::Part { after, .. }) => after,
+            }
+        };
+        let names: BTreeSet<HunkId> = all.iter().map(|hunk| hunk.id.clone()).collect();
+        prop_assert_eq!(names.len(), all.len());
+        prop_assert_eq!(text(names.clone()), after.clone());
+        if !all.is_empty() {
+            prop_assert_eq!(text(BTreeSet::new()), before.clone());
+        }
+        let chosen: BTreeSet<HunkId> = all.iter().enumerate()
+            .filter(|(index, _)| choice >> (index % 16) & 1 == 1)
+            .map(|(_, hunk)| hunk.id.clone())
+            .collect();
+        // What is left of the change is the hunks that were not chosen.
+        let between = text(chosen.clone());
+        let length: usize = all.iter().filter(|hunk| chosen.contains(&hunk.id))
+            .map(|hunk| hunk.new_text.len()).sum();
+        let removed: usize = all.iter().filter(|hunk| chosen.contains(&hunk.id))
+            .map(|hunk| hunk.old_text.len()).sum();
+        if !chosen.is_empty() {
+            prop_assert_eq!(between.len() + removed, before.len() + length);
+        }
+    }
+}
