@@ -18,6 +18,7 @@ use crate::commands::history::undo::UndoOptions;
 use crate::commands::index::IndexCommand;
 use crate::commands::mcp::McpOptions;
 use crate::commands::parse::Format;
+use crate::commands::review::options::{ReviewOptions, ReviewPolicyOption};
 use crate::commands::serve::ServeOptions;
 use crate::commands::session::options::{NewOptions, ResumeOptions};
 use crate::commands::setup::SetupOptions;
@@ -129,7 +130,7 @@ pub(crate) enum Command {
         command: CocodeCommand,
     },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
-    Wap,
+    Wap(ReviewPolicyOption),
     /// Print the configuration that lets an MCP client use this folder, or write it.
     Setup(SetupOptions),
     /// Serve the workspace tools over HTTP, the llm4s dialect at /ws, and MCP at /mcp.
@@ -143,6 +144,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: IndexCommand,
     },
+    /// List the changes that wait for your review, look at one, try it, land it in part or whole, or send it back.
+    Review(ReviewOptions),
+    /// Carry out a choice that stands on standard input as JSON: a trial, in a process of its own.
+    #[command(hide = true)]
+    CarryOut,
     /// Report what this machine can and cannot do.
     Doctor {
         /// Try a long list of ways out of the sandbox of commands, and list them.

@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 mod call;
+mod carry_out;
 pub(crate) mod clipboard;
 pub(crate) mod cocode;
 pub(crate) mod codali;
@@ -13,7 +14,7 @@ pub(crate) mod index;
 pub(crate) mod mcp;
 pub(crate) mod parse;
 mod processes;
-mod review;
+pub(crate) mod review;
 pub(crate) mod serve;
 pub(crate) mod session;
 mod sessions;
@@ -67,7 +68,9 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
         Some(Command::Serve(options)) => serve::serve(common, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
-        Some(Command::Wap) => wap::wap(common, console),
+        Some(Command::Wap(review)) => wap::wap(common, console, review.review),
+        Some(Command::Review(options)) => review::review(common, console, &options),
+        Some(Command::CarryOut) => carry_out::carry_out(common, console),
         Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),

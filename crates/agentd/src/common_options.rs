@@ -1,6 +1,7 @@
 //! The options that every command has.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use workspace_host::obeyed_names;
 use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 use workspace_host::state::workspace_search::FoundWorkspace;
 use workspace_host::{HostOptions, USUAL_COMMAND_TIMEOUT};
+
+use crate::config::confinement_arguments::settled_arguments;
 
 /// Options of every command; they may stand before or after it.
 #[derive(Clone, Debug, Args)]
@@ -110,6 +113,25 @@ impl CommonOptions {
         self.timeout.unwrap_or(USUAL_COMMAND_TIMEOUT)
     }
 
+    /// Returns the arguments with which another process of this program tries something out, confined as this one.
+    pub(crate) fn trial_arguments(&self) -> Vec<OsString> {
+        // Commands change the trial's layer itself, so that later steps see their changes.
+        let mut common = CommonOptions { layer: Switch::Off, ..self.clone() };
+        if common.home == HomeUse::Kept {
+            common.home = HomeUse::Trial;
+        }
+        let mut arguments: Vec<OsString> =
+            settled_arguments(&common).into_iter().chain(["--json".to_owned()]).map(OsString::from).collect();
+        // Its standard input is a request, so it would take itself for unattended and refuse lower levels.
+        if self.sandbox.is_none() && workspace_host::confinement::is_attended() {
+            arguments.extend(["--sandbox", "allow=none"].map(OsString::from));
+        }
+        if self.quiet {
+            arguments.push("--quiet".into());
+        }
+        arguments
+    }
+
     /// Returns the options of the workspace and its state folder.
     pub(crate) fn host(&self) -> HostOptions {
         HostOptions {
@@ -132,6 +154,7 @@ impl CommonOptions {
             ask_about: self.ask_about.clone(),
             unprotect: self.unprotect.clone(),
             count_tokens: |text| O200k.count(text),
+            trial_arguments: Some(self.trial_arguments()),
             syntax: Some(Arc::new(TreeSyntaxCheck::default())),
         }
     }

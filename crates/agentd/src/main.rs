@@ -8,7 +8,6 @@ mod config;
 mod exit;
 mod interrupt;
 mod network;
-mod overlay_process;
 mod served_history;
 mod setup;
 mod views;
@@ -22,7 +21,7 @@ fn main() -> ExitCode {
     // Confined commands are started by a process of this same program, in which this call does not return.
     sandbox_exec::spawner_main_if_requested();
     // Before any thread starts: only a process with a single thread can enter namespaces of its own.
-    let arguments = match overlay_process::enter_if_requested() {
+    let arguments = match workspace_host::review::overlay_process::enter_if_requested() {
         Ok(arguments) => arguments,
         Err(why) => {
             return report(&Failure::new(Exit::Missing, why), Console::new(false, false, false)).into();

@@ -12,6 +12,8 @@ use crate::exit::{Exit, Failure};
 pub(crate) struct ServedHistory {
     pub(crate) workspace: Arc<SharedWorkspace>,
     pub(crate) paths: WorkspacePaths,
+    /// False if every change waits for a review, which an undo would go around.
+    pub(crate) may_undo: bool,
 }
 
 impl WorkspaceHistory for ServedHistory {
@@ -21,6 +23,10 @@ impl WorkspaceHistory for ServedHistory {
         change: Option<u64>,
         characters: usize,
     ) -> Result<Result<String, String>, WapError> {
+        if !self.may_undo {
+            let text = "every change of this workspace waits for the user's review: ask the user to undo";
+            return Err(WapError::new(Reason::ReadOnly, text));
+        }
         let request = UndoRequest { change, ..UndoRequest::default() };
         let answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
         Ok(undo_text(answer, characters))

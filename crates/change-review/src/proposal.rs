@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use wap_core::{ExecuteCommand, FileChange};
 
+use crate::recording::RecordedStep;
 use crate::resolution::Resolution;
 use crate::step::ProposedStep;
 
@@ -67,6 +68,17 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// Checks whether another content requests the same: the same reply, or the same calls under whatever run.
+    #[must_use]
+    pub fn requests_the_same(&self, other: &Content) -> bool {
+        match (self, other) {
+            (Content::Calls { calls, .. }, Content::Calls { calls: others, .. }) => calls == others,
+            (own, other) => own == other,
+        }
+    }
+}
+
 /// One call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -78,7 +90,7 @@ pub enum ProposedCall {
 }
 
 /// The progress of a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum State {
     /// It waits for a person.
@@ -89,15 +101,15 @@ pub enum State {
         resolution: Resolution,
         /// The review for the model.
         review: String,
-        /// True if an overlay is adopted, and nothing is carried out anew.
-        adopts: bool,
+        /// The steps as they were on the overlay that is adopted; `None` if they are carried out anew.
+        adopted: Option<Vec<RecordedStep>>,
     },
     /// It is over.
     Decided(Decision),
 }
 
 /// The end of a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// What was carried out.
@@ -106,6 +118,9 @@ pub struct Decision {
     pub review: String,
     /// True if anything landed.
     pub has_landed: bool,
+    /// The answers to calls, in the form that the owner of the workspace knows; null for a reply.
+    #[serde(default)]
+    pub answers: serde_json::Value,
     /// True if the model's end has received the outcome.
     #[serde(default)]
     pub is_answered: bool,

@@ -12,7 +12,7 @@ use wap_core::{
 use crate::tried::StepOutcome;
 
 /// The request of a step.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StepRequest {
     /// A change of a file.
@@ -21,14 +21,26 @@ pub enum StepRequest {
     Command(ExecuteCommand),
 }
 
+/// The answer to a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StepAnswer {
+    /// The answer to a change of a file.
+    Change(Result<FileChanged, WapError>),
+    /// The answer to a command.
+    Command(Result<ExecuteCommandResponse, WapError>),
+}
+
 /// A step that was requested.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedStep {
     /// Its number within the run, 0-based.
     pub step: u32,
     /// The request.
     pub request: StepRequest,
+    /// The answer, as the model reads it.
+    pub answer: StepAnswer,
     /// The answer, for the reviewer.
     pub outcome: StepOutcome,
 }
@@ -95,7 +107,9 @@ impl<W: Workspace> Workspace for RecordingWorkspace<W> {
         let recorded =
             (call.origin.step..).zip(changes.iter().zip(&answers)).map(|(step, (change, answer))| {
                 let outcome = StepOutcome { step, ..StepOutcome::of_change(change, answer) };
-                RecordedStep { step, request: StepRequest::Change(change.clone()), outcome }
+                let (request, answer) =
+                    (StepRequest::Change(change.clone()), StepAnswer::Change(answer.clone()));
+                RecordedStep { step, request, answer, outcome }
             });
         self.steps().extend(recorded);
         Ok(answers)
@@ -108,9 +122,11 @@ impl<W: Workspace> Workspace for RecordingWorkspace<W> {
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
         let answer = self.below.execute_command(call, request, observer);
-        let outcome = StepOutcome { step: call.origin.step, ..StepOutcome::of_command(&answer) };
+        let step = call.origin.step;
+        let outcome = StepOutcome { step, ..StepOutcome::of_command(&answer) };
         let request = StepRequest::Command(request.clone());
-        self.steps().push(RecordedStep { step: call.origin.step, request, outcome });
+        let recorded = StepAnswer::Command(answer.clone());
+        self.steps().push(RecordedStep { step, request, answer: recorded, outcome });
         answer
     }
 

@@ -12,17 +12,17 @@ const MOST_QUOTED: usize = 12;
 /// The most characters of a quoted line.
 const MOST_CHARACTERS: usize = 200;
 
-/// Returns the section `## Review` for the model: what was left out, and all comments with their lines. Empty if all was
-/// taken without a word.
+/// Returns the review for the model: what was left out, and all comments with their lines. Empty if all was taken without
+/// a word.
 #[must_use]
-pub fn review_section(steps: &[ProposedStep], selection: &Selection, draft: &Draft) -> String {
+pub fn review_text(steps: &[ProposedStep], selection: &Selection, draft: &Draft) -> String {
     let selection = selection.normal(steps);
     let left_out: Vec<String> = steps.iter().filter_map(|step| left_out(step, &selection)).collect();
     let has_words = !draft.comments.is_empty() || !draft.summary.trim().is_empty();
     if left_out.is_empty() && !has_words {
         return String::new();
     }
-    let mut text = String::from("## Review\n\n");
+    let mut text = String::new();
     let taken = steps.len() - steps.iter().filter(|step| is_left_out(step, &selection)).count();
     let _ = match (taken, left_out.len()) {
         (0, _) => writeln!(text, "The user reviewed your changes and carried out none of them."),
@@ -30,7 +30,7 @@ pub fn review_section(steps: &[ProposedStep], selection: &Selection, draft: &Dra
         (taken, _) => {
             writeln!(
                 text,
-                "The user reviewed your changes and carried out {taken} of {}, in part or whole.",
+                "The user reviewed your {} changes and carried out {taken}, at least in part.",
                 steps.len()
             )
         }

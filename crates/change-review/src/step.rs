@@ -61,6 +61,9 @@ pub struct CommandStep {
     /// The name of the background process, if it is left running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// The files that it changed when all steps were tried; empty until then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<FileStep>,
 }
 
 impl FileStep {

@@ -36,13 +36,13 @@ mod undo;
 
 pub use change::dry_run::DryWorkspace;
 pub use change::late_writes::LateWrite;
-pub use change::planned_change::PlannedChange;
+pub use change::planned_change::{Contents, PlannedChange};
 pub use config::{EngineConfig, LayerUse, SandboxNeed};
 pub use engine::{LocalWorkspace, OpenError};
 pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use processes::status::ProcessStatus;
 pub use recover::recovery::Recovery;
-pub use trial::{KeepError, Trial};
+pub use trial::{HeldTrial, KeepError, Trial};
 pub use undo::differences::{FileDifference, differences};
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;

@@ -25,6 +25,14 @@ pub(crate) struct EngineRun<'a> {
     steps: Vec<RecordedStep>,
 }
 
+/// A run that stays open while no call is made for it.
+#[derive(Debug)]
+pub(crate) struct HeldRun {
+    conversation: ConversationId,
+    number: RunNumber,
+    own: Option<Run>,
+}
+
 /// The recorded state of one step.
 #[derive(Debug)]
 pub(crate) enum StepState<'a> {
@@ -73,6 +81,25 @@ impl<'a> EngineRun<'a> {
             };
         let conversation = origin.conversation.clone();
         Ok(EngineRun { journal, conversation, number, own, stands_for_one_call, is_over, steps })
+    }
+
+    /// Gives up the reference to the journal; the run stays open, so that nothing else carries it out.
+    pub(crate) fn into_held(mut self) -> HeldRun {
+        HeldRun { conversation: self.conversation.clone(), number: self.number, own: self.own.take() }
+    }
+
+    /// Takes up a run that was held.
+    pub(crate) fn take_up(journal: &'a Journal, held: HeldRun) -> EngineRun<'a> {
+        let HeldRun { conversation, number, own } = held;
+        EngineRun {
+            journal,
+            conversation,
+            number,
+            own,
+            stands_for_one_call: false,
+            is_over: false,
+            steps: Vec::new(),
+        }
     }
 
     pub(crate) fn conversation(&self) -> &ConversationId {

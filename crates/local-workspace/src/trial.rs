@@ -17,7 +17,7 @@ use crate::command::output_store::{OutputStore, output_name};
 use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::git::guard::in_git_folder;
-use crate::runs::EngineRun;
+use crate::runs::{EngineRun, HeldRun};
 use crate::step_record::encode;
 use crate::turns::Turn;
 
@@ -35,10 +35,24 @@ const DESCRIPTION: &str = "(all that the reply did while it was tried out)";
 pub struct Trial<'w> {
     workspace: &'w LocalWorkspace,
     run: EngineRun<'w>,
-    layer: Option<Layer>,
+    layers: TrialLayers,
+    _turn: Turn<'w>,
+}
+
+/// A trial that was carried out and waits for a decision. Commands run meanwhile. Dropped, it is forgotten with everything
+/// on its layer.
+#[derive(Debug)]
+pub struct HeldTrial {
+    run: HeldRun,
+    layers: TrialLayers,
+}
+
+/// The layers of a trial, discarded when they are dropped.
+#[derive(Debug)]
+struct TrialLayers {
+    whole: Option<Layer>,
     /// Build folders have layers of their own, which are never adopted: what lies there can be made again.
     build_folders: Vec<(PathBuf, Layer)>,
-    _turn: Turn<'w>,
 }
 
 /// The reason for which a trial is not kept. Nothing was changed then.
@@ -87,21 +101,32 @@ impl LocalWorkspace {
         let failed = |error: cow_layer::LayerError| unavailable(&error.to_string());
         let _no_batch_meanwhile = self.lock_changes();
         let layer = shelf.create(run.number(), STEP).map_err(failed)?;
-        let mut trial =
-            Trial { workspace: self, run, layer: Some(layer), build_folders: Vec::new(), _turn: turn };
+        let mut layers = TrialLayers { whole: Some(layer), build_folders: Vec::new() };
         for (index, folder) in self.uncovered().into_iter().enumerate() {
-            let layer = shelf.create_passing(&format!("build-folder-{index}")).map_err(failed)?;
-            trial.build_folders.push((folder, layer));
+            let layer =
+                shelf.create_passing(&format!("build-folder-{index}-{}", run.number())).map_err(failed)?;
+            layers.build_folders.push((folder, layer));
         }
-        Ok(trial)
+        Ok(Trial { workspace: self, run, layers, _turn: turn })
+    }
+
+    /// Takes up a trial that was held, to keep it.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Cancelled`] if the call is cancelled before the turn comes; the trial is forgotten then.
+    pub fn take_up_trial(&self, held: HeldTrial, call: &Call<'_>) -> Result<Trial<'_>, WapError> {
+        let turn = self.command_turn(call)?;
+        let HeldTrial { run, layers } = held;
+        Ok(Trial { workspace: self, run: EngineRun::take_up(&self.journal, run), layers, _turn: turn })
     }
 }
 
 impl Trial<'_> {
     /// Returns the mounts for the process that tries the reply out, in this order.
     pub fn layers(&self) -> Vec<LayerMount> {
-        let whole = self.layer.iter().map(|layer| (layer.mount_spec().lower, layer));
-        let build_folders = self.build_folders.iter().map(|(folder, layer)| (folder.clone(), layer));
+        let whole = self.layers.whole.iter().map(|layer| (layer.mount_spec().lower, layer));
+        let build_folders = self.layers.build_folders.iter().map(|(folder, layer)| (folder.clone(), layer));
         let mount = |(lower, layer): (PathBuf, &Layer)| {
             let spec = layer.mount_spec();
             LayerMount::new(lower, spec.upper, spec.work)
@@ -132,6 +157,18 @@ impl Trial<'_> {
             }
         }
         Ok(planned)
+    }
+
+    /// Lets other commands have their turn while a person decides. The process that tried the reply out has ended.
+    #[must_use]
+    pub fn hold(self) -> HeldTrial {
+        HeldTrial { run: self.run.into_held(), layers: self.layers }
+    }
+
+    /// Returns the number of the run that is tried out, which the copy of the journal knows as well.
+    #[must_use]
+    pub fn run(&self) -> RunNumber {
+        self.run.number()
     }
 
     /// Records the steps of the run as the journal at `journal_folder`, a copy of this workspace's, knows them now,
@@ -182,7 +219,7 @@ impl Trial<'_> {
                 },
             }
         };
-        let Some(layer) = self.layer.take() else { return Err(KeepError::Unfinished) };
+        let Some(layer) = self.layers.whole.take() else { return Err(KeepError::Unfinished) };
         let snapshot = workspace.look_at_layer(&layer);
         // All of it is kept or nothing, so no other call may change files meanwhile.
         let (outcome, is_needed) = workspace.take_over(
@@ -226,7 +263,7 @@ impl Trial<'_> {
 
     /// Returns the paths that the layer changes and that another program has saved since, and all effects.
     fn effects(&self) -> Result<(Vec<String>, Vec<Effect>), WapError> {
-        let Some(layer) = &self.layer else { return Ok((Vec::new(), Vec::new())) };
+        let Some(layer) = &self.layers.whole else { return Ok((Vec::new(), Vec::new())) };
         let root = &self.workspace.root;
         let unreadable = |error: cow_layer::LayerError| {
             WapError::new(Reason::ReadError, format!("what was done cannot be read: {error}"))
@@ -243,11 +280,11 @@ impl Trial<'_> {
     }
 }
 
-impl Drop for Trial<'_> {
+impl Drop for TrialLayers {
     fn drop(&mut self) {
         // What cannot be removed now goes at the next opening.
         let build_folders = self.build_folders.drain(..).map(|(_, layer)| layer);
-        for layer in self.layer.take().into_iter().chain(build_folders) {
+        for layer in self.whole.take().into_iter().chain(build_folders) {
             let _ = layer.discard();
         }
     }

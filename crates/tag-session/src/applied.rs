@@ -2,6 +2,7 @@
 
 use sandbox_fs::FsError;
 use tagproto::{CommandResult, RepairSet, Reply, Session};
+use wap_core::Workspace;
 
 use crate::inbox::file::InboxFile;
 
@@ -21,6 +22,11 @@ pub struct ApplyOptions<'a> {
     /// The file that the reply came in. The caller moves it to `processed/` once the reply is executed; if it is killed
     /// before, opening the sessions does so.
     pub file: Option<&'a InboxFile>,
+    /// The workspace through which the blocks are carried out, a view of the sessions' own; `None` for that one itself. A
+    /// reviewer's choice is such a view.
+    pub through: Option<&'a dyn Workspace>,
+    /// The user's review of the reply, which the next outbox shows; empty without one.
+    pub user_review: &'a str,
     /// The reviewer, which is called with the parsed reply before anything is executed.
     pub review: Option<&'a mut dyn FnMut(&Reply<'_>) -> Review>,
 }
@@ -34,6 +40,7 @@ impl std::fmt::Debug for ApplyOptions<'_> {
             .field("run_complete", &self.run_complete)
             .field("confirmed", &self.confirmed)
             .field("file", &self.file)
+            .field("user_review", &self.user_review)
             .finish_non_exhaustive()
     }
 }

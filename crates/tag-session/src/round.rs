@@ -68,7 +68,8 @@ impl<W: Workspace> Sessions<W> {
         if incoming.is_held(options.run_complete || was_resumed) {
             let call = Call { origin: &origin(&session, &hash.to_string()), cancel, time_left: None };
             self.take_turn(&session, hash, text, timeout)?;
-            let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
+            let repairs = reply.repairs;
+            let received = Received { text, hash, file, repairs, was_resumed, user_review: "" };
             let executed = self.finish(session, &run, &received, Round::Held(incoming.into_held()), &call)?;
             return Ok(Applied::Executed(Box::new(executed)));
         }
@@ -85,16 +86,19 @@ impl<W: Workspace> Sessions<W> {
         let call = Call { origin: &call_origin, cancel, time_left: None };
         self.take_turn(&session, hash, text, timeout)?;
         let base = self.base_versions(&session, &hash, &reply, &call)?;
-        let execution =
-            execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
-                .map_err(SessionError::Workspace)?;
+        let execution = match options.through {
+            Some(view) => execute(&reply.items, session.dialect, base, timeout, view, &call, observer),
+            None => execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer),
+        };
+        let execution = execution.map_err(SessionError::Workspace)?;
         if !execution.not_begun.is_empty() {
             // Lazy writes wait for the next commit. A workspace with a record of its own may have caused none.
             self.journal.flush()?;
             // The rest of the blocks keep their step numbers, so that applying the reply again executes them only.
             return Err(SessionError::Interrupted);
         }
-        let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
+        let user_review = options.user_review;
+        let received = Received { text, hash, file, repairs: reply.repairs, was_resumed, user_review };
         // Every block is done: a cancellation in the last moment must not keep the results from being reported.
         let call = Call { cancel: &CancelFlag::new(), ..call };
         let dropped = matches!(incoming, Incoming::Instead(_));
@@ -263,7 +267,7 @@ impl<W: Workspace> Sessions<W> {
         round: Round,
         call: &Call<'_>,
     ) -> Result<Executed, SessionError> {
-        let Received { text, hash, file, repairs, was_resumed } = *received;
+        let Received { text, hash, file, repairs, was_resumed, user_review } = *received;
         let id = session.session_id;
         let sequence = session.sequence_number;
         // Bounded once, so that the journal, the session and the next outbox agree.
@@ -289,6 +293,7 @@ impl<W: Workspace> Sessions<W> {
         // After `advance`: a failure in the interrupted reply must not keep this one's DONE from ending the session.
         session.last_results.splice(..0, taken_over.iter().cloned());
         session.notes.extend(notes);
+        user_review.clone_into(&mut session.review);
         let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
         let (session_name, session_bytes) = (documents::session(id), encode(&session));
         let (reply_name, base_name) =
@@ -331,6 +336,8 @@ struct Received<'a> {
     file: Option<&'a InboxFile>,
     repairs: RepairSet,
     was_resumed: bool,
+    /// The user's review of the reply.
+    user_review: &'a str,
 }
 
 /// Returns the identity of a reply: the hash of its text, without the characters that editors and chat windows add or drop

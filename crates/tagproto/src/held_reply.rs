@@ -218,6 +218,7 @@ impl Session {
         }
         self.sequence_number += 1;
         self.last_results.clear();
+        self.review.clear();
         self.notes = notes;
         self.read_file_requests.clear();
         self.read_file_ranges.clear();

@@ -38,6 +38,9 @@ pub struct Session {
     /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The user's review of the last reply, which the next outbox shows; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub review: String,
     /// The answers of the user to the model's question in the last reply, which the pending outbox shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
@@ -100,6 +103,7 @@ impl Session {
             updated_at: now.to_owned(),
             last_results: Vec::new(),
             notes: Vec::new(),
+            review: String::new(),
             answers: Vec::new(),
             read_file_requests: Vec::new(),
             read_file_ranges: BTreeMap::new(),
@@ -186,6 +190,7 @@ impl Session {
         let failed = execution.failed_blocks();
         self.last_results = execution.results;
         self.notes.clear();
+        self.review.clear();
         self.answers.clear();
         self.held = None;
         self.read_file_requests = execution.read_file_requests;
@@ -216,6 +221,7 @@ impl Session {
         if !self.is_complete {
             return;
         }
+        self.review.clear();
         self.answers.clear();
         self.reopened.push(self.sequence_number);
         self.sequence_number += 1;

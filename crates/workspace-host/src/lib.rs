@@ -13,6 +13,7 @@ pub mod obeyed_names;
 mod options;
 mod owner;
 mod reply_plan;
+pub mod review;
 pub mod session_failure;
 pub mod state;
 pub mod user_file;
@@ -39,4 +40,9 @@ pub use owner::shared_sessions::SharedSessions;
 pub use owner::shared_workspace::SharedWorkspace;
 pub use owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 pub use reply_plan::{PlanLine, ReplyPlan};
+pub use review::calls::{
+    AnsweredProposal, AwaitReview, DecideProposal, DecidedProposal, ListProposals, ProposeCalls,
+    ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
+};
+pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
 pub use state::{LocalSessions, Opened, ReadingEngine, STATE_FOLDER, WorkspacePaths};

@@ -1,5 +1,6 @@
 //! The options of a workspace and of its state folder.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,9 @@ pub struct HostOptions {
     pub unprotect: Vec<String>,
     /// The way to count the tokens of messages.
     pub count_tokens: TokenCounter,
+    /// The arguments with which this program is started again to try something out, confined as this process confines:
+    /// everything but the workspace, the state folder and the command. `None` if it cannot be.
+    pub trial_arguments: Option<Vec<OsString>>,
     /// The check of files that are changed, if there is one.
     pub syntax: Option<Arc<dyn SyntaxCheck>>,
 }
@@ -86,6 +90,7 @@ impl HostOptions {
             ask_about: Vec::new(),
             unprotect: Vec::new(),
             count_tokens: tagproto::estimated_tokens,
+            trial_arguments: None,
             syntax: None,
         }
     }

@@ -30,6 +30,7 @@ use crate::obeyed_names::obeyed_names;
 use crate::options::HostOptions;
 use crate::owner::protocol::{self, Hello};
 use crate::owner::{Door, Host};
+use crate::review::Reviews;
 use crate::session_failure;
 
 /// The name of the state folder within a workspace.
@@ -131,8 +132,27 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The sessions of a state folder that this process owns.
-pub type LocalSessions = Sessions<Arc<LocalWorkspace>>;
+/// The sessions of a state folder that this process owns, and the queue of changes that wait for a person.
+#[derive(Debug)]
+pub struct LocalSessions {
+    sessions: Sessions<Arc<LocalWorkspace>>,
+    reviews: Reviews,
+}
+
+impl LocalSessions {
+    /// Returns the queue.
+    pub(crate) fn reviews(&self) -> &Reviews {
+        &self.reviews
+    }
+}
+
+impl Deref for LocalSessions {
+    type Target = Sessions<Arc<LocalWorkspace>>;
+
+    fn deref(&self) -> &Sessions<Arc<LocalWorkspace>> {
+        &self.sessions
+    }
+}
 
 /// An open state folder with the door through which clients connect.
 #[derive(Debug)]
@@ -222,7 +242,12 @@ pub fn open(
     for name in &reconciled.rewritten {
         notices.detail(&format!("{name} was written again from the journal"));
     }
-    let sessions = Arc::new(sessions.counting_tokens_by(options.count_tokens));
+    let reviews = Reviews::open(&journal, paths, options.trial_arguments.clone());
+    let sessions = LocalSessions { sessions: sessions.counting_tokens_by(options.count_tokens), reviews };
+    if let Err(refusal) = sessions.reviews.recover(&sessions) {
+        notices.notice(&format!("a proposal that was about to land waits again: {}", refusal.message));
+    }
+    let sessions = Arc::new(sessions);
     let host = Host::new(engine, journal, Arc::clone(&sessions), hello(options, paths), &options.command);
     let door = Door::open(&paths.base, host);
     Ok(Opened { door, sessions })

@@ -63,6 +63,7 @@ const TABLE: [(&str, &[&str]); 36] = [
             "local-workspace",
             "change-journal",
             "change-review",
+            "content-hash",
             "egress",
             "file-index",
             "sandbox-fs",

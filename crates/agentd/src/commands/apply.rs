@@ -19,7 +19,7 @@ use workspace_host::{ApplyReply, SessionRefusal, SessionReply};
 use crate::commands::apply::dry_run::dry_run;
 use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
-use crate::commands::review::review;
+use crate::commands::review::asking::review;
 use crate::commands::session::{
     cancel_flag, execute, found_workspace, parse_id, report_superseded, report_unexpected,
 };

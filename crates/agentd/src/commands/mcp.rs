@@ -11,11 +11,12 @@ use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{ExtraTool, PageLimit};
 use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
-use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
+use workspace_host::{ReviewPolicy, ReviewedWorkspace, SharedWorkspace};
 use workspace_index::ServedIndex;
 
+use crate::commands::review::options::ReviewPolicyOption;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
@@ -34,6 +35,8 @@ pub(crate) struct McpOptions {
     /// Longest answer in characters, 0 for no limit.
     #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
     pub page: PageLimit,
+    #[command(flatten)]
+    pub review: ReviewPolicyOption,
 }
 
 impl McpOptions {
@@ -84,7 +87,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
             Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
         })
         .map_err(failed)?;
-    let served: Arc<dyn Workspace> = Arc::<SharedWorkspace>::clone(&workspace);
+    let served = served(&workspace, options, "mcp");
     let client = Client::new("mcp", &served, &CallPool::new());
     let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
@@ -99,6 +102,18 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 
+/// Returns the workspace that clients see: with a reviewer in front of it, if the command line says so.
+pub(crate) fn served(
+    workspace: &Arc<SharedWorkspace>,
+    options: &McpOptions,
+    front_end: &str,
+) -> Arc<dyn Workspace> {
+    match options.review.review {
+        ReviewPolicy::None => Arc::<SharedWorkspace>::clone(workspace),
+        policy => Arc::new(ReviewedWorkspace::new(Arc::clone(workspace), policy, front_end)),
+    }
+}
+
 /// Returns the settings that the command line gives the server.
 pub(crate) fn config(
     options: &McpOptions,
@@ -106,7 +121,8 @@ pub(crate) fn config(
     workspace: &Arc<SharedWorkspace>,
     code: &Arc<ServedIndex>,
 ) -> McpConfig {
-    let history = ServedHistory { workspace: Arc::clone(workspace), paths: paths.clone() };
+    let may_undo = options.review.review != ReviewPolicy::All;
+    let history = ServedHistory { workspace: Arc::clone(workspace), paths: paths.clone(), may_undo };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),

@@ -1,138 +1,190 @@
-//! Asking a person before a reply is carried out.
+//! `agentd review`: the queue of changes that wait for a person.
 
-use std::io::IsTerminal;
+pub(crate) mod asking;
+pub(crate) mod options;
+mod shown;
+pub(crate) mod waiting;
 
-use tag_session::{Review, SessionError};
-use tagproto::{Block, Item, Reply, Strictness, UnobservedExecution, read_in};
+use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict};
 use wap_core::CancelFlag;
-use workspace_host::obeyed_names::obeyed_names;
-use workspace_host::{ApplyReply, PlanLine, PlanReply, ReplyState, SessionRefusal, SharedSessions, Watching};
+use workspace_host::{
+    DecideProposal, DecidedProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal, ShownProposal,
+    TryProposal, WorkspacePaths,
+};
 
+use crate::commands::review::options::{CommentOption, ReviewOptions, StepChoice};
+use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
-use crate::exit::Failure;
-use crate::views::console::{Console, Tone};
-use crate::views::plan_view::describe;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 use crate::views::progress::one_line;
-use crate::views::terminal_text::LineWidth;
-use crate::views::typed_line::typed_line;
 
-/// Most lines of the difference of one block, and of all of them together.
-const BLOCK_LINES: usize = 400;
-const ALL_LINES: usize = 2_000;
+/// Lists the queue, shows a proposal, or decides on it.
+pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewOptions) -> Outcome {
+    let paths = WorkspacePaths::find(&common.host())?;
+    if !paths.has_sessions() {
+        list(console, &[]);
+        return Ok(Exit::Done);
+    }
+    let cancel = cancel_flag()?;
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
+    let Some(id) = options.id else {
+        let mut all = sessions.call(&ListProposals, &cancel)?;
+        all.retain(|proposal| options.all || proposal.is_pending);
+        list(console, &all);
+        return Ok(Exit::Done);
+    };
+    let shown = drafted(&sessions, id, options, &cancel)?;
+    if options.try_it || (options.land && needs_a_trial(&shown)) {
+        let request = TryProposal { id, selection: shown.draft.selection.clone() };
+        let tried = sessions.call(&request, &cancel)?;
+        if !options.land {
+            if console.json {
+                console.json_result(&tried);
+            } else {
+                shown::tried(console, &shown.proposal, &tried);
+            }
+            return Ok(Exit::Done);
+        }
+        shown::tried(console, &shown.proposal, &tried);
+    }
+    if options.land || options.send_back {
+        let decided = sessions.call(&DecideProposal { id, sends_back: options.send_back }, &cancel)?;
+        return Ok(report(console, &decided));
+    }
+    if console.json {
+        console.json_result(&shown);
+    } else {
+        shown::proposal(console, &shown);
+    }
+    Ok(Exit::Done)
+}
 
-/// Most characters of one line.
-const LINE_CHARACTERS: usize = 1_000;
-
-/// Shows what a reply would do and asks for confirmation, unless it was executed before. A refusal is returned without a
-/// question.
-pub(crate) fn review(
-    common: &CommonOptions,
-    console: Console,
+/// Puts the choices and comments of the command line into the draft, and returns the proposal with it.
+fn drafted(
     sessions: &SharedSessions,
-    request: &ApplyReply,
+    id: ProposalId,
+    options: &ReviewOptions,
     cancel: &CancelFlag,
-) -> Result<Result<(), SessionRefusal>, Failure> {
-    let session = sessions.session(request.reply.session)?;
-    let incoming = session.incoming(&request.reply.text);
-    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
-    if let Some(refusal) = reply.refused {
-        return Ok(Err(SessionError::Refused(refusal).into()));
+) -> Result<ShownProposal, Failure> {
+    let shown = sessions.call(&ShowProposal(id), cancel)?;
+    let mut draft = shown.draft.clone();
+    for choice in &options.leave_out {
+        choose(&shown, &mut draft.selection, choice, false)?;
     }
-    if incoming.is_held(request.reply.run_complete) {
-        return Ok(Ok(()));
+    for choice in &options.take {
+        choose(&shown, &mut draft.selection, choice, true)?;
     }
-    let mut observer = UnobservedExecution;
-    let mut watching = Watching::new(&[], &mut observer);
-    let state = ReplyState(request.reply.clone());
-    let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
-        Ok(would_execute) => would_execute,
-        Err(refusal) => return Ok(Err(refusal)),
+    for comment in &options.comment {
+        draft.comments.push(comment_of(&shown, comment)?);
+    }
+    if let Some(say) = &options.say {
+        draft.summary.clone_from(say);
+    }
+    if draft == shown.draft {
+        return Ok(shown);
+    }
+    let draft: Draft = sessions.call(&SaveDraft { id, draft }, cancel)?;
+    drop(draft);
+    sessions.call(&ShowProposal(id), cancel)
+}
+
+/// Takes a step or a hunk, or leaves it out.
+fn choose(
+    shown: &ShownProposal,
+    selection: &mut Selection,
+    choice: &StepChoice,
+    takes: bool,
+) -> Result<(), Failure> {
+    let StepChoice { step, hunk } = *choice;
+    let unknown = |what: String| {
+        Failure::new(Exit::Usage, what)
+            .advise("`agentd review ID` lists the steps and hunks with their numbers")
     };
-    if !would_execute {
-        return Ok(Ok(()));
-    }
-    let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
-    let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
-        Ok(plan) => plan,
-        Err(refusal) => return Ok(Err(refusal)),
+    let number = step.checked_sub(1).ok_or_else(|| unknown("steps are counted from 1".to_owned()))?;
+    let steps = &shown.proposal.steps;
+    let step = steps.get(number).ok_or_else(|| unknown(format!("there is no step {step}")))?;
+    let Some(hunk) = hunk else {
+        let verdict = if takes { StepVerdict::Take } else { StepVerdict::LeaveOut };
+        selection.0.insert(step.step, verdict);
+        return Ok(());
     };
-    if ask(common, console, &reply, &plan.lines) == Review::Decline {
-        return Ok(Err(SessionError::Declined.into()));
+    let hunks = shown::hunks(step);
+    let chosen = hunk.checked_sub(1).and_then(|index| hunks.get(index));
+    let chosen = chosen.ok_or_else(|| unknown(format!("step {} has no hunk {hunk}", number + 1)))?;
+    let mut taken: std::collections::BTreeSet<_> = hunks
+        .iter()
+        .filter(|hunk| selection.takes_hunk(step.step, &hunk.id))
+        .map(|hunk| hunk.id.clone())
+        .collect();
+    if takes {
+        taken.insert(chosen.id.clone());
+    } else {
+        taken.remove(&chosen.id);
     }
-    Ok(Ok(()))
+    selection.0.insert(step.step, StepVerdict::Hunks(taken));
+    Ok(())
 }
 
-/// Shows what a reply would do, with the differences that it would make to files, and asks for confirmation.
-fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
-    for line in describe(reply, &obeyed_names(&common.host()), LineWidth::of_progress()) {
-        console.notice(&line);
-    }
-    show(console, reply, plan);
-    if !std::io::stdin().is_terminal() {
-        console.notice("there is no terminal to answer at: not executed");
-        return Review::Decline;
-    }
-    let answer = typed_line("execute this reply? [y/N] ", &CancelFlag::new()).unwrap_or_default();
-    if matches!(answer.trim(), "y" | "Y" | "yes") { Review::Accept } else { Review::Decline }
-}
-
-/// Shows the differences, and the blocks that would fail, as far as there is room.
-fn show(console: Console, reply: &Reply<'_>, plan: &[PlanLine]) {
-    let mut left = ALL_LINES;
-    for line in plan {
-        if !line.success {
-            let reason = format!("would fail: {}: {}", line.command_type, one_line(&line.summary));
-            console.notice_row(&[(Tone::Bad, &reason)]);
-        }
-        let lines: Vec<&str> = line.diff.trim_end().lines().collect();
-        let count = lines.len().min(BLOCK_LINES).min(left);
-        left -= count;
-        for line in &lines[..count] {
-            console.notice_row(&[(tone(line), &cut(line))]);
-        }
-        if count < lines.len() {
-            console.notice(&format!(
-                "… {} more lines of this difference; `agentd apply --dry-run FILE` prints all of it",
-                lines.len() - count
-            ));
-        }
-    }
-    if changes_behind_a_command(reply) {
-        console.notice("the differences are those of the files as they are now: a command before an edit may change them");
+fn comment_of(shown: &ShownProposal, comment: &CommentOption) -> Result<Comment, Failure> {
+    let CommentOption { step, lines, text } = comment;
+    let found = step.checked_sub(1).and_then(|number| shown.proposal.steps.get(number));
+    let found = found.ok_or_else(|| Failure::new(Exit::Usage, format!("there is no step {step}")))?;
+    match lines {
+        None => Ok(Comment::on_step(found, text.clone())),
+        Some(lines) => Comment::on_lines(found, Side::After, *lines, text.clone()).ok_or_else(|| {
+            Failure::new(Exit::Usage, format!("step {step} has no lines {} to {}", lines.0, lines.1))
+                .advise("lines are those of the file as the step leaves it, counted from 1")
+        }),
     }
 }
 
-fn tone(line: &str) -> Tone {
-    match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Tone::Strong,
-        [b'+', ..] => Tone::Good,
-        [b'-', ..] => Tone::Bad,
-        [b'@', b'@', ..] => Tone::Faint,
-        _ => Tone::Plain,
+/// Checks whether the choice runs a command that has not been tried.
+fn needs_a_trial(shown: &ShownProposal) -> bool {
+    let selection = shown.draft.selection.normal(&shown.proposal.steps);
+    let is_tried = shown.tried.as_ref().is_some_and(|tried| tried.is_held && tried.selection == selection);
+    let runs = shown
+        .proposal
+        .steps
+        .iter()
+        .any(|step| step.path().is_none() && *selection.verdict(step.step) == StepVerdict::Take);
+    runs && !is_tried
+}
+
+fn list(console: Console, proposals: &[ProposalSummary]) {
+    if console.json {
+        console.json_result(&proposals);
+        return;
+    }
+    if proposals.is_empty() {
+        console.notice("no proposal waits for a review");
+    }
+    for proposal in proposals {
+        let ProposalSummary { id, front_end, subject, files, commands, is_pending, has_landed, .. } =
+            proposal;
+        let state = match (is_pending, has_landed) {
+            (true, _) => "waits",
+            (false, true) => "landed",
+            (false, false) => "sent back",
+        };
+        let (files, commands) = (counted(*files, "file"), counted(*commands, "command"));
+        let subject = one_line(subject);
+        console.result(&format!("{id:>4}  {state:<9}  {front_end:<8}  {files}, {commands}  {subject}"));
     }
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(LINE_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Checks whether a block that changes a file stands behind a command.
-fn changes_behind_a_command(reply: &Reply<'_>) -> bool {
-    let blocks = reply.items.iter().filter_map(|item| match item {
-        Item::Block(block) => Some(&block.value),
-        Item::Error(_) => None,
-    });
-    let mut behind = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
-    behind.any(|block| {
-        matches!(
-            block,
-            Block::CreateFile { .. }
-                | Block::EditFile { .. }
-                | Block::EditText { .. }
-                | Block::DeleteFile { .. }
-        )
-    })
+/// Reports the end of a proposal.
+fn report(console: Console, decided: &DecidedProposal) -> Exit {
+    if console.json {
+        console.json_result(decided);
+    } else {
+        shown::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
+        let word = if decided.proposal.summary().has_landed { "landed" } else { "sent back" };
+        console.progress(&format!("proposal {} {word}", decided.proposal.id));
+    }
+    Exit::Done
 }

@@ -103,7 +103,7 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
     let mcp = mcp::config(&options.mcp, &paths, &workspace, &code);
     let reported = Arc::clone(&workspace);
     let router = wap_http::router(HttpConfig {
-        workspace: Arc::<SharedWorkspace>::clone(&workspace),
+        workspace: mcp::served(&workspace, &options.mcp, "http"),
         index: Arc::new(move || index_figures(&reported)),
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),

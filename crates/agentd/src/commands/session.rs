@@ -18,6 +18,7 @@ use tag_session::{Inbox, InboxEvent, InboxFile, SessionError, Waited};
 use tagproto::{CommandResult, Dialect, ReplyTo, Session, SessionId, Strictness, USUAL_BUDGET, read_in};
 use wap_core::CancelFlag;
 use workspace_host::FollowedSession;
+use workspace_host::ReviewPolicy;
 use workspace_host::SharedSessions;
 use workspace_host::Watching;
 use workspace_host::WorkspacePaths;
@@ -25,7 +26,8 @@ use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{AppliedReply, ApplyReply, CreateSession, ReopenSession, SessionRefusal, SessionReply};
 
-use crate::commands::review::review;
+use crate::commands::review::asking::{Asked, ask_about};
+use crate::commands::review::waiting::{Reviewed, reviewed};
 use crate::commands::session::clipboard_replies::ClipboardReplies;
 use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
@@ -378,13 +380,18 @@ impl Loop<'_> {
             },
             file: Some(file.clone()),
             answering: sessions.session(self.id)?.sequence_number,
-            confirmed: self.following.review,
+            confirmed: self.following.review.review == ReviewPolicy::All,
             timeout: common.command_timeout(),
         };
-        let wanted = match self.following.review {
-            true => review(common, console, sessions, &request, cancel)?,
-            false => Ok(()),
-        };
+        let wanted =
+            match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
+                Asked::Execute => Ok(()),
+                Asked::Refused(refusal) => Err(refusal),
+                Asked::Queue => match reviewed(console, sessions, &request, cancel)? {
+                    Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+                    Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
+                },
+            };
         let applied = match wanted {
             Ok(()) => execute(console, sessions, &request, cancel)?,
             Err(refusal) => Err(refusal),

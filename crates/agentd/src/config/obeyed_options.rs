@@ -47,7 +47,7 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 40] = [
+const COMMANDS: [(&str, &[&str]); 42] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",
@@ -84,6 +84,8 @@ const COMMANDS: [(&str, &[&str]); 40] = [
     ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),
     ("cocode doctor", &["workspace", "base", "json", "read-only"]),
     ("cocode paste", TEXT),
+    ("review", ALL),
+    ("carry-out", ALL),
     ("wap", ALL),
     ("setup", ALL),
     ("serve", ALL),

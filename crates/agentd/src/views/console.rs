@@ -68,11 +68,6 @@ impl Console {
         }
     }
 
-    /// Checks whether only results are printed.
-    pub(crate) fn is_quiet(self) -> bool {
-        self.quiet
-    }
-
     /// Prints a line of the result. A reader that went away is not an error.
     pub(crate) fn result(self, text: &str) {
         // At once, so that lines of several threads stay apart.

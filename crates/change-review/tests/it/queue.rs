@@ -25,7 +25,13 @@ fn propose(queue: &Queue, text: &str) -> ProposalId {
 
 fn decided() -> State {
     let (resolution, review) = (Resolution::default(), String::new());
-    State::Decided(Decision { resolution, review, has_landed: true, is_answered: false })
+    State::Decided(Decision {
+        resolution,
+        review,
+        has_landed: true,
+        answers: serde_json::Value::Null,
+        is_answered: false,
+    })
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use change_review::{
     CommandStep, Comment, Draft, FileStep, ProposedStep, Selection, Side, StepEffect, StepVerdict,
-    review_section,
+    review_text,
 };
 
 const BEFORE: &str = "fn main() {\n    let a = 1;\n    let b = 2;\n    println!(\"{a} {b}\");\n}\n";
@@ -10,7 +10,12 @@ const AFTER: &str = "fn main() {\n    let a = 10;\n    let b = 2;\n    println!(
 
 fn steps() -> Vec<ProposedStep> {
     let file = FileStep::between("src/main.rs", Some(BEFORE.as_bytes()), Some(AFTER.as_bytes()));
-    let command = CommandStep { command: "cargo test\necho done".to_owned(), folder: None, background: None };
+    let command = CommandStep {
+        command: "cargo test\necho done".to_owned(),
+        folder: None,
+        background: None,
+        effects: Vec::new(),
+    };
     vec![
         ProposedStep {
             step: 0,
@@ -41,16 +46,16 @@ fn half_of_a_change_with_two_comments() {
         summary: "Nearly there.".to_owned(),
         ..Draft::default()
     };
-    insta::assert_snapshot!(review_section(&steps, &selection, &draft));
+    insta::assert_snapshot!(review_text(&steps, &selection, &draft));
 }
 
 #[test]
 fn all_of_it_without_a_word_is_no_section() {
-    assert_eq!(review_section(&steps(), &Selection::default(), &Draft::default()), "");
+    assert_eq!(review_text(&steps(), &Selection::default(), &Draft::default()), "");
 }
 
 #[test]
 fn nothing_of_it() {
     let steps = steps();
-    insta::assert_snapshot!(review_section(&steps, &Selection::nothing(&steps), &Draft::default()));
+    insta::assert_snapshot!(review_text(&steps, &Selection::nothing(&steps), &Draft::default()));
 }

@@ -52,7 +52,7 @@ impl<'a> DryWorkspace<'a> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: &FileChange, cancel: &CancelFlag) -> Result<FileChanged, WapError> {
+    fn change(&self, change: &FileChange, number: u32, cancel: &CancelFlag) -> Result<FileChanged, WapError> {
         let mut work = self.work();
         let step = work.plan.change(change, cancel)?;
         if let Some(after) = &step.after {
@@ -60,7 +60,7 @@ impl<'a> DryWorkspace<'a> {
             self.workspace.held.hold(after.hash, &after.bytes, Retention::Process);
         }
         let obeyed = self.workspace.root.policy().protected.reported(&step.path);
-        work.planned.push(PlannedChange::of(&step).obeyed_by(obeyed));
+        work.planned.push(PlannedChange::of(&step).obeyed_by(obeyed).at_step(number));
         Ok(step.changed)
     }
 
@@ -140,7 +140,8 @@ impl Workspace for DryWorkspace<'_> {
         if self.workspace.config.read_only {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
-        Ok(changes.iter().map(|change| self.change(change, call.cancel)).collect())
+        let steps = call.origin.step..;
+        Ok(steps.zip(changes).map(|(step, change)| self.change(change, step, call.cancel)).collect())
     }
 
     fn execute_command(

@@ -1,5 +1,7 @@
 //! Showing what a change would do.
 
+use std::sync::Arc;
+
 use rel_path::{ProtectedName, RelPath};
 
 use crate::change::plan::PlannedStep;
@@ -22,14 +24,37 @@ pub struct PlannedChange {
     /// The program that obeys the file, and the way it does, as the reason to review it; `None` if there is no such
     /// program.
     pub obeyed_because: Option<String>,
+    /// The step of the run that makes it, 0-based; 0 where it is not the change of one step.
+    pub step: u32,
+    /// The bytes before and after, `None` where nothing was or will be there; `None` altogether where they are not kept.
+    pub contents: Option<Contents>,
 }
+
+/// The bytes of a file before and after a change; `None` where there is no file.
+pub type Contents = (Option<Arc<[u8]>>, Option<Arc<[u8]>>);
 
 impl PlannedChange {
     pub(crate) fn of(step: &PlannedStep) -> PlannedChange {
         let path = step.path.to_string();
         let [before, after] = [&step.before, &step.after].map(|side| side.as_ref().map(Present::content));
         let UnifiedDiff { text, lines_added, lines_removed } = UnifiedDiff::between(&path, before, after);
-        PlannedChange { path, diff: text, lines_added, lines_removed, obeyed_because: None }
+        let [before, after] =
+            [&step.before, &step.after].map(|side| side.as_ref().map(|present| present.bytes.clone()));
+        let contents = Some((before, after));
+        PlannedChange {
+            path,
+            diff: text,
+            lines_added,
+            lines_removed,
+            obeyed_because: None,
+            step: 0,
+            contents,
+        }
+    }
+
+    /// The same, as the change of one step.
+    pub(crate) fn at_step(self, step: u32) -> PlannedChange {
+        PlannedChange { step, ..self }
     }
 
     /// The same, with what obeys the file.
@@ -59,7 +84,20 @@ impl PlannedChange {
             [Some(before), Some(after)] if text.is_empty() && before != after => {
                 PlannedChange::said(&effect.path, &format!("permissions {before:o} become {after:o}"))
             }
-            _ => PlannedChange { path, diff: text, lines_added, lines_removed, obeyed_because: None },
+            _ => {
+                let bytes = |text: Option<&[u8]>| text.map(Arc::from);
+                let contents = Some((bytes(effect.text_before()), bytes(effect.text_after())));
+                let obeyed_because = None;
+                PlannedChange {
+                    path,
+                    diff: text,
+                    lines_added,
+                    lines_removed,
+                    obeyed_because,
+                    step: 0,
+                    contents,
+                }
+            }
         }
     }
 
@@ -67,6 +105,14 @@ impl PlannedChange {
     pub(crate) fn said(path: &RelPath, what: &str) -> PlannedChange {
         let path = path.to_string();
         let diff = format!("{path}: {what}\n");
-        PlannedChange { diff, path, lines_added: 0, lines_removed: 0, obeyed_because: None }
+        PlannedChange {
+            diff,
+            path,
+            lines_added: 0,
+            lines_removed: 0,
+            obeyed_because: None,
+            step: 0,
+            contents: None,
+        }
     }
 }

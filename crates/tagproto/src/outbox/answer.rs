@@ -1,7 +1,7 @@
 //! An answer of the user to a question of the model, put into the pending outbox.
 
 use super::line_text::{seen_lines_trimmed, visible_lines};
-use super::structure::{ANSWER, INDENT, PROMPT, reads_as_structure};
+use super::structure::{ANSWER, INDENT, PROMPT, REVIEW, reads_as_structure};
 
 /// Returns a pending outbox with answers of the user before the prompt, instead of those that were there; `None` if the
 /// text is not an outbox.
@@ -21,15 +21,30 @@ fn section(answers: &[String]) -> String {
         return String::new();
     }
     let mut text = format!("\n{ANSWER}\n");
-    for answer in answers {
-        for line in seen_lines_trimmed(&visible_lines(answer)) {
-            let is_structure = reads_as_structure(line) || line.trim().eq_ignore_ascii_case(ANSWER);
-            text.push_str(if is_structure { INDENT } else { "" });
-            text.push_str(line);
-            text.push('\n');
-        }
-    }
+    answers.iter().for_each(|answer| write_text_of_the_user(&mut text, answer));
     text
+}
+
+/// Writes the section with the user's review of the last reply; nothing without one.
+pub(super) fn write_review(out: &mut String, review: &str) {
+    if !review.trim().is_empty() {
+        out.push_str(&format!("\n{REVIEW}\n"));
+        write_text_of_the_user(out, review);
+    }
+}
+
+fn write_text_of_the_user(out: &mut String, text: &str) {
+    for line in seen_lines_trimmed(&visible_lines(text)) {
+        out.push_str(if is_defused(line) { INDENT } else { "" });
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+/// Checks whether a line of the user's text would read as a part of the outbox, and so is indented.
+pub(super) fn is_defused(line: &str) -> bool {
+    reads_as_structure(line)
+        || [ANSWER, REVIEW].iter().any(|heading| line.trim().eq_ignore_ascii_case(heading))
 }
 
 #[cfg(test)]

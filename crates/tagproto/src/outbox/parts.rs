@@ -33,6 +33,8 @@ pub struct OutboxParts {
     pub results: Vec<CommandResult>,
     /// The requested files.
     pub files: Vec<ShownFile>,
+    /// The user's review of the last reply; empty without one.
+    pub review: String,
     /// The answer of the user, with its lines joined by LF; empty if there is none.
     pub answer: String,
     /// The section PROMPT, without the last line's LF.

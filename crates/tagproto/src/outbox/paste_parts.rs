@@ -1,7 +1,7 @@
 //! An outbox in parts, for chats that take less text in one paste.
 
 use super::structure::{
-    ANSWER, CONTEXT, FAILED, FILES, LISTING, NOTE, PROMPT, PROTOCOL, RESULTS, SUCCEEDED, SUGGESTED,
+    ANSWER, CONTEXT, FAILED, FILES, LISTING, NOTE, PROMPT, PROTOCOL, RESULTS, REVIEW, SUCCEEDED, SUGGESTED,
     UNREADABLE, fence_dashes,
 };
 
@@ -108,4 +108,4 @@ fn blocks(outbox: &str) -> Vec<&str> {
 }
 
 /// The lines before which a part may begin.
-const SECTIONS: [&str; 8] = [PROTOCOL, CONTEXT, LISTING, SUGGESTED, RESULTS, FILES, ANSWER, PROMPT];
+const SECTIONS: [&str; 9] = [PROTOCOL, CONTEXT, LISTING, SUGGESTED, RESULTS, FILES, REVIEW, ANSWER, PROMPT];

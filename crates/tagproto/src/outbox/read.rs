@@ -4,12 +4,13 @@ use std::str::FromStr;
 
 use wap_core::{EntryKind, unnumbered};
 
+use super::answer::is_defused;
 use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
 use super::structure::{
     ANSWER, AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE,
     HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS,
-    SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, UNREADABLE,
+    REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, UNREADABLE,
     reads_as_structure,
 };
 use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
@@ -55,7 +56,9 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     let suggested = if reader.take(SUGGESTED) { reader.files()? } else { Vec::new() };
     let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
-    let answer = if reader.take(ANSWER) { reader.answer()? } else { String::new() };
+    let review =
+        if reader.take(REVIEW) { reader.text_of_the_user(&[ANSWER, PROMPT])? } else { String::new() };
+    let answer = if reader.take(ANSWER) { reader.text_of_the_user(&[PROMPT])? } else { String::new() };
     reader.expect(PROMPT)?;
     let prompt: Vec<&str> = reader.rest().iter().map(|line| task_line(line)).collect();
     let prompt = prompt.join("\n");
@@ -74,6 +77,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         notes,
         results,
         files,
+        review,
         answer,
         prompt,
     })
@@ -83,6 +87,14 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
 fn task_line(line: &str) -> &str {
     match line.strip_prefix(INDENT) {
         Some(inner) if reads_as_structure(inner) => inner,
+        _ => line,
+    }
+}
+
+/// Removes the indentation that a line of the user's text has because it reads as structure.
+fn user_line(line: &str) -> &str {
+    match line.strip_prefix(INDENT) {
+        Some(inner) if is_defused(inner) => inner,
         _ => line,
     }
 }
@@ -293,13 +305,18 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes the lines up to the blank one before the prompt.
-    fn answer(&mut self) -> Result<String, OutboxError> {
-        let text = self.until(PROMPT)?;
-        // The marker itself is expected next.
-        self.next -= 1;
-        let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').map(task_line).collect();
-        Ok(lines.join("\n"))
+    /// Reads a text of the user up to one of these lines.
+    fn text_of_the_user(&mut self, ends: &[&str]) -> Result<String, OutboxError> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.peek() {
+            if ends.contains(&line) {
+                let text: Vec<&str> = lines.into_iter().map(user_line).collect();
+                return Ok(text.join("\n").trim_end_matches('\n').to_owned());
+            }
+            lines.push(line);
+            self.next += 1;
+        }
+        Err(self.error(OutboxErrorKind::Expected { expected: PROMPT }))
     }
 
     fn rest(&self) -> &[&'a str] {

@@ -19,6 +19,9 @@ pub(super) const FILES: &str = "## Requested File Contents";
 /// The heading of the sentences about the surroundings of commands, behind the rules.
 pub(super) const SURROUNDINGS: &str = "SURROUNDINGS";
 
+/// The heading of the user's review of the last reply.
+pub(super) const REVIEW: &str = "## Review";
+
 /// The heading of what the user has answered to the model's question.
 pub(super) const ANSWER: &str = "## Answer from the user";
 

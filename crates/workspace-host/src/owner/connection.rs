@@ -32,6 +32,10 @@ use crate::owner::session_call::{
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
+use crate::review::calls::{
+    AnsweredProposal, AwaitReview, DecideProposal, ListProposals, ProposeCalls, ProposeReply, SaveDraft,
+    ShowProposal, TryProposal,
+};
 
 /// The time within which a client has to send its greeting.
 const GREETING: Duration = Duration::from_secs(5);
@@ -171,6 +175,15 @@ impl Client {
             ApplyReply::METHOD => self.begin_session::<ApplyReply>((id, bytes), message.params),
             ListProcesses::METHOD => self.begin_session::<ListProcesses>((id, bytes), message.params),
             StopListedProcess::METHOD => self.begin_session::<StopListedProcess>((id, bytes), message.params),
+            ProposeReply::METHOD => self.begin_session::<ProposeReply>((id, bytes), message.params),
+            ProposeCalls::METHOD => self.begin_session::<ProposeCalls>((id, bytes), message.params),
+            ListProposals::METHOD => self.begin_session::<ListProposals>((id, bytes), message.params),
+            ShowProposal::METHOD => self.begin_session::<ShowProposal>((id, bytes), message.params),
+            SaveDraft::METHOD => self.begin_session::<SaveDraft>((id, bytes), message.params),
+            TryProposal::METHOD => self.begin_session::<TryProposal>((id, bytes), message.params),
+            DecideProposal::METHOD => self.begin_session::<DecideProposal>((id, bytes), message.params),
+            AwaitReview::METHOD => self.begin_session::<AwaitReview>((id, bytes), message.params),
+            AnsweredProposal::METHOD => self.begin_session::<AnsweredProposal>((id, bytes), message.params),
             CollectGarbage::METHOD => self.begin_session::<CollectGarbage>((id, bytes), message.params),
             CHANGE_FILES => {
                 self.begin(

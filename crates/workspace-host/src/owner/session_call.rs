@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tag_session::{Applied, ApplyOptions, Executed, InboxFile, NewSession, SessionError};
 use tagproto::{CommandResult, Dialect, ExecutionObserver, Session, SessionId};
-use wap_core::{Call, TaskFile, Tool};
+use wap_core::{Call, TaskFile, Tool, Workspace};
 
 use crate::failure::{Exit, Failure};
 use crate::reply_plan::{self, ReplyPlan};
@@ -337,6 +337,21 @@ impl SessionCall for ApplyReply {
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<AppliedReply, SessionRefusal> {
+        self.apply_through(sessions, None, "", call, observer)
+    }
+}
+
+impl ApplyReply {
+    /// Executes the reply through a view of the workspace, a reviewer's choice for instance, and puts the review into the
+    /// next outbox.
+    pub(crate) fn apply_through(
+        &self,
+        sessions: &LocalSessions,
+        through: Option<&dyn Workspace>,
+        user_review: &str,
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<AppliedReply, SessionRefusal> {
         let SessionReply { session, text, again, run_complete } = &self.reply;
         let applied = match self.file.as_ref().map(|file| sessions.claim(file)).transpose() {
             // Named, so that the claim lasts until the file is moved: `_` would drop it at once.
@@ -347,6 +362,8 @@ impl SessionCall for ApplyReply {
                     run_complete: *run_complete,
                     confirmed: self.confirmed,
                     file: self.file.as_ref(),
+                    through,
+                    user_review,
                     review: None,
                 };
                 let applied = sessions.apply(*session, text, self.timeout, options, call.cancel, observer)?;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::commands::review::options::ReviewPolicyOption;
 use crate::commands::session::model::ModelOptions;
 
 #[derive(Debug, Args)]
@@ -50,9 +51,8 @@ pub(crate) struct ResumeOptions {
 /// Options of following a session.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Following {
-    /// Ask before a reply is executed.
-    #[arg(long)]
-    pub review: bool,
+    #[command(flatten)]
+    pub review: ReviewPolicyOption,
     /// Put every message on the clipboard.
     #[arg(long)]
     pub copy: bool,

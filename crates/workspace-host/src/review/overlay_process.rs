@@ -9,7 +9,7 @@ use sandbox_exec::{LayerMount, ProcessOverlays};
 use serde::{Deserialize, Serialize};
 
 /// The first argument of a process that puts overlays over folders; the file that lists them follows.
-pub(crate) const ARGUMENT: &str = "--on-layers";
+pub const ARGUMENT: &str = "--on-layers";
 
 /// The overlays that a process enters before it does anything else.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,11 +32,16 @@ impl Request {
     }
 }
 
-/// Enters the overlays, if this process was started to do so, and returns the remaining arguments.
+/// Enters the overlays, if this process was started to do so, and returns the remaining arguments. Every program that
+/// hosts a workspace calls this first, before it starts a thread.
 ///
 /// The argument grants no rights: the process sees one of the user's own folders instead of another one, and may change
 /// only what it could change before.
-pub(crate) fn enter_if_requested() -> Result<Vec<OsString>, String> {
+///
+/// # Errors
+///
+/// The reason why the overlays cannot be entered, for the user.
+pub fn enter_if_requested() -> Result<Vec<OsString>, String> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if arguments.get(1).is_none_or(|first| first != ARGUMENT) || arguments.len() < 3 {
         return Ok(arguments);

@@ -1,0 +1,136 @@
+//! A proposal as text.
+
+use change_review::{
+    CommentPosition, FileStep, Hunk, Proposal, ProposedStep, StepEffect, StepOutcome, StepVerdict, Tried,
+};
+use workspace_host::ShownProposal;
+
+use crate::views::console::{Console, Tone};
+use crate::views::progress::{one_line, printable};
+
+/// The most lines of one hunk that are printed.
+const MOST_LINES: usize = 400;
+
+/// The most lines of one output that are printed.
+const MOST_OUTPUT: usize = 200;
+
+/// Returns the hunks of a step; none of a command.
+pub(super) fn hunks(step: &ProposedStep) -> &[Hunk] {
+    match &step.effect {
+        StepEffect::File(file) => &file.hunks,
+        StepEffect::Command(_) => &[],
+    }
+}
+
+/// Prints a proposal with its hunks, verdicts and comments.
+pub(super) fn proposal(console: Console, shown: &ShownProposal) {
+    let ShownProposal { proposal, draft, positions, tried } = shown;
+    console
+        .result_row(&[(Tone::Strong, &format!("proposal {}: {}", proposal.id, one_line(&proposal.subject)))]);
+    for (number, step) in (1..).zip(&proposal.steps) {
+        let verdict = match draft.selection.verdict(step.step) {
+            StepVerdict::Take => "",
+            StepVerdict::LeaveOut => "  (left out)",
+            StepVerdict::Hunks(_) => "  (in part)",
+        };
+        console.result_row(&[(Tone::Strong, &format!("\n{number}. {}{verdict}", one_line(&step.title)))]);
+        if let Some(problem) = &step.problem {
+            console.result_row(&[(Tone::Bad, &format!("would fail: {}", one_line(problem)))]);
+        }
+        match &step.effect {
+            StepEffect::Command(command) => {
+                for line in command.command.lines() {
+                    console.result_row(&[(Tone::Plain, &format!("  $ {}", printable(line)))]);
+                }
+                for effect in &command.effects {
+                    console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&effect.path)))]);
+                }
+            }
+            StepEffect::File(file) => {
+                self::file(console, file, |hunk| draft.selection.takes_hunk(step.step, &hunk.id))
+            }
+        }
+        let comments = draft.comments.iter().zip(positions).filter(|(comment, _)| comment.step == step.step);
+        for (comment, position) in comments {
+            let at = match position {
+                CommentPosition::Step => String::new(),
+                CommentPosition::Lines { first, last } if first == last => format!(" line {first}"),
+                CommentPosition::Lines { first, last } => format!(" lines {first} to {last}"),
+                CommentPosition::Outdated => " outdated".to_owned(),
+            };
+            console.result_row(&[(Tone::Good, &format!("  comment{at}: {}", one_line(&comment.text)))]);
+        }
+    }
+    if let Some(tried) = tried {
+        self::tried(console, proposal, tried);
+    }
+}
+
+/// Prints what came of a trial.
+pub(super) fn tried(console: Console, proposal: &Proposal, tried: &Tried) {
+    console.result_row(&[(Tone::Strong, "\ntried out:")]);
+    outcomes(console, proposal, tried.steps.iter());
+    for file in &tried.files {
+        console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&file.path)))]);
+    }
+    if !tried.is_held {
+        console.result_row(&[(Tone::Faint, "  this trial is over: try it again before you land it")]);
+    }
+}
+
+/// Prints the outcome of each step.
+pub(super) fn outcomes<'a>(
+    console: Console,
+    proposal: &Proposal,
+    outcomes: impl Iterator<Item = &'a StepOutcome>,
+) {
+    for outcome in outcomes {
+        let title = proposal.steps.iter().find(|step| step.step == outcome.step);
+        let title = title.map_or(String::new(), |step| format!("{}: ", one_line(&step.title)));
+        let tone = match (outcome.is_left_out, outcome.success) {
+            (true, _) => Tone::Faint,
+            (false, true) => Tone::Good,
+            (false, false) => Tone::Bad,
+        };
+        console.result_row(&[(tone, &format!("  {title}{}", one_line(&outcome.summary)))]);
+        let lines: Vec<&str> = outcome.output.lines().collect();
+        let skipped = lines.len().saturating_sub(MOST_OUTPUT);
+        if skipped > 0 {
+            console.result_row(&[(Tone::Faint, &format!("    … {skipped} lines before these"))]);
+        }
+        for line in &lines[skipped..] {
+            console.result_row(&[(Tone::Plain, &format!("    {}", printable(line)))]);
+        }
+    }
+}
+
+fn file(console: Console, file: &FileStep, is_taken: impl Fn(&Hunk) -> bool) {
+    if let Some(note) = &file.note {
+        console.result_row(&[(Tone::Faint, &format!("  {}", one_line(note)))]);
+    }
+    if file.hunks.is_empty() {
+        let (mark, tone, text) = match (&file.before, &file.after) {
+            (None, Some(after)) => ('+', Tone::Good, after.as_str()),
+            (Some(before), None) => ('-', Tone::Bad, before.as_str()),
+            _ => return,
+        };
+        lines(console, mark, tone, text);
+    }
+    for (number, hunk) in (1..).zip(&file.hunks) {
+        let state = if is_taken(hunk) { "" } else { "  (left out)" };
+        console.result_row(&[(Tone::Faint, &format!("  hunk {number}, line {}{state}", hunk.new_first))]);
+        lines(console, '-', Tone::Bad, &hunk.old_text);
+        lines(console, '+', Tone::Good, &hunk.new_text);
+    }
+}
+
+fn lines(console: Console, mark: char, tone: Tone, text: &str) {
+    let count = text.lines().count();
+    for line in text.lines().take(MOST_LINES) {
+        console.result_row(&[(tone, &format!("  {mark}{}", printable(line)))]);
+    }
+    if count > MOST_LINES {
+        console
+            .result_row(&[(Tone::Faint, &format!("  … {} more lines; --json has all", count - MOST_LINES))]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Waiting for the review of a reply.
+
+use std::thread;
+use std::time::Duration;
+
+use change_review::{ProposalId, State};
+use wap_core::CancelFlag;
+use workspace_host::{AnsweredProposal, ApplyReply, AwaitReview, ProposeReply, SharedSessions};
+
+use crate::exit::Failure;
+use crate::views::console::Console;
+
+/// The pause between two looks at a proposal of another process.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The longest time for which one call waits.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// What became of a reply that had to be reviewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reviewed {
+    /// It has nothing to review: it may be executed.
+    NothingToReview,
+    /// A reviewer has decided, and the choice was carried out.
+    Decided,
+    /// This process was asked to end; the proposal waits on.
+    Cancelled,
+}
+
+/// Puts a reply into the queue and waits until a reviewer has decided.
+pub(crate) fn reviewed(
+    console: Console,
+    sessions: &SharedSessions,
+    request: &ApplyReply,
+    cancel: &CancelFlag,
+) -> Result<Reviewed, Failure> {
+    let Some(proposal) = sessions.call(&ProposeReply(request.clone()), cancel)? else {
+        return Ok(Reviewed::NothingToReview);
+    };
+    let id = proposal.id;
+    if proposal.is_pending() {
+        console.notice(&format!(
+            "the reply waits for your review: `agentd review {id}`, or the page of `agentd ui`"
+        ));
+    }
+    wait(sessions, id, cancel)
+}
+
+fn wait(sessions: &SharedSessions, id: ProposalId, cancel: &CancelFlag) -> Result<Reviewed, Failure> {
+    loop {
+        let proposal = sessions.call(&AwaitReview { id, longest: WAIT }, cancel)?;
+        if matches!(proposal.state, State::Decided(_)) {
+            sessions.call(&AnsweredProposal(id), cancel)?;
+            return Ok(Reviewed::Decided);
+        }
+        if cancel.is_cancelled() {
+            return Ok(Reviewed::Cancelled);
+        }
+        thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,92 @@
+//! The queue of changes that wait for a person, and the trials of them that this process holds.
+//!
+//! A proposal is planned when it comes, tried when the reviewer asks for it, and landed as it was tried: the overlay of the
+//! trial is adopted in one commit, and then the same calls are made as ever, which the engine answers from its record.
+
+pub(crate) mod calls;
+mod carry_out;
+mod landing;
+pub mod overlay_process;
+mod plan;
+pub mod reviewed_workspace;
+mod trial_process;
+mod trial_run;
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use change_journal::Journal;
+use change_review::{ProposalId, Queue, QueueError, RecordedStep, Resolution};
+use local_workspace::HeldTrial;
+
+use crate::failure::{Exit, Failure};
+use crate::owner::session_call::SessionRefusal;
+use crate::state::WorkspacePaths;
+
+pub use carry_out::{CallAnswer, CarriedOut, CarryOut};
+pub use trial_process::{TrialFolder, remove_stale_trials};
+
+/// The queue of a state folder that this process owns.
+#[derive(Debug)]
+pub struct Reviews {
+    pub(crate) queue: Queue,
+    journal: Journal,
+    paths: WorkspacePaths,
+    /// The options by which another process of this program is confined as this one; `None` if none is started.
+    arguments: Option<Vec<OsString>>,
+    held: Mutex<HashMap<ProposalId, HeldReview>>,
+    /// Held while a proposal lands: one at a time.
+    landing: Mutex<()>,
+}
+
+/// A trial whose result is what the reviewer sees.
+#[derive(Debug)]
+struct HeldReview {
+    resolution: Resolution,
+    /// The plan at the time of the trial: if it is another one now, the folder has changed.
+    basis: String,
+    /// The steps with their answers.
+    steps: Vec<RecordedStep>,
+    trial: HeldTrial,
+    /// The journal and the outputs of the process that carried it out.
+    folder: TrialFolder,
+}
+
+impl Reviews {
+    /// Opens the queue, and removes what trials of killed processes have left.
+    pub(crate) fn open(
+        journal: &Journal,
+        paths: &WorkspacePaths,
+        arguments: Option<Vec<OsString>>,
+    ) -> Reviews {
+        remove_stale_trials(&paths.base);
+        Reviews {
+            queue: Queue::new(journal.clone()),
+            journal: journal.clone(),
+            paths: paths.clone(),
+            arguments,
+            held: Mutex::default(),
+            landing: Mutex::default(),
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<ProposalId, HeldReview>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<QueueError> for SessionRefusal {
+    fn from(error: QueueError) -> SessionRefusal {
+        let advice = match &error {
+            QueueError::Unknown { .. } => Some("`agentd review --list` lists the proposals"),
+            QueueError::Revised { .. } => Some("read the draft again, and decide on it anew"),
+            _ => None,
+        };
+        let failure = Failure::new(Exit::Failed, error.to_string());
+        match advice {
+            Some(advice) => failure.advise(advice).into(),
+            None => failure.into(),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The calls about the queue, as plain values that the owner of the state folder carries out for every process.
+
+use std::time::Duration;
+
+use change_review::{
+    CommentPosition, Content, Draft, Proposal, ProposalId, ProposalSummary, ProposedCall, Selection, State,
+    Tried,
+};
+use serde::{Deserialize, Serialize};
+use tagproto::ExecutionObserver;
+use wap_core::{Call, Tool};
+
+use crate::owner::session_call::{ApplyReply, Caller, SessionCall, SessionRefusal};
+use crate::review::CarriedOut;
+use crate::state::LocalSessions;
+
+/// The longest time for which one call waits for a reviewer; a caller that waits longer calls again.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+/// Proposes a reply to a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProposeReply(pub ApplyReply);
+
+impl SessionCall for ProposeReply {
+    const METHOD: &'static str = "agentd/proposeReply";
+    const TOOL: Tool = Tool::ReadFile;
+    /// `None` if there is nothing to review: the reply changes nothing and runs nothing.
+    type Answer = Option<Proposal>;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Option<Proposal>, SessionRefusal> {
+        let reply = &self.0;
+        let session = sessions.session(reply.reply.session)?;
+        let subject = format!("reply to message {}: {}", reply.answering, first_line(&session.task));
+        let content = Content::Reply(serde_json::to_value(reply).expect("replies have string keys"));
+        let from = (session.session_id.to_string(), "session", subject);
+        sessions.reviews().propose(sessions, (&from.0, from.1, &from.2), content, call.cancel)
+    }
+}
+
+/// Proposes calls of tools.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProposeCalls {
+    /// The client that makes them.
+    pub conversation: String,
+    /// The front end that it uses.
+    pub front_end: String,
+    /// The calls.
+    pub calls: Vec<ProposedCall>,
+    /// The name of their run, random, chosen by the client.
+    pub run: String,
+}
+
+impl SessionCall for ProposeCalls {
+    const METHOD: &'static str = "agentd/proposeCalls";
+    const TOOL: Tool = Tool::ReadFile;
+    /// `None` if there is nothing to review.
+    type Answer = Option<Proposal>;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Option<Proposal>, SessionRefusal> {
+        let ProposeCalls { conversation, front_end, calls, run } = self.clone();
+        let subject = match calls.first() {
+            Some(ProposedCall::Command(command)) => format!("run {}", first_line(&command.command)),
+            Some(ProposedCall::Changes(changes)) => match changes.as_slice() {
+                [only] => format!("change {}", only.path()),
+                several => format!("change {} files", several.len()),
+            },
+            None => String::new(),
+        };
+        let content = Content::Calls { run, calls };
+        sessions.reviews().propose(sessions, (&conversation, &front_end, &subject), content, call.cancel)
+    }
+}
+
+/// Lists the proposals, the oldest first.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ListProposals;
+
+impl SessionCall for ListProposals {
+    const METHOD: &'static str = "agentd/listProposals";
+    const TOOL: Tool = Tool::ReadFile;
+    const IS_CONFINED: bool = false;
+    type Answer = Vec<ProposalSummary>;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Vec<ProposalSummary>, SessionRefusal> {
+        Ok(sessions.reviews().queue.list()?)
+    }
+}
+
+/// Returns a proposal with its draft and its last trial. If the folder has changed meanwhile, the steps are planned again.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ShowProposal(pub ProposalId);
+
+/// A proposal as a reviewer sees it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownProposal {
+    /// The proposal, with its steps on the folder as it is now.
+    pub proposal: Proposal,
+    /// The draft.
+    pub draft: Draft,
+    /// Where each comment of the draft belongs now, in their order.
+    pub positions: Vec<CommentPosition>,
+    /// What came of the last trial; `None` if there was none. Its `is_held` says whether landing adopts it.
+    pub tried: Option<Tried>,
+}
+
+impl SessionCall for ShowProposal {
+    const METHOD: &'static str = "agentd/showProposal";
+    const TOOL: Tool = Tool::ReadFile;
+    const IS_CONFINED: bool = false;
+    type Answer = ShownProposal;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<ShownProposal, SessionRefusal> {
+        let reviews = sessions.reviews();
+        let proposal = reviews.current(sessions, self.0, call.cancel)?;
+        let draft = reviews.queue.draft(self.0)?;
+        let positions = draft.comments.iter().map(|comment| comment.position(&proposal.steps)).collect();
+        let mut tried = reviews.queue.tried(self.0)?;
+        if let Some(tried) = &mut tried {
+            tried.is_held = reviews.holds(self.0);
+        }
+        Ok(ShownProposal { proposal, draft, positions, tried })
+    }
+}
+
+/// Saves the draft of a proposal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SaveDraft {
+    /// The proposal.
+    pub id: ProposalId,
+    /// The draft, with the revision that was read.
+    pub draft: Draft,
+}
+
+impl SessionCall for SaveDraft {
+    const METHOD: &'static str = "agentd/saveDraft";
+    const TOOL: Tool = Tool::WriteFile;
+    const IS_CONFINED: bool = false;
+    /// The draft with its next revision.
+    type Answer = Draft;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Draft, SessionRefusal> {
+        Ok(sessions.reviews().queue.save_draft(self.id, self.draft.clone())?)
+    }
+}
+
+/// Tries a choice out on an overlay. Nothing of it reaches the folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TryProposal {
+    /// The proposal.
+    pub id: ProposalId,
+    /// The choice.
+    pub selection: Selection,
+}
+
+impl SessionCall for TryProposal {
+    const METHOD: &'static str = "agentd/tryProposal";
+    const TOOL: Tool = Tool::ExecuteCommand;
+    type Answer = Tried;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Tried, SessionRefusal> {
+        sessions.reviews().try_out(sessions, self.id, &self.selection, call)
+    }
+}
+
+/// Lands the choice of the draft as it was tried, or sends everything back.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct DecideProposal {
+    /// The proposal.
+    pub id: ProposalId,
+    /// True if nothing of it lands.
+    pub sends_back: bool,
+}
+
+/// The end of a proposal.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecidedProposal {
+    /// The proposal.
+    pub proposal: Proposal,
+    /// The steps with their outcomes.
+    pub carried: CarriedOut,
+}
+
+impl SessionCall for DecideProposal {
+    const METHOD: &'static str = "agentd/decideProposal";
+    const TOOL: Tool = Tool::ExecuteCommand;
+    type Answer = DecidedProposal;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<DecidedProposal, SessionRefusal> {
+        let reviews = sessions.reviews();
+        let (proposal, carried) = match self.sends_back {
+            true => reviews.send_back(sessions, self.id, call)?,
+            false => reviews.land(sessions, self.id, call, observer)?,
+        };
+        Ok(DecidedProposal { proposal, carried })
+    }
+}
+
+/// Waits until a proposal is over, for a while, and returns it as it is then. In another process than the owner of the state
+/// folder it does not wait.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct AwaitReview {
+    /// The proposal.
+    pub id: ProposalId,
+    /// The longest wait; at most 20 seconds.
+    pub longest: Duration,
+}
+
+impl SessionCall for AwaitReview {
+    const METHOD: &'static str = "agentd/awaitReview";
+    const TOOL: Tool = Tool::ReadFile;
+    const IS_CONFINED: bool = false;
+    type Answer = Proposal;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        caller: Caller,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Proposal, SessionRefusal> {
+        let longest = match caller {
+            Caller::Owner => self.longest.min(LONGEST_WAIT),
+            // The threads for other processes are few, and a reviewer may take hours: a client asks again.
+            Caller::Client => Duration::ZERO,
+        };
+        Ok(sessions.reviews().queue.wait(self.id, longest, &|| call.cancel.is_cancelled())?)
+    }
+}
+
+/// Records that the model's end has received the outcome of a proposal: the same request is then a new one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct AnsweredProposal(pub ProposalId);
+
+impl SessionCall for AnsweredProposal {
+    const METHOD: &'static str = "agentd/answeredProposal";
+    const TOOL: Tool = Tool::WriteFile;
+    const IS_CONFINED: bool = false;
+    type Answer = ();
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<(), SessionRefusal> {
+        let queue = &sessions.reviews().queue;
+        if let State::Decided(mut decision) = queue.proposal(self.0)?.state {
+            decision.is_answered = true;
+            queue.advance(self.0, State::Decided(decision), |_| true)?;
+        }
+        Ok(())
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}

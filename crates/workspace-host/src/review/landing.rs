@@ -1,0 +1,265 @@
+//! Landing a choice, or sending a proposal back.
+
+use std::sync::PoisonError;
+
+use change_journal::{ContentHash, RunKey, RunState};
+use change_review::{
+    Content, Decision, Draft, NewProposal, Proposal, ProposalId, RecordedStep, Resolution, Selection, State,
+    StepEffect, StepVerdict, review_text,
+};
+use tagproto::{ExecutionObserver, UnobservedExecution};
+use wap_core::{Call, CancelFlag};
+
+use crate::failure::{Exit, Failure};
+use crate::owner::session_call::SessionRefusal;
+use crate::review::carry_out::{CarriedOut, CarryOut};
+use crate::review::plan::plan;
+use crate::review::{HeldReview, Reviews};
+use crate::state::LocalSessions;
+
+impl Reviews {
+    /// Adds a proposal, or returns the same one that waits already. `None` if it has no step to review.
+    ///
+    /// # Errors
+    ///
+    /// Those of planning it.
+    pub(crate) fn propose(
+        &self,
+        sessions: &LocalSessions,
+        (conversation, front_end, subject): (&str, &str, &str),
+        content: Content,
+        cancel: &CancelFlag,
+    ) -> Result<Option<Proposal>, SessionRefusal> {
+        let steps = plan(sessions, conversation, &content, cancel)?.steps;
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        let same = content.clone();
+        let new = NewProposal {
+            conversation: conversation.to_owned(),
+            front_end: front_end.to_owned(),
+            subject: subject.to_owned(),
+            content,
+            steps,
+        };
+        Ok(Some(self.queue.propose(new, |other| other.requests_the_same(&same))?))
+    }
+
+    /// Returns a proposal whose steps are those on the folder as it is now. If the folder has changed where they touch it, a
+    /// trial is forgotten, and the steps are planned again.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such proposal, or it cannot be planned any more.
+    pub(crate) fn current(
+        &self,
+        sessions: &LocalSessions,
+        id: ProposalId,
+        cancel: &CancelFlag,
+    ) -> Result<Proposal, SessionRefusal> {
+        let proposal = self.queue.proposal(id)?;
+        if !proposal.is_pending() {
+            return Ok(proposal);
+        }
+        let plan = plan(sessions, &proposal.conversation, &proposal.content, cancel)?;
+        let mut held = self.held();
+        let is_as_tried = held.get(&id).is_some_and(|held| held.basis == plan.basis);
+        if is_as_tried || (!proposal.is_tried && plan.steps == proposal.steps) {
+            return Ok(proposal);
+        }
+        held.remove(&id);
+        drop(held);
+        Ok(self.queue.plan_again(id, plan.steps)?)
+    }
+
+    /// Checks whether the overlay of the last trial is held, so that landing adopts it.
+    pub(crate) fn holds(&self, id: ProposalId) -> bool {
+        self.held().contains_key(&id)
+    }
+
+    /// Lands the choice of the draft, exactly as it was tried. Returns the proposal as it is then.
+    ///
+    /// # Errors
+    ///
+    /// If the choice runs commands and was not tried, if the folder has changed since, or if another program has saved one of
+    /// the files. The proposal waits on then.
+    pub(crate) fn land(
+        &self,
+        sessions: &LocalSessions,
+        id: ProposalId,
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
+        let _one_at_a_time = self.landing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.queue.proposal(id)?;
+        let proposal = self.current(sessions, id, call.cancel)?;
+        let draft = self.queue.draft(id)?;
+        if before.is_pending() && before.is_tried && !proposal.is_tried {
+            return Err(changed_meanwhile().into());
+        }
+        let selection = draft.selection.normal(&proposal.steps);
+        let resolution = Resolution::of(&selection, &proposal.steps);
+        let held = self.held().remove(&id);
+        let held = match held {
+            Some(held) if held.resolution == resolution => Some(held),
+            _ if runs_commands(&proposal, &selection) => {
+                let message = "this choice runs commands and has not been tried";
+                return Err(Failure::new(Exit::Failed, message).advise("try it first, then land it").into());
+            }
+            _ => None,
+        };
+        self.decide(sessions, &proposal, (&selection, resolution, &draft), held, call, observer)
+    }
+
+    /// Sends a proposal back: nothing of it is carried out, and the model gets the comments.
+    ///
+    /// # Errors
+    ///
+    /// If it is over already, or the outcome cannot be recorded.
+    pub(crate) fn send_back(
+        &self,
+        sessions: &LocalSessions,
+        id: ProposalId,
+        call: &Call<'_>,
+    ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
+        let _one_at_a_time = self.landing.lock().unwrap_or_else(PoisonError::into_inner);
+        let proposal = self.current(sessions, id, call.cancel)?;
+        let draft = self.queue.draft(id)?;
+        self.held().remove(&id);
+        let selection = Selection::nothing(&proposal.steps);
+        let resolution = Resolution::of(&selection, &proposal.steps);
+        let choice = (&selection, resolution, &draft);
+        self.decide(sessions, &proposal, choice, None, call, &mut UnobservedExecution)
+    }
+
+    /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other one waits again.
+    pub(crate) fn recover(&self, sessions: &LocalSessions) -> Result<(), SessionRefusal> {
+        for proposal in self.queue.landing()? {
+            let State::Landing { resolution, review, adopted } = proposal.state.clone() else { continue };
+            let origin = self.run_origin(sessions, &proposal)?;
+            let cancel = CancelFlag::new();
+            let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+            if adopted.is_some() && !self.has_steps(&origin) {
+                self.queue.advance(proposal.id, State::Pending, |_| true)?;
+                continue;
+            }
+            let choice = (resolution, review, adopted);
+            self.carry_out(sessions, &proposal, choice, &call, &mut UnobservedExecution)?;
+        }
+        Ok(())
+    }
+
+    fn decide(
+        &self,
+        sessions: &LocalSessions,
+        proposal: &Proposal,
+        (selection, resolution, draft): (&Selection, Resolution, &Draft),
+        held: Option<HeldReview>,
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
+        let review = review_text(&proposal.steps, selection, draft);
+        let adopted = held.as_ref().map(|held| held.steps.clone());
+        let landing = State::Landing {
+            resolution: resolution.clone(),
+            review: review.clone(),
+            adopted: adopted.clone(),
+        };
+        self.queue.advance(proposal.id, landing, |state| *state == State::Pending)?;
+        if let Some(held) = held {
+            let HeldReview { trial, folder, .. } = held;
+            let kept = sessions
+                .workspace()
+                .take_up_trial(trial, call)
+                .map_err(|error| Failure::new(Exit::Failed, error.message().to_owned()))
+                .and_then(|trial| {
+                    trial.keep(&folder.journal(), &folder.outputs()).map_err(|error| {
+                        Failure::new(Exit::Failed, format!("not landed: {error}"))
+                            .advise("try it again, on the files as they are now")
+                    })
+                });
+            if let Err(failure) = kept {
+                self.queue.advance(proposal.id, State::Pending, |_| true)?;
+                return Err(failure.into());
+            }
+        }
+        self.carry_out(sessions, proposal, (resolution, review, adopted), call, observer)
+    }
+
+    /// Makes the calls of a proposal, which are answered as on the overlay where one was adopted, and records the end.
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        proposal: &Proposal,
+        (resolution, review, adopted): (Resolution, String, Option<Vec<RecordedStep>>),
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
+        let request = CarryOut {
+            conversation: proposal.conversation.clone(),
+            content: proposal.content.clone(),
+            resolution: resolution.clone(),
+            review: review.clone(),
+            adopted,
+        };
+        let carried = match request.carry_out(sessions, call, observer) {
+            Ok(carried) => carried,
+            Err(refusal) => {
+                self.queue.advance(proposal.id, State::Pending, |_| true)?;
+                return Err(refusal);
+            }
+        };
+        let has_landed = carried.steps.iter().any(|step| step.outcome.success);
+        let answers = serde_json::to_value(&carried.answers).expect("answers have string keys");
+        let decision = Decision { resolution, review, has_landed, answers, is_answered: false };
+        let proposal = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
+        self.finish_run(sessions, &proposal);
+        Ok((proposal, carried))
+    }
+
+    /// Finishes the run of calls, which no client finishes.
+    fn finish_run(&self, sessions: &LocalSessions, proposal: &Proposal) {
+        if !matches!(proposal.content, Content::Calls { .. }) {
+            return;
+        }
+        let Ok(origin) = self.run_origin(sessions, proposal) else { return };
+        // A run that stays open is only kept for longer.
+        if let Ok(RunState::Resumed { run, .. }) = self.journal.begin_run(&run_key(&origin)) {
+            let _ = self.journal.finish_run_lazily(run.number(), b"");
+        }
+    }
+
+    /// Checks whether the journal has recorded steps of a proposal's run.
+    fn has_steps(&self, origin: &wap_core::Origin) -> bool {
+        match self.journal.begin_run(&run_key(origin)) {
+            Ok(RunState::Resumed { steps, .. }) => !steps.all().is_empty(),
+            Ok(RunState::Finished { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the journal's key of the run of these calls.
+fn run_key(origin: &wap_core::Origin) -> RunKey {
+    let digest = &origin.run.digest;
+    RunKey {
+        conversation: origin.conversation.0.clone(),
+        sequence: u64::from(origin.run.sequence),
+        content: digest.parse().unwrap_or_else(|_| ContentHash::of(digest.as_bytes())),
+    }
+}
+
+fn changed_meanwhile() -> Failure {
+    Failure::new(
+        Exit::Failed,
+        "the folder has changed since this was tried: it was planned again, and nothing has landed",
+    )
+    .advise("look at it again and try it once more")
+}
+
+/// Checks whether a choice runs a command.
+fn runs_commands(proposal: &Proposal, selection: &Selection) -> bool {
+    proposal.steps.iter().any(|step| {
+        matches!(step.effect, StepEffect::Command(_)) && *selection.verdict(step.step) == StepVerdict::Take
+    })
+}

@@ -1,0 +1,117 @@
+//! The steps of a proposal, determined without carrying anything out.
+
+use change_review::{
+    CommandStep, Content, FileStep, ProposedStep, RecordedStep, RecordingWorkspace, StepEffect, StepRequest,
+};
+use content_hash::ContentHash;
+use local_workspace::{DryWorkspace, PlannedChange};
+use tag_session::SessionError;
+use tagproto::{Strictness, UnobservedExecution, base_versions, execute, read_in};
+use wap_core::{Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Retention, RunKey};
+
+use crate::owner::session_call::{ApplyReply, SessionRefusal};
+use crate::review::carry_out::{make, parsed};
+use crate::state::LocalSessions;
+
+/// The steps of a proposal on the folder as it is.
+pub(super) struct Plan {
+    pub steps: Vec<ProposedStep>,
+    /// A text that is another one if the folder has changed where the steps touch it.
+    pub basis: String,
+}
+
+/// Plans a proposal.
+pub(super) fn plan(
+    sessions: &LocalSessions,
+    conversation: &str,
+    content: &Content,
+    cancel: &CancelFlag,
+) -> Result<Plan, SessionRefusal> {
+    let dry = DryWorkspace::new(sessions.workspace());
+    let recording = RecordingWorkspace::new(&dry);
+    // A fresh run: planning must neither be answered from the record nor leave one.
+    let run = RunKey::unnumbered(uuid::Uuid::new_v4().to_string());
+    let origin = Origin {
+        conversation: ConversationId(conversation.to_owned()),
+        run,
+        step: 0,
+        retention: Retention::Process,
+    };
+    let call = Call { origin: &origin, cancel, time_left: None };
+    match content {
+        Content::Reply(reply) => plan_reply(sessions, &parsed(reply)?, &recording, &call)?,
+        Content::Calls { calls, .. } => {
+            make(&recording, conversation, (&uuid::Uuid::new_v4().to_string(), calls), &call);
+        }
+    }
+    let (_, recorded) = recording.into_parts();
+    let planned = dry.into_planned();
+    let steps: Vec<ProposedStep> = recorded.into_iter().map(|step| planned_step(step, &planned)).collect();
+    let basis = basis(&steps);
+    Ok(Plan { steps, basis })
+}
+
+fn plan_reply(
+    sessions: &LocalSessions,
+    reply: &ApplyReply,
+    recording: &RecordingWorkspace<&DryWorkspace<'_>>,
+    call: &Call<'_>,
+) -> Result<(), SessionRefusal> {
+    let session = sessions.session(reply.reply.session)?;
+    let incoming = session.incoming(&reply.reply.text);
+    let parsed = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
+    if let Some(refusal) = parsed.refused {
+        return Err(SessionError::Refused(refusal).into());
+    }
+    let base = base_versions(&parsed.items, &session, recording, call).map_err(SessionError::Workspace)?;
+    let mut unobserved = UnobservedExecution;
+    execute(&parsed.items, session.dialect, base, reply.timeout, recording, call, &mut unobserved)
+        .map_err(SessionError::Workspace)?;
+    Ok(())
+}
+
+/// Returns a step as it was planned.
+fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
+    let RecordedStep { step, request, outcome, .. } = step;
+    match request {
+        StepRequest::Command(command) => command_step(step, &command),
+        StepRequest::Change(change) => {
+            let found = planned.iter().find(|planned| planned.step == step && outcome.success);
+            let file = match found {
+                Some(PlannedChange { path, contents: Some((before, after)), obeyed_because, .. }) => {
+                    let file = FileStep::between(path, before.as_deref(), after.as_deref());
+                    FileStep { note: obeyed_because.clone().or(file.note), ..file }
+                }
+                _ => FileStep { path: change.path().to_owned(), ..FileStep::default() },
+            };
+            let problem = (!outcome.success).then_some(outcome.summary);
+            ProposedStep { step, title: title(&file), effect: StepEffect::File(file), problem }
+        }
+    }
+}
+
+pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep {
+    let ExecuteCommand { command, working_directory, background, .. } = command.clone();
+    let title = format!("run {}", command.lines().next().unwrap_or_default());
+    let effect = StepEffect::Command(CommandStep {
+        command,
+        folder: working_directory,
+        background,
+        effects: Vec::new(),
+    });
+    ProposedStep { step, title, effect, problem: None }
+}
+
+pub(super) fn title(file: &FileStep) -> String {
+    let verb = match (&file.before, &file.after, &file.note) {
+        (None, Some(_), _) => "create",
+        (Some(_), None, _) => "delete",
+        _ => "change",
+    };
+    format!("{verb} {}", file.path)
+}
+
+fn basis(steps: &[ProposedStep]) -> String {
+    let bytes = serde_json::to_vec(steps).expect("steps have string keys");
+    ContentHash::of(&bytes).to_string()
+}

@@ -1,0 +1,250 @@
+//! A workspace whose changes and commands wait for a person first.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use change_review::{Decision, ProposalId, ProposedCall, State};
+use tagproto::UnobservedExecution;
+use wap_core::{
+    Call, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
+};
+
+use crate::failure::Failure;
+use crate::owner::session_call::{SessionCall, SessionRefusal};
+use crate::owner::session_progress::Watching;
+use crate::owner::shared_workspace::SharedWorkspace;
+use crate::review::CallAnswer;
+use crate::review::calls::{AnsweredProposal, AwaitReview, ProposeCalls};
+
+/// The time for which a call waits for a reviewer if its client does not say how long it waits itself: clients give up
+/// after 60 seconds.
+const USUAL_WAIT: Duration = Duration::from_secs(45);
+
+/// The pause between two looks at a proposal, which the owner of the state folder answers at once.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The part of a call's time that is left for its answer.
+const MARGIN: Duration = Duration::from_secs(2);
+
+/// The changes that wait for a person before they are carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReviewPolicy {
+    /// Changes and commands.
+    All,
+    /// Commands.
+    Commands,
+    /// None.
+    #[default]
+    None,
+}
+
+impl fmt::Display for ReviewPolicy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            ReviewPolicy::All => "all",
+            ReviewPolicy::Commands => "commands",
+            ReviewPolicy::None => "none",
+        })
+    }
+}
+
+impl FromStr for ReviewPolicy {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ReviewPolicy, &'static str> {
+        let all = [ReviewPolicy::All, ReviewPolicy::Commands, ReviewPolicy::None];
+        all.into_iter().find(|policy| policy.to_string() == text).ok_or("give all, commands or none")
+    }
+}
+
+/// A workspace whose clients' changes and commands become proposals. A call waits for the reviewer as long as its client
+/// waits, then answers [`Reason::PendingReview`] with the number of the proposal; the same request again waits on for the
+/// same proposal.
+#[derive(Debug)]
+pub struct ReviewedWorkspace {
+    shared: Arc<SharedWorkspace>,
+    policy: ReviewPolicy,
+    front_end: String,
+}
+
+impl ReviewedWorkspace {
+    /// Puts a reviewer before a workspace.
+    #[must_use]
+    pub fn new(
+        shared: Arc<SharedWorkspace>,
+        policy: ReviewPolicy,
+        front_end: impl Into<String>,
+    ) -> ReviewedWorkspace {
+        ReviewedWorkspace { shared, policy, front_end: front_end.into() }
+    }
+
+    fn request<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
+        let mut observer = UnobservedExecution;
+        let mut watching = Watching::new(&[], &mut observer);
+        match self.shared.session_call(request, call, &mut watching) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(SessionRefusal { message, .. })) | Err(Failure { message, .. }) => {
+                Err(WapError::new(Reason::Busy, format!("the change cannot be reviewed now: {message}")))
+            }
+        }
+    }
+
+    /// Has a person review a call, and returns the answer with the review; `None` if there is nothing to review.
+    fn reviewed(
+        &self,
+        call: &Call<'_>,
+        proposed: ProposedCall,
+    ) -> Result<Option<(CallAnswer, String)>, WapError> {
+        let request = ProposeCalls {
+            conversation: call.origin.conversation.0.clone(),
+            front_end: self.front_end.clone(),
+            calls: vec![proposed],
+            run: uuid::Uuid::new_v4().to_string(),
+        };
+        let Some(proposal) = self.request(&request, call)? else { return Ok(None) };
+        let decision = self.wait(proposal.id, call)?;
+        let Decision { answers, review, .. } = decision;
+        let answers: Vec<CallAnswer> = serde_json::from_value(answers).unwrap_or_default();
+        // A failure only means that the same request again gets this answer once more.
+        let _ = self.request(&AnsweredProposal(proposal.id), call);
+        let answer = answers.into_iter().next().ok_or_else(|| {
+            WapError::new(Reason::OutcomeUnknown, "the review is over, and its outcome cannot be read")
+        })?;
+        Ok(Some((answer, review)))
+    }
+
+    fn wait(&self, id: ProposalId, call: &Call<'_>) -> Result<Decision, WapError> {
+        let patience = call.time_left.map_or(USUAL_WAIT, |left| left.saturating_sub(MARGIN).min(USUAL_WAIT));
+        let deadline = Instant::now() + patience;
+        loop {
+            let longest = deadline.saturating_duration_since(Instant::now());
+            let proposal = self.request(&AwaitReview { id, longest }, call)?;
+            if let State::Decided(decision) = proposal.state {
+                return Ok(decision);
+            }
+            if call.cancel.is_cancelled() {
+                let text = format!("cancelled; proposal {id} still waits for the user's review");
+                return Err(WapError::new(Reason::Cancelled, text));
+            }
+            if Instant::now() >= deadline {
+                let text = format!(
+                    "the user has not reviewed this yet (proposal {id}); nothing was done. Make the same call again to \
+                     wait for the review, or go on with reading"
+                );
+                return Err(WapError::new(Reason::PendingReview, text).with("proposal", id.to_string()));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Puts the review in front of an error.
+fn with_review(error: WapError, review: &str) -> WapError {
+    if review.is_empty() {
+        error
+    } else {
+        WapError::new(error.reason(), format!("{}\n\n{review}", error.message()))
+    }
+}
+
+/// Puts the review among the warnings of an answer.
+fn add_review(answer: &mut FileChanged, review: &str) {
+    match answer {
+        FileChanged::Written(written) => written.warnings.push(review.to_owned()),
+        FileChanged::Modified(modified) => modified.warnings.push(review.to_owned()),
+        FileChanged::Deleted(_) => {}
+    }
+}
+
+impl Workspace for ReviewedWorkspace {
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        self.shared.workspace_info(call)
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        self.shared.explore_files(call, request)
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        self.shared.read_file(call, request)
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        self.shared.search_files(call, request)
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        self.shared.file_states(call, paths, since)
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        if self.policy != ReviewPolicy::All {
+            return self.shared.change_files(call, changes);
+        }
+        let Some((answer, review)) = self.reviewed(call, ProposedCall::Changes(changes.to_vec()))? else {
+            return self.shared.change_files(call, changes);
+        };
+        let CallAnswer::Changes(answers) = answer else { return Err(mismatch()) };
+        let mut answers = answers.map_err(|error| with_review(error, &review))?;
+        // Once is enough: a client reads all answers of its call.
+        if !review.is_empty()
+            && let Some(first) = answers.first_mut()
+        {
+            match first {
+                Ok(changed) => add_review(changed, &review),
+                Err(error) => *error = with_review(error.clone(), &review),
+            }
+        }
+        Ok(answers)
+    }
+
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        if self.policy == ReviewPolicy::None {
+            return self.shared.execute_command(call, request, observer);
+        }
+        let Some((answer, review)) = self.reviewed(call, ProposedCall::Command(request.clone()))? else {
+            return self.shared.execute_command(call, request, observer);
+        };
+        let CallAnswer::Command(answer) = answer else { return Err(mismatch()) };
+        let mut response = answer.map_err(|error| with_review(error, &review))?;
+        if !review.is_empty() {
+            response.warnings.push(review);
+        }
+        Ok(response)
+    }
+
+    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        self.shared.stop_process(call, request)
+    }
+
+    fn end_conversation(&self, conversation: &ConversationId) {
+        self.shared.end_conversation(conversation);
+    }
+}
+
+fn mismatch() -> WapError {
+    WapError::new(Reason::OutcomeUnknown, "the answer of the review is that of another call")
+}

@@ -1,0 +1,203 @@
+//! Trying a choice out.
+
+use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
+use change_review::{
+    Content, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution, Selection, StepEffect,
+    StepRequest, Tried,
+};
+use local_workspace::PlannedChange;
+use wap_core::{Call, Reason, WapError};
+
+use crate::failure::{Exit, Failure};
+use crate::owner::session_call::{ApplyReply, SessionRefusal};
+use crate::review::carry_out::{CarriedOut, CarryOut, origin, parsed};
+use crate::review::plan::{command_step, plan, title};
+use crate::review::trial_process::TrialFolder;
+use crate::review::{HeldReview, Reviews};
+use crate::state::LocalSessions;
+
+impl Reviews {
+    /// Tries a choice out on an overlay, keeps the overlay for landing, and returns what came of it. An earlier trial of the
+    /// proposal is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Missing`] where there can be no overlay, and failures of the process that carries it out.
+    pub(crate) fn try_out(
+        &self,
+        sessions: &LocalSessions,
+        id: ProposalId,
+        selection: &Selection,
+        call: &Call<'_>,
+    ) -> Result<Tried, SessionRefusal> {
+        self.held().remove(&id);
+        let proposal = self.current(sessions, id, call.cancel)?;
+        let selection = selection.normal(&proposal.steps);
+        let resolution = Resolution::of(&selection, &proposal.steps);
+        let arguments = self.arguments.as_ref().ok_or_else(|| {
+            Failure::new(Exit::Missing, "this program cannot be started again to try something out")
+        })?;
+        // Planned before the trial begins, so that a change of the folder in between is noticed.
+        let basis = plan(sessions, &proposal.conversation, &proposal.content, call.cancel)?.basis;
+        let run_origin = self.run_origin(sessions, &proposal)?;
+        let run_call = Call { origin: &run_origin, ..*call };
+        let trial = sessions.workspace().begin_trial(&run_call).map_err(|error| unavailable(&error))?;
+        let folder = TrialFolder::make(sessions, &self.paths, &trial)?;
+        let request = CarryOut {
+            conversation: proposal.conversation.clone(),
+            content: without_file(&proposal.content)?,
+            resolution: resolution.clone(),
+            review: String::new(),
+            adopted: None,
+        };
+        let request = serde_json::to_vec(&request).expect("requests have string keys");
+        let mut words = arguments.clone();
+        words.push("carry-out".into());
+        let printed = folder.run(&self.paths, &words, &request, call.cancel)?;
+        let unreadable = |why: String| Failure::new(Exit::Failed, format!("the trial cannot be read: {why}"));
+        let carried: CarriedOut =
+            serde_json::from_slice(&printed).map_err(|error| unreadable(error.to_string()))?;
+        let changes = trial.changes().map_err(|error| unreadable(error.to_string()))?;
+        let journal =
+            Journal::open_read_only(&folder.journal()).map_err(|error| unreadable(error.to_string()))?;
+        let tried = Tried {
+            selection,
+            resolution: resolution.clone(),
+            steps: carried.steps.iter().map(|step| step.outcome.clone()).collect(),
+            files: changes.iter().map(net_difference).collect(),
+            is_held: true,
+        };
+        // Only a trial of everything says what the proposal is about.
+        let steps = match resolution.0.is_empty() {
+            true => Some(real_steps(&journal, trial.run(), &carried.steps, &proposal.steps)?),
+            false => None,
+        };
+        self.queue.keep_trial(id, &tried, steps)?;
+        let held = HeldReview { resolution, basis, steps: carried.steps, trial: trial.hold(), folder };
+        self.held().insert(id, held);
+        Ok(tried)
+    }
+
+    /// Returns the origin of the calls with which the proposal is carried out.
+    pub(super) fn run_origin(
+        &self,
+        sessions: &LocalSessions,
+        proposal: &Proposal,
+    ) -> Result<wap_core::Origin, SessionRefusal> {
+        Ok(match &proposal.content {
+            Content::Reply(reply) => {
+                let reply = parsed(reply)?;
+                sessions.call_origin(reply.reply.session, &reply.reply.text)?
+            }
+            Content::Calls { run, .. } => origin(&proposal.conversation, run),
+        })
+    }
+}
+
+/// Returns a content whose reply came in no file: a trial moves none out of the inbox.
+fn without_file(content: &Content) -> Result<Content, SessionRefusal> {
+    Ok(match content {
+        Content::Reply(reply) => {
+            let reply = ApplyReply { file: None, ..parsed(reply)? };
+            Content::Reply(serde_json::to_value(reply).expect("replies have string keys"))
+        }
+        calls @ Content::Calls { .. } => calls.clone(),
+    })
+}
+
+/// Returns the steps as they really were.
+fn real_steps(
+    journal: &JournalReader,
+    run: RunNumber,
+    carried: &[RecordedStep],
+    planned: &[ProposedStep],
+) -> Result<Vec<ProposedStep>, SessionRefusal> {
+    let failed = |error: change_journal::JournalError| {
+        SessionRefusal::from(Failure::new(Exit::Failed, format!("the trial cannot be read: {error}")))
+    };
+    let changes = journal.changes_of_run(run).map_err(failed)?;
+    carried
+        .iter()
+        .map(|carried| {
+            let step = carried.step;
+            let of_step = changes.iter().filter(|change| change.step == step);
+            match &carried.request {
+                StepRequest::Command(command) => {
+                    let effects: Result<Vec<FileStep>, _> =
+                        of_step.map(|change| difference(journal, change).map_err(failed)).collect();
+                    let mut proposed = command_step(step, command);
+                    if let StepEffect::Command(command) = &mut proposed.effect {
+                        command.effects = effects?.into_iter().take(MOST_EFFECTS).collect();
+                    }
+                    Ok(proposed)
+                }
+                StepRequest::Change(change) => {
+                    let note = planned.iter().find(|planned| planned.step == step);
+                    let note = note.and_then(|planned| match &planned.effect {
+                        StepEffect::File(file) => file.note.clone(),
+                        StepEffect::Command(_) => None,
+                    });
+                    let file = match of_step.last() {
+                        Some(change) => difference(journal, change).map_err(failed)?,
+                        None => FileStep { path: change.path().to_owned(), ..FileStep::default() },
+                    };
+                    let file = FileStep { note: note.or(file.note.clone()), ..file };
+                    let outcome = &carried.outcome;
+                    let problem = (!outcome.success).then(|| outcome.summary.clone());
+                    Ok(ProposedStep { step, title: title(&file), effect: StepEffect::File(file), problem })
+                }
+            }
+        })
+        .collect()
+}
+
+/// The most files that are listed as changed by one command.
+const MOST_EFFECTS: usize = 200;
+
+/// Returns a change with its contents, as far as the journal holds them.
+fn difference(
+    journal: &JournalReader,
+    change: &RecordedChange,
+) -> Result<FileStep, change_journal::JournalError> {
+    let path = String::from_utf8_lossy(&change.path).into_owned();
+    let content = |entry: &Option<change_journal::Entry>| {
+        let hash = entry.as_ref().and_then(|entry| entry.content);
+        hash.map_or(Ok(None), |hash| journal.content(&hash))
+    };
+    let (before, after) = (content(&change.before)?, content(&change.after)?);
+    let is_missing =
+        (change.before.is_some() && before.is_none()) || (change.after.is_some() && after.is_none());
+    if is_missing {
+        return Ok(FileStep {
+            path,
+            note: Some("its content is not kept".to_owned()),
+            ..FileStep::default()
+        });
+    }
+    Ok(FileStep::between(path, before.as_deref(), after.as_deref()))
+}
+
+/// Returns the difference between the folder and the overlay at one path.
+fn net_difference(change: &PlannedChange) -> FileStep {
+    let note = change.obeyed_because.clone();
+    match &change.contents {
+        Some((before, after)) => {
+            let file = FileStep::between(&change.path, before.as_deref(), after.as_deref());
+            FileStep { note: note.or(file.note.clone()), ..file }
+        }
+        None => FileStep {
+            path: change.path.clone(),
+            note: note.or_else(|| Some(change.diff.trim_end().to_owned())),
+            ..FileStep::default()
+        },
+    }
+}
+
+fn unavailable(error: &WapError) -> Failure {
+    let exit = match error.reason() {
+        Reason::ReadOnly => Exit::Refused,
+        Reason::Cancelled => Exit::Interrupted,
+        _ => Exit::Missing,
+    };
+    Failure::new(exit, error.message().to_owned())
+}
