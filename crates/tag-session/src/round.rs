@@ -258,6 +258,39 @@ impl<W: Workspace> Sessions<W> {
         document.map(|document| serde_json::from_slice(&document.bytes).map_err(damaged)).transpose()
     }
 
+    /// Records the versions that a reply's line numbers mean, before it is tried out on a copy of the journal: what is kept
+    /// of the trial is then answered for the very same requests.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the session and of the journal. A reply that is refused has no versions, which is no error.
+    pub fn record_base_versions(
+        &self,
+        id: SessionId,
+        text: &str,
+        cancel: &CancelFlag,
+    ) -> Result<(), SessionError> {
+        let session = self.session(id)?;
+        let hash = identity(text);
+        let incoming = session.incoming(text);
+        let reply = tagproto::read_in(incoming.text().unwrap_or(text), Strictness::Repair, session.dialect);
+        let call_origin = origin(&session, &hash.to_string());
+        let call = Call { origin: &call_origin, cancel, time_left: None };
+        self.base_versions(&session, &hash, &reply, &call).map(drop)
+    }
+
+    /// Forgets the versions that were recorded for a trial of which nothing is kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the session and of the journal.
+    pub fn forget_base_versions(&self, id: SessionId, text: &str) -> Result<(), SessionError> {
+        let session = self.session(id)?;
+        let name = documents::base_versions(id, session.sequence_number, &identity(text));
+        self.journal.write_documents_lazily(&[DocumentWrite::Remove { name: &name }])?;
+        Ok(())
+    }
+
     /// Commits results, session and next outbox together, and writes the files.
     fn finish(
         &self,

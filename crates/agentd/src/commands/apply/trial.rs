@@ -69,7 +69,23 @@ impl Tried<'_> {
         }
         let origin = self.sessions.call_origin(id, text).map_err(explain)?;
         let call = Call { origin: &origin, cancel, time_left: None };
-        let trial = self.sessions.workspace().begin_trial(&call).map_err(|error| unavailable(&error))?;
+        self.sessions.record_base_versions(id, text, cancel).map_err(explain)?;
+        let kept = self.execute_on_trial(text, apply, &call, cancel);
+        if !matches!(kept, Ok(true)) {
+            self.sessions.forget_base_versions(id, text).map_err(explain)?;
+        }
+        kept
+    }
+
+    fn execute_on_trial(
+        &self,
+        text: &str,
+        apply: &ExecutionOptions,
+        call: &Call<'_>,
+        cancel: &CancelFlag,
+    ) -> Result<bool, Failure> {
+        let id = self.session.session_id;
+        let trial = self.sessions.workspace().begin_trial(call).map_err(|error| unavailable(&error))?;
         let folder = TrialFolder::make(self.sessions, self.paths, &trial)?;
         let results = self.run(&folder, text, apply, cancel)?;
         let changes = trial.changes().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
