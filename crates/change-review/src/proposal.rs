@@ -73,7 +73,10 @@ impl Content {
     #[must_use]
     pub fn requests_the_same(&self, other: &Content) -> bool {
         match (self, other) {
-            (Content::Calls { calls, .. }, Content::Calls { calls: others, .. }) => calls == others,
+            (Content::Calls { calls, .. }, Content::Calls { calls: others, .. }) => {
+                calls.len() == others.len()
+                    && calls.iter().zip(others).all(|(own, other)| own.as_requested() == other.as_requested())
+            }
             (own, other) => own == other,
         }
     }
@@ -87,6 +90,21 @@ pub enum ProposedCall {
     Changes(Vec<FileChange>),
     /// A command.
     Command(ExecuteCommand),
+}
+
+impl ProposedCall {
+    /// Returns the call as the client made it, without what an adapter knows of the versions that the client was shown.
+    fn as_requested(&self) -> ProposedCall {
+        let mut call = self.clone();
+        if let ProposedCall::Changes(changes) = &mut call {
+            for change in changes {
+                if let FileChange::Modify(modify) = change {
+                    modify.seen_versions = None;
+                }
+            }
+        }
+        call
+    }
 }
 
 /// The progress of a proposal.
