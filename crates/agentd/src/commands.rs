@@ -2,7 +2,6 @@
 
 pub(crate) mod apply;
 mod call;
-mod carry_out;
 pub(crate) mod clipboard;
 pub(crate) mod cocode;
 pub(crate) mod codali;
@@ -70,7 +69,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
         Some(Command::Wap(review)) => wap::wap(common, console, review.review),
         Some(Command::Review(options)) => review::review(common, console, &options),
-        Some(Command::CarryOut) => carry_out::carry_out(common, console),
+        Some(Command::CarryOut) => review::carry_out::carry_out(common, console),
         Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),

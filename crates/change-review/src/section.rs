@@ -99,12 +99,12 @@ fn commented(comment: &Comment, steps: &[ProposedStep]) -> String {
         Some(StepEffect::Command(command)) => format!("The command {}", one_line(&command.command)),
         _ => comment.path.clone(),
     };
-    let place = match comment.position(steps) {
+    let lines = match comment.position(steps) {
         CommentPosition::Step => String::new(),
         CommentPosition::Lines { first, last } => format!(", {}", range(first, last - first + 1)),
         CommentPosition::Outdated => ", lines that have changed since".to_owned(),
     };
-    let mut text = format!("### {subject}{place}\n");
+    let mut text = format!("### {subject}{lines}\n");
     if let Some(anchor) = &comment.anchor {
         let lines: Vec<&str> = anchor.quoted.lines().collect();
         for line in lines.iter().take(MOST_QUOTED) {

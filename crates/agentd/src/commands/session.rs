@@ -26,7 +26,7 @@ use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{AppliedReply, ApplyReply, CreateSession, ReopenSession, SessionRefusal, SessionReply};
 
-use crate::commands::review::asking::{Asked, ask_about};
+use crate::commands::review::asking::{NextStep, ask_about};
 use crate::commands::review::waiting::{Reviewed, reviewed};
 use crate::commands::session::clipboard_replies::ClipboardReplies;
 use crate::commands::session::model::ModelOptions;
@@ -385,9 +385,9 @@ impl Loop<'_> {
         };
         let wanted =
             match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
-                Asked::Execute => Ok(()),
-                Asked::Refused(refusal) => Err(refusal),
-                Asked::Queue => match reviewed(console, sessions, &request, cancel)? {
+                NextStep::Execute => Ok(()),
+                NextStep::Refused(refusal) => Err(refusal),
+                NextStep::Queue => match reviewed(console, sessions, &request, cancel)? {
                     Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
                     Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
                 },

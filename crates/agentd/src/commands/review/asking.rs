@@ -64,8 +64,8 @@ pub(crate) fn review(
     Ok(Ok(()))
 }
 
-/// What is done with a reply that arrived.
-pub(crate) enum Asked {
+/// The next step with a reply that arrived.
+pub(crate) enum NextStep {
     /// It is executed.
     Execute,
     /// It is refused.
@@ -82,21 +82,21 @@ pub(crate) fn ask_about(
     request: &ApplyReply,
     policy: ReviewPolicy,
     cancel: &CancelFlag,
-) -> Result<Asked, Failure> {
+) -> Result<NextStep, Failure> {
     let is_reviewed = match policy {
         ReviewPolicy::None => false,
         ReviewPolicy::All => true,
         ReviewPolicy::Commands => runs_a_command(sessions, request)?,
     };
     if !is_reviewed {
-        return Ok(Asked::Execute);
+        return Ok(NextStep::Execute);
     }
     if !std::io::stdin().is_terminal() {
-        return Ok(Asked::Queue);
+        return Ok(NextStep::Queue);
     }
     Ok(match review(common, console, sessions, request, cancel)? {
-        Ok(()) => Asked::Execute,
-        Err(refusal) => Asked::Refused(refusal),
+        Ok(()) => NextStep::Execute,
+        Err(refusal) => NextStep::Refused(refusal),
     })
 }
 

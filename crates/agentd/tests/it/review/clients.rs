@@ -73,7 +73,7 @@ fn a_command_that_is_sent_back_does_not_run_and_says_why() {
 }
 
 #[test]
-fn a_call_whose_client_is_impatient_is_told_and_waits_on_when_it_is_made_again() {
+fn a_call_whose_client_is_impatient_may_ask_and_waits_on_when_it_is_made_again() {
     let project = project();
     let mut client = LineClient::start(project.command(&["wap", "--review"]));
     let call = client.request("modifyFile", edit());

@@ -44,10 +44,10 @@ fn every_landing_is_whole_or_absent() {
             };
             killed_after(&project, arguments, Duration::from_millis(milliseconds));
             // Opening the state folder completes or forgets what was begun.
-            let shown = project.run(&["review", "1", "--json"]).ok().json();
-            assert_eq!(shown["draft"]["comments"][0]["text"], "a word that must not be lost", "{shown}");
+            let review = project.run(&["review", "1", "--json"]).ok().json();
+            assert_eq!(review["draft"]["comments"][0]["text"], "a word that must not be lost", "{review}");
             let (text, ran) = (project.read("a.txt"), project.written("ran.log"));
-            if shown["proposal"]["state"] == "pending" {
+            if review["proposal"]["state"] == "pending" {
                 assert_eq!((text.as_str(), ran), (before.as_str(), None), "round {round}, attempt {attempt}");
             } else {
                 assert_eq!(

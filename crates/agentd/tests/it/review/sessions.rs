@@ -38,8 +38,8 @@ fn half_of_a_reply_lands_and_the_rest_goes_back_with_a_comment() {
     let (project, id, mut daemon) = waiting();
     let listed = project.run(&["review", "--json"]).ok().json();
     assert_eq!((&listed[0]["files"], &listed[0]["commands"]), (&1.into(), &1.into()), "{listed}");
-    let shown = project.run(&["review", "1"]).ok();
-    shown.prints("hunk 1, line 5").prints("-five").prints("+FIVE").prints("$ head -n 1 a.txt");
+    let review = project.run(&["review", "1"]).ok();
+    review.prints("hunk 1, line 5").prints("-five").prints("+FIVE").prints("$ head -n 1 a.txt");
     // The results are real before anything has landed.
     let tried =
         project.run(&["review", "1", "--try", "--leave-out", "3:1", "--comment", "3:5=why five?", "--json"]);
@@ -93,10 +93,10 @@ fn a_folder_that_has_changed_is_planned_and_tried_again_before_anything_lands() 
     daemon.wait_for("waits for your review: `agentd review 1`");
     project.run(&["review", "1", "--try", "--comment", "3:7=keep it small"]).ok();
     project.write("a.txt", &format!("zero\n{FILE}"));
-    let shown = project.run(&["review", "1", "--json"]).ok().json();
-    assert_eq!(shown["tried"]["isHeld"], false, "{shown}");
+    let review = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(review["tried"]["isHeld"], false, "{review}");
     // The comment has moved with its line.
-    assert_eq!(shown["positions"][0]["lines"]["first"], 8, "{shown}");
+    assert_eq!(review["positions"][0]["lines"]["first"], 8, "{review}");
     assert_eq!(project.read("a.txt"), format!("zero\n{FILE}"));
     project.run(&["review", "1", "--land"]).ok();
     assert_eq!(project.read("a.txt"), "zero\nONE\ntwo\nthree\nfour\nFIVE\nsix\nSEVEN\n");
@@ -108,9 +108,9 @@ fn a_draft_survives_the_end_of_every_process() {
     let (project, _, mut daemon) = waiting();
     project.run(&["review", "1", "--leave-out", "2", "--comment", "1=a word"]).ok();
     daemon.kill();
-    let shown = project.run(&["review", "1", "--json"]).ok().json();
-    assert_eq!(shown["draft"]["comments"][0]["text"], "a word", "{shown}");
-    assert_eq!(shown["draft"]["selection"]["1"], "leaveOut", "{shown}");
+    let review = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(review["draft"]["comments"][0]["text"], "a word", "{review}");
+    assert_eq!(review["draft"]["selection"]["1"], "leaveOut", "{review}");
     // The process that takes over finds the same proposal, and no second one.
     let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
     daemon.wait_for("waits for your review: `agentd review 1`");
@@ -155,7 +155,7 @@ fn choices_that_do_not_exist_are_refused() {
         project.run(&["review", "1", option, value]).exits(2);
     }
     project.run(&["review", "2"]).exits(1).says("there is no proposal 2");
-    let shown: Value = project.run(&["review", "1", "--json"]).ok().json();
-    assert_eq!(shown["draft"]["revision"], 0, "{shown}");
+    let review: Value = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(review["draft"]["revision"], 0, "{review}");
     daemon.interrupt().exits(130);
 }

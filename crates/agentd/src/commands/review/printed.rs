@@ -23,8 +23,8 @@ pub(super) fn hunks(step: &ProposedStep) -> &[Hunk] {
 }
 
 /// Prints a proposal with its hunks, verdicts and comments.
-pub(super) fn proposal(console: Console, shown: &ShownProposal) {
-    let ShownProposal { proposal, draft, positions, tried } = shown;
+pub(super) fn proposal(console: Console, review: &ShownProposal) {
+    let ShownProposal { proposal, draft, positions, tried } = review;
     console
         .result_row(&[(Tone::Strong, &format!("proposal {}: {}", proposal.id, one_line(&proposal.subject)))]);
     for (number, step) in (1..).zip(&proposal.steps) {
