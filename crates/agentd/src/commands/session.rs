@@ -6,8 +6,8 @@ pub(crate) mod model;
 pub(crate) mod options;
 mod pending_message;
 mod reports;
-mod surroundings;
-mod task_files;
+pub(crate) mod surroundings;
+pub(crate) mod task_files;
 mod typed_answer;
 
 use std::cell::{Cell, RefCell};
