@@ -17,7 +17,7 @@ export function el(tag, props = {}, ...children) {
 }
 
 export function append(node, children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === undefined || child === null || child === false) continue;
     node.append(child instanceof Node ? child : visible(String(child)));
   }
@@ -32,12 +32,7 @@ export function fill(node, ...children) {
 
 /// A button with its key beside its name.
 export function button(name, onclick, { key, kind = "", label, disabled = false } = {}) {
-  return el(
-    "button",
-    { type: "button", class: kind, onclick, disabled, "aria-label": label, "aria-keyshortcuts": key },
-    name,
-    key && el("kbd", { "aria-hidden": "true" }, key),
-  );
+  return el("button", { type: "button", class: kind, onclick, disabled, "aria-label": label, "aria-keyshortcuts": key, "data-key": key }, name);
 }
 
 /// Says something to people who do not see the page.

@@ -45,8 +45,8 @@ export class ReplyPanel {
     const isOther = this.session?.session !== session.session || this.session?.sequence !== session.sequence;
     this.session = session;
     if (!isOther) return;
-    this.clear();
     const draft = sessionStorage.getItem(this.draftKey());
+    this.clear();
     if (draft) this.take(draft, "The text that was here before the page was loaded again.");
   }
 
