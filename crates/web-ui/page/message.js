@@ -29,13 +29,12 @@ export class MessagePanel {
     const preview = el("pre", { class: "text", tabindex: "0", "aria-label": `Text of message ${session.sequence}` }, message.preview.text);
     const more = el("details", {}, el("summary", {}, "Show the text"), preview);
     leftOut(more, message.preview);
+    more.append(el("p", { class: "faint small" }, "It is also the file ", el("code", {}, message.file), " in the state folder."));
     fill(
       this.root,
       el("div", { class: "step-head" }, el("h2", { id: "message-title" }, `Message ${session.sequence}`), el("span", { class: "faint" }, size)),
-      el("p", {}, session.sequence === 1 ? "Copy it into a new chat with a model." : "Copy it into the same chat."),
-      el("div", { class: "row" }, copy, session.sequence > 1 && button("Copy for a new chat", () => this.copy(undefined, true), { kind: "quiet" })),
+      el("div", { class: "row" }, copy, session.sequence > 1 && button("Copy for a new chat", () => this.copy(undefined, true), { kind: "quiet" }), el("span", { class: "faint" }, session.sequence === 1 ? "and paste it into a new chat with a model" : "and paste it into the same chat")),
       more,
-      el("p", { class: "faint small" }, "It is also the file ", el("code", {}, message.file), " in the state folder."),
     );
     if (isNew) say(`Message ${session.sequence} is ready to be copied`);
     // Copying has to happen at once after the key or click, so the text is here before it.

@@ -83,7 +83,7 @@ function blockItem(block, open) {
 
 /// The lines of a reply around a fault, with the faulty ones marked.
 function excerpt({ firstLine, marked, text }) {
-  const box = el("div", { class: "difference excerpt", role: "group", "aria-label": `Lines ${marked[0]} to ${marked[1]} of the reply` });
+  const box = el("div", { class: "difference excerpt", tabindex: "0", role: "group", "aria-label": `Lines ${marked[0]} to ${marked[1]} of the reply` });
   text.text.split("\n").forEach((line, index) => {
     const number = firstLine + index;
     const isMarked = number >= marked[0] && number <= marked[1];
