@@ -44,7 +44,10 @@ export class LoopView {
   }
 
   async open([id]) {
+    // Another opening may begin while this one waits; the later one wins.
+    const turn = (this.turn = (this.turn ?? 0) + 1);
     await this.loadList();
+    if (turn !== this.turn) return;
     if (id === "new" || (!id && this.sessions.length === 0)) return this.showNew();
     const newest = this.sessions.find((session) => !session.complete) ?? this.sessions[0];
     this.id = id ?? newest.session;
@@ -52,7 +55,7 @@ export class LoopView {
     fill(this.main, this.head, this.question, this.message.root, this.reply.root, this.runPanel.root);
     this.markCurrent();
     await this.load();
-    await this.runPanel.show(this.id);
+    if (turn === this.turn) await this.runPanel.show(this.id);
   }
 
   async loadList() {
@@ -89,7 +92,9 @@ export class LoopView {
   }
 
   async load() {
+    if (!this.id) return;
     const session = await get(`sessions/${this.id}`);
+    // Another one was opened meanwhile.
     if (session.session !== this.id) return;
     this.session = session;
     this.show(session);
@@ -177,7 +182,7 @@ export class LoopView {
         { class: "how" },
         el("li", {}, el("strong", {}, "Copy"), " the message into any chat with a model."),
         el("li", {}, el("strong", {}, "Paste"), " the answer back. You see every change and command first."),
-        el("li", {}, el("strong", {}, "Run"), " it. Commands are confined to the folder, and everything can be undone."),
+        el("li", {}, el("strong", {}, "Run"), " it. Commands are confined to the folder, and changes can be undone."),
       ),
     );
     task.focus({ preventScroll: true });
@@ -210,14 +215,13 @@ export class LoopView {
 
   async event(event, id) {
     if (event.type === "run" && this.runPanel.event(event, id)) await this.load();
-    if (event.type === "changed") await Promise.all([this.loadList(), this.id && this.load()]);
+    if (event.type === "changed") await Promise.all([this.loadList(), this.load()]);
   }
 
   /// Reads everything again, without losing what a person has typed.
   async refresh() {
     await this.loadList();
-    if (!this.id) return;
     await this.load();
-    await this.runPanel.show(this.id);
+    if (this.id) await this.runPanel.show(this.id);
   }
 }

@@ -22,7 +22,8 @@ export class StatusView {
     this.body.setAttribute("aria-busy", "true");
     const status = await get("status");
     this.body.removeAttribute("aria-busy");
-    const findings = status.findings;
+    // The first line says what the finding about commands says.
+    const findings = status.findings.filter((finding) => finding.detail !== status.sandbox);
     const commands = findings.filter((finding) => ["commands", "to raise it", "writing", "home", "network"].includes(finding.what));
     const rest = findings.filter((finding) => !commands.includes(finding));
     fill(

@@ -50,7 +50,7 @@ struct State {
 #[error("this code was used before, has expired, or is wrong")]
 pub struct AccessError;
 
-/// What a browser gets for a code.
+/// The cookie and the key that a browser gets for a code.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The value of the header that sets the cookie.

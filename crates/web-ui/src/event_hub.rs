@@ -72,7 +72,7 @@ impl EventHub {
             state.bytes -= forgotten.json.len();
         }
         if let Some(sender) = &state.sender {
-            // Without a page nobody receives it, which is not an error.
+            // Without an open page there is no receiver, which is not an error.
             let _ = sender.send(event);
         }
         state.last

@@ -5,7 +5,7 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// What the page may load and do. Texts become elements only through the few functions that make text nodes: with Trusted
+/// Restricts what the page may load and do. Texts become elements only through the few functions that make text nodes: with Trusted
 /// Types and no policy, the browser refuses every assignment of markup.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
      img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \

@@ -73,8 +73,8 @@ fn two_changes_are_compared() {
     browser.press("2");
     browser.press(&ENTER.to_string());
     browser.sees("Changes since 2");
-    let shown = browser.wait("document.querySelectorAll('.file').length");
-    assert_eq!(shown, 2);
+    let files = browser.wait("document.querySelectorAll('.file').length");
+    assert_eq!(files, 2);
     let text = browser.value("document.querySelector('section.card').innerText");
     let text = text.as_str().unwrap();
     assert!(text.contains("one.txt") && text.contains("two.txt"), "{text}");

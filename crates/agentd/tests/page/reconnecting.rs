@@ -1,4 +1,4 @@
-//! Two tabs, reloads, and a server that goes away and comes back.
+//! Two tabs, reloads, and a server that is killed and started again.
 
 use crate::browser::{ENTER, ESCAPE, browser};
 use crate::project::{GOOD_REPLY, Project};
@@ -36,9 +36,7 @@ fn two_tabs_show_the_same_and_a_reload_in_the_middle_loses_nothing() {
     browser.wait("document.querySelector('.running .output')?.textContent.includes('begun')");
     // Commands see the folder as it was, so the way to end it is to stop it.
     browser.press("s");
-    browser.wait(
-        "document.querySelector('.running') === null",
-    );
+    browser.wait("document.querySelector('.running') === null");
     browser.sees("cancelled by the user");
 }
 

@@ -158,9 +158,9 @@ pub(crate) async fn log(State(page): State<Arc<Page>>, Path(key): Path<String>) 
             file.take(LOG_BYTES).read_to_end(&mut bytes).map_err(failed)?;
             text = String::from_utf8_lossy(&bytes).into_owned();
         }
-        let shown = bounded(&text, TextBounds { lines: usize::MAX, ..TextBounds::DIFFERENCE });
+        let excerpt = bounded(&text, TextBounds { lines: usize::MAX, ..TextBounds::DIFFERENCE });
         Ok(json(
-            &value!({ "text": shown, "leftOutBytes": left_out, "olderFiles": files.len().saturating_sub(1) }),
+            &value!({ "text": excerpt, "leftOutBytes": left_out, "olderFiles": files.len().saturating_sub(1) }),
         ))
     })
     .await

@@ -82,7 +82,7 @@ struct FileView {
 /// Returns the difference that changes have made, file by file.
 pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Query<Between>) -> Response {
     page.answer(move |page| {
-        let found = match page.config.paths.journal_reader()? {
+        let files = match page.config.paths.journal_reader()? {
             None => Vec::new(),
             Some(journal) => match between.run {
                 Some(run) => run_differences(&journal, RunNumber(run)).map_err(unreadable)?,
@@ -95,9 +95,9 @@ pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Qu
                 }
             },
         };
-        let found: Vec<_> = found.into_iter().filter(|file| !file.diff.is_empty()).collect();
-        let total = found.len();
-        let files = found.into_iter().skip(between.skip).take(MOST_FILES).map(file_view).collect();
+        let files: Vec<_> = files.into_iter().filter(|file| !file.diff.is_empty()).collect();
+        let total = files.len();
+        let files = files.into_iter().skip(between.skip).take(MOST_FILES).map(file_view).collect();
         Ok(json(&Differences { files, total }))
     })
     .await

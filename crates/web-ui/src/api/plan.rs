@@ -176,7 +176,7 @@ fn block(page: &Page, item: &Item<'_>, text: &str, line: Option<PlanLine>) -> Bl
             (matches!(item, Item::Block(_)), String::new(), BoundedText::default(), BoundedText::default())
         }
     };
-    let (obeyed, shown) = match item {
+    let (obeyed, whole) = match item {
         Item::Block(block) => (
             block.value.path().and_then(|path| {
                 let changes = !matches!(block.value, Block::ReadFile { .. });
@@ -197,7 +197,7 @@ fn block(page: &Page, item: &Item<'_>, text: &str, line: Option<PlanLine>) -> Bl
         },
         output,
         difference,
-        text: shown,
+        text: whole,
         obeyed,
         excerpt: matches!(item, Item::Error(_)).then(|| excerpt(text, lines.first, lines.last)),
     }

@@ -81,7 +81,7 @@ pub(super) fn view(
     sessions: &SharedSessions,
     session: &Session,
 ) -> Result<SessionView, Refused> {
-    let asked = session.last_results.iter().rev().find(|result| result.asks());
+    let question = session.last_results.iter().rev().find(|result| result.asks());
     let is_open = !session.is_complete;
     let message = if is_open { message::view(page, sessions, session)? } else { None };
     Ok(SessionView {
@@ -90,7 +90,9 @@ pub(super) fn view(
         sequence: session.sequence_number,
         complete: session.is_complete,
         done: session.done.clone(),
-        question: asked.filter(|_| is_open).map(|result| bounded(&result.summary, TextBounds::OUTPUT).text),
+        question: question
+            .filter(|_| is_open)
+            .map(|result| bounded(&result.summary, TextBounds::OUTPUT).text),
         answers: session.answers.clone(),
         results: session.last_results.iter().take(MOST_ENTRIES).map(ResultView::of).collect(),
         results_left_out: session.last_results.len().saturating_sub(MOST_ENTRIES),
@@ -107,8 +109,8 @@ pub(crate) async fn list(State(page): State<Arc<Page>>, Query(part): Query<Part>
         let Some(reader) = page.config.paths.journal_reader()? else {
             return Ok(json(&SessionList { sessions: Vec::new(), total: 0 }));
         };
-        let found = session_page(&reader, part.skip, limit).map_err(explain)?;
-        Ok(json(&SessionList { sessions: found.sessions, total: found.total }))
+        let list = session_page(&reader, part.skip, limit).map_err(explain)?;
+        Ok(json(&SessionList { sessions: list.sessions, total: list.total }))
     })
     .await
 }
