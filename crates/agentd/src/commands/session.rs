@@ -6,8 +6,8 @@ pub(crate) mod model;
 pub(crate) mod options;
 mod pending_message;
 mod reports;
-mod surroundings;
-mod task_files;
+pub(crate) mod surroundings;
+pub(crate) mod task_files;
 mod typed_answer;
 
 use std::cell::{Cell, RefCell};
@@ -36,7 +36,7 @@ use crate::commands::session::options::ResumeOptions;
 use crate::commands::session::pending_message::{announce, copy, outbox_path, parts, put_on};
 use crate::commands::session::reports::failed_blocks;
 pub(crate) use crate::commands::session::reports::{report_superseded, report_unexpected};
-use crate::commands::session::typed_answer::{answer, asks};
+use crate::commands::session::typed_answer::answer;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -437,7 +437,7 @@ impl Loop<'_> {
         report_unexpected(console, applied);
         let mut session = applied.session.clone();
         if !session.is_complete {
-            if self.is_attended && applied.is_executed && asks(&applied.results) {
+            if self.is_attended && applied.is_executed && applied.results.iter().any(CommandResult::asks) {
                 session = self.answered(session)?;
             }
             if self.announced.replace(session.sequence_number) != session.sequence_number {

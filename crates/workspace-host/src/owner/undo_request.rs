@@ -22,6 +22,9 @@ pub struct UndoRequest {
     /// The number of a change; the number of an undo means all of that undo.
     #[serde(default)]
     pub change: Option<u64>,
+    /// The number of a run of which every change is undone.
+    #[serde(default)]
+    pub run: Option<u64>,
     /// True for the last reply that has changed anything.
     #[serde(default)]
     pub reply: bool,
@@ -162,6 +165,9 @@ fn meant(
     if let Some(number) = request.change {
         return of_number(journal, ChangeNumber(number));
     }
+    if let Some(number) = request.run {
+        return of_run(journal, RunNumber(number));
+    }
     if let Some(id) = &request.session {
         let id: SessionId =
             id.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{id}': {error}")))?;
@@ -183,6 +189,14 @@ fn of_number(journal: &JournalReader, number: ChangeNumber) -> Result<Undo, Undo
         Some(by) => Err(refused(&UndoError::AlreadyUndone { number, by })),
         None => Ok(Undo::Run(change.run)),
     }
+}
+
+/// Returns the undo of a run by its number.
+fn of_run(journal: &JournalReader, number: RunNumber) -> Result<Undo, UndoRefusal> {
+    if journal.changes_of_run(number).map_err(unreadable)?.is_empty() {
+        return Err(explain(&UndoError::Nothing).into());
+    }
+    Ok(Undo::Run(number))
 }
 
 fn refused(error: &UndoError) -> UndoRefusal {

@@ -59,8 +59,12 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
     if let Some(session) = &options.session {
         parse_id(session)?;
     }
-    let request =
-        UndoRequest { change: options.change, reply: options.reply, session: options.session.clone() };
+    let request = UndoRequest {
+        change: options.change,
+        run: None,
+        reply: options.reply,
+        session: options.session.clone(),
+    };
     let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
     workspace.open()?;
     let origin = origin();
