@@ -55,7 +55,7 @@ pub use render::{RenderError, render_block, render_reply};
 pub use repair::{Refusal, RefusalKind, RepairKind, RepairSet};
 pub use reply::{Reply, Strictness, read, read_in};
 pub use reply_to::{MalformedReplyTo, ReplyTo};
-pub use session::{Clipped, Session};
+pub use session::{Clipped, Handover, Session};
 pub use session_id::{MalformedSessionId, SessionId};
 pub use span::{LineRange, Located, Span};
 pub use version::VERSION;

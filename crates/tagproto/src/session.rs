@@ -38,6 +38,9 @@ pub struct Session {
     /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The work that this session goes on with, which its first message shows; `None` for one that begins anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
     /// The user's review of the last reply, which the next outbox shows; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub review: String,
@@ -84,6 +87,16 @@ pub struct Session {
     pub held: Option<HeldReply>,
 }
 
+/// The work of another conversation that a session goes on with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Handover {
+    /// The conversation, as the journal names it.
+    pub from: String,
+    /// The work so far, as text for the model.
+    pub text: String,
+}
+
 impl Session {
     /// Begins a session at sequence 1; `now` is the time as text, ISO 8601 in UTC.
     #[must_use]
@@ -103,6 +116,7 @@ impl Session {
             updated_at: now.to_owned(),
             last_results: Vec::new(),
             notes: Vec::new(),
+            handover: None,
             review: String::new(),
             answers: Vec::new(),
             read_file_requests: Vec::new(),

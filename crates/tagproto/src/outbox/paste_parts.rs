@@ -2,7 +2,7 @@
 
 use super::structure::{
     ANSWER, CONTEXT, FAILED, FILES, LISTING, NOTE, PROMPT, PROTOCOL, RESULTS, REVIEW, SUCCEEDED, SUGGESTED,
-    UNREADABLE, fence_dashes,
+    UNREADABLE, WORK, fence_dashes,
 };
 
 /// The fewest characters of a part.
@@ -108,4 +108,5 @@ fn blocks(outbox: &str) -> Vec<&str> {
 }
 
 /// The lines before which a part may begin.
-const SECTIONS: [&str; 9] = [PROTOCOL, CONTEXT, LISTING, SUGGESTED, RESULTS, FILES, REVIEW, ANSWER, PROMPT];
+const SECTIONS: [&str; 10] =
+    [PROTOCOL, CONTEXT, LISTING, SUGGESTED, RESULTS, FILES, WORK, REVIEW, ANSWER, PROMPT];

@@ -10,7 +10,7 @@ use super::outbox_error::OutboxErrorKind;
 use super::structure::{
     ANSWER, AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE,
     HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS,
-    REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, UNREADABLE,
+    REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, UNREADABLE, WORK,
     reads_as_structure,
 };
 use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
@@ -56,6 +56,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     let suggested = if reader.take(SUGGESTED) { reader.files()? } else { Vec::new() };
     let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
+    let ends = [REVIEW, ANSWER, PROMPT];
+    let work = if reader.take(WORK) { reader.text_of_the_user(&ends)? } else { String::new() };
     let review =
         if reader.take(REVIEW) { reader.text_of_the_user(&[ANSWER, PROMPT])? } else { String::new() };
     let answer = if reader.take(ANSWER) { reader.text_of_the_user(&[PROMPT])? } else { String::new() };
@@ -77,6 +79,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         notes,
         results,
         files,
+        work,
         review,
         answer,
         prompt,

@@ -2,7 +2,7 @@
 
 use wap_core::{LineSpan, ShownVersions};
 
-use super::answer::write_review;
+use super::answer::{write_handover, write_review};
 use super::budget::{Allowance, is_within};
 use super::gather_first::longest_list;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
@@ -127,6 +127,7 @@ fn write(
             }
         }
     }
+    write_handover(&mut out, session);
     write_review(&mut out, &session.review);
     out.push_str(&format!("\n{PROMPT}\n"));
     write_prompt(&mut out, session);
