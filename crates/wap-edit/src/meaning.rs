@@ -103,7 +103,8 @@ impl Meaning<'_> {
         let Some(version) = shown_version(self.edit.request, index) else { return Ok(()) };
         // The text decides where the version is not held any more.
         let Ok(Some(version)) = versions.get(version) else { return Ok(()) };
-        Source::parse(&version.bytes).map_or(Ok(()), |text| self.edit.check_stood_once(search, &text))
+        let earlier = Source::parse(&version.bytes);
+        earlier.map_or(Ok(()), |text| self.edit.check_stood_once(search, &text, &version.map))
     }
 
     /// Returns the lines of an operation by the numbers of the request, and by those of the present file.

@@ -125,7 +125,10 @@ impl Case {
         let after = with_passages(&self.as_read, &chosen)?;
         match self.damage {
             Damage::StaleEarlier | Damage::StaleLater | Damage::AppliedBefore => {
-                if carried_out.iter().all(|is| *is) && self.stands_there() {
+                // The new lines of an edit by line numbers come without those around them, so that they may well stand elsewhere:
+                // where the change was made before, the merge says so.
+                let is_by_text = self.format != Format::LineNumbers;
+                if is_by_text && carried_out.iter().all(|is| *is) && self.stands_there() {
                     return Some(self.before.clone());
                 }
                 merged(&self.as_read, &self.before, &after)
