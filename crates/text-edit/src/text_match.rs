@@ -6,6 +6,7 @@
 mod content;
 mod form;
 mod haystack;
+mod identity;
 mod nearest;
 mod view_numbers;
 

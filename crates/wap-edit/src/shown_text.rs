@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 
 use text_edit::{
-    ExcerptLimits, LineMap, Mapped, MappedRange, MatchRule, NoMatch, Operation, SearchText, Source,
-    TextMatch, excerpt, find_text,
+    ExcerptLimits, LineMap, MatchRule, NoMatch, Operation, SearchText, Source, excerpt, find_text,
 };
 use wap_core::{FileVersion, ModifyFile, Reason, WapError};
 
@@ -50,7 +49,7 @@ impl FileEdit<'_> {
                 );
                 Err(self.doubtful_text(&message, present.lines))
             }
-            Ok(shown) if is_another(&shown, &present, map) => {
+            Ok(shown) if shown.is_another_than(&present.lines, &present.rules, map) => {
                 let message = format!(
                     "the search text stood at line {} when you saw the file, and that has changed; line {line} is like it, \
                      but stood elsewhere: copy the lines that you mean from the file as it is now",
@@ -74,28 +73,4 @@ impl FileEdit<'_> {
             .with("currentFirstLine", first.saturating_sub(CONTEXT_LINES).max(1) as u64)
             .with("currentLastLine", (last + CONTEXT_LINES).min(total) as u64)
     }
-}
-
-/// Checks whether a text that is found by now is another one than the text that stood in an earlier version: it differs from the
-/// search text in another way, and does not stand where the earlier one did.
-///
-/// The same lines may have moved; lines that were indented anew stand in the place of those before.
-fn is_another(shown: &TextMatch, present: &TextMatch, map: &LineMap) -> bool {
-    if shown.rules == present.rules {
-        return false;
-    }
-    let is_kept_elsewhere = |(then, now): (usize, usize)| match map.map(then) {
-        Mapped::Kept(line) => line != now,
-        Mapped::Changed => false,
-    };
-    let is_in_its_place = match map.map_range(shown.lines.clone()) {
-        MappedRange::Kept(lines) => lines == present.lines,
-        MappedRange::Interrupted { .. } => false,
-        MappedRange::Changed { now } => {
-            now.start < *present.lines.start()
-                && *present.lines.end() <= now.end
-                && !shown.lines.clone().zip(present.lines.clone()).any(is_kept_elsewhere)
-        }
-    };
-    !is_in_its_place
 }

@@ -22,8 +22,16 @@ pub(super) fn merged(base: &str, one: &str, other: &str) -> Option<String> {
     if output.status.success() { String::from_utf8(output.stdout).ok() } else { None }
 }
 
-/// Returns the position of lines of a text in another version, if none of them has changed there, by git's comparison.
-pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>) -> Option<Range<usize>> {
+/// Lines that another version has instead of some of a text, as 0-based half-open indexes.
+pub(super) struct Replaced {
+    /// The lines of the text; empty for an insertion.
+    pub(super) old: Range<usize>,
+    /// The lines of the other version; empty for a deletion.
+    pub(super) new: Range<usize>,
+}
+
+/// Returns the differences between two versions by git's comparison; `None` if it cannot be run.
+pub(super) fn differences(base: &str, other: &str) -> Option<Vec<Replaced>> {
     let folder = tempfile::tempdir().ok()?;
     for (name, text) in [("base", base), ("other", other)] {
         std::fs::write(folder.path().join(name), text).ok()?;
@@ -36,21 +44,28 @@ pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>) -> Option<R
         .output()
         .ok()?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut by = 0i64;
-    for header in printed.lines().filter(|line| line.starts_with("@@ -")) {
+    let headers = printed.lines().filter(|line| line.starts_with("@@ -"));
+    let replaced = headers.map(|header| {
         let mut sides = header.split(' ').skip(1).map(|side| {
             let (start, count) = side[1..].split_once(',').unwrap_or((&side[1..], "1"));
-            Some((start.parse::<usize>().ok()?, count.parse::<usize>().ok()?))
+            let (start, count) = (start.parse::<usize>().ok()?, count.parse::<usize>().ok()?);
+            // With no line, git names the line before.
+            Some(if count == 0 { start..start } else { start - 1..start - 1 + count })
         });
-        let ((start, gone), (_, come)) = (sides.next()??, sides.next()??);
-        // With no line gone, git names the line before.
-        let changed = if gone == 0 { start..start } else { start - 1..start - 1 + gone };
-        let is_within = changed.start < lines.end && changed.end > lines.start;
-        if is_within {
+        Some(Replaced { old: sides.next()??, new: sides.next()?? })
+    });
+    replaced.collect()
+}
+
+/// Returns the position of lines of a text in another version, if none of them has changed there, by git's comparison.
+pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>) -> Option<Range<usize>> {
+    let mut by = 0i64;
+    for Replaced { old, new } in differences(base, other)? {
+        if old.start < lines.end && old.end > lines.start {
             return None;
         }
-        if changed.end <= lines.start {
-            by += come as i64 - gone as i64;
+        if old.end <= lines.start {
+            by += new.len() as i64 - old.len() as i64;
         }
     }
     let moved = |index: usize| usize::try_from(index as i64 + by).ok();
