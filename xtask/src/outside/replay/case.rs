@@ -6,7 +6,7 @@ use super::damage::{self, Damage};
 use super::dice::Dice;
 use super::format::Format;
 use super::history::Change;
-use super::merge::{differences, merged, shifted};
+use super::merge::{Same, merged, shifted};
 use super::passage::{Passage, Sign, lines, occurrences, passages, with_passages};
 use super::reindented::reindented;
 
@@ -180,8 +180,7 @@ impl Case {
         if !is_stale || self.format == Format::LineNumbers {
             return None;
         }
-        let replaced = differences(&self.as_read, &self.before)?;
-        with_passages(&self.before, &reindented(&self.passages, &replaced, &self.before)?)
+        with_passages(&self.before, &reindented(&self.passages, &self.as_read, &self.before)?)
     }
 
     /// Checks whether the change gives a line other blanks at its end and nothing else, so that a reply with any such blanks cannot say
@@ -276,7 +275,7 @@ impl Case {
             return None;
         }
         let carry = |passage: &Passage| {
-            let at = shifted(&self.as_read, &self.before, &passage.at)?;
+            let at = shifted(&self.as_read, &self.before, &passage.at, Same::Exactly)?;
             Some(Passage { at, lines: passage.lines.clone() })
         };
         with_passages(&self.before, &chosen.iter().map(carry).collect::<Option<Vec<_>>>()?)

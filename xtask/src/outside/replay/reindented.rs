@@ -1,32 +1,25 @@
-//! Lines of another version of a file that are the quoted ones with another indentation, where git sees the quoted ones replaced.
+//! The quoted lines in another version of a file, where they have another indentation.
 
 use std::ops::Range;
 
-use super::merge::Replaced;
+use super::merge::{Same, shifted};
 use super::passage::{Line, Passage, Sign, lines};
 
 /// Returns the passages at their positions in `before`, with the indentation that it has there: each where its lines stand once, or
-/// where they stand once with another indentation among the lines by which `before` has replaced them. `None` if one does not.
+/// where they stand once with another indentation and git sees the lines of `as_read`, but for blanks. `None` if one does not.
 ///
 /// Written without the code that is judged.
-pub(super) fn reindented(passages: &[Passage], replaced: &[Replaced], before: &str) -> Option<Vec<Passage>> {
-    let all = lines(before);
-    passages.iter().map(|passage| placed(passage, replaced, &all)).collect()
+pub(super) fn reindented(passages: &[Passage], as_read: &str, before: &str) -> Option<Vec<Passage>> {
+    passages.iter().map(|passage| placed(passage, as_read, before)).collect()
 }
 
-fn placed(passage: &Passage, replaced: &[Replaced], all: &[&str]) -> Option<Passage> {
-    let old = passage.old();
-    if let Some(at) = only(all, &old, str::trim_end) {
+fn placed(passage: &Passage, as_read: &str, before: &str) -> Option<Passage> {
+    let (all, old) = (lines(before), passage.old());
+    if let Some(at) = only(&all, &old, str::trim_end) {
         return Some(Passage { at, lines: passage.lines.clone() });
     }
-    let at = only(all, &old, str::trim)?;
-    let is_replaced = replaced.iter().any(|Replaced { old, new }| {
-        old.start <= passage.at.start
-            && passage.at.end <= old.end
-            && new.start <= at.start
-            && at.end <= new.end
-    });
-    if !is_replaced {
+    let at = only(&all, &old, str::trim)?;
+    if shifted(as_read, before, &passage.at, Same::ButForBlanks)? != at {
         return None;
     }
     let pairs = || all[at.clone()].iter().zip(&old).filter(|(_, old)| !old.trim().is_empty());
@@ -63,13 +56,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_recognised_in_the_lines_that_replaced_them_only() {
-        let passages = passages("a\n  b\n  c\n", "a\n  b\n  d\n", Context::Lines(1));
-        let before = "if\n      b\n      c\nend\n";
-        let within = [Replaced { old: 0..3, new: 0..4 }];
-        let placed = reindented(&passages, &within, before).expect("they are indented anew");
-        assert_eq!((placed[0].at.clone(), placed[0].new_lines()), (1..3, vec!["  b", "      d"]));
-        let elsewhere = [Replaced { old: 0..3, new: 0..1 }];
-        assert_eq!(reindented(&passages, &elsewhere, before), None);
+    fn lines_are_recognised_where_git_sees_them_only() {
+        let as_read = "a\n  b\n  c\nend\n";
+        let passages = passages(as_read, "a\n  b\n  d\nend\n", Context::Lines(1));
+        let before = "a\nif\n      b\n      c\n  end\nend\n";
+        let placed = reindented(&passages, as_read, before);
+        assert_eq!(placed, None, "the line after is indented otherwise");
+        let passage = Passage { at: 1..3, lines: passages[0].lines[..3].to_vec() };
+        let placed = reindented(&[passage.clone()], as_read, before).expect("they are indented anew");
+        assert_eq!((placed[0].at.clone(), placed[0].new_lines()), (2..4, vec!["  b", "      d"]));
+        let elsewhere = "a\n  b\nend\n      b\n      c\n";
+        assert_eq!(reindented(&[passage], as_read, elsewhere), None);
     }
 }
