@@ -7,6 +7,8 @@ mod content;
 mod form;
 mod haystack;
 mod identity;
+
+pub use identity::stands_around;
 mod nearest;
 mod view_numbers;
 

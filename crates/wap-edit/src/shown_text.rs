@@ -4,16 +4,19 @@ use std::ops::RangeInclusive;
 
 use text_edit::{
     ExcerptLimits, LineMap, MatchRule, NoMatch, Operation, SearchText, Source, excerpt, find_text,
+    stands_around,
 };
 use wap_core::{FileVersion, ModifyFile, Reason, WapError};
 
 use crate::error::CONTEXT_LINES;
 use crate::file_edit::FileEdit;
 
-/// The text that an operation looks for in the whole file, where it has to stand once.
-pub(crate) fn whole_file_search(operation: &Operation) -> Option<&SearchText> {
+/// The text that an operation looks for in the whole file, where it has to stand once, and the new one.
+pub(crate) fn whole_file_search(operation: &Operation) -> Option<(&SearchText, &str)> {
     match operation {
-        Operation::ReplaceText { search, expected: 1, within: None, .. } => Some(search),
+        Operation::ReplaceText { search, replacement, expected: 1, within: None } => {
+            Some((search, replacement))
+        }
         _ => None,
     }
 }
@@ -27,12 +30,13 @@ pub(crate) fn shown_version(request: &ModifyFile, index: usize) -> Option<&FileV
 
 impl FileEdit<'_> {
     /// Refuses a text that stands once by now, if it is not certain that it is the one which the client saw: it stood at several
-    /// places then, or it stood elsewhere, and what stands here differs from it by more than what stood there.
+    /// places then, or it stood elsewhere, and what stands here differs from it by more than what stood there. Refuses one around which
+    /// the new lines have been put since, too, even if these are blank.
     ///
     /// `map` leads from `earlier` to the present text.
     pub(crate) fn check_stood_once(
         &self,
-        search: &SearchText,
+        (search, replacement): (&SearchText, &str),
         earlier: &Source<'_>,
         map: &LineMap,
     ) -> Result<(), WapError> {
@@ -56,6 +60,15 @@ impl FileEdit<'_> {
                     shown.lines.start()
                 );
                 Err(self.doubtful_text(&message, present.lines))
+            }
+            Ok(shown)
+                if stands_around(self.current, search, replacement, &present.lines)
+                    && !stands_around(earlier, search, replacement, &shown.lines) =>
+            {
+                let message = format!(
+                    "already applied, nothing done: the new text stands around line {line} since you saw the file"
+                );
+                Err(self.doubtful_text(&message, present.lines).with("alreadyApplied", true))
             }
             _ => Ok(()),
         }

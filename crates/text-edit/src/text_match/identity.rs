@@ -1,9 +1,9 @@
-//! The same passage in two versions of a text.
+//! The same passage in two versions of a text, and what an edit has put around it.
 
 use std::ops::RangeInclusive;
 
-use super::{MatchRule, TextMatch};
-use crate::{LineMap, Mapped, MappedRange};
+use super::{MatchRule, SearchText, TextMatch};
+use crate::{LineMap, Mapped, MappedRange, Source};
 
 impl TextMatch {
     /// Checks whether the lines that a text matches in a later version are other ones than this match: they differ from the text in
@@ -31,4 +31,25 @@ impl TextMatch {
         };
         !is_in_its_place
     }
+}
+
+/// Checks whether a text stands around a passage that contains it: the lines that an edit adds to those of `search` are there, whatever
+/// they are. `lines` are the 1-based lines of the passage.
+#[must_use]
+pub fn stands_around(
+    source: &Source<'_>,
+    search: &SearchText,
+    replacement: &str,
+    lines: &RangeInclusive<usize>,
+) -> bool {
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (search.as_str().lines().collect(), replacement.lines().collect());
+    if old.is_empty() || new.len() <= old.len() {
+        return false;
+    }
+    let has_line = |number: usize, text: &str| source.line_text(number).is_some_and(|line| line == text);
+    let above = (0..=new.len() - old.len()).filter(|above| new[*above..].starts_with(&old));
+    above
+        .filter_map(|above| lines.start().checked_sub(above).filter(|start| *start > 0))
+        .any(|start| new.iter().enumerate().all(|(index, text)| has_line(start + index, text)))
 }

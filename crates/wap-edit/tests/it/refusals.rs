@@ -107,3 +107,20 @@ fn a_text_that_was_seen_is_not_found_in_lines_that_stood_elsewhere() {
     let moved = "end\na\n    end\n  end\n";
     assert_eq!(outcome_on(old, moved, request("seen")), "end\na\n    end\n  more\n  end\n");
 }
+
+#[test]
+fn a_blank_line_that_was_added_since_the_file_was_seen_is_not_added_twice() {
+    let replace = json!({ "type": "replaceText", "oldText": "one\ntwo\n", "newText": "\none\ntwo\n" });
+    let request =
+        |version: &str| json!({ "path": "a.txt", "operations": [replace], "expectedVersion": version });
+    let (old, now) = ("one\ntwo\n", "\none\ntwo\n");
+    let refused = outcome_on(old, now, request("seen"));
+    assert!(
+        refused.contains("already applied, nothing done") && refused.contains("alreadyApplied"),
+        "{refused}"
+    );
+    // Controls: a client that saw the blank line means a second one, and one whose file has changed elsewhere means the first.
+    assert_eq!(outcome_on(old, now, request("now")), "\n\none\ntwo\n");
+    assert_eq!(outcome_on("\none\ntwo\n", "\none\ntwo\nmore\n", request("seen")), "\n\none\ntwo\nmore\n");
+    assert_eq!(outcome_on(old, "one\ntwo\nmore\n", request("seen")), "\none\ntwo\nmore\n");
+}
