@@ -24,10 +24,10 @@ mod results;
 mod shape;
 mod structure;
 mod suggested;
-mod whole_view;
 
 pub use answer::with_answers;
 pub use context::{Context, ListedEntry, RequestedFile, RequestedText};
+pub use fence::whole_view::{WholeView, WholeViews};
 pub use gather::gather;
 pub use gather_first::gather_first;
 pub use limits::OutboxLimits;
@@ -39,4 +39,3 @@ pub use read::{listed_entry, read_outbox};
 pub use render::{Outbox, USUAL_BUDGET, render_outbox, render_outbox_counted, whole_outbox};
 pub use shape::{ListedFolder, Shape};
 pub use suggested::{SuggestedFile, TokenCounter, estimated_tokens};
-pub use whole_view::{WholeView, WholeViews};

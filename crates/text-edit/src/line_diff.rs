@@ -120,8 +120,8 @@ impl Beside<'_> {
         let mut below = end;
         let again = |by: usize| {
             let line = start - by;
-            let found = (line + 1..below).rev().find(|other| self.is_same(line, *other));
-            below = found?;
+            let position = (line + 1..below).rev().find(|other| self.is_same(line, *other));
+            below = position?;
             Some(())
         };
         (1..=most).map_while(again).count()
@@ -133,8 +133,8 @@ impl Beside<'_> {
         let mut above = start;
         let again = |by: usize| {
             let line = end + by;
-            let found = (above..line).find(|other| self.is_same(line, *other));
-            above = found? + 1;
+            let position = (above..line).find(|other| self.is_same(line, *other));
+            above = position? + 1;
             Some(())
         };
         (0..most).map_while(again).count()

@@ -53,17 +53,17 @@ impl FileEdit<'_> {
                 );
                 Err(self.doubtful_text(&message, present.lines))
             }
-            Ok(shown) if shown.is_another_than(&present.lines, &present.rules, map) => {
+            Ok(earlier_match) if earlier_match.is_another_than(&present.lines, &present.rules, map) => {
                 let message = format!(
                     "the search text stood at line {} when you saw the file, and that has changed; line {line} is like it, \
                      but stood elsewhere: copy the lines that you mean from the file as it is now",
-                    shown.lines.start()
+                    earlier_match.lines.start()
                 );
                 Err(self.doubtful_text(&message, present.lines))
             }
-            Ok(shown)
+            Ok(earlier_match)
                 if stands_around(self.current, search, replacement, &present.lines)
-                    && !stands_around(earlier, search, replacement, &shown.lines) =>
+                    && !stands_around(earlier, search, replacement, &earlier_match.lines) =>
             {
                 let message = format!(
                     "already applied, nothing done: the new text stands around line {line} since you saw the file"

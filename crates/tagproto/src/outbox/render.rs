@@ -3,6 +3,7 @@
 use wap_core::{LineSpan, ShownVersions};
 
 use super::budget::{Allowance, is_within};
+use super::fence::whole_view::{self, WholeView, WholeViews, usable_views};
 use super::gather_first::longest_list;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
@@ -10,7 +11,6 @@ use super::structure::{
     reads_as_structure,
 };
 use super::suggested::{View, estimated_tokens};
-use super::whole_view::{self, WholeView, WholeViews, usable_views};
 use super::{Context, TokenCounter, fence, listing, results, suggested};
 use crate::protocol_text::SHORT_PROTOCOL_TEXT;
 use crate::{HeldReply, Session, protocol_text};

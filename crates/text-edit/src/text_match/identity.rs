@@ -3,13 +3,14 @@
 use std::ops::RangeInclusive;
 
 use super::{MatchRule, SearchText, TextMatch};
+use crate::difference::TELLING_CHARACTERS;
 use crate::{LineMap, Mapped, MappedRange, Source};
 
 impl TextMatch {
     /// Checks whether the lines that a text matches in a later version are other ones than this match: they differ from the text in
     /// another way, and do not stand where these lines did.
     ///
-    /// The same lines may have moved; lines that were indented anew stand in the place of those before. `map` leads from the version of
+    /// The same lines may have moved; lines that were indented anew stand instead of those before. `map` leads from the version of
     /// this match to the later one; `lines` are 1-based lines of that.
     #[must_use]
     pub fn is_another_than(&self, lines: &RangeInclusive<usize>, rules: &[MatchRule], map: &LineMap) -> bool {
@@ -33,8 +34,8 @@ impl TextMatch {
     }
 }
 
-/// Checks whether a text stands around a passage that contains it: the lines that an edit adds to those of `search` are there, whatever
-/// they are. `lines` are the 1-based lines of the passage.
+/// Checks whether lines that an edit adds to those of `search` stand around a passage, and are too short to say by themselves that the
+/// edit was made before: blank ones, brackets. `lines` are the 1-based lines of the passage.
 #[must_use]
 pub fn stands_around(
     source: &Source<'_>,
@@ -48,7 +49,13 @@ pub fn stands_around(
         return false;
     }
     let has_line = |number: usize, text: &str| source.line_text(number).is_some_and(|line| line == text);
-    let above = (0..=new.len() - old.len()).filter(|above| new[*above..].starts_with(&old));
+    let is_telling = |line: &&str| {
+        line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
+    };
+    let above = (0..=new.len() - old.len()).filter(|above| {
+        let added = || new[..*above].iter().chain(&new[above + old.len()..]);
+        new[*above..].starts_with(&old) && !added().any(is_telling)
+    });
     above
         .filter_map(|above| lines.start().checked_sub(above).filter(|start| *start > 0))
         .any(|start| new.iter().enumerate().all(|(index, text)| has_line(start + index, text)))

@@ -43,8 +43,8 @@ fn placed(passage: &Passage, as_read: &str, before: &str) -> Option<Passage> {
 /// Returns the only position of lines, compared by `key`.
 fn only(all: &[&str], wanted: &[&str], key: fn(&str) -> &str) -> Option<Range<usize>> {
     let is_same = |window: &[&str]| window.iter().zip(wanted).all(|(one, other)| key(one) == key(other));
-    let mut found = all.windows(wanted.len().max(1)).enumerate().filter(|(_, window)| is_same(window));
-    match (found.next(), found.next()) {
+    let mut positions = all.windows(wanted.len().max(1)).enumerate().filter(|(_, window)| is_same(window));
+    match (positions.next(), positions.next()) {
         (Some((start, _)), None) => Some(start..start + wanted.len()),
         _ => None,
     }
@@ -63,9 +63,10 @@ mod tests {
         let placed = reindented(&passages, as_read, before);
         assert_eq!(placed, None, "the line after is indented otherwise");
         let passage = Passage { at: 1..3, lines: passages[0].lines[..3].to_vec() };
-        let placed = reindented(&[passage.clone()], as_read, before).expect("they are indented anew");
+        let placed =
+            reindented(std::slice::from_ref(&passage), as_read, before).expect("they are indented anew");
         assert_eq!((placed[0].at.clone(), placed[0].new_lines()), (2..4, vec!["  b", "      d"]));
         let elsewhere = "a\n  b\nend\n      b\n      c\n";
-        assert_eq!(reindented(&[passage], as_read, elsewhere), None);
+        assert_eq!(reindented(std::slice::from_ref(&passage), as_read, elsewhere), None);
     }
 }

@@ -76,8 +76,7 @@ fn applied(project: &Project, transcript: &Transcript, more: &[&str]) -> Played 
     }
     // The second to fifth message, beside the same with everything that a new chat needs.
     let (of_short, of_full): (usize, usize) = (short.iter().sum(), full.iter().sum());
-    println!("messages 2 to 5: {short:?} of {full:?} bytes, {} %", of_short * 100 / of_full);
-    assert!(of_short * 3 <= of_full, "{short:?} {full:?}");
+    assert!(of_short * 3 <= of_full, "{short:?} of {full:?}: {} %", of_short * 100 / of_full);
     played(project, transcript, id, last.unwrap())
 }
 

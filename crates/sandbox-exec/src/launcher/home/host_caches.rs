@@ -113,7 +113,7 @@ pub(crate) fn is_discarded(cache: &Path) -> bool {
     SHIMS.iter().any(|shims| Path::new(shims) == cache)
 }
 
-/// Returns the variable by which programs have to be told of a cache, if there is one.
+/// Returns the variable that has to name a cache for its program, if there is one.
 pub(crate) fn variable(cache: &Path) -> Option<&'static str> {
     NAMED_BY.iter().find(|(named, _)| Path::new(named) == cache).map(|(_, variable)| *variable)
 }

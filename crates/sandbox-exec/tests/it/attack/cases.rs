@@ -21,7 +21,7 @@ use crate::attack::case_kind::{self, Kind};
 use crate::fixture::{CANARY, Fixture, traced_spawner};
 use test_support::write_program;
 
-/// What a step of the set-up has started.
+/// A process that a step of the set-up has started.
 enum Beside {
     Nothing,
     /// A process outside.

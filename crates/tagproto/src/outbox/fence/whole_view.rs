@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wap_core::FileVersion;
 
-use super::RequestedFile;
-use super::line_text::escape_name;
-use super::structure::{AS_IN, ASK_AGAIN, SHORTEST_FENCE};
+use crate::outbox::RequestedFile;
+use crate::outbox::line_text::escape_name;
+use crate::outbox::structure::{AS_IN, ASK_AGAIN, SHORTEST_FENCE};
 use crate::{Dialect, Session};
 
 /// The messages for which a view counts: chats keep that much for certain.
@@ -33,7 +33,7 @@ pub struct WholeView {
 pub type WholeViews = BTreeMap<String, WholeView>;
 
 /// Returns the views that a message of a session may refer to: none if it stands for itself.
-pub(super) fn usable_views(session: &Session) -> WholeViews {
+pub(in crate::outbox) fn usable_views(session: &Session) -> WholeViews {
     if session.shows_everything() {
         return WholeViews::new();
     }
@@ -43,7 +43,11 @@ pub(super) fn usable_views(session: &Session) -> WholeViews {
 }
 
 /// Returns the line that stands instead of a file that is the same as in a view; `None` if it has to be shown.
-pub(super) fn reference(file: &RequestedFile, views: &WholeViews, dialect: Dialect) -> Option<String> {
+pub(in crate::outbox) fn reference(
+    file: &RequestedFile,
+    views: &WholeViews,
+    dialect: Dialect,
+) -> Option<String> {
     let view = views.get(&file.path).filter(|view| !view.is_referred_to && dialect == Dialect::Agentd)?;
     let text = file.text.as_ref()?;
     let is_whole = text.lines.is_none() && !text.is_cut && text.text.len() >= LEAST_BYTES;
@@ -51,7 +55,7 @@ pub(super) fn reference(file: &RequestedFile, views: &WholeViews, dialect: Diale
 }
 
 /// Returns the reference of the pending message to a file, if the file is the same still.
-pub(super) fn pending_reference(file: &RequestedFile, session: &Session) -> Option<String> {
+pub(in crate::outbox) fn pending_reference(file: &RequestedFile, session: &Session) -> Option<String> {
     let view = session.whole_views.get(&file.path).filter(|view| view.is_referred_to)?;
     file.text.as_ref().filter(|text| text.version.as_ref() == Some(&view.version))?;
     Some(line(&file.path, view))
