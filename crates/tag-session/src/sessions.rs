@@ -311,12 +311,18 @@ impl<W: Workspace> Sessions<W> {
     pub fn whole_outbox(&self, id: SessionId, cancel: &CancelFlag) -> Result<Option<String>, SessionError> {
         let session = self.session(id)?;
         let Some(outbox) = self.outbox(&session)? else { return Ok(None) };
-        // The files are in the outbox already, as they were then.
-        let without_files =
-            Session { read_file_requests: Vec::new(), read_file_ranges: BTreeMap::new(), ..session.clone() };
+        // The files are in the outbox already, as they were then, but for those to which it only refers.
+        let referred_to = |path: &String| !session.read_file_ranges.contains_key(path);
+        let has_references = session.whole_views.values().any(|view| view.is_referred_to);
+        let read_file_requests = match has_references {
+            true => session.read_file_requests.iter().filter(|path| referred_to(path)).cloned().collect(),
+            false => Vec::new(),
+        };
+        let whole_files =
+            Session { read_file_requests, read_file_ranges: BTreeMap::new(), ..session.clone() };
         let call_origin = origin(&session, "whole");
         let call = Call { origin: &call_origin, cancel, time_left: None };
-        let context = gather(&without_files, &self.workspace, &call, &OutboxLimits::default());
+        let context = gather(&whole_files, &self.workspace, &call, &OutboxLimits::default());
         let context = context.map_err(SessionError::Workspace)?;
         Ok(Some(whole_outbox(&outbox, &session, &context)))
     }

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, LastAnswer, LineSpan, ShownVersions, Workspace};
 
-use crate::{CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId, paste_parts};
+use crate::{
+    CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId, WholeViews, paste_parts,
+};
 
 /// One task, from its first outbox to DONE.
 ///
@@ -70,6 +72,9 @@ pub struct Session {
     /// The lines of the list of files that the model was shown, as they stand there; empty if it was shown none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<String>,
+    /// The files that the model was shown whole in one of the last messages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whole_views: WholeViews,
     /// The most tokens of an outbox, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
@@ -126,6 +131,7 @@ impl Session {
             shown_versions: ShownVersions::default(),
             last_answer: None,
             listed: Vec::new(),
+            whole_views: WholeViews::new(),
             token_budget,
             paste_characters: None,
             reopened: Vec::new(),
@@ -179,6 +185,7 @@ impl Session {
     pub fn note_outbox<W: Workspace + ?Sized>(&mut self, outbox: &Outbox, workspace: &W, call: &Call<'_>) {
         self.shown_versions = outbox.shown_versions.clone();
         self.listed = outbox.listed.clone();
+        self.whole_views = outbox.whole_views.clone();
         // The original's line numbers refer to the current file, so it needs no earlier versions.
         if self.dialect == Dialect::Agentd {
             let answer = self.last_answer.get_or_insert_default();
