@@ -1,0 +1,107 @@
+//! Running commands.
+
+use std::sync::Arc;
+
+use wap_core::{
+    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, OutputStream, StopProcess,
+    StopProcessResponse, WapError, Workspace,
+};
+
+use super::veil::{Veil, without_cut_end, without_cut_start};
+use super::{PlaceholderWorkspace, restored};
+use crate::{Secrets, StreamMask};
+
+/// The beginning and the end of the line that stands for output that was left out.
+const GAP: (&str, &str) = ("\n… ", " …\n");
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    pub(super) fn run_masked(
+        &self,
+        secrets: &Arc<Secrets>,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        let mut restored_request = request.clone();
+        restored_request.command = restored(secrets, &request.command, "command")?;
+        if let Some(folder) = &mut restored_request.working_directory {
+            *folder = restored(secrets, folder, "workingDirectory")?;
+        }
+        for value in restored_request.environment.iter_mut().flat_map(|variables| variables.values_mut()) {
+            *value = restored(secrets, value, "environment")?;
+        }
+        if let Some(text) = &mut restored_request.ready {
+            *text = restored(secrets, text, "ready")?;
+        }
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let mut masking =
+            MaskedObserver { observer, stdout: StreamMask::new(secrets), stderr: StreamMask::new(secrets) };
+        let ran = self.inner.execute_command(call, &restored_request, &mut masking);
+        masking.finish();
+        let mut ran = ran.map_err(|error| veil.all(error))?;
+        if ran.is_output_truncated {
+            ran.stdout = without_cut_words(&ran.stdout);
+            ran.stderr = without_cut_words(&ran.stderr);
+        }
+        Ok(veil.all(ran))
+    }
+
+    pub(super) fn stop_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        request: &StopProcess,
+    ) -> Result<StopProcessResponse, WapError> {
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let mut stopped = self.inner.stop_process(call, request).map_err(|error| veil.all(error))?;
+        if stopped.is_output_truncated {
+            stopped.output = without_cut_words(&stopped.output);
+        }
+        Ok(veil.all(stopped))
+    }
+}
+
+/// Returns output with a gap without the words on both sides of it, which may be parts of secrets.
+fn without_cut_words(output: &str) -> String {
+    let Some(start) = output.find(GAP.0) else { return output.to_owned() };
+    let Some(end) = output[start..].find(GAP.1).map(|at| start + at + GAP.1.len()) else {
+        return output.to_owned();
+    };
+    let (head, gap, tail) = (&output[..start], &output[start..end], &output[end..]);
+    format!("{}{gap}{}", without_cut_end(head), without_cut_start(tail))
+}
+
+/// Passes masked output on.
+struct MaskedObserver<'a> {
+    observer: &'a mut dyn CommandObserver,
+    stdout: StreamMask,
+    stderr: StreamMask,
+}
+
+impl MaskedObserver<'_> {
+    fn finish(&mut self) {
+        let (stdout, stderr) = (self.stdout.finish(), self.stderr.finish());
+        self.pass(OutputStream::Stdout, &stdout);
+        self.pass(OutputStream::Stderr, &stderr);
+    }
+
+    fn pass(&mut self, stream: OutputStream, masked: &str) {
+        if !masked.is_empty() {
+            self.observer.output(stream, masked.as_bytes());
+        }
+    }
+}
+
+impl CommandObserver for MaskedObserver<'_> {
+    fn started(&mut self, sandbox: &str) {
+        self.observer.started(sandbox);
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        let masked = match stream {
+            OutputStream::Stdout => self.stdout.push(bytes),
+            OutputStream::Stderr => self.stderr.push(bytes),
+        };
+        self.pass(stream, &masked);
+    }
+}
