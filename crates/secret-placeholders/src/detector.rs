@@ -170,7 +170,7 @@ impl CompiledRule {
         self.validation.accepts(value)
             && !self.allowed_values.iter().any(|allowed| allowed == value)
             && !self.allowed.iter().any(|allowed| allowed.is_match(value))
-            && !(self.is_shapeless && is_identifier(value))
+            && (!self.is_shapeless || !is_identifier(value))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A code index whose answers hold no secrets.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -13,7 +14,7 @@ use wap_core::{
 use crate::withheld::{Verdict, Withheld};
 use crate::{Secrets, json};
 
-/// A code index for a model: masks what another one answers, and leaves out files of credentials.
+/// A code index for a model: masks what another one answers, and leaves out files of credentials. `I` is a pointer to that.
 ///
 /// Without [`Secrets`] everything passes as it is.
 #[derive(Clone, Debug)]
@@ -23,7 +24,7 @@ pub struct PlaceholderIndex<I> {
     withheld: Withheld,
 }
 
-impl<I: CodeIndex> PlaceholderIndex<I> {
+impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     /// Returns an index over another one; `None` shows secrets as they are.
     pub fn new(inner: I, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderIndex<I> {
         PlaceholderIndex { inner, secrets, withheld }
@@ -47,7 +48,7 @@ impl<I: CodeIndex> PlaceholderIndex<I> {
     }
 }
 
-impl<I: CodeIndex> CodeIndex for PlaceholderIndex<I> {
+impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
         let request = SearchCode { query: self.restored(&request.query), limit: request.limit };
         let mut found = self.inner.search(call, &request)?;

@@ -14,6 +14,7 @@ mod workspace;
 
 pub use detector::{Detector, Span};
 pub use index::PlaceholderIndex;
+pub use map::merged_maps;
 pub use marker::{Marker, markers};
 pub use secrets::{NotKept, Secrets};
 pub use store::{MemoryStore, PlaceholderStore, StoreError};

@@ -58,13 +58,22 @@ struct Entry {
 
 const VERSION: u32 = 1;
 
+/// Returns a map with the entries of two, those of `own` first; `None` if one of them is not a map.
+#[must_use]
+pub fn merged_maps(own: Option<&[u8]>, other: &[u8]) -> Option<Vec<u8>> {
+    let mut map = SecretMap::default();
+    let is_whole = own.is_none_or(|own| map.absorb(own)) && map.absorb(other);
+    is_whole.then(|| map.encode())
+}
+
 impl SecretMap {
     /// Adds the entries of a map as bytes. Returns false if they are not a map.
     pub(crate) fn absorb(&mut self, bytes: &[u8]) -> bool {
         let Ok(Document { version: VERSION, secrets }) = serde_json::from_slice(bytes) else { return false };
         for Entry { kind, number, value } in secrets {
-            if number > 0 && !self.by_value.contains_key(&value) {
-                self.insert(Marker { kind, number }, value);
+            let marker = Marker { kind, number };
+            if number > 0 && !self.by_value.contains_key(&value) && !self.by_marker.contains_key(&marker) {
+                self.insert(marker, value);
             }
         }
         true

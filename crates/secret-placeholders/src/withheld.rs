@@ -42,6 +42,10 @@ impl Withheld {
 const GRANT: &str =
     "the user can grant it with --read-secret NAME or `read-secret` in the configuration file";
 
+/// The warning of an answer in which something was masked.
+pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as \
+                                 they are, they become the values again";
+
 /// Returns the refusal of a file that is left out; `path` is as the request spelled it.
 pub(crate) fn refusal(path: &str) -> WapError {
     let text = format!("'{path}' usually holds credentials, so its content is left out; {GRANT}");

@@ -149,7 +149,10 @@ impl<W: Workspace> Workspace for PlaceholderWorkspace<W> {
     ) -> Result<ExecuteCommandResponse, WapError> {
         match &self.secrets {
             Some(secrets) => self.run_masked(secrets, call, request, observer),
-            None => self.inner.execute_command(call, request, observer),
+            None => {
+                let request = ExecuteCommand { recorded_command: None, ..request.clone() };
+                self.inner.execute_command(call, &request, observer)
+            }
         }
     }
 

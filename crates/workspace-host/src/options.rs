@@ -11,6 +11,7 @@ use wap_core::SyntaxCheck;
 
 use crate::confinement::SandboxChoice;
 use crate::homes::HomeUse;
+use crate::secret_use::SecretUse;
 use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
 
 /// The longest run time of a command where the user chose none.
@@ -56,6 +57,10 @@ pub struct HostOptions {
     pub ask_about: Vec<String>,
     /// Names that are removed from both lists.
     pub unprotect: Vec<String>,
+    /// What models see of secrets.
+    pub secrets: SecretUse,
+    /// Files of credentials that models may see: paths relative to the root, or globs.
+    pub read_secrets: Vec<String>,
     /// The way to count the tokens of messages.
     pub count_tokens: TokenCounter,
     /// The check of files that are changed, if there is one.
@@ -85,6 +90,8 @@ impl HostOptions {
             protect: Vec::new(),
             ask_about: Vec::new(),
             unprotect: Vec::new(),
+            secrets: SecretUse::Mask,
+            read_secrets: Vec::new(),
             count_tokens: tagproto::estimated_tokens,
             syntax: None,
         }

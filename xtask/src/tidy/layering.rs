@@ -50,7 +50,15 @@ const TABLE: [(&str, &[&str]); 36] = [
     ("secret-placeholders", &["wap-core"]),
     (
         "codali-session",
-        &["codali-envelope", "wap-core", "docdex-client", "model-program", "drop-folder", "sandbox-fs"],
+        &[
+            "codali-envelope",
+            "wap-core",
+            "docdex-client",
+            "model-program",
+            "drop-folder",
+            "sandbox-fs",
+            "secret-placeholders",
+        ],
     ),
     ("tag-session", &["tagproto", "wap-core", "sandbox-fs", "change-journal", "drop-folder"]),
     (
@@ -58,6 +66,7 @@ const TABLE: [(&str, &[&str]); 36] = [
         &[
             "wap-core",
             "wap-calls",
+            "secret-placeholders",
             "tagproto",
             "tag-session",
             "local-workspace",
@@ -68,7 +77,10 @@ const TABLE: [(&str, &[&str]); 36] = [
             "sandbox-exec",
         ],
     ),
-    ("workspace-index", &["code-index", "file-index", "wap-core", "wap-mcp", "workspace-host"]),
+    (
+        "workspace-index",
+        &["code-index", "file-index", "secret-placeholders", "wap-core", "wap-mcp", "workspace-host"],
+    ),
     ("cocode-runner", &["cocode-env", "egress", "sandbox-exec", "change-journal", "git-index"]),
     ("agentd", &["*"]),
     ("examples", &["*"]),

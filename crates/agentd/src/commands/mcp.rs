@@ -11,6 +11,7 @@ use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{ExtraTool, PageLimit};
 use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
+use workspace_host::SecretRules;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
@@ -63,6 +64,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     // The client is answered at once, while the workspace is opened in the background; if that fails, the first call
     // reports it.
@@ -75,7 +77,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
         &workspace,
         options.offers_the_code_index(),
     ));
-    let config = Arc::new(config(options, &paths, &workspace, &code));
+    let config = Arc::new(config(options, &paths, &workspace, &code, &rules));
     let beginning = Arc::clone(&code);
     thread::Builder::new()
         .name("opening".to_owned())
@@ -84,7 +86,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
             Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
         })
         .map_err(failed)?;
-    let served: Arc<dyn Workspace> = Arc::<SharedWorkspace>::clone(&workspace);
+    let served: Arc<dyn Workspace> = Arc::new(rules.over(Arc::clone(&workspace)));
     let client = Client::new("mcp", &served, &CallPool::new());
     let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
@@ -105,8 +107,10 @@ pub(crate) fn config(
     paths: &WorkspacePaths,
     workspace: &Arc<SharedWorkspace>,
     code: &Arc<ServedIndex>,
+    rules: &SecretRules,
 ) -> McpConfig {
-    let history = ServedHistory { workspace: Arc::clone(workspace), paths: paths.clone() };
+    let history =
+        ServedHistory { workspace: Arc::clone(workspace), paths: paths.clone(), rules: rules.clone() };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),

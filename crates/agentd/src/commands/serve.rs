@@ -16,6 +16,7 @@ use wap_http::{
     default_token_file,
 };
 use wap_http::{HostName, WorkspacePrefix};
+use workspace_host::SecretRules;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
@@ -68,6 +69,7 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
     let (token, token_file) = if options.no_token {
         if !options.listen.ip().is_loopback() {
             return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
@@ -100,10 +102,10 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
         &workspace,
         options.mcp.offers_the_code_index(),
     ));
-    let mcp = mcp::config(&options.mcp, &paths, &workspace, &code);
+    let mcp = mcp::config(&options.mcp, &paths, &workspace, &code, &rules);
     let reported = Arc::clone(&workspace);
     let router = wap_http::router(HttpConfig {
-        workspace: Arc::<SharedWorkspace>::clone(&workspace),
+        workspace: Arc::new(rules.over(Arc::clone(&workspace))),
         index: Arc::new(move || index_figures(&reported)),
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),

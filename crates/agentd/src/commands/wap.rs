@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wap_core::Workspace;
 use workspace_host::state::check_unconfined;
-use workspace_host::{LinesEnd, SharedWorkspace, WorkspacePaths, serve_json_lines};
+use workspace_host::{LinesEnd, SecretRules, SharedWorkspace, WorkspacePaths, serve_json_lines};
 
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -17,9 +17,10 @@ pub(crate) fn wap(common: &CommonOptions, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     workspace.open()?;
-    let served: Arc<dyn Workspace> = Arc::<SharedWorkspace>::clone(&workspace);
+    let served: Arc<dyn Workspace> = Arc::new(rules.over(Arc::clone(&workspace)));
     let root = paths.workspace.display().to_string();
     let end = serve_json_lines(&served, root, BufReader::new(io::stdin()), io::stdout(), &cancel)
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot start a thread: {error}")))?;

@@ -1,5 +1,7 @@
 //! Reading and listing.
 
+use std::borrow::Cow;
+
 use wap_core::{
     Call, ExploreFiles, ExploreFilesResponse, FileStates, Moment, ReadFile, ReadFileResponse, WapError,
     Workspace,
@@ -8,7 +10,7 @@ use wap_core::{
 use super::veil::{Veil, without_cut_end};
 use super::{PlaceholderWorkspace, restored};
 use crate::Secrets;
-use crate::withheld::{Verdict, refusal, warning};
+use crate::withheld::{MASKED, Verdict, refusal, warning};
 
 /// The most files of a listing whose content decides whether they are left out; further ones are.
 const MOST_LOOKED_AT: usize = 64;
@@ -33,11 +35,16 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let ReadFileResponse { content, metadata, version, warnings, .. } = read;
         let is_cut = read.is_truncated && !content.ends_with('\n');
         let content = if is_cut { without_cut_end(&content) } else { &content };
+        let masked = veil.excerpt(content, request.start_line.unwrap_or(1));
+        let mut warnings = veil.all(warnings);
+        if matches!(masked, Cow::Owned(_)) {
+            warnings.push(MASKED.to_owned());
+        }
         let response = ReadFileResponse {
-            content: veil.excerpt(content, request.start_line.unwrap_or(1)).into_owned(),
+            content: masked.into_owned(),
             metadata: veil.all(metadata),
             version,
-            warnings: veil.all(warnings),
+            warnings,
             is_truncated: read.is_truncated,
             total_lines: read.total_lines,
             returned_lines: read.returned_lines,

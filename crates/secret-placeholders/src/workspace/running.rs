@@ -24,6 +24,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<ExecuteCommandResponse, WapError> {
         let mut restored_request = request.clone();
         restored_request.command = restored(secrets, &request.command, "command")?;
+        // Without what the request says itself: a model must not choose what the journal keeps.
+        restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
         if let Some(folder) = &mut restored_request.working_directory {
             *folder = restored(secrets, folder, "workingDirectory")?;
         }

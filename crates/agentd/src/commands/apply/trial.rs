@@ -19,7 +19,7 @@ use wap_core::{Call, CancelFlag, Reason, WapError};
 use workspace_host::homes::{self, HomeUse};
 use workspace_host::session_failure::explain;
 use workspace_host::state::birth;
-use workspace_host::{Opened, WorkspacePaths};
+use workspace_host::{Opened, SecretMapFile, WorkspacePaths};
 
 use crate::commands::apply::ExecutionOptions;
 use crate::common_options::CommonOptions;
@@ -81,7 +81,8 @@ impl Tried<'_> {
         }
         let origin = self.sessions.call_origin(id, text).map_err(explain)?;
         let call = Call { origin: &origin, cancel, time_left: None };
-        let trial = self.sessions.workspace().begin_trial(&call).map_err(|error| unavailable(&error))?;
+        let trial =
+            self.sessions.workspace().inner().begin_trial(&call).map_err(|error| unavailable(&error))?;
         let folder = self.folder(text, &trial).map_err(|why| {
             Failure::new(Exit::Failed, format!("nothing could be prepared to try the reply out: {why}"))
         })?;
@@ -100,6 +101,10 @@ impl Tried<'_> {
         let is_wanted = if apply.keep { has_succeeded } else { self.confirm(cancel) };
         if is_wanted {
             let state = folder.path().join("state");
+            // Before the next message: it may have placeholders that were given out there.
+            self.secrets().import(&state).map_err(|error| {
+                Failure::new(Exit::Failed, format!("the secrets of the trial cannot be kept: {error}"))
+            })?;
             let notes = trial.keep(&state.join("journal"), &state.join("output")).map_err(not_kept)?;
             for note in notes {
                 self.console.notice(&note);
@@ -117,6 +122,10 @@ impl Tried<'_> {
         Ok(false)
     }
 
+    fn secrets(&self) -> SecretMapFile {
+        SecretMapFile::of(self.paths)
+    }
+
     /// Makes the folder with the reply, the state and the list of overlays for the other process.
     fn folder(&self, text: &str, trial: &Trial<'_>) -> Result<TempDir, String> {
         let describe = |error: std::io::Error| error.to_string();
@@ -128,6 +137,8 @@ impl Tried<'_> {
         fs::DirBuilder::new().mode(0o700).create(&state).map_err(describe)?;
         birth::mark(&state).map_err(describe)?;
         fs::write(folder.path().join("reply.txt"), text).map_err(describe)?;
+        // The placeholders of the reply mean the same there.
+        self.secrets().copy_to(&state).map_err(describe)?;
         self.sessions.copy_journal_to(&state.join("journal")).map_err(|error| error.to_string())?;
         overlay_process::Request::new(trial.layers(), vec![(state, self.paths.base.clone())])
             .write(&folder.path().join("layers.json"))?;
