@@ -7,6 +7,9 @@ use crate::Secrets;
 /// The most bytes of earlier lines that are looked at with the next ones: enough for a private key.
 const CONTEXT_BYTES: usize = 16 * 1_024;
 
+/// The shortest line that is held back because it may be part of a key.
+const LEAST_KEY_LINE_BYTES: usize = 40;
+
 /// The most bytes of a line that are held back for its end.
 const MOST_HELD_BYTES: usize = 64 * 1_024;
 
@@ -30,6 +33,8 @@ impl StreamMask {
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let end = match memchr::memrchr(b'\n', &self.held) {
+            // Lines that may be part of a key wait for the next one, which may be the last of the key.
+            Some(at) if self.held.len() <= MOST_HELD_BYTES => before_key_lines(&self.held[..=at]),
             Some(at) => at + 1,
             // A line without an end is given out up to its last word: no rule reaches across so many bytes.
             None if self.held.len() > MOST_HELD_BYTES => {
@@ -38,6 +43,9 @@ impl StreamMask {
             }
             None => return String::new(),
         };
+        if end == 0 {
+            return String::new();
+        }
         let ready: Vec<u8> = self.held.drain(..end).collect();
         self.masked(&ready)
     }
@@ -70,4 +78,20 @@ impl StreamMask {
         self.context = both[from..last].to_vec();
         shown
     }
+}
+
+/// Returns where the lines begin at the end of some bytes that look like the body of a key.
+fn before_key_lines(lines: &[u8]) -> usize {
+    let mut end = lines.len();
+    while end > 0 {
+        let start = memchr::memrchr(b'\n', &lines[..end - 1]).map_or(0, |at| at + 1);
+        let line = lines[start..end].trim_ascii();
+        let is_key = line.len() >= LEAST_KEY_LINE_BYTES
+            && line.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+        if !is_key {
+            break;
+        }
+        end = start;
+    }
+    end
 }
