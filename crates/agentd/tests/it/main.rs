@@ -8,6 +8,7 @@ mod exit_codes;
 mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile_table;
+mod secrets;
 mod server;
 mod session;
 mod shell_help;
