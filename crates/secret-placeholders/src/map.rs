@@ -22,8 +22,10 @@ const MOST_VALUE_BYTES: usize = 64 * 1_024;
 /// The most bytes of all values.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The shortest value that is replaced wherever it stands, without a rule that finds it there.
+/// The shortest value that is replaced wherever it stands, without a rule that finds it there; a shorter one that is all
+/// letters may be an ordinary word.
 const LEAST_KNOWN_BYTES: usize = 8;
+const LEAST_KNOWN_WORD_BYTES: usize = 16;
 
 /// The values that have a placeholder.
 #[derive(Debug, Default)]
@@ -130,9 +132,8 @@ impl SecretMap {
     /// Returns the search for all values that are replaced wherever they stand; `None` if there are none.
     pub(crate) fn finder(&mut self) -> Option<&Finder> {
         if self.finder.is_none() {
-            let is_known = |(value, marker): &(&String, &Marker)| {
-                value.len() >= LEAST_KNOWN_BYTES && marker.kind != LITERAL
-            };
+            let is_known =
+                |(value, marker): &(&String, &Marker)| is_distinctive(value) && marker.kind != LITERAL;
             let known: Vec<(&String, &Marker)> = self.by_value.iter().filter(is_known).collect();
             if known.is_empty() {
                 return None;
@@ -145,4 +146,11 @@ impl SecretMap {
         }
         self.finder.as_ref()
     }
+}
+
+/// Checks whether a value is unlikely to stand anywhere by chance.
+fn is_distinctive(value: &str) -> bool {
+    let has = |is_of: fn(&u8) -> bool| value.as_bytes().iter().any(is_of);
+    let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    value.len() >= if is_mixed { LEAST_KNOWN_BYTES } else { LEAST_KNOWN_WORD_BYTES }
 }

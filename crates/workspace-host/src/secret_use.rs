@@ -150,7 +150,10 @@ impl PlaceholderStore for SecretMapFile {
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         match fs::read(self.paths.base.join(MAP)) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // Where there can be no state folder, opening it says so.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -225,17 +225,17 @@ fn the_same_calls_leak_when_the_user_shows_secrets() {
 fn what_a_model_reads_and_writes_back_is_the_same_file_after_a_restart_too() {
     let corpus = Corpus::new();
     let project = &corpus.project;
-    let mut seen = BTreeMap::new();
-    let mut client = mcp(project, &["--wap-json"]);
-    for path in corpus.files.keys() {
-        let read = client.does("tools/call", json!({ "name": "readFile", "arguments": { "path": path } }));
-        seen.insert(path, read["structuredContent"]["content"].as_str().unwrap().to_owned());
-    }
+    let start = || LineClient::start(project.command(&["wap"]));
+    let mut client = start();
+    let seen: BTreeMap<&String, Value> = corpus
+        .files
+        .keys()
+        .map(|path| (path, client.does("readFile", json!({ "path": path }))["content"].take()))
+        .collect();
     client.end().ok();
-    let mut client = mcp(project, &["--wap-json"]);
+    let mut client = start();
     for (path, content) in &seen {
-        let arguments = json!({ "path": format!("{path}.copy"), "content": content });
-        client.does("tools/call", json!({ "name": "writeFile", "arguments": arguments }));
+        client.does("writeFile", json!({ "path": format!("{path}.copy"), "content": content }));
     }
     client.end().ok();
     for (path, text) in &corpus.files {

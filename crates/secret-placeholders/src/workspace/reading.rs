@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use wap_core::{
-    Call, ExploreFiles, ExploreFilesResponse, FileStates, Moment, ReadFile, ReadFileResponse, WapError,
-    Workspace,
+    Call, ExploreFiles, ExploreFilesResponse, FileStates, Moment, OUTPUT_PREFIX, PROCESS_PREFIX, ReadFile,
+    ReadFileResponse, WapError, Workspace,
 };
 
-use super::veil::{Veil, without_cut_end};
+use super::veil::{Veil, without_cut_end, without_cut_words};
 use super::{PlaceholderWorkspace, restored};
 use crate::Secrets;
 use crate::withheld::{MASKED, Verdict, refusal, warning};
@@ -35,7 +35,10 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let ReadFileResponse { content, metadata, version, warnings, .. } = read;
         let is_cut = read.is_truncated && !content.ends_with('\n');
         let content = if is_cut { without_cut_end(&content) } else { &content };
-        let masked = veil.excerpt(content, request.start_line.unwrap_or(1));
+        // The output of a command has a gap where it was cut.
+        let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
+        let content = if is_output { without_cut_words(content) } else { Cow::Borrowed(content) };
+        let masked = veil.excerpt(&content, request.start_line.unwrap_or(1));
         let mut warnings = veil.all(warnings);
         if matches!(masked, Cow::Owned(_)) {
             warnings.push(MASKED.to_owned());

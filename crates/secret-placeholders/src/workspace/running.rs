@@ -7,12 +7,9 @@ use wap_core::{
     StopProcessResponse, WapError, Workspace,
 };
 
-use super::veil::{Veil, without_cut_end, without_cut_start};
+use super::veil::Veil;
 use super::{PlaceholderWorkspace, restored};
 use crate::{Secrets, StreamMask};
-
-/// The beginning and the end of the line that stands for output that was left out.
-const GAP: (&str, &str) = ("\n… ", " …\n");
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     pub(super) fn run_masked(
@@ -40,12 +37,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             MaskedObserver { observer, stdout: StreamMask::new(secrets), stderr: StreamMask::new(secrets) };
         let ran = self.inner.execute_command(call, &restored_request, &mut masking);
         masking.finish();
-        let mut ran = ran.map_err(|error| veil.all(error))?;
-        if ran.is_output_truncated {
-            ran.stdout = without_cut_words(&ran.stdout);
-            ran.stderr = without_cut_words(&ran.stderr);
-        }
-        Ok(veil.all(ran))
+        ran.map(|ran| veil.all_outputs(ran)).map_err(|error| veil.all_outputs(error))
     }
 
     pub(super) fn stop_masked(
@@ -55,22 +47,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request: &StopProcess,
     ) -> Result<StopProcessResponse, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
-        let mut stopped = self.inner.stop_process(call, request).map_err(|error| veil.all(error))?;
-        if stopped.is_output_truncated {
-            stopped.output = without_cut_words(&stopped.output);
-        }
-        Ok(veil.all(stopped))
+        let stopped = self.inner.stop_process(call, request);
+        stopped.map(|stopped| veil.all_outputs(stopped)).map_err(|error| veil.all_outputs(error))
     }
-}
-
-/// Returns output with a gap without the words on both sides of it, which may be parts of secrets.
-fn without_cut_words(output: &str) -> String {
-    let Some(start) = output.find(GAP.0) else { return output.to_owned() };
-    let Some(end) = output[start..].find(GAP.1).map(|at| start + at + GAP.1.len()) else {
-        return output.to_owned();
-    };
-    let (head, gap, tail) = (&output[..start], &output[start..end], &output[end..]);
-    format!("{}{gap}{}", without_cut_end(head), without_cut_start(tail))
 }
 
 /// Passes masked output on.

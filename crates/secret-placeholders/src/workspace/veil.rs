@@ -13,6 +13,10 @@ use crate::{Secrets, json};
 /// The lines around an excerpt among which the first and the last line of a private key are looked for.
 const AROUND_LINES: i64 = 200;
 
+/// The beginning of the line that stands for output that was left out, and words in it.
+const GAP: &str = "\n… ";
+const LEFT_OUT: &str = " bytes left out";
+
 /// The most lines of a file that are looked at for an answer that does not say which of them it quotes.
 const MOST_LEARNT_LINES: usize = 1_000_000;
 
@@ -46,6 +50,19 @@ impl<'a, W: Workspace> Veil<'a, W> {
     /// Masks every text of an answer or an error.
     pub(super) fn all<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         json::masked(value, &|text| self.text(text))
+    }
+
+    /// Masks every text of an answer with output, which may have been cut.
+    pub(super) fn all_outputs<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
+        json::masked(value, &|text| self.output(text))
+    }
+
+    /// Masks output, which may have been cut.
+    pub(super) fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match without_cut_words(text) {
+            Cow::Borrowed(text) => self.text(text),
+            Cow::Owned(text) => Cow::Owned(self.text(&text).into_owned()),
+        }
     }
 
     /// Masks a text, which may be a view with numbers in front of its lines.
@@ -128,6 +145,20 @@ impl<'a, W: Workspace> Veil<'a, W> {
         }
         Cow::Owned(view)
     }
+}
+
+/// Returns output without the words on both sides of a gap in it, which may be parts of secrets.
+pub(super) fn without_cut_words(output: &str) -> Cow<'_, str> {
+    let gap = output.match_indices(GAP).find_map(|(start, _)| {
+        let line = output[start + 1..].find('\n').map_or(output.len(), |at| start + 1 + at + 1);
+        output[start..line].contains(LEFT_OUT).then_some(start..line)
+    });
+    let Some(gap) = gap else { return Cow::Borrowed(output) };
+    let (head, tail) = (without_cut_end(&output[..gap.start]), without_cut_start(&output[gap.end..]));
+    if head.len() + gap.len() + tail.len() == output.len() {
+        return Cow::Borrowed(output);
+    }
+    Cow::Owned(format!("{head}{}{tail}", &output[gap]))
 }
 
 /// Returns a text that was cut at its end without the word at the cut.

@@ -8,7 +8,7 @@ use secret_placeholders::{PlaceholderWorkspace, Secrets, Withheld};
 use wap_core::{
     Call, CancelFlag, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ModifyFile, ModifyOperation, Origin, OutputStream, QueryType, ReadFile, Reason, Retention, RunKey,
-    SearchFiles, Unobserved, Workspace, WorkspaceExt, WriteFile, WriteMode,
+    SearchFiles, Unobserved, WapError, Workspace, WorkspaceExt, WriteFile, WriteMode,
 };
 
 use crate::corpus::recipes;
@@ -227,6 +227,38 @@ fn a_command_gets_the_value_and_its_output_is_masked() {
     let refused = with_call(2, |call| masked.execute_command(call, &unknown, &mut Unobserved)).unwrap_err();
     assert_eq!(refused.reason(), Reason::InvalidField);
     assert!(!String::from_utf8_lossy(&seen.0).contains(&token()));
+}
+
+#[test]
+fn output_that_is_cut_shows_no_part_of_a_secret() {
+    let gap = "\n… 5 bytes left out …\n";
+    for at in 0..=token().len() {
+        let masked = over([]);
+        let (head, tail) = (token()[..at].to_owned(), token()[at..].to_owned());
+        let details = format!("a {head}{gap}{tail} b");
+        masked.inner().on_command("x", Err(WapError::new(Reason::Timeout, "late").with("stdout", details)));
+        let request = ExecuteCommand { command: "x".into(), ..ExecuteCommand::default() };
+        let error = with_call(1, |call| masked.execute_command(call, &request, &mut Unobserved)).unwrap_err();
+        let shown = error.detail("stdout").unwrap().as_str().unwrap();
+        assert!(shown.starts_with("a ") && shown.ends_with(" b") && shown.contains(gap), "{shown}");
+        assert!(!shown.contains("npm_a1B2") && !shown.contains("c3D4e5F6"), "{shown}");
+    }
+}
+
+#[test]
+fn a_name_of_a_file_may_be_a_secret() {
+    let name = Box::leak(format!("a/{}.txt", token()).into_boxed_str());
+    let masked = over([(&*name, "text\n".to_owned())]);
+    let request = ExploreFiles { recursive: Some(true), ..ExploreFiles::default() };
+    let listed = with_call(0, |call| masked.explore_files(call, &request)).unwrap();
+    assert!(!format!("{listed:?}").contains(&token()));
+    assert_eq!(read(&masked, "a/⟦secret:npm-token:1⟧.txt", None), "text\n");
+}
+
+#[test]
+fn an_ordinary_word_is_replaced_only_where_it_is_a_password() {
+    let masked = over([("a.yml", "pwd: \"postgres\"\nimage: postgres\n".to_owned())]);
+    assert_eq!(read(&masked, "a.yml", None), "pwd: \"⟦secret:password-assignment:1⟧\"\nimage: postgres\n");
 }
 
 #[test]
