@@ -81,7 +81,7 @@ pub(crate) struct CommonOptions {
     /// A name that is taken off both lists; may be given several times.
     #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::listed_name)]
     pub unprotect: Vec<String>,
-    /// What models see of secrets: placeholders such as ⟦secret:github-pat:1⟧, or the values.
+    /// The form in which models see secrets: placeholders such as ⟦secret:github-pat:1⟧, or the values.
     #[arg(long, global = true, value_name = "mask|show", default_value = "mask")]
     pub secrets: Secrecy,
     /// A file of credentials that models may see, as a path or a glob; may be given several times.

@@ -75,7 +75,7 @@ impl Detector {
         for (bit, rule) in rules.iter().enumerate() {
             assert!(!rule.keywords.is_empty(), "{} has no keyword", rule.id);
             for keyword in rule.keywords.iter().map(|keyword| keyword.to_ascii_lowercase()) {
-                let index = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
+                let index = keywords.iter().position(|one| *one == keyword).unwrap_or_else(|| {
                     keywords.push(keyword);
                     of_keyword.push(0);
                     keywords.len() - 1
@@ -94,19 +94,19 @@ impl Detector {
     /// Returns the secrets of a text, in order and apart from each other.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Span> {
-        let mut found = Vec::new();
-        self.find_by_rules(text, &mut found);
-        private_key::find(text, &mut found);
-        merge(found)
+        let mut hits = Vec::new();
+        self.find_by_rules(text, &mut hits);
+        private_key::find(text, &mut hits);
+        merge(hits)
     }
 
-    fn find_by_rules(&self, text: &str, found: &mut Vec<Span>) {
+    fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
         let bytes = text.as_bytes();
         let mut line = 0..0;
         let mut rules = 0_u128;
         for keyword in self.keywords.find_overlapping_iter(text) {
             if keyword.end() > line.end {
-                self.find_in_line(text, &line, rules, found);
+                self.find_in_line(text, &line, rules, hits);
                 let start = keyword.start();
                 let begin = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |at| at + 1);
                 let end = memchr::memchr(b'\n', &bytes[start..]).map_or(text.len(), |at| start + at + 1);
@@ -114,10 +114,10 @@ impl Detector {
             }
             rules |= self.of_keyword[keyword.pattern().as_usize()];
         }
-        self.find_in_line(text, &line, rules, found);
+        self.find_in_line(text, &line, rules, hits);
     }
 
-    fn find_in_line(&self, text: &str, line: &Range<usize>, mut rules: u128, found: &mut Vec<Span>) {
+    fn find_in_line(&self, text: &str, line: &Range<usize>, mut rules: u128, hits: &mut Vec<Span>) {
         if rules == 0 {
             return;
         }
@@ -128,7 +128,7 @@ impl Detector {
         while rules != 0 {
             let rule = &self.rules[rules.trailing_zeros() as usize];
             rules &= rules - 1;
-            rule.find(&whole, line.start, found);
+            rule.find(&whole, line.start, hits);
         }
     }
 }
@@ -153,7 +153,7 @@ impl CompiledRule {
     }
 
     /// Finds the values of a line, which begins at `offset` of the text.
-    fn find(&self, line: &str, offset: usize, found: &mut Vec<Span>) {
+    fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) {
         for captures in self.pattern.captures_iter(line) {
             let Some(value) = captures.get(self.group) else { continue };
             // A rule that allows any character but a quote would otherwise take the end of the line along.
@@ -162,7 +162,7 @@ impl CompiledRule {
                 continue;
             }
             let range = offset + value.start()..offset + value.start() + text.len();
-            found.push(Span { range, kind: Cow::Owned(self.kind.to_string()) });
+            hits.push(Span { range, kind: Cow::Owned(self.kind.to_string()) });
         }
     }
 

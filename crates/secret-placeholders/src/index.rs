@@ -42,24 +42,24 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         restored.map_or_else(|| text.to_owned(), |text| text.into_owned())
     }
 
-    fn is_shown(&self, path: &str) -> bool {
+    fn is_visible(&self, path: &str) -> bool {
         // Without a look at the content: an index has better files to offer.
-        self.secrets.is_none() || self.withheld.verdict(path) == Verdict::Shown
+        self.secrets.is_none() || self.withheld.verdict(path) == Verdict::Visible
     }
 }
 
 impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
         let request = SearchCode { query: self.restored(&request.query), limit: request.limit };
-        let mut found = self.inner.search(call, &request)?;
-        found.hits.retain(|hit| self.is_shown(&hit.path));
-        Ok(self.masked(found))
+        let mut hits = self.inner.search(call, &request)?;
+        hits.hits.retain(|hit| self.is_visible(&hit.path));
+        Ok(self.masked(hits))
     }
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
         let request = ReadSnippet { doc_id: self.restored(&request.doc_id), ..request.clone() };
         let read = self.inner.snippet(call, &request)?;
-        if !self.is_shown(&read.path) {
+        if !self.is_visible(&read.path) {
             return Err(IndexError::UnknownDocument { doc_id: request.doc_id });
         }
         Ok(self.masked(read))

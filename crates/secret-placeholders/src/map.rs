@@ -134,14 +134,14 @@ impl SecretMap {
         if self.finder.is_none() {
             let is_known =
                 |(value, marker): &(&String, &Marker)| is_distinctive(value) && marker.kind != LITERAL;
-            let known: Vec<(&String, &Marker)> = self.by_value.iter().filter(is_known).collect();
-            if known.is_empty() {
+            let distinctive: Vec<(&String, &Marker)> = self.by_value.iter().filter(is_known).collect();
+            if distinctive.is_empty() {
                 return None;
             }
-            let values = known.iter().map(|(value, _)| value.as_bytes());
+            let values = distinctive.iter().map(|(value, _)| value.as_bytes());
             let automaton =
                 AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(values).ok()?;
-            let kinds = known.iter().map(|(_, marker)| marker.kind.clone()).collect();
+            let kinds = distinctive.iter().map(|(_, marker)| marker.kind.clone()).collect();
             self.finder = Some(Finder { automaton, kinds });
         }
         self.finder.as_ref()

@@ -19,18 +19,18 @@ const LEAST_BODY_BYTES: usize = 4;
 ///
 /// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
 /// like the body of a key.
-pub(crate) fn find(text: &str, found: &mut Vec<Span>) {
+pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
     for at in memmem::find_iter(text.as_bytes(), BOUNDARY) {
         let line = line_around(text, at);
         let before = &text[line.start..at];
         if let Some(begin) = before.rfind("-----BEGIN ") {
             if is_label(&before[begin + 11..]) {
-                body_after(text, at + BOUNDARY.len(), found);
+                body_after(text, at + BOUNDARY.len(), hits);
             }
         } else if let Some(end) = before.rfind("-----END ")
             && is_label(&before[end + 9..])
         {
-            body_before(text, line.start, line.start + end, found);
+            body_before(text, line.start, line.start + end, hits);
         }
     }
 }
@@ -74,7 +74,7 @@ fn is_header(line: &str) -> bool {
     })
 }
 
-fn body_after(text: &str, from: usize, found: &mut Vec<Span>) {
+fn body_after(text: &str, from: usize, hits: &mut Vec<Span>) {
     let from = from + text[from..].bytes().take_while(|byte| *byte == b'-' || *byte == b' ').count();
     // The whole key on one line, with escaped line ends: everything up to its last line is its body.
     let line_end = memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at);
@@ -85,7 +85,7 @@ fn body_after(text: &str, from: usize, found: &mut Vec<Span>) {
     if is_inline {
         let start = from + body_end - rest.len();
         let quote = if on_line.contains("-----END") { None } else { rest.find(['"', '\'', '`']) };
-        found.push(Span { range: start..start + quote.unwrap_or(rest.len()), kind: KIND.into() });
+        hits.push(Span { range: start..start + quote.unwrap_or(rest.len()), kind: KIND.into() });
     }
     if on_line.contains("-----END") {
         return;
@@ -95,7 +95,7 @@ fn body_after(text: &str, from: usize, found: &mut Vec<Span>) {
         let end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at);
         let line = text[start..end].trim_end_matches('\r');
         match body_of_line(line) {
-            Some(body) => found.push(Span { range: start + body.start..start + body.end, kind: KIND.into() }),
+            Some(body) => hits.push(Span { range: start + body.start..start + body.end, kind: KIND.into() }),
             None if line.trim().is_empty() || is_header(line) => {}
             None => break,
         }
@@ -103,13 +103,13 @@ fn body_after(text: &str, from: usize, found: &mut Vec<Span>) {
     }
 }
 
-fn body_before(text: &str, line_start: usize, boundary: usize, found: &mut Vec<Span>) {
+fn body_before(text: &str, line_start: usize, boundary: usize, hits: &mut Vec<Span>) {
     // The end of a one-line key whose beginning is cut off.
     let lead = text[line_start..boundary].trim_end_matches("\\n");
     let token = lead.rfind(|character: char| character.is_whitespace() || matches!(character, '"' | '\''));
     let token = token.map_or(0, |at| at + 1);
     if lead.len() - token >= 16 {
-        found.push(Span { range: line_start + token..line_start + lead.len(), kind: KIND.into() });
+        hits.push(Span { range: line_start + token..line_start + lead.len(), kind: KIND.into() });
     }
     let mut end = line_start;
     while end > 0 {
@@ -120,7 +120,7 @@ fn body_before(text: &str, line_start: usize, boundary: usize, found: &mut Vec<S
             break;
         }
         let Some(body) = body_of_line(line) else { break };
-        found.push(Span { range: start + body.start..start + body.end, kind: KIND.into() });
+        hits.push(Span { range: start + body.start..start + body.end, kind: KIND.into() });
         end = start;
     }
 }

@@ -105,20 +105,20 @@ impl Secrets {
         text: &'t str,
         written: impl Fn(&str) -> Cow<'_, str>,
     ) -> Result<Cow<'t, str>, NotKept> {
-        let found: Vec<(Range<usize>, Marker)> = markers(text).collect();
-        if found.is_empty() {
+        let hits: Vec<(Range<usize>, Marker)> = markers(text).collect();
+        if hits.is_empty() {
             return Ok(Cow::Borrowed(text));
         }
         let mut map = self.lock();
         // Another process may have given it out.
-        if found.iter().any(|(_, marker)| map.value_of(marker).is_none())
+        if hits.iter().any(|(_, marker)| map.value_of(marker).is_none())
             && let Ok(Some(bytes)) = self.store.read()
         {
             map.absorb(&bytes);
         }
         let mut restored = String::with_capacity(text.len());
         let mut end = 0;
-        for (range, marker) in found {
+        for (range, marker) in hits {
             if marker.number == 0 {
                 return Err(NotKept(marker));
             }
@@ -188,9 +188,9 @@ impl Secrets {
     fn spans(&self, text: &str, source: Source) -> Vec<Span> {
         let mut spans = self.detector.find(text);
         if let Some(finder) = self.lock().finder() {
-            spans.extend(finder.automaton.find_iter(text).map(|known| {
-                let kind = finder.kinds[known.pattern().as_usize()].clone();
-                Span { range: known.range(), kind: kind.into() }
+            spans.extend(finder.automaton.find_iter(text).map(|occurrence| {
+                let kind = finder.kinds[occurrence.pattern().as_usize()].clone();
+                Span { range: occurrence.range(), kind: kind.into() }
             }));
         }
         let markers = markers(text).map(|(range, _)| Span { range, kind: LITERAL.into() });

@@ -1,4 +1,4 @@
-//! Where the values behind placeholders are kept.
+//! The store of the values behind placeholders.
 
 use std::sync::{Mutex, PoisonError};
 

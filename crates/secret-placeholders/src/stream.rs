@@ -62,11 +62,11 @@ impl StreamMask {
         both.extend_from_slice(ready);
         let text = String::from_utf8_lossy(&both);
         let masked = self.secrets.mask(&text);
-        let shown = match lines_before {
+        let visible = match lines_before {
             0 => 0,
             lines => memchr::memchr_iter(b'\n', masked.as_bytes()).nth(lines - 1).map_or(0, |at| at + 1),
         };
-        let shown = masked[shown..].to_owned();
+        let visible = masked[visible..].to_owned();
         drop(text);
         // Whole lines only: the number of line ends says where the next piece begins.
         let last = memchr::memrchr(b'\n', &both).map_or(0, |at| at + 1);
@@ -76,7 +76,7 @@ impl StreamMask {
             from => memchr::memchr(b'\n', &both[from..last]).map_or(last, |at| from + at + 1),
         };
         self.context = both[from..last].to_vec();
-        shown
+        visible
     }
 }
 

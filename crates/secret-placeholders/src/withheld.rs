@@ -8,10 +8,10 @@ pub struct Withheld {
     granted: Vec<PathPattern>,
 }
 
-/// What the name of a file says about it.
+/// The rule for a file by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    Shown,
+    Visible,
     /// It is left out if a secret is found in it.
     IfSecret,
     LeftOut,
@@ -32,7 +32,7 @@ impl Withheld {
         if !usually_holds_credentials(path)
             || self.granted.iter().any(|name| name.matches(path.as_bytes(), false))
         {
-            return Verdict::Shown;
+            return Verdict::Visible;
         }
         if holds_credentials_if_keyed(path) { Verdict::IfSecret } else { Verdict::LeftOut }
     }
@@ -43,8 +43,8 @@ const GRANT: &str =
     "the user can grant it with --read-secret NAME or `read-secret` in the configuration file";
 
 /// The warning of an answer in which something was masked.
-pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as \
-                                 they are, they become the values again";
+pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as they are, they \
+     become the values again";
 
 /// Returns the refusal of a file that is left out; `path` is as the request spelled it.
 pub(crate) fn refusal(path: &str) -> WapError {

@@ -59,7 +59,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Reports whether the content of a file is left out.
     fn is_withheld(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> bool {
         match self.withheld.verdict(path) {
-            Verdict::Shown => false,
+            Verdict::Visible => false,
             Verdict::LeftOut => true,
             Verdict::IfSecret => {
                 let request = ReadFile { path: path.to_owned(), ..ReadFile::default() };
@@ -72,7 +72,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
     }
 
-    fn check_shown(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> Result<(), WapError> {
+    fn check_visible(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> Result<(), WapError> {
         // A file that does not exist may be called so: the request fails with that.
         if self.is_withheld(call, secrets, path) { Err(refusal(path)) } else { Ok(()) }
     }

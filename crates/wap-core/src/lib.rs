@@ -27,7 +27,6 @@ mod call;
 mod cancel;
 mod code_index;
 mod conversation;
-mod credential_name;
 mod error;
 mod exclusions;
 mod limits;
@@ -56,8 +55,8 @@ pub use code_index::{
 };
 pub use conversation::Conversation;
 pub use conversation::last_answer::LastAnswer;
-pub use credential_name::{holds_credentials_if_keyed, usually_holds_credentials};
 pub use error::{ErrorCode, Reason, WapError};
+pub use exclusions::credential_name::{holds_credentials_if_keyed, usually_holds_credentials};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
 pub use numbered_view::{numbered_line, numbered_view, unnumbered};

@@ -57,7 +57,7 @@ pub struct HostOptions {
     pub ask_about: Vec<String>,
     /// Names that are removed from both lists.
     pub unprotect: Vec<String>,
-    /// What models see of secrets.
+    /// The form in which models see secrets.
     pub secrets: SecretUse,
     /// Files of credentials that models may see: paths relative to the root, or globs.
     pub read_secrets: Vec<String>,

@@ -1,4 +1,4 @@
-//! What models see of secrets, and where the values behind placeholders are kept.
+//! The form in which models see secrets, and the file with the values behind placeholders.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};

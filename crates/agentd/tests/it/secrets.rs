@@ -227,14 +227,14 @@ fn what_a_model_reads_and_writes_back_is_the_same_file_after_a_restart_too() {
     let project = &corpus.project;
     let start = || LineClient::start(project.command(&["wap"]));
     let mut client = start();
-    let seen: BTreeMap<&String, Value> = corpus
+    let contents: BTreeMap<&String, Value> = corpus
         .files
         .keys()
         .map(|path| (path, client.does("readFile", json!({ "path": path }))["content"].take()))
         .collect();
     client.end().ok();
     let mut client = start();
-    for (path, content) in &seen {
+    for (path, content) in &contents {
         client.does("writeFile", json!({ "path": format!("{path}.copy"), "content": content }));
     }
     client.end().ok();

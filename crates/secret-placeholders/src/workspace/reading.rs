@@ -24,13 +24,13 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<ReadFileResponse, WapError> {
         let path = restored(secrets, &request.path, "path")?;
         let veil = Veil::new(&self.inner, secrets, call, Some(&path));
-        self.check_shown(call, secrets, &path)?;
+        self.check_visible(call, secrets, &path)?;
         // The numbers come last: in front of the lines they would hide what a secret looks like.
         let plain = ReadFile { path: path.clone(), line_numbers: None, ..request.clone() };
         let read = self.inner.read_file(call, &plain).map_err(|error| veil.all(error))?;
         // A symlink with a harmless name may lead to such a file.
         if read.metadata.path != path {
-            self.check_shown(call, secrets, &read.metadata.path).map_err(|_| refusal(&request.path))?;
+            self.check_visible(call, secrets, &read.metadata.path).map_err(|_| refusal(&request.path))?;
         }
         let ReadFileResponse { content, metadata, version, warnings, .. } = read;
         let is_cut = read.is_truncated && !content.ends_with('\n');
@@ -72,7 +72,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 return true;
             }
             match self.withheld.verdict(&file.path) {
-                Verdict::Shown => true,
+                Verdict::Visible => true,
                 Verdict::LeftOut => false,
                 Verdict::IfSecret => {
                     looked_at += 1;

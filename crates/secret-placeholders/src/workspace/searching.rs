@@ -31,20 +31,20 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             query: query.map_err(|error| not_kept(&error, "query"))?.into_owned(),
             ..request.clone()
         };
-        let found = self.inner.search_files(call, &restored).map_err(|error| veil.all(error))?;
-        let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings } = found;
+        let hits = self.inner.search_files(call, &restored).map_err(|error| veil.all(error))?;
+        let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings } = hits;
         let count = matches.len();
         let mut withheld: HashMap<String, bool> = HashMap::new();
         let visible = Visible::of(request);
         let mut masked = Vec::with_capacity(count);
-        for found in matches {
+        for hits in matches {
             let is_withheld = *withheld
-                .entry(found.path.clone())
-                .or_insert_with(|| self.is_withheld(call, secrets, &found.path));
+                .entry(hits.path.clone())
+                .or_insert_with(|| self.is_withheld(call, secrets, &hits.path));
             if !is_withheld {
                 masked.extend(mask_match(
-                    &Veil::new(&self.inner, secrets, call, Some(&found.path)),
-                    &found,
+                    &Veil::new(&self.inner, secrets, call, Some(&hits.path)),
+                    &hits,
                     &visible,
                 ));
             }
@@ -92,10 +92,10 @@ impl Visible {
 /// Masks a match with the lines around it; `None` if it lies within a secret.
 fn mask_match<W: Workspace>(
     veil: &Veil<'_, W>,
-    found: &SearchMatch,
+    hits: &SearchMatch,
     visible: &Visible,
 ) -> Option<SearchMatch> {
-    let SearchMatch { line, context_before, context_after, match_text, .. } = found;
+    let SearchMatch { line, context_before, context_after, match_text, .. } = hits;
     let lines: Vec<&str> = context_before
         .iter()
         .chain([match_text])
@@ -110,7 +110,7 @@ fn mask_match<W: Workspace>(
     let text = lines.join("\n");
     let masked = match veil.excerpt(&text, first) {
         Cow::Borrowed(_) if lines[context_before.len()].len() == match_text.len() => {
-            return Some(SearchMatch { path: veil.text(&found.path).into_owned(), ..found.clone() });
+            return Some(SearchMatch { path: veil.text(&hits.path).into_owned(), ..hits.clone() });
         }
         masked => masked,
     };
@@ -120,7 +120,7 @@ fn mask_match<W: Workspace>(
     if masked_match != *match_text && !visible.shows(&masked_match) {
         return None;
     }
-    let path = veil.text(&found.path).into_owned();
+    let path = veil.text(&hits.path).into_owned();
     Some(SearchMatch {
         path,
         line: *line,

@@ -26,7 +26,7 @@ const CUT_BYTES: usize = 512;
 /// The shortest word at a cut that is left out.
 const LEAST_CUT_BYTES: usize = 8;
 
-/// What is needed to mask the answer to one call.
+/// Masks the answer to one call.
 pub(super) struct Veil<'a, W> {
     pub(super) inner: &'a W,
     pub(super) secrets: &'a Secrets,

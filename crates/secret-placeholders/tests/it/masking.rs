@@ -1,4 +1,4 @@
-//! What is replaced, and what a placeholder is.
+//! The texts that are replaced, and the form of a placeholder.
 
 use std::sync::Arc;
 
@@ -64,10 +64,10 @@ fn a_secret_in_two_pieces_of_a_stream_is_found() {
     let text = format!("begin\nkey {token} end\nlast {token}");
     for cut in 0..=text.len() {
         let mut stream = StreamMask::new(&secrets);
-        let mut shown = stream.push(&text.as_bytes()[..cut]);
-        shown.push_str(&stream.push(&text.as_bytes()[cut..]));
-        shown.push_str(&stream.finish());
-        assert_eq!(shown, "begin\nkey ⟦secret:npm-token:1⟧ end\nlast ⟦secret:npm-token:1⟧");
+        let mut visible = stream.push(&text.as_bytes()[..cut]);
+        visible.push_str(&stream.push(&text.as_bytes()[cut..]));
+        visible.push_str(&stream.finish());
+        assert_eq!(visible, "begin\nkey ⟦secret:npm-token:1⟧ end\nlast ⟦secret:npm-token:1⟧");
     }
 }
 

@@ -99,15 +99,15 @@ fn no_line_of_a_key_is_shown_by_a_window_or_by_a_search() {
     let lines = i64::try_from(text.lines().count()).unwrap();
     for first in 1..=lines {
         for last in [first, (first + 1).min(lines), lines] {
-            let shown = read(&over([("a.txt", text.clone())]), "a.txt", Some((first, last)));
-            assert!(!shown.contains("Ab3/") && !shown.contains("Zz9"), "{first}-{last}: {shown}");
+            let visible = read(&over([("a.txt", text.clone())]), "a.txt", Some((first, last)));
+            assert!(!visible.contains("Ab3/") && !visible.contains("Zz9"), "{first}-{last}: {visible}");
         }
     }
     let masked = over([("a.txt", text)]);
     for query in ["Ab3", "^20", "tail", "BEGIN|END"] {
         let request = search(query, QueryType::Regex);
-        let found = with_call(0, |call| masked.search_files(call, &request)).unwrap();
-        assert!(!format!("{found:?}").contains("Ab3/"), "{found:?}");
+        let hits = with_call(0, |call| masked.search_files(call, &request)).unwrap();
+        assert!(!format!("{hits:?}").contains("Ab3/"), "{hits:?}");
     }
 }
 
@@ -127,8 +127,8 @@ fn search(query: &str, query_type: QueryType) -> SearchFiles {
 fn a_search_does_not_tell_what_a_secret_is() {
     let masked = over([("a.txt", format!("key {}\n", token()))]);
     let matches = |query: &str, kind| {
-        let found = with_call(0, |call| masked.search_files(call, &search(query, kind))).unwrap();
-        (found.matches.len(), found.total_matches)
+        let hits = with_call(0, |call| masked.search_files(call, &search(query, kind))).unwrap();
+        (hits.matches.len(), hits.total_matches)
     };
     assert_eq!(matches("npm_a1", QueryType::Literal), (0, 0));
     assert_eq!(matches("npm_a.B", QueryType::Regex), (0, 0));
@@ -141,9 +141,8 @@ fn a_search_does_not_tell_what_a_secret_is() {
 fn a_line_that_is_cut_shows_no_beginning_of_a_secret() {
     for padding in 960..1_001 {
         let masked = over([("a.txt", format!("{} {}\n", "x".repeat(padding), token()))]);
-        let found =
-            with_call(0, |call| masked.search_files(call, &search("xx", QueryType::Literal))).unwrap();
-        assert!(!found.matches[0].match_text.contains("npm_a1B2"), "{padding}");
+        let hits = with_call(0, |call| masked.search_files(call, &search("xx", QueryType::Literal))).unwrap();
+        assert!(!hits.matches[0].match_text.contains("npm_a1B2"), "{padding}");
     }
 }
 
@@ -176,8 +175,8 @@ fn files_of_credentials_are_left_out_unless_the_user_names_them() {
     let error = with_call(0, |call| masked.read_file(call, &request)).unwrap_err();
     assert_eq!(error.reason(), Reason::Protected);
     insta::assert_snapshot!(error.message(), @"'.env' usually holds credentials, so its content is left out; the user can grant it with --read-secret NAME or `read-secret` in the configuration file");
-    let found = with_call(0, |call| masked.search_files(call, &search("X=", QueryType::Literal))).unwrap();
-    let paths: Vec<_> = found.matches.iter().map(|found| found.path.as_str()).collect();
+    let hits = with_call(0, |call| masked.search_files(call, &search("X=", QueryType::Literal))).unwrap();
+    let paths: Vec<_> = hits.matches.iter().map(|hits| hits.path.as_str()).collect();
     assert_eq!(paths, [".env.example", "a.txt", "cert.pem"]);
     let granted = PlaceholderWorkspace::new(
         MemoryWorkspace::with_files(files()),
@@ -190,8 +189,8 @@ fn files_of_credentials_are_left_out_unless_the_user_names_them() {
 
 #[test]
 fn a_command_gets_the_value_and_its_output_is_masked() {
-    struct Seen(Vec<u8>);
-    impl CommandObserver for Seen {
+    struct Printed(Vec<u8>);
+    impl CommandObserver for Printed {
         fn output(&mut self, _: OutputStream, bytes: &[u8]) {
             self.0.extend_from_slice(bytes);
         }
@@ -215,8 +214,8 @@ fn a_command_gets_the_value_and_its_output_is_masked() {
     masked.inner().on_command(&command, Ok(response));
     let request =
         ExecuteCommand { command: "echo ⟦secret:npm-token:1⟧".into(), ..ExecuteCommand::default() };
-    let mut seen = Seen(Vec::new());
-    let ran = with_call(1, |call| masked.execute_command(call, &request, &mut seen)).unwrap();
+    let mut contents = Printed(Vec::new());
+    let ran = with_call(1, |call| masked.execute_command(call, &request, &mut contents)).unwrap();
     assert_eq!(masked.inner().commands_run(), [command]);
     assert_eq!(
         (ran.stdout.as_str(), ran.stderr.as_str()),
@@ -226,7 +225,7 @@ fn a_command_gets_the_value_and_its_output_is_masked() {
         ExecuteCommand { command: "echo ⟦secret:npm-token:0⟧".into(), ..ExecuteCommand::default() };
     let refused = with_call(2, |call| masked.execute_command(call, &unknown, &mut Unobserved)).unwrap_err();
     assert_eq!(refused.reason(), Reason::InvalidField);
-    assert!(!String::from_utf8_lossy(&seen.0).contains(&token()));
+    assert!(!String::from_utf8_lossy(&contents.0).contains(&token()));
 }
 
 #[test]
@@ -239,9 +238,9 @@ fn output_that_is_cut_shows_no_part_of_a_secret() {
         masked.inner().on_command("x", Err(WapError::new(Reason::Timeout, "late").with("stdout", details)));
         let request = ExecuteCommand { command: "x".into(), ..ExecuteCommand::default() };
         let error = with_call(1, |call| masked.execute_command(call, &request, &mut Unobserved)).unwrap_err();
-        let shown = error.detail("stdout").unwrap().as_str().unwrap();
-        assert!(shown.starts_with("a ") && shown.ends_with(" b") && shown.contains(gap), "{shown}");
-        assert!(!shown.contains("npm_a1B2") && !shown.contains("c3D4e5F6"), "{shown}");
+        let visible = error.detail("stdout").unwrap().as_str().unwrap();
+        assert!(visible.starts_with("a ") && visible.ends_with(" b") && visible.contains(gap), "{visible}");
+        assert!(!visible.contains("npm_a1B2") && !visible.contains("c3D4e5F6"), "{visible}");
     }
 }
 

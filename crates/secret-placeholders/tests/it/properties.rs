@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Properties of any text.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ proptest! {
         cuts.extend([0, text.len()]);
         cuts.sort_unstable();
         let mut stream = StreamMask::new(&secrets);
-        let mut shown: String = cuts.windows(2).map(|cut| stream.push(&text.as_bytes()[cut[0]..cut[1]])).collect();
-        shown.push_str(&stream.finish());
-        prop_assert_eq!(secrets.restore(&shown).unwrap(), text);
+        let mut visible: String = cuts.windows(2).map(|cut| stream.push(&text.as_bytes()[cut[0]..cut[1]])).collect();
+        visible.push_str(&stream.finish());
+        prop_assert_eq!(secrets.restore(&visible).unwrap(), text);
     }
 }
