@@ -290,3 +290,53 @@ fn files_of_credentials_are_left_out_until_the_user_names_them() {
     let granted = project.run(&["call", "--read-secret", ".env", "readFile", r#"{"path": ".env"}"#]).ok();
     assert!(granted.stdout.contains("visible-only-when-granted"));
 }
+
+#[test]
+fn doctor_says_what_models_see() {
+    let project = Project::new();
+    let masked = project.run(&["doctor"]).stdout;
+    assert!(masked.contains("models see placeholders (--secrets mask)"), "{masked}");
+    let revealed = project.run(&["doctor", "--secrets", "show", "--read-secret", ".env"]).stdout;
+    assert!(
+        revealed.contains("models see them as they are (--secrets show); files of credentials"),
+        "{revealed}"
+    );
+}
+
+#[test]
+fn a_reply_that_is_tried_out_gets_the_values() {
+    let corpus = Corpus::new();
+    let project = &corpus.project;
+    let id = project.begin("a task");
+    project.apply(&format!("Reply-To: {id}-1\n[READ_FILE path=\"src/npm-token.txt\"]\n"), &[]).ok();
+    let outbox = project.outbox(&id, 2);
+    let from = outbox.find("⟦secret:npm-token:").unwrap();
+    let placeholder = &outbox[from..from + outbox[from..].find('⟧').unwrap() + '⟧'.len_utf8()];
+    let reply = format!(
+        "Reply-To: {id}-2\n[CREATE_FILE path=\"made\"]\n{placeholder}\n[/CREATE_FILE]\n[READ_FILE path=\"src/github-pat.txt\"]\n"
+    );
+    let planned = project.apply(&reply, &["--dry-run"]).ok().stdout;
+    let value = corpus.pieces.iter().find(|piece| planned.contains(piece.as_str()));
+    assert!(value.is_some(), "a person sees what would be written: {planned}");
+    project.apply(&reply, &["--try", "--keep"]).ok();
+    assert!(corpus.pieces.contains(&project.read("made").trim_end().to_owned()));
+    // The trial has given out placeholders that the kept message has.
+    let outbox = project.outbox(&id, 3);
+    corpus.holds_none("trial", &outbox);
+    let from = outbox.find("⟦secret:github-pat:").unwrap();
+    let placeholder = &outbox[from..from + outbox[from..].find('⟧').unwrap() + '⟧'.len_utf8()];
+    let reply = format!("Reply-To: {id}-3\n[CREATE_FILE path=\"made\"]\n{placeholder}\n[/CREATE_FILE]\n");
+    project.apply(&reply, &[]).ok();
+    assert!(corpus.pieces.contains(&project.read("made").trim_end().to_owned()));
+}
+
+#[test]
+fn a_damaged_map_is_reported_and_kept() {
+    let corpus = Corpus::new();
+    let project = &corpus.project;
+    project.run(&["call", "readFile", r#"{"path": "src/npm-token.txt"}"#]).ok();
+    project.write(".agentd/secrets.json", "{");
+    let refused = project.run(&["call", "readFile", r#"{"path": "src/npm-token.txt"}"#]).exits(2);
+    assert!(refused.stderr.contains("the map of placeholders is damaged"), "{}", refused.stderr);
+    assert_eq!(project.read(".agentd/secrets.json"), "{");
+}
