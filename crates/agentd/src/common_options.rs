@@ -17,7 +17,7 @@ use workspace_host::homes::HomeUse;
 use workspace_host::obeyed_names;
 use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 use workspace_host::state::workspace_search::FoundWorkspace;
-use workspace_host::{HostOptions, USUAL_COMMAND_TIMEOUT};
+use workspace_host::{HostOptions, SecretUse, USUAL_COMMAND_TIMEOUT};
 
 use crate::config::confinement_arguments::settled_arguments;
 
@@ -84,6 +84,12 @@ pub(crate) struct CommonOptions {
     /// A name that is taken off both lists; may be given several times.
     #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::listed_name)]
     pub unprotect: Vec<String>,
+    /// The form in which models see secrets: placeholders such as ⟦secret:github-pat:1⟧, or the values.
+    #[arg(long, global = true, value_name = "mask|show", default_value = "mask")]
+    pub secrets: Secrecy,
+    /// A file of credentials that models may see, as a path or a glob; may be given several times.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub read_secret: Vec<String>,
     /// Further folders that commands may read. Not an option: only this program sets it, for itself.
     #[arg(skip)]
     pub readable: Vec<PathBuf>,
@@ -153,11 +159,23 @@ impl CommonOptions {
             protect: self.protect.clone(),
             ask_about: self.ask_about.clone(),
             unprotect: self.unprotect.clone(),
+            secrets: match self.secrets {
+                Secrecy::Mask => SecretUse::Mask,
+                Secrecy::Show => SecretUse::Show,
+            },
+            read_secrets: self.read_secret.clone(),
             count_tokens: |text| O200k.count(text),
             trial_arguments: Some(self.trial_arguments()),
             syntax: Some(Arc::new(TreeSyntaxCheck::default())),
         }
     }
+}
+
+/// The value of `--secrets`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Secrecy {
+    Mask,
+    Show,
 }
 
 /// On or off.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use wap_core::{Call, Reason, WapError};
 use wap_mcp::{LogPage, WorkspaceHistory};
-use workspace_host::{LogPart, SharedWorkspace, UndoRequest, WorkspacePaths, log_page, undo_text};
+use workspace_host::{
+    LogPart, SecretRules, SharedWorkspace, UndoRequest, WorkspacePaths, log_page, undo_text,
+};
 
 use crate::exit::{Exit, Failure};
 
@@ -14,6 +16,7 @@ pub(crate) struct ServedHistory {
     pub(crate) paths: WorkspacePaths,
     /// False if every change waits for a review, which an undo would go around.
     pub(crate) may_undo: bool,
+    pub(crate) rules: SecretRules,
 }
 
 impl WorkspaceHistory for ServedHistory {
@@ -29,13 +32,16 @@ impl WorkspaceHistory for ServedHistory {
         }
         let request = UndoRequest { change, ..UndoRequest::default() };
         let answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
-        Ok(undo_text(answer, characters))
+        let mask = |text: String| self.rules.mask_file_text(&text);
+        // The whole text is masked, then cut: a secret must not lose its end before.
+        Ok(undo_text(answer, characters).map(mask).map_err(mask))
     }
 
     fn log(&self, page: &LogPage) -> Result<String, WapError> {
         let LogPage { limit, before, skip, characters } = *page;
         let part = LogPart { limit, before, skip, characters };
-        log_page(&self.paths, &part).map_err(|failure| for_model(&failure))
+        let page = log_page(&self.paths, &part).map_err(|failure| for_model(&failure))?;
+        Ok(self.rules.mask_file_text(&page))
     }
 }
 

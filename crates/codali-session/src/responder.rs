@@ -1,5 +1,6 @@
 //! Answers requests from a workspace and a code index.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codali_envelope::{
@@ -7,6 +8,7 @@ use codali_envelope::{
     WebHit, WebSearch,
 };
 use docdex_client::{FallbackIndex, RemoteIndex, WebPage};
+use secret_placeholders::{PlaceholderIndex, Secrets, Withheld};
 use wap_core::{
     Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, Workspace,
 };
@@ -22,6 +24,10 @@ pub struct Responder<'a> {
     pub daemon: Option<&'a RemoteIndex>,
     /// True if the daemon may search the web; without a daemon there is no such search.
     pub web: bool,
+    /// The secrets that an answer must not hold; `None` shows them. `workspace` masks its own answers.
+    pub secrets: Option<&'a Arc<Secrets>>,
+    /// The files that are left out of answers of an index.
+    pub withheld: &'a Withheld,
     /// The limits and the form of responses.
     pub options: AnswerOptions,
     /// True if impact is written as paths, which the readers of the public implementation expect.
@@ -43,10 +49,11 @@ impl Responder<'_> {
         // One for each request, since it collects the failures that the response reports.
         let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
-        let web = self.daemon.filter(|_| self.web).map(DaemonWeb);
+        let index = PlaceholderIndex::new(index, self.secrets.cloned(), self.withheld.clone());
+        let web = self.daemon.filter(|_| self.web).map(|daemon| DaemonWeb { daemon, secrets: self.secrets });
         let sources = Sources {
             workspace: self.workspace,
-            index: Some(index),
+            index: Some(&index),
             web: web.as_ref().map(|web| web as &dyn WebSearch),
             command: self.command,
         };
@@ -58,15 +65,23 @@ impl Responder<'_> {
 }
 
 /// The web search of a docdex daemon.
-struct DaemonWeb<'a>(&'a RemoteIndex);
+struct DaemonWeb<'a> {
+    daemon: &'a RemoteIndex,
+    secrets: Option<&'a Arc<Secrets>>,
+}
 
 impl WebSearch for DaemonWeb<'_> {
     fn search(&self, call: &Call<'_>, query: &str, force: bool) -> Result<Vec<WebHit>, WebError> {
-        let pages = self.0.search_web(call, query, force).map_err(|error| match error {
+        let pages = self.daemon.search_web(call, query, force).map_err(|error| match error {
             IndexError::TimedOut => WebError::TimedOut,
             error => WebError::Failed { cause: error.to_string() },
         })?;
-        let hit = |WebPage { title, url, text }| WebHit { title, url, snippet: text };
+        let mask = |text: String| match self.secrets {
+            Some(secrets) => secrets.mask(&text).into_owned(),
+            None => text,
+        };
+        let hit =
+            |WebPage { title, url, text }| WebHit { title: mask(title), url: mask(url), snippet: mask(text) };
         Ok(pages.into_iter().map(hit).collect())
     }
 }

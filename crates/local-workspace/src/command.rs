@@ -201,17 +201,22 @@ pub(crate) fn describe(request: &ExecuteCommand) -> String {
     }
     let asks_more = request.environment.as_ref().is_some_and(|environment| !environment.is_empty())
         || request.working_directory.is_some();
-    if !asks_more && request.command.chars().count() <= DESCRIPTION_CHARACTERS {
+    if !asks_more && recorded(request).chars().count() <= DESCRIPTION_CHARACTERS {
         return command;
     }
     let environment: BTreeMap<_, _> = request.environment.iter().flatten().collect();
-    let digest = ContentHash::of(&encode(&(&request.command, &request.working_directory, environment)));
+    let digest = ContentHash::of(&encode(&(recorded(request), &request.working_directory, environment)));
     format!("{command} #{:.8}", digest.to_string())
+}
+
+/// The text that the journal keeps: an adapter may have put a secret into the command.
+fn recorded(request: &ExecuteCommand) -> &str {
+    request.recorded_command.as_deref().unwrap_or(&request.command)
 }
 
 pub(crate) fn first_line(request: &ExecuteCommand) -> String {
     let printable = |character: char| if character.is_control() { ' ' } else { character };
-    request.command.replace("\r\n", "\n").chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
+    recorded(request).replace("\r\n", "\n").chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
 }
 
 /// Checks whether a step was recorded for this request. Older versions described it by the beginning of its text alone.

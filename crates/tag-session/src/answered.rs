@@ -27,7 +27,9 @@ impl<W: Workspace> Sessions<W> {
         if session.sequence_number != sequence {
             return Err(SessionError::MovedOn { answering: sequence, pending: session.sequence_number });
         }
-        let text = text.trim();
+        // Masked from here on: the message is found by the answers that are in it.
+        let text = self.filtered(text.trim().to_owned());
+        let text = text.as_str();
         if session.answers.last().is_some_and(|last| last == text) {
             return Ok(session);
         }

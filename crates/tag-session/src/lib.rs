@@ -40,7 +40,7 @@ pub use needed::needed_contents;
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use replay::Difference;
-pub use sessions::{Claim, NewSession, Sessions};
+pub use sessions::{Claim, NewSession, Sessions, TextFilter};
 pub use summary::{
     SessionPage, SessionSummary, StepSummary, read_outbox_text, read_session, session_page, session_steps,
     session_summaries,

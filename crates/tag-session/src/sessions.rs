@@ -1,8 +1,9 @@
 //! All sessions of one state folder, on one workspace.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, JournalError, JournalReader};
 use rel_path::RelPath;
@@ -32,6 +33,24 @@ pub struct Sessions<W> {
     /// The files of the inbox that are being executed.
     claimed: Mutex<HashSet<RelPath>>,
     count_tokens: TokenCounter,
+    filter: Option<TextFilter>,
+}
+
+/// A change of texts on their way to a model, after which they have as many lines as before.
+#[derive(Clone)]
+pub struct TextFilter(Arc<dyn Fn(&str) -> String + Send + Sync>);
+
+impl TextFilter {
+    /// Returns a filter that applies a function.
+    pub fn new(filter: impl Fn(&str) -> String + Send + Sync + 'static) -> TextFilter {
+        TextFilter(Arc::new(filter))
+    }
+}
+
+impl fmt::Debug for TextFilter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("TextFilter")
+    }
 }
 
 /// A session to be started.
@@ -84,13 +103,24 @@ impl<W: Workspace> Sessions<W> {
         let reconciled = reconcile::reconcile(&journal, &folders)?;
         let (inbox, claimed) = (Mutex::default(), Mutex::default());
         let count_tokens = estimated_tokens;
-        Ok((Sessions { workspace, journal, folders, inbox, claimed, count_tokens }, reconciled))
+        Ok((Sessions { workspace, journal, folders, inbox, claimed, count_tokens, filter: None }, reconciled))
     }
 
     /// Returns the sessions with another way to count the tokens of messages than to estimate them.
     #[must_use]
     pub fn counting_tokens_by(self, count_tokens: TokenCounter) -> Sessions<W> {
         Sessions { count_tokens, ..self }
+    }
+
+    /// Returns the sessions with a filter of every message. It also sees what the user wrote, which the workspace does not.
+    #[must_use]
+    pub fn with_filter(self, filter: TextFilter) -> Sessions<W> {
+        Sessions { filter: Some(filter), ..self }
+    }
+
+    /// Applies the filter to a message.
+    pub(crate) fn filtered(&self, text: String) -> String {
+        self.filter.as_ref().map_or_else(|| text.clone(), |TextFilter(filter)| filter(&text))
     }
 
     /// Returns the workspace.
@@ -324,7 +354,7 @@ impl<W: Workspace> Sessions<W> {
         let call = Call { origin: &call_origin, cancel, time_left: None };
         let context = gather(&whole_files, &self.workspace, &call, &OutboxLimits::default());
         let context = context.map_err(SessionError::Workspace)?;
-        Ok(Some(whole_outbox(&outbox, &session, &context)))
+        Ok(Some(self.filtered(whole_outbox(&outbox, &session, &context))))
     }
 
     /// Blocks until the inbox has something to report or the flag is raised.
@@ -369,7 +399,8 @@ impl<W: Workspace> Sessions<W> {
         call: &Call<'_>,
     ) -> Result<String, SessionError> {
         let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
-        let outbox = render_outbox_counted(session, context, &info.sandbox, self.count_tokens);
+        let mut outbox = render_outbox_counted(session, context, &info.sandbox, self.count_tokens);
+        outbox.text = self.filtered(outbox.text);
         session.note_outbox(&outbox, &self.workspace, call);
         Ok(outbox.text)
     }

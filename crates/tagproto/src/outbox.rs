@@ -7,7 +7,6 @@
 mod answer;
 mod budget;
 mod context;
-mod credential_name;
 mod fence;
 mod gather;
 mod gather_first;

@@ -1,5 +1,7 @@
 //! The paths that recursive operations leave out.
 
+pub(crate) mod credential_name;
+
 use std::sync::{Arc, LazyLock};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};

@@ -121,6 +121,8 @@ pub struct Confinement {
     ask_about: Vec<String>,
     unprotect: Vec<String>,
     read_only: bool,
+    secrets: String,
+    read_secrets: Vec<String>,
 }
 
 impl Confinement {
@@ -141,6 +143,8 @@ impl Confinement {
             ask_about: options.ask_about.clone(),
             unprotect: options.unprotect.clone(),
             read_only: options.read_only,
+            secrets: options.secrets.to_string(),
+            read_secrets: options.read_secrets.clone(),
         }
     }
 
@@ -177,8 +181,12 @@ impl Confinement {
     /// files and run commands.
     pub fn other_sessions(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
         // A read-only owner refuses more than its client asked for, which is safe; the reverse is not.
-        let read_only = [("--read-only", self.read_only || !client.read_only)];
-        [self.other_commands(client, level), differing(&read_only)].concat()
+        let others = [
+            ("--read-only", self.read_only || !client.read_only),
+            ("--secrets", self.secrets == client.secrets),
+            ("--read-secret", self.read_secrets == client.read_secrets),
+        ];
+        [self.other_commands(client, level), differing(&others)].concat()
     }
 }
 

@@ -14,6 +14,7 @@ mod options;
 mod owner;
 mod reply_plan;
 pub mod review;
+mod secret_use;
 pub mod session_failure;
 pub mod state;
 pub mod user_file;
@@ -45,4 +46,5 @@ pub use review::calls::{
     ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
 };
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
-pub use state::{LocalSessions, Opened, ReadingEngine, STATE_FOLDER, WorkspacePaths};
+pub use secret_use::{SecretMapFile, SecretRules, SecretUse};
+pub use state::{LocalSessions, Opened, ReadingEngine, ReadingFolder, STATE_FOLDER, WorkspacePaths};

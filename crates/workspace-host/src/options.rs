@@ -12,6 +12,7 @@ use wap_core::SyntaxCheck;
 
 use crate::confinement::SandboxChoice;
 use crate::homes::HomeUse;
+use crate::secret_use::SecretUse;
 use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
 
 /// The longest run time of a command where the user chose none.
@@ -57,6 +58,10 @@ pub struct HostOptions {
     pub ask_about: Vec<String>,
     /// Names that are removed from both lists.
     pub unprotect: Vec<String>,
+    /// The form in which models see secrets.
+    pub secrets: SecretUse,
+    /// Files of credentials that models may see: paths relative to the root, or globs.
+    pub read_secrets: Vec<String>,
     /// The way to count the tokens of messages.
     pub count_tokens: TokenCounter,
     /// The arguments with which this program is started again to try something out, confined as this process confines:
@@ -89,6 +94,8 @@ impl HostOptions {
             protect: Vec::new(),
             ask_about: Vec::new(),
             unprotect: Vec::new(),
+            secrets: SecretUse::Mask,
+            read_secrets: Vec::new(),
             count_tokens: tagproto::estimated_tokens,
             trial_arguments: None,
             syntax: None,

@@ -56,7 +56,7 @@ pub(crate) fn plan(
     if let Some(refusal) = reply.refused {
         return Err(SessionError::Refused(refusal));
     }
-    let dry = DryWorkspace::new(sessions.workspace());
+    let dry = sessions.workspace().over(DryWorkspace::new(sessions.workspace().inner()));
     // A fresh run: planning must neither be answered from the record of the reply nor leave one.
     let origin = Origin {
         conversation: ConversationId(session.session_id.to_string()),
@@ -70,7 +70,7 @@ pub(crate) fn plan(
     execute(&reply.items, session.dialect, base, timeout, &dry, &call, &mut lines)
         .map_err(SessionError::Workspace)?;
     // The dry run lists its changes in the order of the blocks that made them.
-    let mut diffs = dry.into_planned().into_iter();
+    let mut diffs = dry.into_inner().into_planned().into_iter();
     for (line, changed) in &mut lines.0 {
         if *changed && let Some(change) = diffs.next() {
             line.diff = change.diff;

@@ -19,7 +19,8 @@ use change_journal::{Journal, JournalLimits, JournalReader, OpenError};
 use local_workspace::{EngineConfig, LayerUse, LocalWorkspace};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
-use tag_session::{Sessions, StateFolders};
+use secret_placeholders::PlaceholderWorkspace;
+use tag_session::{Sessions, StateFolders, TextFilter};
 use tempfile::TempDir;
 use wap_core::Limits;
 
@@ -31,6 +32,7 @@ use crate::options::HostOptions;
 use crate::owner::protocol::{self, Hello};
 use crate::owner::{Door, Host};
 use crate::review::Reviews;
+use crate::secret_use::{SecretRules, SecretUse};
 use crate::session_failure;
 
 /// The name of the state folder within a workspace.
@@ -135,11 +137,16 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 /// The sessions of a state folder that this process owns, and the queue of changes that wait for a person.
 #[derive(Debug)]
 pub struct LocalSessions {
-    sessions: Sessions<Arc<LocalWorkspace>>,
+    sessions: Sessions<PlaceholderWorkspace<Arc<LocalWorkspace>>>,
     reviews: Reviews,
 }
 
 impl LocalSessions {
+    /// Returns the engine, whose answers hold secrets.
+    pub(crate) fn engine(&self) -> &Arc<LocalWorkspace> {
+        self.sessions.workspace().inner()
+    }
+
     /// Returns the queue.
     pub(crate) fn reviews(&self) -> &Reviews {
         &self.reviews
@@ -147,9 +154,9 @@ impl LocalSessions {
 }
 
 impl Deref for LocalSessions {
-    type Target = Sessions<Arc<LocalWorkspace>>;
+    type Target = Sessions<PlaceholderWorkspace<Arc<LocalWorkspace>>>;
 
-    fn deref(&self) -> &Sessions<Arc<LocalWorkspace>> {
+    fn deref(&self) -> &Sessions<PlaceholderWorkspace<Arc<LocalWorkspace>>> {
         &self.sessions
     }
 }
@@ -170,6 +177,13 @@ impl Deref for Opened {
     }
 }
 
+impl Opened {
+    /// Returns the engine, whose answers hold secrets: for the process that asked to mask them, and for people.
+    pub fn engine(&self) -> &Arc<LocalWorkspace> {
+        self.sessions.workspace().inner()
+    }
+}
+
 /// Returns the greeting of a client, which the owner compares with its own.
 pub fn hello(options: &HostOptions, paths: &WorkspacePaths) -> Hello {
     Hello {
@@ -183,6 +197,12 @@ pub fn hello(options: &HostOptions, paths: &WorkspacePaths) -> Hello {
 pub fn report_lowered(options: &HostOptions, notices: &SharedNotices) {
     for lowered in &options.lowered {
         notices.notice(&format!("commands are confined less: {lowered}"));
+    }
+    if options.secrets == SecretUse::Show {
+        notices.notice("models see secrets as they are: --secrets show");
+    }
+    for name in &options.read_secrets {
+        notices.notice(&format!("models may see the file of credentials {name}: --read-secret"));
     }
 }
 
@@ -224,10 +244,11 @@ pub fn open(
     let kept = KeptFolders { outputs: paths.base.join("output"), layers: Some(paths.base.join("layers")) };
     let engine = open_engine(options, paths, kept, root, journal.clone(), notices)?;
     let engine = Arc::new(engine);
+    let rules = SecretRules::open(options, paths)?;
     let folders =
         StateFolders::open(&paths.base).map_err(|error| state_failure(&error.to_string(), &paths.base))?;
-    let (sessions, reconciled) =
-        Sessions::open(Arc::clone(&engine), journal.clone(), folders).map_err(session_failure::explain)?;
+    let (sessions, reconciled) = Sessions::open(rules.over(Arc::clone(&engine)), journal.clone(), folders)
+        .map_err(session_failure::explain)?;
     for name in &reconciled.imported {
         notices.notice(&format!("session {name} was imported from its file"));
     }
@@ -242,8 +263,10 @@ pub fn open(
     for name in &reconciled.rewritten {
         notices.detail(&format!("{name} was written again from the journal"));
     }
+    let sessions = sessions.counting_tokens_by(options.count_tokens);
+    let sessions = sessions.with_filter(TextFilter::new(move |text| rules.mask_rest(text)));
     let reviews = Reviews::open(&journal, paths, options.trial_arguments.clone());
-    let sessions = LocalSessions { sessions: sessions.counting_tokens_by(options.count_tokens), reviews };
+    let sessions = LocalSessions { sessions, reviews };
     if let Err(refusal) = sessions.reviews.recover(&sessions) {
         notices.notice(&format!("a proposal that was about to land waits again: {}", refusal.message));
     }
@@ -257,7 +280,17 @@ pub fn open(
 pub struct ReadingEngine {
     /// The engine.
     pub engine: LocalWorkspace,
-    _outputs: Option<TempDir>,
+    outputs: ReadingFolder,
+}
+
+/// The temporary folder of an engine, which is removed with this value.
+pub struct ReadingFolder(#[expect(dead_code, reason = "held until it is dropped")] Option<TempDir>);
+
+impl ReadingEngine {
+    /// Returns the engine, and the folder that has to outlive it.
+    pub fn into_parts(self) -> (LocalWorkspace, ReadingFolder) {
+        (self.engine, self.outputs)
+    }
 }
 
 /// Opens the engine for one call that only reads, also while another process owns the state folder. A missing state
@@ -274,7 +307,7 @@ pub fn open_for_reading(
     let root = open_root(options, paths)?;
     let kept = KeptFolders { outputs, layers: None };
     let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
-    Ok(ReadingEngine { engine, _outputs: None })
+    Ok(ReadingEngine { engine, outputs: ReadingFolder(None) })
 }
 
 /// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read. Their outputs go
@@ -299,7 +332,7 @@ pub fn open_apart(
     let paths = if paths.base.exists() { paths } else { &elsewhere };
     let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
     let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
-    Ok(ReadingEngine { engine, _outputs: Some(outputs) })
+    Ok(ReadingEngine { engine, outputs: ReadingFolder(Some(outputs)) })
 }
 
 fn forgetful_journal(paths: &WorkspacePaths) -> Result<Journal, Failure> {

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use file_index::ChangeFeed;
+use secret_placeholders::PlaceholderIndex;
 use wap_core::{CodeIndex, Reason, WapError};
 use wap_mcp::CodeIndexSource;
-use workspace_host::{HostOptions, SharedNotices, SharedWorkspace, WorkspacePaths};
+use workspace_host::{HostOptions, SecretRules, SharedNotices, SharedWorkspace, WorkspacePaths};
 
 use crate::{CurrentIndex, OpenIndex, is_kept};
 
@@ -19,6 +20,7 @@ pub struct ServedIndex {
     /// True if clients have tools that use the index.
     is_offered: bool,
     opened: Mutex<Option<Arc<CurrentIndex>>>,
+    rules: Mutex<Option<SecretRules>>,
 }
 
 impl ServedIndex {
@@ -38,6 +40,7 @@ impl ServedIndex {
             workspace: Arc::clone(workspace),
             is_offered,
             opened: Mutex::new(None),
+            rules: Mutex::new(None),
         }
     }
 
@@ -76,6 +79,18 @@ impl ServedIndex {
 
 impl CodeIndexSource for ServedIndex {
     fn index(&self) -> Result<Arc<dyn CodeIndex>, WapError> {
-        Ok(self.opened()?)
+        let index = self.opened()?;
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = match &*rules {
+            Some(rules) => rules.clone(),
+            None => {
+                let opened = SecretRules::open(&self.options, &self.paths).map_err(|failure| {
+                    self.notices.notice(&format!("agentd: {}", failure.message));
+                    WapError::new(Reason::ReadError, "the code index cannot be opened")
+                })?;
+                rules.insert(opened).clone()
+            }
+        };
+        Ok(Arc::new(PlaceholderIndex::new(index, rules.secrets, rules.withheld)))
     }
 }

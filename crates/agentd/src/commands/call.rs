@@ -1,12 +1,14 @@
 //! `agentd call`: one call of a workspace tool.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use serde_json::Value;
 use wap_core::{
     Call, CancelFlag, ConversationId, Limits, Origin, Reason, Request, Response, Retention, RunKey, Tool,
     ToolEffect, UnknownArguments, Unobserved, WapError, Workspace,
 };
+use workspace_host::SecretRules;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state;
@@ -39,17 +41,16 @@ pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, argumen
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host()).map_err(as_usage)?;
     let root = paths.workspace.display().to_string();
+    let rules = SecretRules::open(&common.host(), &paths).map_err(as_usage)?;
     // What leaves everything as it is needs no journal and works beside any other process.
     let answer = if request.tool().effect() == ToolEffect::Reads {
-        answer(
-            &state::open_for_reading(&common.host(), &paths, &console.shared()).map_err(as_usage)?.engine,
-            &request,
-            &cancel,
-        )
+        let opened = state::open_for_reading(&common.host(), &paths, &console.shared()).map_err(as_usage)?;
+        let (engine, _outputs) = opened.into_parts();
+        answer(&rules.over(engine), &request, &cancel)
     } else {
         let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
         workspace.open().map_err(as_usage)?;
-        answer(&workspace, &request, &cancel)
+        answer(&rules.over(Arc::new(workspace)), &request, &cancel)
     };
     match unknown.annotate(answer) {
         Ok(response) => {

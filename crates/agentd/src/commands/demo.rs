@@ -100,7 +100,7 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
         console,
         "agentd demo: a language model works on a project through a chat window, here with scripted replies.",
     );
-    let report = sessions.workspace().sandbox_line();
+    let report = sessions.workspace().inner().sandbox_line();
     say(console, &report.unwrap_or_else(|error| error.to_string()));
     title(console, "the project before");
     say(console, &run_tests(sessions, cancel)?.1);
@@ -145,11 +145,11 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
 /// between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is reverted");
-    let last = last_change::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
+    let last = last_change::last(sessions.journal_reader(), sessions.workspace().inner().git_ignores(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
         .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
     let revert = |what: &Undo| {
-        let undone = undo::carry_out(sessions.workspace(), what, cancel)
+        let undone = undo::carry_out(sessions.workspace().inner(), what, cancel)
             .map_err(|error| last_change::explain(&error))?;
         undo_lines(&undone).iter().for_each(|line| say(console, line));
         Ok(undone.run)

@@ -13,9 +13,9 @@ use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::homes::HomeUse;
 use workspace_host::state;
-use workspace_host::{ConnectError, OwnerConnection};
+use workspace_host::{ConnectError, OwnerConnection, SecretRules};
 
-use crate::common_options::CommonOptions;
+use crate::common_options::{CommonOptions, Secrecy};
 use crate::config::ConfigFile;
 use crate::exit::{Exit, Outcome};
 use crate::views::clipboard::{self, DesktopClipboard};
@@ -48,7 +48,7 @@ pub(crate) fn doctor(common: &CommonOptions, config: &ConfigFile, probe: bool, c
 pub(crate) fn findings(common: &CommonOptions, config: &ConfigFile, probe: bool) -> Vec<Finding> {
     let mut findings = commands(common, probe);
     findings.extend(configuration(config));
-    findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
+    findings.extend([workspace(common), secrets(common), files(common), state_folder(common), owner(common)]);
     findings.extend([git(), clipboard_program()]);
     findings
 }
@@ -216,6 +216,28 @@ fn workspace(common: &CommonOptions) -> Finding {
         (None, Err(error)) => {
             Finding { what: what.to_owned(), state: State::Limited, detail: error.to_string() }
         }
+    }
+}
+
+/// Reports the form in which models see secrets, and whether it can be had.
+fn secrets(common: &CommonOptions) -> Finding {
+    let what = "secrets".to_owned();
+    let granted = match common.read_secret.as_slice() {
+        [] => String::new(),
+        names => format!("; files of credentials that models may see: {}", names.join(", ")),
+    };
+    if common.secrets == Secrecy::Show {
+        let detail = format!("models see them as they are (--secrets show){granted}");
+        return Finding { what, state: State::Limited, detail };
+    }
+    let opened =
+        WorkspacePaths::find(&common.host()).and_then(|paths| SecretRules::open(&common.host(), &paths));
+    match opened {
+        Ok(_) => {
+            let detail = format!("models see placeholders (--secrets mask){granted}");
+            Finding { what, state: State::Good, detail }
+        }
+        Err(failure) => Finding { what, state: State::Limited, detail: failure.message },
     }
 }
 

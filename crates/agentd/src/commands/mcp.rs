@@ -11,6 +11,7 @@ use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{ExtraTool, PageLimit};
 use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
+use workspace_host::SecretRules;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_host::{ReviewPolicy, ReviewedWorkspace, SharedWorkspace};
@@ -66,6 +67,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     // The client is answered at once, while the workspace is opened in the background; if that fails, the first call
     // reports it.
@@ -78,7 +80,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
         &workspace,
         options.offers_the_code_index(),
     ));
-    let config = Arc::new(config(options, &paths, &workspace, &code));
+    let config = Arc::new(config(options, &paths, &workspace, &code, &rules));
     let beginning = Arc::clone(&code);
     thread::Builder::new()
         .name("opening".to_owned())
@@ -87,7 +89,7 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
             Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
         })
         .map_err(failed)?;
-    let served = served(&workspace, options, "mcp");
+    let served: Arc<dyn Workspace> = served(&workspace, options, &rules, "mcp");
     let client = Client::new("mcp", &served, &CallPool::new());
     let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
@@ -102,15 +104,16 @@ pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// Returns the workspace that clients see: with a reviewer in front of it, if the command line says so.
+/// Returns the workspace that clients see: without secrets, and with a reviewer in front of it, if the command line says so.
 pub(crate) fn served(
     workspace: &Arc<SharedWorkspace>,
     options: &McpOptions,
+    rules: &SecretRules,
     front_end: &str,
 ) -> Arc<dyn Workspace> {
     match options.review.review {
-        ReviewPolicy::None => Arc::<SharedWorkspace>::clone(workspace),
-        policy => Arc::new(ReviewedWorkspace::new(Arc::clone(workspace), policy, front_end)),
+        ReviewPolicy::None => Arc::new(rules.over(Arc::clone(workspace))),
+        policy => Arc::new(rules.over(ReviewedWorkspace::new(Arc::clone(workspace), policy, front_end))),
     }
 }
 
@@ -120,9 +123,15 @@ pub(crate) fn config(
     paths: &WorkspacePaths,
     workspace: &Arc<SharedWorkspace>,
     code: &Arc<ServedIndex>,
+    rules: &SecretRules,
 ) -> McpConfig {
     let may_undo = options.review.review != ReviewPolicy::All;
-    let history = ServedHistory { workspace: Arc::clone(workspace), paths: paths.clone(), may_undo };
+    let history = ServedHistory {
+        workspace: Arc::clone(workspace),
+        paths: paths.clone(),
+        may_undo,
+        rules: rules.clone(),
+    };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),

@@ -20,6 +20,7 @@ use wap_http::{
 };
 use wap_http::{HostName, WorkspacePrefix};
 use web_ui::Access;
+use workspace_host::SecretRules;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
@@ -79,6 +80,7 @@ pub(crate) fn serve(
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
     let (token, token_file) = if options.no_token {
         if !options.listen.ip().is_loopback() {
             return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
@@ -115,10 +117,10 @@ pub(crate) fn serve(
     let access = Arc::new(Access::new(address.port(), &paths.base));
     let program = PageProgram::new(common, config, console, &paths);
     let page = ui::page(program, common, &paths, &workspace, &access, &page_guard, address, &cancel);
-    let mcp = mcp::config(&options.mcp, &paths, &workspace, &code);
+    let mcp = mcp::config(&options.mcp, &paths, &workspace, &code, &rules);
     let reported = Arc::clone(&workspace);
     let router = wap_http::router(HttpConfig {
-        workspace: mcp::served(&workspace, &options.mcp, "http"),
+        workspace: mcp::served(&workspace, &options.mcp, &rules, "http"),
         index: Arc::new(move || index_figures(&reported)),
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wap_core::Workspace;
 use workspace_host::state::check_unconfined;
 use workspace_host::{
-    LinesEnd, ReviewPolicy, ReviewedWorkspace, SharedWorkspace, WorkspacePaths, serve_json_lines,
+    LinesEnd, ReviewPolicy, ReviewedWorkspace, SecretRules, SharedWorkspace, WorkspacePaths, serve_json_lines,
 };
 
 use crate::commands::session::cancel_flag;
@@ -19,11 +19,12 @@ pub(crate) fn wap(common: &CommonOptions, console: Console, review: ReviewPolicy
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     workspace.open()?;
     let served: Arc<dyn Workspace> = match review {
-        ReviewPolicy::None => Arc::<SharedWorkspace>::clone(&workspace),
-        policy => Arc::new(ReviewedWorkspace::new(Arc::clone(&workspace), policy, "wap")),
+        ReviewPolicy::None => Arc::new(rules.over(Arc::clone(&workspace))),
+        policy => Arc::new(rules.over(ReviewedWorkspace::new(Arc::clone(&workspace), policy, "wap"))),
     };
     let root = paths.workspace.display().to_string();
     let end = serve_json_lines(&served, root, BufReader::new(io::stdin()), io::stdout(), &cancel)

@@ -2,7 +2,7 @@
 
 use workspace_host::confinement::absolute_text;
 
-use crate::common_options::CommonOptions;
+use crate::common_options::{CommonOptions, Secrecy};
 use crate::config::NO_FILE;
 
 /// Returns the options by which a server that is started later is to be confined as the command line asks for, folders
@@ -40,6 +40,10 @@ fn arguments(common: &CommonOptions, network: Vec<String>) -> Vec<(&'static str,
     {
         arguments.extend(given.iter().map(|given| (name, vec![format!("--{name}={given}")])));
     }
+    let secrets = if common.secrets == Secrecy::Show { "show" } else { "mask" };
+    arguments.push(valued("secrets", secrets.to_owned()));
+    arguments
+        .extend(common.read_secret.iter().map(|name| ("read-secret", vec![format!("--read-secret={name}")])));
     if let Some(timeout) = common.timeout {
         arguments.push(valued("timeout", timeout.as_secs().to_string()));
     }

@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use crate::exit::{Exit, Failure};
 
 /// The common options that some command does not obey. All others are about how this program itself reads and prints.
-const COMMON: [&str; 16] = [
+const COMMON: [&str; 18] = [
     "workspace",
     "base",
     "trust-state",
@@ -27,6 +27,8 @@ const COMMON: [&str; 16] = [
     "protect",
     "ask-about",
     "unprotect",
+    "secrets",
+    "read-secret",
     "history-limit",
 ];
 
@@ -34,10 +36,14 @@ const COMMON: [&str; 16] = [
 const ALL: &[&str] = &COMMON;
 
 /// The same for those that end with their one reply or transcript: nothing is removed while they run.
-const ONCE: &[&str] = COMMON.split_at(15).0;
+const ONCE: &[&str] = COMMON.split_at(17).0;
 
 /// The options of commands that read a folder and its state folder, and run nothing.
 const FOLDERS: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
+
+/// The options of commands that put a message for a model together, and run nothing.
+const MESSAGES: &[&str] =
+    &["workspace", "base", "trust-state", "json", "read-only", "secrets", "read-secret"];
 
 /// The options of commands that change files and run nothing.
 const CHANGES: &[&str] =
@@ -57,7 +63,7 @@ const COMMANDS: [(&str, &[&str]); 43] = [
     ("new", ALL),
     ("resume", ALL),
     ("apply", ONCE),
-    ("outbox", FOLDERS),
+    ("outbox", MESSAGES),
     ("copy", FOLDERS),
     ("paste", ONCE),
     ("sessions", FOLDERS),
@@ -96,7 +102,10 @@ const COMMANDS: [(&str, &[&str]); 43] = [
     ("index build", FOLDERS),
     ("index status", FOLDERS),
     ("index search", FOLDERS),
-    ("doctor", &["workspace", "base", "trust-state", "json", "sandbox", "read-only"]),
+    (
+        "doctor",
+        &["workspace", "base", "trust-state", "json", "sandbox", "read-only", "secrets", "read-secret"],
+    ),
     ("completions", TEXT),
     ("man", TEXT),
 ];

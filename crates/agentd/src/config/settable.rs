@@ -31,7 +31,17 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "",
         commands: &[""],
         but_for: &["cocode"],
-        options: &["network", "layer", "home", "cache", "protect", "ask-about", "unprotect"],
+        options: &[
+            "network",
+            "layer",
+            "home",
+            "cache",
+            "protect",
+            "ask-about",
+            "unprotect",
+            "secrets",
+            "read-secret",
+        ],
     },
     // The time limits of agents are in agents.toml, and summaries are an agent's work as well.
     SettableTable { name: "", commands: &[""], but_for: &["cocode", "codali"], options: &["timeout"] },

@@ -11,6 +11,7 @@ use codali_session::{
     FlowEvent, FlowEvents, FlowSettings, NoSummarizer, Responder, StepFolder,
 };
 use memory_workspace::{MemoryIndex, MemoryWorkspace};
+use secret_placeholders::Withheld;
 use tempfile::TempDir;
 use wap_core::CancelFlag;
 
@@ -256,6 +257,8 @@ impl FlowEngine for Bench {
                 index: &index,
                 daemon: None,
                 web: false,
+                secrets: None,
+                withheld: &Withheld::default(),
                 options: AnswerOptions { deterministic: true, ..AnswerOptions::default() },
                 impact_as_paths: false,
                 command: output,

@@ -8,6 +8,7 @@ use std::path::Path;
 use codali_envelope::{AnswerOptions, Form};
 use codali_session::{AnsweredFile, FolderError, RequestFolder, Responder, WatchEvents, watch};
 use memory_workspace::{MemoryIndex, MemoryWorkspace};
+use secret_placeholders::Withheld;
 use wap_core::CancelFlag;
 
 const REQUEST: &str = "AGENT_REQUEST v1\nrequest_id: r-1\nneeds:\n  - type: file.read\n    path: a.txt\n";
@@ -43,6 +44,8 @@ fn watch_until(folder: &Path, responses: usize) -> Vec<String> {
         index: &index,
         daemon: None,
         web: false,
+        secrets: None,
+        withheld: &Withheld::default(),
         options: AnswerOptions { deterministic: true, ..AnswerOptions::default() },
         impact_as_paths: false,
         command: None,

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use wap_core::{Call, ExploredFile, LineSpan, TaskFile, WapError, Workspace};
+use wap_core::{Call, ExploredFile, LineSpan, TaskFile, WapError, Workspace, usually_holds_credentials};
 
-use super::credential_name::usually_holds_credentials;
 use super::gather::{exploration, gather_listed};
 use super::shape::{Shape, is_readme};
 use super::{Context, OutboxLimits, SuggestedFile, USUAL_BUDGET};

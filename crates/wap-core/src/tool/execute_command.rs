@@ -44,6 +44,10 @@ pub struct ExecuteCommand {
     /// Extension: the name of a process that is left running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// For adapters: the text by which the journal records the command, if it is not the command itself. Not in the schema.
+    #[serde(default, rename = "recorded", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub recorded_command: Option<String>,
     /// Extension: with `background`, answer at this text in its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<String>,

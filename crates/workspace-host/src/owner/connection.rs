@@ -47,6 +47,9 @@ const SENDING: Duration = Duration::from_secs(30);
 /// The most bytes of a piece of output that are sent to a watching client.
 const MOST_SHOWN_BYTES: usize = 2_000;
 
+/// The most bytes of a line that are held until it ends; a longer one is not shown.
+const MOST_HELD_BYTES: usize = 64 * 1_024;
+
 /// One client.
 struct Client {
     host: Arc<Host>,
@@ -255,7 +258,7 @@ impl Client {
             return self.send(rendered(id, &refusal));
         }
         self.begin((id, bytes), C::TOOL, params, move |client, request: C, call| {
-            let mut observer = Forward { client, id };
+            let mut observer = Forward::new(client, id);
             let caller = Caller::Client;
             Ok(rendered(id, &request.carry_out(&client.host.sessions, caller, call, &mut observer)))
         });
@@ -276,7 +279,7 @@ impl Client {
             if request.is_background() {
                 client.with_processes().insert(call.origin.conversation.clone());
             }
-            let mut observer = Forward { client, id };
+            let mut observer = Forward::new(client, id);
             Ok(rendered(id, &request.answer(&*client.host.workspace, call, &mut observer)?))
         });
     }
@@ -330,9 +333,15 @@ fn unreadable(error: &serde_json::Error) -> WapError {
 struct Forward<'a> {
     client: &'a Client,
     id: u64,
+    /// The lines of both streams that have not ended yet.
+    held: [Vec<u8>; 2],
 }
 
-impl Forward<'_> {
+impl<'a> Forward<'a> {
+    fn new(client: &'a Client, id: u64) -> Forward<'a> {
+        Forward { client, id, held: Default::default() }
+    }
+
     fn send<T: Serialize>(&self, method: &str, params: &T) {
         self.client.outgoing.send_unless_behind(json_rpc::message(None, method, params));
     }
@@ -344,10 +353,26 @@ impl CommandObserver for Forward<'_> {
     }
 
     fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        let is_error = stream == OutputStream::Stderr;
+        let held = &mut self.held[usize::from(is_error)];
+        held.extend_from_slice(bytes);
+        // Whole lines: what is left out between two pieces must not cut a secret, of which the client would not know the
+        // rest.
+        let Some(end) = memchr::memrchr(b'\n', held).map(|at| at + 1) else {
+            if held.len() > MOST_HELD_BYTES {
+                held.clear();
+            }
+            return;
+        };
+        let lines: Vec<u8> = held.drain(..end).collect();
         // Only the end is of use to a person who watches.
-        let end = &bytes[bytes.len().saturating_sub(MOST_SHOWN_BYTES)..];
-        let text = String::from_utf8_lossy(end).into_owned();
-        self.send(PRINTED, &Printed { id: self.id, is_error: stream == OutputStream::Stderr, text });
+        let from = lines.len().saturating_sub(MOST_SHOWN_BYTES);
+        let from =
+            if from == 0 { 0 } else { memchr::memchr(b'\n', &lines[from - 1..]).map_or(end, |at| from + at) };
+        let text = String::from_utf8_lossy(&lines[from..]).into_owned();
+        if !text.is_empty() {
+            self.send(PRINTED, &Printed { id: self.id, is_error, text });
+        }
     }
 }
 

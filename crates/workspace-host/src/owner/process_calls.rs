@@ -26,7 +26,7 @@ impl SessionCall for ListProcesses {
         _: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Vec<ProcessStatus>, SessionRefusal> {
-        Ok(sessions.workspace().processes())
+        Ok(sessions.workspace().inner().processes())
     }
 }
 
@@ -56,7 +56,7 @@ impl SessionCall for StopListedProcess {
         origin.conversation = self.conversation.clone();
         let call = Call { origin: &origin, ..*call };
         let request = StopProcess { name: self.name.clone() };
-        let stopped = sessions.workspace().stop_process(&call, &request);
+        let stopped = sessions.workspace().inner().stop_process(&call, &request);
         stopped.map_err(|error| Failure::new(Exit::Failed, error.message()).into())
     }
 }

@@ -218,7 +218,6 @@ pub struct WholeOutbox {
 impl SessionCall for WholeOutbox {
     const METHOD: &'static str = "agentd/wholeOutbox";
     const TOOL: Tool = Tool::ReadFile;
-    const IS_CONFINED: bool = false;
     /// `None` if the message is not in the journal.
     type Answer = Option<String>;
 
@@ -396,7 +395,7 @@ fn answer(
     applied: Applied,
     not_moved: Option<SessionError>,
 ) -> Result<AppliedReply, SessionRefusal> {
-    let late = late_lines(sessions.workspace());
+    let late = late_lines(sessions.workspace().inner());
     // Opening the state folder again moves it.
     let not_moved = not_moved.map(|error| {
         let advice = "the reply was executed; `agentd resume` continues the session and moves its file to inbox/processed/";
@@ -494,7 +493,7 @@ impl SessionCall for CollectGarbage {
         let journal = sessions.journal_reader();
         let unfinished = garbage_keeper::unfinished(journal)?;
         // Files must hold what the journal promises before their contents may be removed.
-        sessions.workspace().checkpoint();
+        sessions.workspace().inner().checkpoint();
         let is_needed = |run: RunNumber| {
             let run = journal.run(run).ok().flatten();
             run.is_some_and(|run| {
@@ -504,7 +503,7 @@ impl SessionCall for CollectGarbage {
                 may_be_connected || unfinished.contains(conversation)
             })
         };
-        let (outputs_removed, outputs_bytes) = sessions.workspace().discard_outputs(&is_needed);
+        let (outputs_removed, outputs_bytes) = sessions.workspace().inner().discard_outputs(&is_needed);
         let rule = garbage_keeper::rule(journal, &unfinished, self.limit_bytes)?;
         // A process that owns the folder for this call alone may take the whole disk; one with clients must not delay them.
         let report = match caller {

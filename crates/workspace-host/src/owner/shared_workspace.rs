@@ -137,7 +137,7 @@ impl SharedWorkspace {
         self.may_change().map_err(|error| Failure::new(Exit::Refused, error.message()))?;
         let owner_request = OwnerRequest { method: UNDO, request, limit: CallLimit::Ordinary };
         let here = |opened: &Opened| {
-            Ok(undo_request::carry_out(opened.journal_reader(), opened.workspace(), request, call))
+            Ok(undo_request::carry_out(opened.journal_reader(), opened.engine(), request, call))
         };
         self.ask_owner(call, &owner_request, &mut (), |(), _, _| {}, |opened, ()| here(opened))
             .map_err(failure)
@@ -179,7 +179,7 @@ impl SharedWorkspace {
     pub fn index_report(&self) -> Option<IndexReport> {
         // Opening the workspace holds the lock for long, and a report must not wait for it.
         match &*self.access.try_lock().ok()? {
-            Access::Owner(opened) => opened.workspace().index_report(),
+            Access::Owner(opened) => opened.engine().index_report(),
             Access::None | Access::Client(_) | Access::Silent { .. } => None,
         }
     }
@@ -187,7 +187,7 @@ impl SharedWorkspace {
     /// Returns the index with its feed of changes; `None` if this process keeps none.
     fn file_index(&self) -> Option<Arc<FileIndex>> {
         match &*self.lock() {
-            Access::Owner(opened) => opened.workspace().keep_index(IndexLimits::default()).ok(),
+            Access::Owner(opened) => opened.engine().keep_index(IndexLimits::default()).ok(),
             Access::None | Access::Client(_) | Access::Silent { .. } => None,
         }
     }
@@ -400,9 +400,8 @@ impl Workspace for SharedWorkspace {
             request: serde_json::json!({}),
             limit: CallLimit::Ordinary,
         };
-        let mut info: WorkspaceInfo = self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().workspace_info(call)
-        })?;
+        let mut info: WorkspaceInfo = self
+            .ask(call, &owner_request, &mut Unobserved, |opened, _| opened.engine().workspace_info(call))?;
         // This process sends its own timeout with each command, whatever the owner's is.
         info.limits.max_execution_time = milliseconds(self.options.command_timeout);
         Ok(info)
@@ -416,23 +415,21 @@ impl Workspace for SharedWorkspace {
         let owner_request =
             OwnerRequest { method: Tool::ExploreFiles.name(), request, limit: CallLimit::Ordinary };
         self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().explore_files(call, request)
+            opened.engine().explore_files(call, request)
         })
     }
 
     fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
         let owner_request =
             OwnerRequest { method: Tool::ReadFile.name(), request, limit: CallLimit::Ordinary };
-        self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().read_file(call, request)
-        })
+        self.ask(call, &owner_request, &mut Unobserved, |opened, _| opened.engine().read_file(call, request))
     }
 
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         let owner_request =
             OwnerRequest { method: Tool::SearchFiles.name(), request, limit: CallLimit::Ordinary };
         self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().search_files(call, request)
+            opened.engine().search_files(call, request)
         })
     }
 
@@ -445,7 +442,7 @@ impl Workspace for SharedWorkspace {
         let request = FileStatesRequest { paths: paths.to_vec(), since: since.copied() };
         let owner_request = OwnerRequest { method: FILE_STATES, request, limit: CallLimit::Ordinary };
         self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().file_states(call, paths, since)
+            opened.engine().file_states(call, paths, since)
         })
     }
 
@@ -458,7 +455,7 @@ impl Workspace for SharedWorkspace {
         let owner_request =
             OwnerRequest { method: CHANGE_FILES, request: changes, limit: CallLimit::Ordinary };
         self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().change_files(call, changes)
+            opened.engine().change_files(call, changes)
         })
     }
 
@@ -484,7 +481,7 @@ impl Workspace for SharedWorkspace {
         }
         let owner_request = OwnerRequest { method: Tool::ExecuteCommand.name(), request: &request, limit };
         self.ask(call, &owner_request, observer, |opened, observer| {
-            opened.workspace().execute_command(call, &request, observer)
+            opened.engine().execute_command(call, &request, observer)
         })
     }
 
@@ -492,7 +489,7 @@ impl Workspace for SharedWorkspace {
         let owner_request =
             OwnerRequest { method: Tool::StopProcess.name(), request, limit: CallLimit::Ordinary };
         self.ask(call, &owner_request, &mut Unobserved, |opened, _| {
-            opened.workspace().stop_process(call, request)
+            opened.engine().stop_process(call, request)
         })
     }
 
@@ -500,7 +497,7 @@ impl Workspace for SharedWorkspace {
         // Without waiting for another process: its owner ends the processes when the connection is closed, too.
         let access = self.lock().clone();
         match access {
-            Access::Owner(opened) => opened.workspace().end_conversation(conversation),
+            Access::Owner(opened) => opened.engine().end_conversation(conversation),
             Access::Client(connection) => connection.end_conversation(conversation),
             Access::None | Access::Silent { .. } => {}
         }

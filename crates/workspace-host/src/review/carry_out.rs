@@ -67,14 +67,16 @@ impl CarryOut {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<CarriedOut, SessionRefusal> {
         let view: Box<dyn Workspace + '_> = match &self.adopted {
-            Some(steps) => Box::new(ReplayedWorkspace::new(sessions.workspace(), steps)),
-            None => Box::new(SelectedWorkspace::new(sessions.workspace(), self.resolution.clone())),
+            Some(steps) => Box::new(ReplayedWorkspace::new(sessions.engine(), steps)),
+            None => Box::new(SelectedWorkspace::new(sessions.engine(), self.resolution.clone())),
         };
         let view = RecordingWorkspace::new(&*view);
         let answers = match &self.content {
             Content::Reply(reply) => {
                 let reply = parsed(reply)?;
-                reply.apply_through(sessions, Some(&view), &self.review, call, observer)?;
+                // The model of a session sees no secrets; a client's adapter is on the client's side.
+                let masked = sessions.workspace().over(&view);
+                reply.apply_through(sessions, Some(&masked), &self.review, call, observer)?;
                 Vec::new()
             }
             Content::Calls { run, calls } => make(&view, &self.conversation, (run, calls), call),

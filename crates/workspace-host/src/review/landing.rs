@@ -15,6 +15,7 @@ use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{CarriedOut, CarryOut};
 use crate::review::plan::plan;
 use crate::review::{HeldReview, Reviews};
+use crate::secret_use::SecretMapFile;
 use crate::state::LocalSessions;
 
 impl Reviews {
@@ -169,10 +170,17 @@ impl Reviews {
         if let Some(held) = held {
             let HeldReview { trial, folder, .. } = held;
             let kept = sessions
-                .workspace()
+                .engine()
                 .take_up_trial(trial, call)
                 .map_err(|error| Failure::new(Exit::Failed, error.message().to_owned()))
                 .and_then(|trial| {
+                    // Before the next message: it may have placeholders that were given out on the overlay.
+                    SecretMapFile::of(&self.paths).import(&folder.state()).map_err(|error| {
+                        Failure::new(
+                            Exit::Failed,
+                            format!("the secrets of the trial cannot be kept: {error}"),
+                        )
+                    })?;
                     trial.keep(&folder.journal(), &folder.outputs()).map_err(|error| {
                         Failure::new(Exit::Failed, format!("not landed: {error}"))
                             .advise("try it again, on the files as they are now")

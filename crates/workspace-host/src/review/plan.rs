@@ -27,7 +27,7 @@ pub(super) fn plan(
     content: &Content,
     cancel: &CancelFlag,
 ) -> Result<Plan, SessionRefusal> {
-    let dry = DryWorkspace::new(sessions.workspace());
+    let dry = DryWorkspace::new(sessions.engine());
     let recording = RecordingWorkspace::new(&dry);
     // A fresh run: planning must neither be answered from the record nor leave one.
     let run = RunKey::unnumbered(uuid::Uuid::new_v4().to_string());
@@ -63,9 +63,11 @@ fn plan_reply(
     if let Some(refusal) = parsed.refused {
         return Err(SessionError::Refused(refusal).into());
     }
-    let base = base_versions(&parsed.items, &session, recording, call).map_err(SessionError::Workspace)?;
+    // The reply holds placeholders instead of secrets.
+    let masked = &sessions.workspace().over(recording);
+    let base = base_versions(&parsed.items, &session, masked, call).map_err(SessionError::Workspace)?;
     let mut unobserved = UnobservedExecution;
-    execute(&parsed.items, session.dialect, base, reply.timeout, recording, call, &mut unobserved)
+    execute(&parsed.items, session.dialect, base, reply.timeout, masked, call, &mut unobserved)
         .map_err(SessionError::Workspace)?;
     Ok(())
 }

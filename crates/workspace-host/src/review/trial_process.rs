@@ -17,6 +17,7 @@ use wap_core::CancelFlag;
 use crate::failure::{Exit, Failure};
 use crate::homes;
 use crate::review::overlay_process;
+use crate::secret_use::SecretMapFile;
 use crate::state::{LocalSessions, WorkspacePaths, birth};
 
 /// The prefix of the names of trials' folders in the state folder.
@@ -49,6 +50,8 @@ impl TrialFolder {
         // It replaces the state folder, so it must be closed to other users as well.
         fs::DirBuilder::new().mode(0o700).create(&state).map_err(describe)?;
         birth::mark(&state).map_err(describe)?;
+        // The placeholders of a request mean the same there.
+        SecretMapFile::of(paths).copy_to(&state).map_err(describe)?;
         sessions.copy_journal_to(&folder.journal()).map_err(|error| failed(error.to_string()))?;
         overlay_process::Request::new(trial.layers(), vec![(state, paths.base.clone())])
             .write(&folder.layers())
@@ -57,7 +60,8 @@ impl TrialFolder {
     }
 
     /// Returns the state folder that the process sees.
-    fn state(&self) -> std::path::PathBuf {
+    #[must_use]
+    pub fn state(&self) -> std::path::PathBuf {
         self.0.path().join("state")
     }
 

@@ -41,7 +41,7 @@ impl Reviews {
         let basis = plan(sessions, &proposal.conversation, &proposal.content, call.cancel)?.basis;
         let run_origin = self.run_origin(sessions, &proposal)?;
         let run_call = Call { origin: &run_origin, ..*call };
-        let trial = sessions.workspace().begin_trial(&run_call).map_err(|error| unavailable(&error))?;
+        let trial = sessions.engine().begin_trial(&run_call).map_err(|error| unavailable(&error))?;
         let folder = TrialFolder::make(sessions, &self.paths, &trial)?;
         let request = CarryOut {
             conversation: proposal.conversation.clone(),

@@ -12,7 +12,7 @@ use tagproto::{CommandResult, Session};
 use wap_core::{Call, CancelFlag, Reason, WapError};
 use workspace_host::review::TrialFolder;
 use workspace_host::session_failure::explain;
-use workspace_host::{Opened, WorkspacePaths};
+use workspace_host::{Opened, SecretMapFile, WorkspacePaths};
 
 use crate::commands::apply::ExecutionOptions;
 use crate::common_options::CommonOptions;
@@ -85,7 +85,7 @@ impl Tried<'_> {
         cancel: &CancelFlag,
     ) -> Result<bool, Failure> {
         let id = self.session.session_id;
-        let trial = self.sessions.workspace().begin_trial(call).map_err(|error| unavailable(&error))?;
+        let trial = self.sessions.engine().begin_trial(call).map_err(|error| unavailable(&error))?;
         let folder = TrialFolder::make(self.sessions, self.paths, &trial)?;
         let results = self.run(&folder, text, apply, cancel)?;
         let changes = trial.changes().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
@@ -95,6 +95,10 @@ impl Tried<'_> {
         }
         let is_wanted = if apply.keep { has_succeeded } else { self.confirm(cancel) };
         if is_wanted {
+            // Before the next message: it may have placeholders that were given out there.
+            SecretMapFile::of(self.paths).import(&folder.state()).map_err(|error| {
+                Failure::new(Exit::Failed, format!("the secrets of the trial cannot be kept: {error}"))
+            })?;
             let notes = trial.keep(&folder.journal(), &folder.outputs()).map_err(not_kept)?;
             for note in notes {
                 self.console.notice(&note);

@@ -10,6 +10,7 @@ use codali_session::{
     read_request,
 };
 use serde::Serialize;
+use workspace_host::{SecretRules, WorkspacePaths};
 
 use super::responding::Responding;
 use crate::commands::codali::options::CodaliOptions;
@@ -57,7 +58,8 @@ pub(super) fn continue_conversation(
     };
 
     let turn = if let Some(task) = &options.conversation.task {
-        conversation.add_task(task, summarizer)
+        let rules = SecretRules::open(&common.host(), &WorkspacePaths::find(&common.host())?)?;
+        conversation.add_task(&rules.mask_rest(task), summarizer)
     } else {
         let reply = reply_text(&options.file)?;
         let response = match read_request(&reply, options.request_id.as_ref()) {

@@ -6,10 +6,11 @@ use codali_envelope::{AnswerOptions, Budget, CommandOutput, Reading, Response};
 use codali_session::{Responder, request_origin};
 use docdex_client::RemoteIndex;
 use file_index::ChangeFeed;
-use local_workspace::IndexLimits;
+use local_workspace::{IndexLimits, LocalWorkspace};
+use secret_placeholders::PlaceholderWorkspace;
 use wap_core::{Call, CancelFlag, CodeIndex};
 use workspace_host::state;
-use workspace_host::{ReadingEngine, WorkspacePaths};
+use workspace_host::{ReadingEngine, ReadingFolder, SecretRules, WorkspacePaths};
 use workspace_index::{CurrentIndex, INDEXING_TIME, LazyIndex, OpenIndex, is_kept};
 
 use super::docdex::{self, WebUse};
@@ -48,7 +49,9 @@ impl CodaliOptions {
 
 /// The open sources of answers.
 pub(super) struct Responding<'a> {
-    workspace: ReadingEngine,
+    workspace: PlaceholderWorkspace<LocalWorkspace>,
+    rules: SecretRules,
+    _outputs: ReadingFolder,
     daemon: Option<RemoteIndex>,
     web: WebUse,
     index: Box<dyn CodeIndex + 'a>,
@@ -66,9 +69,10 @@ impl<'a> Responding<'a> {
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let paths = WorkspacePaths::find(&common.host())?;
+        let rules = SecretRules::open(&common.host(), &paths)?;
         let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;
         let index = LazyIndex::new(move |call: &Call<'_>| open_index(common, &paths, console, cancel, call));
-        Responding::new(workspace, Box::new(index), form, cancel)
+        Responding::new(workspace, rules, Box::new(index), form, cancel)
     }
 
     /// Opens the sources for many requests. An index that exists is kept up to date from now on, and another one from the
@@ -80,6 +84,7 @@ impl<'a> Responding<'a> {
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
         let paths = WorkspacePaths::find(&common.host())?;
+        let rules = SecretRules::open(&common.host(), &paths)?;
         let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;
         // Without a file list there is no feed of changes, and the index compares the whole folder.
         let feed = workspace.engine.keep_index(FEED_LIMITS()).ok().map(|feed| feed as Arc<dyn ChangeFeed>);
@@ -94,11 +99,12 @@ impl<'a> Responding<'a> {
         if has_index {
             index.open(&Call { origin: &request_origin(), cancel, time_left: None });
         }
-        Responding::new(workspace, Box::new(index), form, cancel)
+        Responding::new(workspace, rules, Box::new(index), form, cancel)
     }
 
     fn new(
         workspace: ReadingEngine,
+        rules: SecretRules,
         index: Box<dyn CodeIndex + 'a>,
         form: &ResponseForm<'_>,
         cancel: &'a CancelFlag,
@@ -111,12 +117,17 @@ impl<'a> Responding<'a> {
             deterministic: form.deterministic,
             ..AnswerOptions::default()
         };
-        Ok(Responding { workspace, daemon, web, index, cancel, options, impact_as_paths })
+        let (engine, outputs) = workspace.into_parts();
+        let workspace = rules.over(engine);
+        let _outputs = outputs;
+        Ok(Responding { workspace, rules, _outputs, daemon, web, index, cancel, options, impact_as_paths })
     }
 
     pub(super) fn responder(&self) -> Responder<'_> {
         Responder {
-            workspace: &self.workspace.engine,
+            workspace: &self.workspace,
+            secrets: self.rules.secrets.as_ref(),
+            withheld: &self.rules.withheld,
             index: &*self.index,
             daemon: self.daemon.as_ref(),
             web: self.web == WebUse::On,

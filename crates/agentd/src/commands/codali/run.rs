@@ -9,8 +9,8 @@ use codali_envelope::critic::CriticStatus;
 use codali_envelope::history::{O200k, Summarizer};
 use codali_envelope::{CriticResult, Role};
 use codali_session::{
-    Agent, Agents, Flow, FlowEnd, FlowError, FlowFolders, FlowSettings, NoSummarizer, StepError, StepFolder,
-    SummarizerCommand,
+    Agent, AgentError, Agents, Flow, FlowEnd, FlowError, FlowFolders, FlowSettings, NoSummarizer, StepError,
+    StepFolder, SummarizerCommand,
 };
 use model_program::ModelProgram;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use tag_session::REPLY_LIMIT_BYTES;
 use tagproto::{Dialect, SessionId};
 use wap_core::CancelFlag;
 use workspace_host::session_failure::nothing_to_resume;
-use workspace_host::{CreateSession, FollowedSession, SharedSessions, WorkspacePaths};
+use workspace_host::{CreateSession, FollowedSession, SecretRules, SharedSessions, WorkspacePaths};
 
 use self::session_engine::SessionEngine;
 use self::view::FlowView;
@@ -94,7 +94,8 @@ struct Running<'a> {
 impl Running<'_> {
     fn run(&self, settings: &FlowSettings, mut steps: StepFolder) -> Outcome {
         let Running { common, console, options, sessions, id, cancel } = *self;
-        let programs = Programs::of(&options.agents, settings)?;
+        let rules = SecretRules::open(&common.host(), sessions.paths())?;
+        let programs = Programs::of(&options.agents, settings, &rules)?;
         console.styled(Tone::Strong, &format!("session {id}: {}", one_line(&settings.task)));
         // One that exists is returned: the process may have been killed before or behind this.
         let create = CreateSession {
@@ -268,14 +269,26 @@ impl AgentOptions {
 
 /// The programs of the agents.
 struct Programs {
-    librarian: Option<ModelProgram>,
-    architect: ModelProgram,
-    builder: ModelProgram,
-    critic: Option<ModelProgram>,
+    librarian: Option<MaskedProgram>,
+    architect: MaskedProgram,
+    builder: MaskedProgram,
+    critic: Option<MaskedProgram>,
+}
+
+/// A program whose prompts hold no secrets: the task, which the user wrote, is in them as well.
+struct MaskedProgram {
+    program: ModelProgram,
+    rules: SecretRules,
+}
+
+impl Agent for MaskedProgram {
+    fn reply(&self, prompt: &str, cancel: &CancelFlag) -> Result<String, AgentError> {
+        self.program.reply(&self.rules.mask_rest(prompt), cancel)
+    }
 }
 
 impl Programs {
-    fn of(options: &AgentOptions, settings: &FlowSettings) -> Result<Programs, Failure> {
+    fn of(options: &AgentOptions, settings: &FlowSettings, rules: &SecretRules) -> Result<Programs, Failure> {
         let most_bytes = usize::try_from(REPLY_LIMIT_BYTES).unwrap_or(usize::MAX);
         let timeout = Duration::from_secs(options.model_timeout);
         let program = |role: Role| {
@@ -284,11 +297,10 @@ impl Programs {
                     .advise(format!("give it with --{role} COMMAND"))
             };
             let command = options.of(&role).ok_or_else(missing)?;
-            Ok::<_, Failure>(
-                ModelProgram::new(command, timeout, most_bytes)
-                    .in_shell(std::env::var_os("SHELL").unwrap_or_default())
-                    .with_variable(ROLE_VARIABLE, role.name()),
-            )
+            let program = ModelProgram::new(command, timeout, most_bytes)
+                .in_shell(std::env::var_os("SHELL").unwrap_or_default())
+                .with_variable(ROLE_VARIABLE, role.name());
+            Ok::<_, Failure>(MaskedProgram { program, rules: rules.clone() })
         };
         Ok(Programs {
             librarian: settings.has_librarian.then(|| program(Role::Librarian)).transpose()?,

@@ -296,6 +296,7 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
             "network",
             "configuration",
             "workspace",
+            "secrets",
             "files",
             "state folder",
             "owner",

@@ -24,12 +24,27 @@ const ENDINGS: [&str; 7] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore",
 /// Starts of names.
 const STARTS: [&str; 5] = [".env.", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
 
-/// Checks whether the file at a path usually holds credentials.
-pub(super) fn usually_holds_credentials(path: &str) -> bool {
+/// Endings of names that say that there is no credential in the file: examples, and public keys.
+const HARMLESS: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".pub"];
+
+/// Names and endings of files that also exist without a credential in them: settings of package managers, certificates.
+const IF_KEYED: [&str; 2] = [".npmrc", ".pem"];
+
+/// Checks whether the file at a path usually holds credentials, by its name.
+#[must_use]
+pub fn usually_holds_credentials(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    NAMES.contains(&name.as_str())
+    let is_named = NAMES.contains(&name.as_str())
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || STARTS.iter().any(|start| name.starts_with(start))
+        || STARTS.iter().any(|start| name.starts_with(start));
+    is_named && !HARMLESS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Checks whether such a file may also hold nothing secret, which only its content shows.
+#[must_use]
+pub fn holds_credentials_if_keyed(path: &str) -> bool {
+    let path = path.to_lowercase();
+    IF_KEYED.iter().any(|ending| path.ends_with(ending))
 }
 
 #[cfg(test)]
@@ -43,7 +58,9 @@ mod tests {
         {
             assert!(usually_holds_credentials(path), "{path}");
         }
-        for path in ["env.py", "src/credentials.rs", "keys.md", "key", "identity.rs"] {
+        for path in
+            [".env.example", "id_rsa.pub", "env.py", "src/credentials.rs", "keys.md", "key", "identity.rs"]
+        {
             assert!(!usually_holds_credentials(path), "{path}");
         }
     }

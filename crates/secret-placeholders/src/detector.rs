@@ -1,0 +1,229 @@
+//! Finding secrets in a text by the rules of nosecrets.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use nosecrets_rules::{Rule, RuleValidate};
+use regex::{Regex, RegexBuilder};
+
+use crate::private_key;
+
+/// The rule that names only the first line of a key; [`private_key`] finds what follows it.
+const KEY_RULE: &str = "private-key";
+
+/// The rules without a shape of their own: what they match may be the name of a variable.
+const SHAPELESS: [&str; 2] = ["generic-api-key", "generic-secret"];
+
+/// A part of a text that is a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The bytes of the value, without the words around it. It never contains a line feed.
+    pub range: Range<usize>,
+    /// The name of the rule.
+    pub kind: Cow<'static, str>,
+}
+
+/// The compiled rules.
+///
+/// A line is looked at only if it contains a keyword of a rule, and each line by itself, so a part of a text that consists
+/// of whole lines has the same secrets as the text; private keys apart, which are found by their first or last line.
+/// The time is linear in the length of the text.
+#[derive(Debug)]
+pub struct Detector {
+    keywords: AhoCorasick,
+    /// The rules of each keyword, as bits.
+    of_keyword: Vec<u128>,
+    rules: Vec<CompiledRule>,
+}
+
+#[derive(Debug)]
+struct CompiledRule {
+    kind: Arc<str>,
+    pattern: Regex,
+    group: usize,
+    validation: Validation,
+    allowed: Vec<Regex>,
+    allowed_values: Vec<String>,
+    is_shapeless: bool,
+}
+
+/// The bounds of a rule's value.
+#[derive(Debug, Default)]
+struct Validation {
+    prefixes: Vec<String>,
+    lengths: Option<(usize, usize)>,
+}
+
+impl Detector {
+    /// Returns the detector with the rules of the library, compiled once in a process.
+    #[must_use]
+    pub fn usual() -> &'static Detector {
+        static USUAL: LazyLock<Detector> = LazyLock::new(|| {
+            let rules = nosecrets_rules::load_builtin_rules().expect("the rules of the library are valid");
+            Detector::new(&rules)
+        });
+        &USUAL
+    }
+
+    fn new(rules: &[Rule]) -> Detector {
+        let rules: Vec<&Rule> = rules.iter().filter(|rule| rule.id != KEY_RULE).collect();
+        assert!(rules.len() <= u128::BITS as usize, "a rule is a bit");
+        let mut keywords: Vec<String> = Vec::new();
+        let mut of_keyword: Vec<u128> = Vec::new();
+        for (bit, rule) in rules.iter().enumerate() {
+            assert!(!rule.keywords.is_empty(), "{} has no keyword", rule.id);
+            for keyword in rule.keywords.iter().map(|keyword| keyword.to_ascii_lowercase()) {
+                let index = keywords.iter().position(|one| *one == keyword).unwrap_or_else(|| {
+                    keywords.push(keyword);
+                    of_keyword.push(0);
+                    keywords.len() - 1
+                });
+                of_keyword[index] |= 1 << bit;
+            }
+        }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(&keywords)
+            .expect("keywords are few and short");
+        Detector { keywords, of_keyword, rules: rules.into_iter().map(CompiledRule::of).collect() }
+    }
+
+    /// Returns the secrets of a text, in order and apart from each other.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<Span> {
+        let mut hits = Vec::new();
+        self.find_by_rules(text, &mut hits);
+        private_key::find(text, &mut hits);
+        merge(hits)
+    }
+
+    fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
+        let bytes = text.as_bytes();
+        let mut line = 0..0;
+        let mut rules = 0_u128;
+        for keyword in self.keywords.find_overlapping_iter(text) {
+            if keyword.end() > line.end {
+                self.find_in_line(text, &line, rules, hits);
+                let start = keyword.start();
+                let begin = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |at| at + 1);
+                let end = memchr::memchr(b'\n', &bytes[start..]).map_or(text.len(), |at| start + at + 1);
+                (line, rules) = (begin..end, 0);
+            }
+            rules |= self.of_keyword[keyword.pattern().as_usize()];
+        }
+        self.find_in_line(text, &line, rules, hits);
+    }
+
+    fn find_in_line(&self, text: &str, line: &Range<usize>, mut rules: u128, hits: &mut Vec<Span>) {
+        if rules == 0 {
+            return;
+        }
+        // Some rules want a blank behind the value: the last line of a text ends like the others.
+        let whole = &text[line.clone()];
+        let whole =
+            if whole.ends_with('\n') { Cow::Borrowed(whole) } else { Cow::Owned(format!("{whole}\n")) };
+        while rules != 0 {
+            let rule = &self.rules[rules.trailing_zeros() as usize];
+            rules &= rules - 1;
+            rule.find(&whole, line.start, hits);
+        }
+    }
+}
+
+impl CompiledRule {
+    fn of(rule: &Rule) -> CompiledRule {
+        let compile = |pattern: &str| {
+            RegexBuilder::new(pattern).unicode(true).build().unwrap_or_else(|error| {
+                panic!("rule {}: {error}", rule.id);
+            })
+        };
+        let allow = rule.allow.as_ref();
+        CompiledRule {
+            kind: rule.id.as_str().into(),
+            pattern: compile(&rule.pattern),
+            group: rule.capture,
+            validation: rule.validate.as_ref().map(Validation::of).unwrap_or_default(),
+            allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|pattern| compile(pattern)).collect(),
+            allowed_values: allow.map(|allow| allow.values.clone()).unwrap_or_default(),
+            is_shapeless: SHAPELESS.contains(&rule.id.as_str()),
+        }
+    }
+
+    /// Finds the values of a line, which begins at `offset` of the text.
+    fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) {
+        for captures in self.pattern.captures_iter(line) {
+            let Some(value) = captures.get(self.group) else { continue };
+            // A rule that allows any character but a quote would otherwise take the end of the line along.
+            let text = value.as_str().trim_end_matches(['\n', '\r']);
+            if text.is_empty() || !self.accepts(text) {
+                continue;
+            }
+            let range = offset + value.start()..offset + value.start() + text.len();
+            hits.push(Span { range, kind: Cow::Owned(self.kind.to_string()) });
+        }
+    }
+
+    fn accepts(&self, value: &str) -> bool {
+        self.validation.accepts(value)
+            && !self.allowed_values.iter().any(|allowed| allowed == value)
+            && !self.allowed.iter().any(|allowed| allowed.is_match(value))
+            && (!self.is_shapeless || !is_identifier(value))
+    }
+}
+
+impl Validation {
+    fn of(rule: &RuleValidate) -> Validation {
+        let (least, most) = match rule.length {
+            Some(length) => (length, length),
+            None => (rule.min_length.unwrap_or(0), rule.max_length.unwrap_or(usize::MAX)),
+        };
+        Validation { prefixes: rule.prefix.clone(), lengths: Some((least, most)) }
+    }
+
+    // The rules' character sets repeat what their patterns say.
+    fn accepts(&self, value: &str) -> bool {
+        let is_long_enough =
+            self.lengths.is_none_or(|(least, most)| (least..=most).contains(&value.chars().count()));
+        let has_prefix =
+            self.prefixes.is_empty() || self.prefixes.iter().any(|prefix| value.starts_with(prefix));
+        is_long_enough && has_prefix
+    }
+}
+
+/// Checks whether a value reads like the name of a variable or function: words of letters, joined by underscores, hyphens
+/// or capitals. Random letters change their case far more often.
+fn is_identifier(value: &str) -> bool {
+    if value.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let mut words = 0;
+    let mut letters = 0;
+    for part in value.split(['_', '-']).filter(|part| !part.is_empty()) {
+        letters += part.len();
+        let is_lower_then_upper = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+        words += 1 + part.as_bytes().windows(2).filter(|pair| is_lower_then_upper(pair)).count();
+    }
+    words >= 2 && letters >= 4 * words && letters <= 12 * words
+}
+
+/// Joins spans that overlap; the kind is that of the longest.
+pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.retain(|span| !span.range.is_empty());
+    spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
+    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.range.start < last.range.end => {
+                if span.range.len() > last.range.len() {
+                    last.kind = span.kind;
+                }
+                last.range.end = last.range.end.max(span.range.end);
+            }
+            _ => merged.push(span),
+        }
+    }
+    merged
+}

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod detector;
+mod index;
+mod json;
+mod map;
+mod marker;
+mod private_key;
+mod secrets;
+mod store;
+mod stream;
+mod withheld;
+mod workspace;
+
+pub use detector::{Detector, Span};
+pub use index::PlaceholderIndex;
+pub use map::merged_maps;
+pub use marker::{Marker, markers};
+pub use secrets::{NotKept, Secrets};
+pub use store::{MemoryStore, PlaceholderStore, StoreError};
+pub use stream::StreamMask;
+pub use withheld::Withheld;
+pub use workspace::PlaceholderWorkspace;

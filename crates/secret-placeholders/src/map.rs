@@ -1,0 +1,156 @@
+//! The map between placeholders and values, and its form as bytes.
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde::{Deserialize, Serialize};
+
+use crate::marker::Marker;
+
+/// The kind of texts that look like a placeholder and are part of a file.
+pub(crate) const LITERAL: &str = "literal";
+
+/// The most values that are kept.
+const MOST_VALUES: usize = 10_000;
+
+/// The most of them that only look like a placeholder: a folder full of those must leave room for secrets.
+const MOST_LITERALS: usize = 2_000;
+
+/// The longest value that is kept, in bytes.
+const MOST_VALUE_BYTES: usize = 64 * 1_024;
+
+/// The most bytes of all values.
+const MOST_BYTES: usize = 4 << 20;
+
+/// The shortest value that is replaced wherever it stands, without a rule that finds it there; a shorter one that is all
+/// letters may be an ordinary word.
+const LEAST_KNOWN_BYTES: usize = 8;
+const LEAST_KNOWN_WORD_BYTES: usize = 16;
+
+/// The values that have a placeholder.
+#[derive(Debug, Default)]
+pub(crate) struct SecretMap {
+    by_value: HashMap<String, Marker>,
+    by_marker: HashMap<Marker, String>,
+    next: HashMap<String, u32>,
+    bytes: usize,
+    literals: usize,
+    /// Finds the values in a text; built when it is needed.
+    finder: Option<Finder>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Finder {
+    pub(crate) automaton: AhoCorasick,
+    pub(crate) kinds: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Document {
+    version: u32,
+    secrets: Vec<Entry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    kind: String,
+    number: u32,
+    value: String,
+}
+
+const VERSION: u32 = 1;
+
+/// Returns a map with the entries of two, those of `own` first; `None` if one of them is not a map.
+#[must_use]
+pub fn merged_maps(own: Option<&[u8]>, other: &[u8]) -> Option<Vec<u8>> {
+    let mut map = SecretMap::default();
+    let is_whole = own.is_none_or(|own| map.absorb(own)) && map.absorb(other);
+    is_whole.then(|| map.encode())
+}
+
+impl SecretMap {
+    /// Adds the entries of a map as bytes. Returns false if they are not a map.
+    pub(crate) fn absorb(&mut self, bytes: &[u8]) -> bool {
+        let Ok(Document { version: VERSION, secrets }) = serde_json::from_slice(bytes) else { return false };
+        for Entry { kind, number, value } in secrets {
+            let marker = Marker { kind, number };
+            if number > 0 && !self.by_value.contains_key(&value) && !self.by_marker.contains_key(&marker) {
+                self.insert(marker, value);
+            }
+        }
+        true
+    }
+
+    /// Returns the map as bytes, in the order of the placeholders.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut markers: Vec<(&Marker, &String)> = self.by_marker.iter().collect();
+        markers.sort();
+        let entry = |(marker, value): (&Marker, &String)| Entry {
+            kind: marker.kind.clone(),
+            number: marker.number,
+            value: value.clone(),
+        };
+        let document = Document { version: VERSION, secrets: markers.into_iter().map(entry).collect() };
+        serde_json::to_vec(&document).expect("texts and numbers")
+    }
+
+    pub(crate) fn marker_of(&self, value: &str) -> Option<&Marker> {
+        self.by_value.get(value)
+    }
+
+    pub(crate) fn value_of(&self, marker: &Marker) -> Option<&str> {
+        self.by_marker.get(marker).map(String::as_str)
+    }
+
+    /// Gives a value a placeholder. Returns false if the map is full.
+    pub(crate) fn assign(&mut self, kind: &str, value: &str) -> bool {
+        if self.by_value.contains_key(value) {
+            return true;
+        }
+        let is_full = self.by_value.len() >= MOST_VALUES
+            || (kind == LITERAL && self.literals >= MOST_LITERALS)
+            || value.len() > MOST_VALUE_BYTES
+            || self.bytes + value.len() > MOST_BYTES;
+        if is_full {
+            return false;
+        }
+        let number = self.next.get(kind).copied().unwrap_or(1);
+        self.insert(Marker { kind: kind.to_owned(), number }, value.to_owned());
+        true
+    }
+
+    fn insert(&mut self, marker: Marker, value: String) {
+        let next = self.next.entry(marker.kind.clone()).or_insert(1);
+        *next = (*next).max(marker.number.saturating_add(1));
+        self.bytes += value.len();
+        self.literals += usize::from(marker.kind == LITERAL);
+        self.by_value.insert(value.clone(), marker.clone());
+        self.by_marker.insert(marker, value);
+        self.finder = None;
+    }
+
+    /// Returns the search for all values that are replaced wherever they stand; `None` if there are none.
+    pub(crate) fn finder(&mut self) -> Option<&Finder> {
+        if self.finder.is_none() {
+            let is_known =
+                |(value, marker): &(&String, &Marker)| is_distinctive(value) && marker.kind != LITERAL;
+            let distinctive: Vec<(&String, &Marker)> = self.by_value.iter().filter(is_known).collect();
+            if distinctive.is_empty() {
+                return None;
+            }
+            let values = distinctive.iter().map(|(value, _)| value.as_bytes());
+            let automaton =
+                AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(values).ok()?;
+            let kinds = distinctive.iter().map(|(_, marker)| marker.kind.clone()).collect();
+            self.finder = Some(Finder { automaton, kinds });
+        }
+        self.finder.as_ref()
+    }
+}
+
+/// Checks whether a value is unlikely to stand anywhere by chance.
+fn is_distinctive(value: &str) -> bool {
+    let has = |is_of: fn(&u8) -> bool| value.as_bytes().iter().any(is_of);
+    let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    value.len() >= if is_mixed { LEAST_KNOWN_BYTES } else { LEAST_KNOWN_WORD_BYTES }
+}

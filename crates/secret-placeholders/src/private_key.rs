@@ -1,0 +1,132 @@
+//! The bodies of private keys in PEM form, whole or cut.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use crate::detector::Span;
+
+/// The kind of the placeholders.
+pub(crate) const KIND: &str = "private-key";
+
+/// The end of a line that begins or ends a key, as the detector's rule has it.
+const BOUNDARY: &str = "PRIVATE KEY";
+
+/// The shortest line without a boundary beside it that may be part of a key.
+const LEAST_BODY_BYTES: usize = 4;
+
+/// Adds the parts of private keys in a text, one span for each line.
+///
+/// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
+/// like the body of a key.
+pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
+    for at in memmem::find_iter(text.as_bytes(), BOUNDARY) {
+        let line = line_around(text, at);
+        let before = &text[line.start..at];
+        if let Some(begin) = before.rfind("-----BEGIN ") {
+            if is_label(&before[begin + 11..]) {
+                body_after(text, at + BOUNDARY.len(), hits);
+            }
+        } else if let Some(end) = before.rfind("-----END ")
+            && is_label(&before[end + 9..])
+        {
+            body_before(text, line.start, line.start + end, hits);
+        }
+    }
+}
+
+/// Checks whether a line could be part of a key's body when nothing else is visible of it.
+pub(crate) fn may_be_body(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= LEAST_BODY_BYTES && line.bytes().all(is_base64)
+}
+
+/// The words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH `, none.
+fn is_label(text: &str) -> bool {
+    text.len() <= 100
+        && text.bytes().all(|byte| {
+            byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'_')
+        })
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `\n`.
+fn body_of_line(line: &str) -> Option<Range<usize>> {
+    let is_around = |character: char| !u8::try_from(character).is_ok_and(is_base64);
+    let comment = line.find("// ").filter(|at| line[..*at].trim().is_empty()).map_or(0, |at| at + 3);
+    let start = line.len() - line[comment..].trim_start_matches(is_around).len();
+    let mut end = line.trim_end_matches(is_around).len();
+    if line[..end].ends_with("\\n") {
+        end -= 2;
+    }
+    let body = line.get(start..end)?;
+    (!body.is_empty() && body.bytes().all(is_base64)).then_some(start..end)
+}
+
+/// The lines that may stand between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
+fn is_header(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(name, _)| {
+        let name = name.trim();
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    })
+}
+
+fn body_after(text: &str, from: usize, hits: &mut Vec<Span>) {
+    let from = from + text[from..].bytes().take_while(|byte| *byte == b'-' || *byte == b' ').count();
+    // The whole key on one line, with escaped line ends: everything up to its last line is its body.
+    let line_end = memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at);
+    let on_line = &text[from..line_end];
+    let body_end = on_line.find("-----END").unwrap_or(on_line.trim_end().len());
+    let rest = on_line[..body_end].trim_start_matches("BLOCK-----");
+    let is_inline = rest.bytes().filter(|byte| is_base64(*byte)).count() >= 16;
+    if is_inline {
+        let start = from + body_end - rest.len();
+        let quote = if on_line.contains("-----END") { None } else { rest.find(['"', '\'', '`']) };
+        hits.push(Span { range: start..start + quote.unwrap_or(rest.len()), kind: KIND.into() });
+    }
+    if on_line.contains("-----END") {
+        return;
+    }
+    let mut start = (line_end + 1).min(text.len());
+    while start < text.len() {
+        let end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at);
+        let line = text[start..end].trim_end_matches('\r');
+        match body_of_line(line) {
+            Some(body) => hits.push(Span { range: start + body.start..start + body.end, kind: KIND.into() }),
+            None if line.trim().is_empty() || is_header(line) => {}
+            None => break,
+        }
+        start = end + 1;
+    }
+}
+
+fn body_before(text: &str, line_start: usize, boundary: usize, hits: &mut Vec<Span>) {
+    // The end of a one-line key whose beginning is cut off.
+    let lead = text[line_start..boundary].trim_end_matches("\\n");
+    let token = lead.rfind(|character: char| character.is_whitespace() || matches!(character, '"' | '\''));
+    let token = token.map_or(0, |at| at + 1);
+    if lead.len() - token >= 16 {
+        hits.push(Span { range: line_start + token..line_start + lead.len(), kind: KIND.into() });
+    }
+    let mut end = line_start;
+    while end > 0 {
+        let before = end - 1;
+        let start = memchr::memrchr(b'\n', &text.as_bytes()[..before]).map_or(0, |at| at + 1);
+        let line = text[start..before].trim_end_matches('\r');
+        if line.contains("-----") {
+            break;
+        }
+        let Some(body) = body_of_line(line) else { break };
+        hits.push(Span { range: start + body.start..start + body.end, kind: KIND.into() });
+        end = start;
+    }
+}
+
+fn line_around(text: &str, at: usize) -> Range<usize> {
+    let start = memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
+    let end = memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |newline| at + newline);
+    start..end
+}

@@ -1,0 +1,214 @@
+//! Masking texts that leave and restoring texts that return.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::detector::{Detector, Span, merge};
+use crate::map::{LITERAL, SecretMap};
+use crate::marker::{Marker, markers};
+use crate::store::{PlaceholderStore, StoreError};
+
+/// The secrets of a workspace: finds them, gives them placeholders, puts them back.
+///
+/// Can be shared between threads; several processes may share the store.
+pub struct Secrets {
+    detector: &'static Detector,
+    store: Box<dyn PlaceholderStore>,
+    map: Mutex<SecretMap>,
+}
+
+/// The refusal of a text with a placeholder whose value was never kept: writing it would lose the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotKept(pub Marker);
+
+impl fmt::Display for NotKept {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "the value of {} was not kept, so it cannot be put back; leave its line as it is",
+            self.0
+        )
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the map: what is printed for debugging may be logged.
+        formatter.debug_struct("Secrets").finish_non_exhaustive()
+    }
+}
+
+/// The texts in a masked text that are left as they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Bytes of the user: a text like a placeholder is data and gets a placeholder of its own.
+    Raw,
+    /// A text with placeholders of ours in it.
+    Masked,
+}
+
+impl Secrets {
+    /// Opens the secrets that a store keeps.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or holds something else.
+    pub fn open(store: impl PlaceholderStore + 'static) -> Result<Secrets, StoreError> {
+        let mut map = SecretMap::default();
+        if let Some(bytes) = store.read()?
+            && !map.absorb(&bytes)
+        {
+            return Err("the map of placeholders is damaged, or of a newer version".into());
+        }
+        Ok(Secrets { detector: Detector::usual(), store: Box::new(store), map: Mutex::new(map) })
+    }
+
+    /// Replaces the secrets of a text of the user by placeholders, and texts that look like placeholders, too, so that
+    /// [`restore`](Self::restore) gives the same bytes. The number of lines stays.
+    ///
+    /// New values are in the store before this returns. One that could not be kept gets the number 0.
+    #[must_use]
+    pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.mask_source(text, Source::Raw)
+    }
+
+    /// Replaces the secrets of a text that was put together from masked ones, whose placeholders stay.
+    #[must_use]
+    pub fn mask_rest<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.mask_source(text, Source::Masked)
+    }
+
+    /// Checks whether a text has anything that [`mask`](Self::mask) would replace.
+    #[must_use]
+    pub fn is_clean(&self, text: &str) -> bool {
+        self.spans(text, Source::Raw).is_empty()
+    }
+
+    /// Puts the values back. Placeholders that were never given out are data and stay.
+    ///
+    /// # Errors
+    ///
+    /// [`NotKept`] for the placeholder of a value that was not kept.
+    pub fn restore<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, NotKept> {
+        self.restore_with(text, |value| Cow::Borrowed(value))
+    }
+
+    /// Puts the values back as `written` writes them: escaped within a regular expression, for instance.
+    ///
+    /// # Errors
+    ///
+    /// As [`restore`](Self::restore).
+    pub fn restore_with<'t>(
+        &self,
+        text: &'t str,
+        written: impl Fn(&str) -> Cow<'_, str>,
+    ) -> Result<Cow<'t, str>, NotKept> {
+        let hits: Vec<(Range<usize>, Marker)> = markers(text).collect();
+        if hits.is_empty() {
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut map = self.lock();
+        // Another process may have given it out.
+        if hits.iter().any(|(_, marker)| map.value_of(marker).is_none())
+            && let Ok(Some(bytes)) = self.store.read()
+        {
+            map.absorb(&bytes);
+        }
+        let mut restored = String::with_capacity(text.len());
+        let mut end = 0;
+        for (range, marker) in hits {
+            if marker.number == 0 {
+                return Err(NotKept(marker));
+            }
+            let Some(value) = map.value_of(&marker) else { continue };
+            restored.push_str(&text[end..range.start]);
+            restored.push_str(&written(value));
+            end = range.end;
+        }
+        if end == 0 {
+            return Ok(Cow::Borrowed(text));
+        }
+        restored.push_str(&text[end..]);
+        Ok(Cow::Owned(restored))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SecretMap> {
+        self.map.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mask_source<'t>(&self, text: &'t str, source: Source) -> Cow<'t, str> {
+        let spans = self.spans(text, source);
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut map = self.lock();
+        self.keep(&mut map, text, &spans);
+        let mut masked = String::with_capacity(text.len());
+        let mut end = 0;
+        for Span { range, kind } in spans {
+            masked.push_str(&text[end..range.start]);
+            match map.marker_of(&text[range.clone()]) {
+                Some(marker) => masked.push_str(&marker.to_string()),
+                None => masked.push_str(&Marker { kind: kind.into_owned(), number: 0 }.to_string()),
+            }
+            end = range.end;
+        }
+        masked.push_str(&text[end..]);
+        Cow::Owned(masked)
+    }
+
+    /// Gives each value a placeholder, in the store first.
+    fn keep(&self, map: &mut SecretMap, text: &str, spans: &[Span]) {
+        let values = || spans.iter().map(|span| (&*span.kind, &text[span.range.clone()]));
+        if values().all(|(_, value)| map.marker_of(value).is_some()) {
+            return;
+        }
+        let mut changed = None;
+        let updated = self.store.update(&mut |bytes| {
+            let mut kept = SecretMap::default();
+            // A damaged map is not replaced: it may be all that is left of the values.
+            if bytes.is_some_and(|bytes| !kept.absorb(&bytes)) {
+                return None;
+            }
+            for (kind, value) in values() {
+                kept.assign(kind, value);
+            }
+            let encoded = kept.encode();
+            changed = Some(kept);
+            Some(encoded)
+        });
+        // Only what the store has may be given out.
+        if let (Ok(()), Some(kept)) = (updated, changed) {
+            *map = kept;
+        }
+    }
+
+    fn spans(&self, text: &str, source: Source) -> Vec<Span> {
+        let mut spans = self.detector.find(text);
+        if let Some(finder) = self.lock().finder() {
+            spans.extend(finder.automaton.find_iter(text).map(|occurrence| {
+                let kind = finder.kinds[occurrence.pattern().as_usize()].clone();
+                Span { range: occurrence.range(), kind: kind.into() }
+            }));
+        }
+        let markers = markers(text).map(|(range, _)| Span { range, kind: LITERAL.into() });
+        match source {
+            Source::Raw => {
+                spans.extend(markers);
+                merge(spans)
+            }
+            Source::Masked => {
+                let ours: Vec<Range<usize>> = markers.map(|marker| marker.range).collect();
+                let mut spans = merge(spans);
+                let is_apart = |span: &Span| {
+                    let next = ours.partition_point(|range| range.end <= span.range.start);
+                    ours.get(next).is_none_or(|range| range.start >= span.range.end)
+                };
+                spans.retain(is_apart);
+                spans
+            }
+        }
+    }
+}

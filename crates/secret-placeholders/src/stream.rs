@@ -1,0 +1,97 @@
+//! Masking a text that arrives in pieces.
+
+use std::sync::Arc;
+
+use crate::Secrets;
+
+/// The most bytes of earlier lines that are looked at with the next ones: enough for a private key.
+const CONTEXT_BYTES: usize = 16 * 1_024;
+
+/// The shortest line that is held back because it may be part of a key.
+const LEAST_KEY_LINE_BYTES: usize = 40;
+
+/// The most bytes of a line that are held back for its end.
+const MOST_HELD_BYTES: usize = 64 * 1_024;
+
+/// Masks a stream of bytes. It holds each line back until it is whole, so a secret that lies across two pieces is found.
+#[derive(Debug)]
+pub struct StreamMask {
+    secrets: Arc<Secrets>,
+    /// Whole lines that were given out already.
+    context: Vec<u8>,
+    held: Vec<u8>,
+}
+
+impl StreamMask {
+    /// Returns the mask of a stream that begins.
+    #[must_use]
+    pub fn new(secrets: &Arc<Secrets>) -> StreamMask {
+        StreamMask { secrets: Arc::clone(secrets), context: Vec::new(), held: Vec::new() }
+    }
+
+    /// Takes the next bytes and returns what may be shown by now; bytes that are not UTF-8 are replaced.
+    pub fn push(&mut self, bytes: &[u8]) -> String {
+        self.held.extend_from_slice(bytes);
+        let end = match memchr::memrchr(b'\n', &self.held) {
+            // Lines that may be part of a key wait for the next one, which may be the last of the key.
+            Some(at) if self.held.len() <= MOST_HELD_BYTES => before_key_lines(&self.held[..=at]),
+            Some(at) => at + 1,
+            // A line without an end is given out up to its last word: no rule reaches across so many bytes.
+            None if self.held.len() > MOST_HELD_BYTES => {
+                let is_between = |byte: &u8| byte.is_ascii_whitespace();
+                self.held.iter().rposition(is_between).map_or(self.held.len(), |at| at + 1)
+            }
+            None => return String::new(),
+        };
+        if end == 0 {
+            return String::new();
+        }
+        let ready: Vec<u8> = self.held.drain(..end).collect();
+        self.masked(&ready)
+    }
+
+    /// Returns the rest.
+    pub fn finish(&mut self) -> String {
+        let rest = std::mem::take(&mut self.held);
+        self.masked(&rest)
+    }
+
+    fn masked(&mut self, ready: &[u8]) -> String {
+        let lines_before = memchr::memchr_iter(b'\n', &self.context).count();
+        let mut both = std::mem::take(&mut self.context);
+        both.extend_from_slice(ready);
+        let text = String::from_utf8_lossy(&both);
+        let masked = self.secrets.mask(&text);
+        let visible = match lines_before {
+            0 => 0,
+            lines => memchr::memchr_iter(b'\n', masked.as_bytes()).nth(lines - 1).map_or(0, |at| at + 1),
+        };
+        let visible = masked[visible..].to_owned();
+        drop(text);
+        // Whole lines only: the number of line ends says where the next piece begins.
+        let last = memchr::memrchr(b'\n', &both).map_or(0, |at| at + 1);
+        let from = last.saturating_sub(CONTEXT_BYTES);
+        let from = match from {
+            0 => 0,
+            from => memchr::memchr(b'\n', &both[from..last]).map_or(last, |at| from + at + 1),
+        };
+        self.context = both[from..last].to_vec();
+        visible
+    }
+}
+
+/// Returns where the lines begin at the end of some bytes that look like the body of a key.
+fn before_key_lines(lines: &[u8]) -> usize {
+    let mut end = lines.len();
+    while end > 0 {
+        let start = memchr::memrchr(b'\n', &lines[..end - 1]).map_or(0, |at| at + 1);
+        let line = lines[start..end].trim_ascii();
+        let is_key = line.len() >= LEAST_KEY_LINE_BYTES
+            && line.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+        if !is_key {
+            break;
+        }
+        end = start;
+    }
+    end
+}

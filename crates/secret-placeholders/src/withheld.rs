@@ -1,0 +1,61 @@
+//! Files that usually hold credentials, which are left out unless the user has named them.
+
+use wap_core::{PathPattern, Reason, WapError, holds_credentials_if_keyed, usually_holds_credentials};
+
+/// The files of credentials that the user allows a model to see.
+#[derive(Clone, Debug, Default)]
+pub struct Withheld {
+    granted: Vec<PathPattern>,
+}
+
+/// The rule for a file by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Visible,
+    /// It is left out if a secret is found in it.
+    IfSecret,
+    LeftOut,
+}
+
+impl Withheld {
+    /// Returns the rule with the files that the user has named: paths relative to the root, or globs.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::InvalidGlob`] for a name that cannot be used.
+    pub fn except<'n>(granted: impl IntoIterator<Item = &'n str>) -> Result<Withheld, WapError> {
+        let granted = granted.into_iter().map(PathPattern::new).collect::<Result<_, _>>()?;
+        Ok(Withheld { granted })
+    }
+
+    pub(crate) fn verdict(&self, path: &str) -> Verdict {
+        if !usually_holds_credentials(path)
+            || self.granted.iter().any(|name| name.matches(path.as_bytes(), false))
+        {
+            return Verdict::Visible;
+        }
+        if holds_credentials_if_keyed(path) { Verdict::IfSecret } else { Verdict::LeftOut }
+    }
+}
+
+/// The way to a file that is left out.
+const GRANT: &str =
+    "the user can grant it with --read-secret NAME or `read-secret` in the configuration file";
+
+/// The warning of an answer in which something was masked.
+pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as they are, they \
+     become the values again";
+
+/// Returns the refusal of a file that is left out; `path` is as the request spelled it.
+pub(crate) fn refusal(path: &str) -> WapError {
+    let text = format!("'{path}' usually holds credentials, so its content is left out; {GRANT}");
+    WapError::new(Reason::Protected, text).with("path", path)
+}
+
+/// Returns the warning of an answer from which files were left out.
+pub(crate) fn warning(count: usize) -> String {
+    match count {
+        1 => format!("1 file that usually holds credentials is left out; {GRANT}"),
+        count => format!("{count} files that usually hold credentials are left out; {GRANT}"),
+    }
+}

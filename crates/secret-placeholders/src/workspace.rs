@@ -1,0 +1,169 @@
+//! A workspace whose answers hold no secrets.
+
+mod changing;
+mod reading;
+mod running;
+mod searching;
+mod veil;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use wap_core::{
+    Call, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
+};
+
+use crate::withheld::{Verdict, Withheld, refusal};
+use crate::{NotKept, Secrets};
+
+/// A workspace for a model: masks what leaves another one, restores what goes to it, and leaves out files of credentials.
+///
+/// Versions are those of the real bytes, and the numbers of lines stay. Without [`Secrets`] everything passes as it is.
+#[derive(Clone, Debug)]
+pub struct PlaceholderWorkspace<W> {
+    inner: W,
+    secrets: Option<Arc<Secrets>>,
+    withheld: Withheld,
+}
+
+impl<W> PlaceholderWorkspace<W> {
+    /// Returns a workspace over another one; `None` shows secrets as they are.
+    pub fn new(inner: W, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderWorkspace<W> {
+        PlaceholderWorkspace { inner, secrets, withheld }
+    }
+
+    /// Returns the workspace below, which shows secrets: for what does not go to a model.
+    pub fn inner(&self) -> &W {
+        &self.inner
+    }
+
+    /// Returns the workspace below.
+    pub fn into_inner(self) -> W {
+        self.inner
+    }
+
+    /// Returns the secrets; `None` if they are shown.
+    pub fn secrets(&self) -> Option<&Arc<Secrets>> {
+        self.secrets.as_ref()
+    }
+
+    /// Returns the same rules over another workspace.
+    pub fn over<V>(&self, inner: V) -> PlaceholderWorkspace<V> {
+        PlaceholderWorkspace { inner, secrets: self.secrets.clone(), withheld: self.withheld.clone() }
+    }
+}
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    /// Reports whether the content of a file is left out.
+    fn is_withheld(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> bool {
+        match self.withheld.verdict(path) {
+            Verdict::Visible => false,
+            Verdict::LeftOut => true,
+            Verdict::IfSecret => {
+                let request = ReadFile { path: path.to_owned(), ..ReadFile::default() };
+                match self.inner.read_file(call, &request) {
+                    Ok(read) => read.is_truncated || !secrets.is_clean(&read.content),
+                    // A file that is not there, or not a text.
+                    Err(error) => !matches!(error.reason(), Reason::FileNotFound | Reason::NotAFile),
+                }
+            }
+        }
+    }
+
+    fn check_visible(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> Result<(), WapError> {
+        // A file that does not exist may be called so: the request fails with that.
+        if self.is_withheld(call, secrets, path) { Err(refusal(path)) } else { Ok(()) }
+    }
+}
+
+/// Returns the error for a request that holds the placeholder of a value that was not kept.
+fn not_kept(error: &NotKept, field: &str) -> WapError {
+    WapError::new(Reason::InvalidField, error.to_string()).with("field", field)
+}
+
+/// Puts the values back into a field of a request.
+fn restored(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapError> {
+    secrets.restore(text).map(Cow::into_owned).map_err(|error| not_kept(&error, field))
+}
+
+impl<W: Workspace> Workspace for PlaceholderWorkspace<W> {
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        self.inner.workspace_info(call)
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.explore_masked(secrets, call, request),
+            None => self.inner.explore_files(call, request),
+        }
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.read_masked(secrets, call, request),
+            None => self.inner.read_file(call, request),
+        }
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.search_masked(secrets, call, request),
+            None => self.inner.search_files(call, request),
+        }
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.states_masked(secrets, call, paths, since),
+            None => self.inner.file_states(call, paths, since),
+        }
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.change_masked(secrets, call, changes),
+            None => self.inner.change_files(call, changes),
+        }
+    }
+
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.run_masked(secrets, call, request, observer),
+            None => {
+                let request = ExecuteCommand { recorded_command: None, ..request.clone() };
+                self.inner.execute_command(call, &request, observer)
+            }
+        }
+    }
+
+    fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        match &self.secrets {
+            Some(secrets) => self.stop_masked(secrets, call, request),
+            None => self.inner.stop_process(call, request),
+        }
+    }
+
+    fn end_conversation(&self, conversation: &ConversationId) {
+        self.inner.end_conversation(conversation);
+    }
+}

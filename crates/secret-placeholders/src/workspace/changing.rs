@@ -1,0 +1,137 @@
+//! Changing files.
+
+use std::borrow::Cow;
+
+use wap_core::{
+    Call, DeleteFile, FileChange, FileChanged, ModifyFile, ModifyOperation, WapError, Workspace, WriteFile,
+};
+
+use super::veil::Veil;
+use super::{PlaceholderWorkspace, not_kept, restored};
+use crate::Secrets;
+use crate::withheld::refusal;
+
+/// The outcome of one item of a batch.
+type Outcome = Result<FileChanged, WapError>;
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    /// Restores and carries out a batch. An item that is refused here divides it: the items around it keep their steps.
+    pub(super) fn change_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Outcome>, WapError> {
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(changes.len());
+        let mut waiting: Vec<FileChange> = Vec::new();
+        for change in changes {
+            match self.restored_change(secrets, call, change) {
+                Ok(restored) => waiting.push(restored),
+                Err(error) => {
+                    if !waiting.is_empty() {
+                        self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
+                    }
+                    outcomes.push(Err(error));
+                }
+            }
+        }
+        // An empty batch is the engine's to answer, too.
+        if !waiting.is_empty() || changes.is_empty() {
+            self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
+        }
+        Ok(outcomes)
+    }
+
+    fn carry_out(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        waiting: &mut Vec<FileChange>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Result<(), WapError> {
+        let step = call.origin.step.saturating_add(u32::try_from(outcomes.len()).unwrap_or(u32::MAX));
+        let origin = call.origin.at_step(step);
+        let part = Call { origin: &origin, ..*call };
+        let changes = std::mem::take(waiting);
+        let carried_out = self.inner.change_files(&part, &changes);
+        let carried_out =
+            carried_out.map_err(|error| Veil::new(&self.inner, secrets, call, None).all(error))?;
+        for (change, outcome) in changes.iter().zip(carried_out) {
+            let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
+            outcomes.push(match outcome {
+                Ok(changed) => Ok(self.masked_answer(secrets, call, &veil, changed)),
+                Err(error) => Err(veil.all(error)),
+            });
+        }
+        Ok(())
+    }
+
+    fn masked_answer(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        veil: &Veil<'_, W>,
+        mut changed: FileChanged,
+    ) -> FileChanged {
+        // The answer to a whole file that replaces one of credentials would quote it.
+        if let FileChanged::Written(written) = &mut changed
+            && written.changed.is_some()
+            && self.is_withheld(call, secrets, &written.path)
+        {
+            written.changed = None;
+        }
+        veil.all(changed)
+    }
+
+    fn restored_change(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        change: &FileChange,
+    ) -> Result<FileChange, WapError> {
+        let path = restored(secrets, change.path(), "path")?;
+        Ok(match change {
+            FileChange::Write(write) => {
+                let content = restored(secrets, &write.content, "content")?;
+                FileChange::Write(WriteFile { path, content, ..write.clone() })
+            }
+            FileChange::Modify(modify) => {
+                // A conflict would quote the file, and an edit of a text would tell whether it is there.
+                if self.is_withheld(call, secrets, &path) {
+                    return Err(refusal(change.path()));
+                }
+                let operations = modify.operations.iter().map(|one| restored_operation(secrets, one));
+                let operations = operations.collect::<Result<_, _>>()?;
+                FileChange::Modify(ModifyFile { path, operations, ..modify.clone() })
+            }
+            FileChange::Delete(_) => FileChange::Delete(DeleteFile { path }),
+        })
+    }
+}
+
+fn restored_operation(secrets: &Secrets, operation: &ModifyOperation) -> Result<ModifyOperation, WapError> {
+    let put_back = |text: &mut String, field| -> Result<(), WapError> {
+        *text = restored(secrets, text, field)?;
+        Ok(())
+    };
+    let mut operation = operation.clone();
+    match &mut operation {
+        ModifyOperation::Replace { new_content, was, .. }
+        | ModifyOperation::Insert { new_content, was, .. } => {
+            put_back(new_content, "newContent")?;
+            was.as_mut().map_or(Ok(()), |was| put_back(was, "was"))?;
+        }
+        ModifyOperation::Delete { was, .. } => was.as_mut().map_or(Ok(()), |was| put_back(was, "was"))?,
+        ModifyOperation::ReplaceText { old_text, new_text, .. } => {
+            put_back(old_text, "oldText")?;
+            put_back(new_text, "newText")?;
+        }
+        ModifyOperation::RegexReplace { pattern, replacement, .. } => {
+            let escaped = secrets.restore_with(pattern, |value| Cow::Owned(regex::escape(value)));
+            *pattern = escaped.map_err(|error| not_kept(&error, "pattern"))?.into_owned();
+            let doubled = secrets.restore_with(replacement, |value| Cow::Owned(value.replace('$', "$$")));
+            *replacement = doubled.map_err(|error| not_kept(&error, "replacement"))?.into_owned();
+        }
+    }
+    Ok(operation)
+}

@@ -1,0 +1,104 @@
+//! Reading and listing.
+
+use std::borrow::Cow;
+
+use wap_core::{
+    Call, ExploreFiles, ExploreFilesResponse, FileStates, Moment, OUTPUT_PREFIX, PROCESS_PREFIX, ReadFile,
+    ReadFileResponse, WapError, Workspace,
+};
+
+use super::veil::{Veil, without_cut_end, without_cut_words};
+use super::{PlaceholderWorkspace, restored};
+use crate::Secrets;
+use crate::withheld::{MASKED, Verdict, refusal, warning};
+
+/// The most files of a listing whose content decides whether they are left out; further ones are.
+const MOST_LOOKED_AT: usize = 64;
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    pub(super) fn read_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        request: &ReadFile,
+    ) -> Result<ReadFileResponse, WapError> {
+        let path = restored(secrets, &request.path, "path")?;
+        let veil = Veil::new(&self.inner, secrets, call, Some(&path));
+        self.check_visible(call, secrets, &path)?;
+        // The numbers come last: in front of the lines they would hide what a secret looks like.
+        let plain = ReadFile { path: path.clone(), line_numbers: None, ..request.clone() };
+        let read = self.inner.read_file(call, &plain).map_err(|error| veil.all(error))?;
+        // A symlink with a harmless name may lead to such a file.
+        if read.metadata.path != path {
+            self.check_visible(call, secrets, &read.metadata.path).map_err(|_| refusal(&request.path))?;
+        }
+        let ReadFileResponse { content, metadata, version, warnings, .. } = read;
+        let is_cut = read.is_truncated && !content.ends_with('\n');
+        let content = if is_cut { without_cut_end(&content) } else { &content };
+        // The output of a command has a gap where it was cut.
+        let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
+        let content = if is_output { without_cut_words(content) } else { Cow::Borrowed(content) };
+        let masked = veil.excerpt(&content, request.start_line.unwrap_or(1));
+        let mut warnings = veil.all(warnings);
+        if matches!(masked, Cow::Owned(_)) {
+            warnings.push(MASKED.to_owned());
+        }
+        let response = ReadFileResponse {
+            content: masked.into_owned(),
+            metadata: veil.all(metadata),
+            version,
+            warnings,
+            is_truncated: read.is_truncated,
+            total_lines: read.total_lines,
+            returned_lines: read.returned_lines,
+        };
+        Ok(response.with_line_numbers(request))
+    }
+
+    pub(super) fn explore_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        let path = restored(secrets, &request.path, "path")?;
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let listed = self.inner.explore_files(call, &ExploreFiles { path, ..request.clone() });
+        let mut listed = listed.map_err(|error| veil.all(error))?;
+        let count = listed.files.len();
+        let mut looked_at = 0;
+        listed.files.retain(|file| {
+            if file.is_directory {
+                return true;
+            }
+            match self.withheld.verdict(&file.path) {
+                Verdict::Visible => true,
+                Verdict::LeftOut => false,
+                Verdict::IfSecret => {
+                    looked_at += 1;
+                    looked_at <= MOST_LOOKED_AT && !self.is_withheld(call, secrets, &file.path)
+                }
+            }
+        });
+        let left_out = count - listed.files.len();
+        if left_out > 0 {
+            listed.total_found -= left_out as u64;
+            listed.warnings.push(warning(left_out));
+        }
+        Ok(veil.all(listed))
+    }
+
+    pub(super) fn states_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let paths: Vec<String> =
+            paths.iter().map(|path| restored(secrets, path, "path")).collect::<Result<_, _>>()?;
+        let states = self.inner.file_states(call, &paths, since).map_err(|error| veil.all(error))?;
+        Ok(veil.all(states))
+    }
+}

@@ -1,0 +1,88 @@
+//! Running commands.
+
+use std::sync::Arc;
+
+use wap_core::{
+    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, OutputStream, StopProcess,
+    StopProcessResponse, WapError, Workspace,
+};
+
+use super::veil::Veil;
+use super::{PlaceholderWorkspace, restored};
+use crate::{Secrets, StreamMask};
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    pub(super) fn run_masked(
+        &self,
+        secrets: &Arc<Secrets>,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        let mut restored_request = request.clone();
+        restored_request.command = restored(secrets, &request.command, "command")?;
+        // Without what the request says itself: a model must not choose what the journal keeps.
+        restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
+        if let Some(folder) = &mut restored_request.working_directory {
+            *folder = restored(secrets, folder, "workingDirectory")?;
+        }
+        for value in restored_request.environment.iter_mut().flat_map(|variables| variables.values_mut()) {
+            *value = restored(secrets, value, "environment")?;
+        }
+        if let Some(text) = &mut restored_request.ready {
+            *text = restored(secrets, text, "ready")?;
+        }
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let mut masking =
+            MaskedObserver { observer, stdout: StreamMask::new(secrets), stderr: StreamMask::new(secrets) };
+        let ran = self.inner.execute_command(call, &restored_request, &mut masking);
+        masking.finish();
+        ran.map(|ran| veil.all_outputs(ran)).map_err(|error| veil.all_outputs(error))
+    }
+
+    pub(super) fn stop_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        request: &StopProcess,
+    ) -> Result<StopProcessResponse, WapError> {
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let stopped = self.inner.stop_process(call, request);
+        stopped.map(|stopped| veil.all_outputs(stopped)).map_err(|error| veil.all_outputs(error))
+    }
+}
+
+/// Passes masked output on.
+struct MaskedObserver<'a> {
+    observer: &'a mut dyn CommandObserver,
+    stdout: StreamMask,
+    stderr: StreamMask,
+}
+
+impl MaskedObserver<'_> {
+    fn finish(&mut self) {
+        let (stdout, stderr) = (self.stdout.finish(), self.stderr.finish());
+        self.pass(OutputStream::Stdout, &stdout);
+        self.pass(OutputStream::Stderr, &stderr);
+    }
+
+    fn pass(&mut self, stream: OutputStream, masked: &str) {
+        if !masked.is_empty() {
+            self.observer.output(stream, masked.as_bytes());
+        }
+    }
+}
+
+impl CommandObserver for MaskedObserver<'_> {
+    fn started(&mut self, sandbox: &str) {
+        self.observer.started(sandbox);
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        let masked = match stream {
+            OutputStream::Stdout => self.stdout.push(bytes),
+            OutputStream::Stderr => self.stderr.push(bytes),
+        };
+        self.pass(stream, &masked);
+    }
+}

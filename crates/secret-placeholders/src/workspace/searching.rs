@@ -1,0 +1,131 @@
+//! Searching.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use regex::Regex;
+use wap_core::{Call, Limits, QueryType, SearchFiles, SearchFilesResponse, SearchMatch, WapError, Workspace};
+
+use super::veil::{Veil, without_cut_end};
+use super::{PlaceholderWorkspace, not_kept, restored};
+use crate::withheld::warning;
+use crate::{Secrets, markers};
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    pub(super) fn search_masked(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        request: &SearchFiles,
+    ) -> Result<SearchFilesResponse, WapError> {
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        let paths = request.paths.iter().map(|path| restored(secrets, path, "paths"));
+        let query = match request.query_type {
+            QueryType::Literal => secrets.restore(&request.query),
+            QueryType::Regex => {
+                secrets.restore_with(&request.query, |value| Cow::Owned(regex::escape(value)))
+            }
+        };
+        let restored = SearchFiles {
+            paths: paths.collect::<Result<_, _>>()?,
+            query: query.map_err(|error| not_kept(&error, "query"))?.into_owned(),
+            ..request.clone()
+        };
+        let hits = self.inner.search_files(call, &restored).map_err(|error| veil.all(error))?;
+        let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings } = hits;
+        let count = matches.len();
+        let mut withheld: HashMap<String, bool> = HashMap::new();
+        let visible = Visible::of(request);
+        let mut masked = Vec::with_capacity(count);
+        for hits in matches {
+            let is_withheld = *withheld
+                .entry(hits.path.clone())
+                .or_insert_with(|| self.is_withheld(call, secrets, &hits.path));
+            if !is_withheld {
+                masked.extend(mask_match(
+                    &Veil::new(&self.inner, secrets, call, Some(&hits.path)),
+                    &hits,
+                    &visible,
+                ));
+            }
+        }
+        let left_out = withheld.values().filter(|is_withheld| **is_withheld).count();
+        if left_out > 0 {
+            warnings.push(warning(left_out));
+        }
+        Ok(SearchFilesResponse {
+            total_matches: total_matches - (count - masked.len()) as u64,
+            matches: masked,
+            is_truncated,
+            skipped,
+            warnings: veil.all(warnings),
+        })
+    }
+}
+
+/// Decides whether a match is one in the text that a model sees. One within a secret would tell what the secret is, letter
+/// by letter.
+struct Visible {
+    /// `None` if the query has placeholders: the model then asks for a value that it may ask for.
+    query: Option<Regex>,
+}
+
+impl Visible {
+    fn of(request: &SearchFiles) -> Visible {
+        if markers(&request.query).next().is_some() {
+            return Visible { query: None };
+        }
+        let pattern = match request.query_type {
+            QueryType::Literal => regex::escape(&request.query),
+            QueryType::Regex => request.query.clone(),
+        };
+        // A pattern that only the engine understands shows no line with a secret.
+        let nothing = || Regex::new("[^\\s\\S]").expect("matches nothing");
+        Visible { query: Some(Regex::new(&pattern).unwrap_or_else(|_| nothing())) }
+    }
+
+    fn shows(&self, masked: &str) -> bool {
+        self.query.as_ref().is_none_or(|query| query.is_match(masked))
+    }
+}
+
+/// Masks a match with the lines around it; `None` if it lies within a secret.
+fn mask_match<W: Workspace>(
+    veil: &Veil<'_, W>,
+    hits: &SearchMatch,
+    visible: &Visible,
+) -> Option<SearchMatch> {
+    let SearchMatch { line, context_before, context_after, match_text, .. } = hits;
+    let lines: Vec<&str> = context_before
+        .iter()
+        .chain([match_text])
+        .chain(context_after)
+        .map(|line| {
+            let is_cut = line.len() >= Limits::MAX_MATCH_CHARACTERS
+                && line.chars().count() >= Limits::MAX_MATCH_CHARACTERS;
+            if is_cut { without_cut_end(line) } else { line }
+        })
+        .collect();
+    let first = i64::try_from(*line).unwrap_or(i64::MAX).saturating_sub(context_before.len() as i64);
+    let text = lines.join("\n");
+    let masked = match veil.excerpt(&text, first) {
+        Cow::Borrowed(_) if lines[context_before.len()].len() == match_text.len() => {
+            return Some(SearchMatch { path: veil.text(&hits.path).into_owned(), ..hits.clone() });
+        }
+        masked => masked,
+    };
+    let mut masked = masked.split('\n').map(str::to_owned);
+    let context_before: Vec<String> = masked.by_ref().take(context_before.len()).collect();
+    let masked_match = masked.next().unwrap_or_default();
+    if masked_match != *match_text && !visible.shows(&masked_match) {
+        return None;
+    }
+    let path = veil.text(&hits.path).into_owned();
+    Some(SearchMatch {
+        path,
+        line: *line,
+        match_text: masked_match,
+        context_before,
+        context_after: masked.collect(),
+    })
+}

@@ -1,0 +1,9 @@
+//! Tests of `secret-placeholders` through its public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod corpus;
+mod keys;
+mod masking;
+mod over_workspace;
+mod properties;
+mod store;

@@ -1,0 +1,92 @@
+//! The texts that are replaced, and the form of a placeholder.
+
+use std::sync::Arc;
+
+use secret_placeholders::{Marker, MemoryStore, Secrets, StreamMask};
+
+pub(crate) fn secrets() -> Secrets {
+    Secrets::open(MemoryStore::default()).unwrap()
+}
+
+pub(crate) fn token() -> String {
+    ["npm", "_", &"a1B2c3D4e5F6".repeat(3)].concat()
+}
+
+#[test]
+fn the_same_value_has_the_same_placeholder_wherever_it_stands() {
+    let secrets = secrets();
+    let password = ["hunter", "2hunter", "2"].concat();
+    let assigned = format!("password = \"{password}\"\n");
+    assert_eq!(secrets.mask(&assigned), "password = \"⟦secret:password-assignment:1⟧\"\n");
+    let elsewhere = format!("login with {password} or {}", token());
+    assert_eq!(secrets.mask(&elsewhere), "login with ⟦secret:password-assignment:1⟧ or ⟦secret:npm-token:1⟧");
+}
+
+#[test]
+fn a_text_like_a_placeholder_is_data_and_comes_back() {
+    let secrets = secrets();
+    let text = format!("⟦secret:npm-token:1⟧ ⟦secret:npm-token:0⟧ {}", token());
+    let masked = secrets.mask(&text).into_owned();
+    assert_eq!(masked, "⟦secret:literal:1⟧ ⟦secret:literal:2⟧ ⟦secret:npm-token:1⟧");
+    assert_eq!(secrets.restore(&masked).unwrap(), text);
+    assert_eq!(secrets.mask_rest(&masked), masked);
+}
+
+#[test]
+fn an_unknown_placeholder_is_left_and_one_without_a_value_is_refused() {
+    let secrets = secrets();
+    assert_eq!(secrets.restore("a ⟦secret:npm-token:7⟧").unwrap(), "a ⟦secret:npm-token:7⟧");
+    let refused = secrets.restore("a ⟦secret:npm-token:0⟧").unwrap_err();
+    insta::assert_snapshot!(refused, @"the value of ⟦secret:npm-token:0⟧ was not kept, so it cannot be put back; leave its line as it is");
+}
+
+#[test]
+fn only_one_text_means_a_placeholder() {
+    for text in ["⟦secret:a-1:12⟧", "⟦secret:a:0⟧"] {
+        assert_eq!(Marker::parse(text).unwrap().to_string(), text);
+    }
+    for text in [
+        "⟦secret:a:01⟧",
+        "⟦secret:A:1⟧",
+        "⟦secret::1⟧",
+        "⟦secret:a:⟧",
+        "⟦secret:a:1",
+        "⟦secret:a:1234567890⟧",
+        " ⟦secret:a:1⟧",
+    ] {
+        assert_eq!(Marker::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_secret_in_two_pieces_of_a_stream_is_found() {
+    let (secrets, token) = (Arc::new(secrets()), token());
+    let text = format!("begin\nkey {token} end\nlast {token}");
+    for cut in 0..=text.len() {
+        let mut stream = StreamMask::new(&secrets);
+        let mut visible = stream.push(&text.as_bytes()[..cut]);
+        visible.push_str(&stream.push(&text.as_bytes()[cut..]));
+        visible.push_str(&stream.finish());
+        assert_eq!(visible, "begin\nkey ⟦secret:npm-token:1⟧ end\nlast ⟦secret:npm-token:1⟧");
+    }
+}
+
+#[test]
+fn a_folder_full_of_secrets_leaves_none_out() {
+    let secrets = secrets();
+    let all: String = (0..11_000).map(|number| format!("npm_{number:036}\n")).collect();
+    let masked = secrets.mask(&all).into_owned();
+    assert!(!masked.contains("npm_"));
+    assert!(masked.contains("⟦secret:npm-token:10000⟧") && masked.contains("⟦secret:npm-token:0⟧"));
+    assert!(secrets.restore(&masked).is_err(), "a value that is lost must not be overwritten");
+}
+
+#[test]
+fn nothing_prints_the_values() {
+    let secrets = secrets();
+    let token = token();
+    let _ = secrets.mask(&token);
+    assert_eq!(format!("{secrets:?}"), "Secrets { .. }");
+    let stream = StreamMask::new(&Arc::new(secrets));
+    assert!(!format!("{stream:?}").contains(&token));
+}
