@@ -72,7 +72,7 @@ pub struct NewSession<'a> {
     /// Sentences about the surroundings of commands, for the rules of the first message; not used in the dialect
     /// [`Dialect::CodingAgent`].
     pub surroundings: &'a [String],
-    /// The work that the session goes on with; `None` for one that begins anew.
+    /// The work that the session continues; `None` for one that begins anew.
     pub handover: Option<&'a Handover>,
 }
 

@@ -40,7 +40,7 @@ pub struct Session {
     /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The work that this session goes on with, which its first message shows; `None` for one that begins anew.
+    /// The work that this session continues, which its first message shows; `None` for one that begins anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
     /// The user's review of the last reply, which the next outbox shows; empty without one.
@@ -92,7 +92,7 @@ pub struct Session {
     pub held: Option<HeldReply>,
 }
 
-/// The work of another conversation that a session goes on with.
+/// The work of another conversation that a session continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Handover {

@@ -135,7 +135,7 @@ pub(crate) struct NewTask {
     pub(crate) budget: Option<u32>,
     /// The most characters of one paste, if the user chose it.
     pub(crate) paste_characters: Option<u32>,
-    /// The conversation whose work it goes on with.
+    /// The conversation whose work it continues.
     pub(crate) from: Option<String>,
 }
 

@@ -27,7 +27,7 @@ fn section(answers: &[String]) -> String {
     text
 }
 
-/// Writes the work that a session goes on with, into its first message.
+/// Writes the work that a session continues, into its first message.
 pub(super) fn write_handover(out: &mut String, session: &Session) {
     if let Some(handover) = session.handover.as_ref().filter(|_| session.sequence_number == 1) {
         out.push_str(&format!("\n{WORK}\n"));

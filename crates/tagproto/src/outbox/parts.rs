@@ -33,7 +33,7 @@ pub struct OutboxParts {
     pub results: Vec<CommandResult>,
     /// The requested files.
     pub files: Vec<ShownFile>,
-    /// The work that the session goes on with; empty without any.
+    /// The work that the session continues; empty without any.
     pub work: String,
     /// The user's review of the last reply; empty without one.
     pub review: String,

@@ -19,7 +19,7 @@ pub(super) const FILES: &str = "## Requested File Contents";
 /// The heading of the sentences about the surroundings of commands, behind the rules.
 pub(super) const SURROUNDINGS: &str = "SURROUNDINGS";
 
-/// The heading of the work that a session goes on with.
+/// The heading of the work that a session continues.
 pub(super) const WORK: &str = "## Work So Far";
 
 /// The heading of the user's review of the last reply.

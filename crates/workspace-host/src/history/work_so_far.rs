@@ -1,4 +1,4 @@
-//! The work of a conversation as text, for a session that goes on with it.
+//! The work of a conversation as text, for a session that continues it.
 
 use std::fmt::Write;
 

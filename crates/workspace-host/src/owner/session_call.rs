@@ -125,7 +125,7 @@ pub struct CreateSession {
     /// Sentences about the surroundings of commands.
     #[serde(default)]
     pub surroundings: Vec<String>,
-    /// The conversation whose work the session goes on with: a session, or a client as the log names it.
+    /// The conversation whose work the session continues: a session, or a client as the log names it.
     #[serde(default)]
     pub from: Option<String>,
 }

@@ -120,7 +120,7 @@ fn real_steps(
         .iter()
         .map(|carried| {
             let step = carried.step;
-            let of_step = changes.iter().filter(|change| change.step == step);
+            let mut of_step = changes.iter().filter(|change| change.step == step);
             match &carried.request {
                 StepRequest::Command(command) => {
                     let effects: Result<Vec<FileStep>, _> =
@@ -137,7 +137,7 @@ fn real_steps(
                         StepEffect::File(file) => file.note.clone(),
                         StepEffect::Command(_) => None,
                     });
-                    let file = match of_step.last() {
+                    let file = match of_step.next_back() {
                         Some(change) => difference(journal, change).map_err(failed)?,
                         None => FileStep { path: change.path().to_owned(), ..FileStep::default() },
                     };

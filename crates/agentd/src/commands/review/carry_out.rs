@@ -19,10 +19,9 @@ pub(crate) fn carry_out(common: &CommonOptions, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let unreadable = |why: String| Failure::new(Exit::Usage, format!("the request cannot be read: {why}"));
     let mut request = Vec::new();
-    let most = u64::try_from(Limits::MAX_MESSAGE_BYTES).unwrap_or(u64::MAX);
     std::io::stdin()
         .lock()
-        .take(most)
+        .take(Limits::MAX_MESSAGE_BYTES)
         .read_to_end(&mut request)
         .map_err(|error| unreadable(error.to_string()))?;
     let request: CarryOut =
