@@ -37,7 +37,7 @@ pub use setup::{setup, setup_outside, setup_workflows};
 pub use snapshot_references::unreferenced_snapshots;
 pub use soak::{
     soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_hostile, soak_journal,
-    soak_loop, soak_serve,
+    soak_loop, soak_review, soak_serve,
 };
 pub use step::Step;
 pub use test_failures::TestFailures;

@@ -140,6 +140,12 @@ enum SoakAlone {
         #[arg(long, default_value_t = 50)]
         runs: u32,
     },
+    /// Reviews of a proposal whose process is killed at random moments.
+    Review {
+        /// The number of rounds, of three kills each.
+        #[arg(long, default_value_t = 34)]
+        rounds: u32,
+    },
     /// Every tool, transport and reader with inputs of hostile sizes and shapes, in processes of 256 MB.
     Hostile {
         /// For how long.
@@ -245,6 +251,7 @@ fn main() -> ExitCode {
             xtask::soak_cocode(&root(), runs, log_megabytes)
         }
         Task::Soak { alone: Some(SoakAlone::Codali { runs }), .. } => xtask::soak_codali(&root(), runs),
+        Task::Soak { alone: Some(SoakAlone::Review { rounds }), .. } => xtask::soak_review(&root(), rounds),
         Task::Soak { alone: Some(SoakAlone::Loop { runs }), .. } => xtask::soak_loop(&root(), runs),
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)

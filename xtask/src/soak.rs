@@ -178,6 +178,22 @@ pub fn soak_loop(root: &Path, runs: u32) -> Result<(), TaskError> {
         .map(|_| ())
 }
 
+/// Kills `agentd review` with `kill -9` at random moments of drafting, trying and landing, and checks after each that no draft
+/// is lost and that the landing is whole or absent. A round has three kills.
+///
+/// # Errors
+///
+/// Those of the test run.
+pub fn soak_review(root: &Path, rounds: u32) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "review::crashes::"];
+    let arguments = [&arguments[..], &["--nocapture"]].concat();
+    Step::cargo("soak review", &arguments)
+        .variable("REVIEW_CRASH_ROUNDS", &rounds.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}
+
 /// Has every tool over every transport and every reader of a text go through inputs of hostile sizes and shapes, again and
 /// again, in processes of 256 MB.
 ///

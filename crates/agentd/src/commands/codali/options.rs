@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::docdex::DocdexOptions;
+use crate::commands::review::options::ReviewPolicyOption;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -80,6 +81,8 @@ pub(crate) struct FlowOptions {
     pub test: Option<String>,
     #[command(flatten)]
     pub sources: SourceOptions,
+    #[command(flatten)]
+    pub review: ReviewPolicyOption,
 }
 
 /// The programs that are the agents: commands of the user's shell, with the prompt on standard input and the reply on standard

@@ -115,7 +115,8 @@ impl Running<'_> {
             deterministic: false,
             peer: None,
         };
-        let engine = SessionEngine { common, console, sessions, id, form, cancel };
+        let review = options.review.review;
+        let engine = SessionEngine { common, console, sessions, id, form, review, cancel };
         let (begun, view) = (Instant::now(), FlowView::new(console));
         let flow = Flow {
             settings,

@@ -10,6 +10,7 @@ use workspace_host::homes::HomeUse;
 use super::{PROJECT, TASK, failed, say, title, write_files};
 use crate::commands::codali::options::{AgentOptions, FlowOptions, LimitOptions, SourceOptions};
 use crate::commands::codali::run;
+use crate::commands::review::options::ReviewPolicyOption;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Outcome};
 use crate::views::console::Console;
@@ -83,6 +84,7 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
 
 fn options(program: String) -> FlowOptions {
     FlowOptions {
+        review: ReviewPolicyOption::default(),
         task: vec![TASK.to_owned()],
         resume: None,
         agents: AgentOptions {

@@ -8,9 +8,10 @@ use crate::review::sessions::waiting;
 
 const LANDED: &str = "ONE\ntwo\nthree\nfour\nFIVE\nsix\nSEVEN\n";
 
-/// The factor by which the number of rounds is raised.
-fn soak_factor() -> u32 {
-    std::env::var("SOAK_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
+/// The number of rounds, of three kills each.
+fn rounds() -> u32 {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    number("REVIEW_CRASH_ROUNDS").unwrap_or_else(|| 3 * number("SOAK_FACTOR").unwrap_or(1))
 }
 
 /// Starts a command and kills it after a while, unless it has ended by then.
@@ -29,7 +30,7 @@ fn is_pending(project: &Project) -> bool {
 
 #[test]
 fn every_landing_is_whole_or_absent() {
-    for round in 0..3 * soak_factor() {
+    for round in 0..rounds() {
         let (project, id, mut daemon) = waiting();
         daemon.kill();
         let before = project.read("a.txt");

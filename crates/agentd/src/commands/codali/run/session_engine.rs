@@ -8,11 +8,12 @@ use tagproto::{
 };
 use wap_core::CancelFlag;
 use workspace_host::{
-    AppliedReply, ApplyReply, ReopenSession, SessionRefusal, SessionReply, SharedSessions, TouchedBy,
-    touched_paths,
+    AppliedReply, ApplyReply, ReopenSession, ReviewPolicy, SessionRefusal, SessionReply, SharedSessions,
+    TouchedBy, touched_paths,
 };
 
 use crate::commands::codali::responding::{Responding, ResponseForm};
+use crate::commands::review::waiting::{Reviewed, reviewed};
 use crate::commands::session::execute;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
@@ -29,14 +30,40 @@ pub(super) struct SessionEngine<'a> {
     pub(super) sessions: &'a SharedSessions,
     pub(super) id: SessionId,
     pub(super) form: ResponseForm<'a>,
+    /// The builder's edits that wait for a person.
+    pub(super) review: ReviewPolicy,
     pub(super) cancel: &'a CancelFlag,
 }
 
 impl SessionEngine<'_> {
     /// Executes a reply to the message of this number. One that was executed before is answered from the record.
     fn execute(&self, run: u32, text: &str) -> Result<Result<AppliedReply, SessionRefusal>, EngineError> {
+        execute(self.console, self.sessions, &self.request(run, text), self.cancel).map_err(engine_error)
+    }
+
+    /// Waits until a person has reviewed a reply of the builder's, if the user wants that.
+    fn await_review(&self, run: u32, text: &str) -> Result<(), EngineError> {
+        let items = read_in(text, Strictness::Repair, Dialect::Agentd).items;
+        let is_reviewed = match self.review {
+            ReviewPolicy::None => false,
+            ReviewPolicy::All => true,
+            ReviewPolicy::Commands => items.iter().any(|item| item.kind() == BlockKind::RunCommand),
+        };
+        if !is_reviewed {
+            return Ok(());
+        }
+        let request = self.request(run, text);
+        match reviewed(self.console, self.sessions, &request, self.cancel).map_err(engine_error)? {
+            Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+            Reviewed::Cancelled => {
+                Err(engine_error(Failure::new(Exit::Interrupted, "stopped during a review")))
+            }
+        }
+    }
+
+    fn request(&self, run: u32, text: &str) -> ApplyReply {
         let reply_to = ReplyTo { session: self.id, sequence: run };
-        let request = ApplyReply {
+        ApplyReply {
             reply: SessionReply {
                 session: self.id,
                 // First: whatever the builder quotes, it answers this message.
@@ -48,8 +75,7 @@ impl SessionEngine<'_> {
             answering: run,
             confirmed: false,
             timeout: self.common.command_timeout(),
-        };
-        execute(self.console, self.sessions, &request, self.cancel).map_err(engine_error)
+        }
     }
 
     /// Executes a reply of the program itself, which is not refused.
@@ -77,6 +103,7 @@ impl FlowEngine for SessionEngine<'_> {
     }
 
     fn apply(&self, run: u32, text: &str) -> Result<Applied, EngineError> {
+        self.await_review(run, text)?;
         match self.execute(run, text)? {
             Ok(applied) => {
                 let results = applied.results.into_iter().map(edit_result).collect();
