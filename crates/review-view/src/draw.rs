@@ -61,13 +61,15 @@ fn title_line(view: &ReviewView, frame: &mut Frame<'_>, area: Rect) {
         let proposal = &opened.proposal;
         let (taken, all) = view.taken_steps();
         let comments = opened.draft.comments.len();
+        let comments = match comments {
+            0 => String::new(),
+            1 => " · 1 comment".to_owned(),
+            count => format!(" · {count} comments"),
+        };
         text = format!(
-            "#{} {}  {} · {taken} of {all} steps taken",
-            proposal.id, proposal.subject, proposal.front_end
+            "#{}  {taken} of {all} steps taken{comments} · {} · {}",
+            proposal.id, proposal.front_end, proposal.subject
         );
-        if comments > 0 {
-            text.push_str(&format!(" · {} comment{}", comments, if comments == 1 { "" } else { "s" }));
-        }
     }
     let line = fitted(&text, usize::from(area.width));
     frame.render_widget(Paragraph::new(Line::styled(line, view.palette.title())), area);
@@ -133,7 +135,7 @@ fn footer_lines(view: &ReviewView, frame: &mut Frame<'_>, area: Rect) {
     match &view.mode {
         Mode::Confirm(decision) => put(frame, lower, &question(view, *decision), palette.strong()),
         _ => {
-            let keys = "j/k move  space take  n comment  t try  l land  b send back  tab next  ? help  q quit";
+            let keys = "j/k move  space take  n comment  t try  l land  b back  tab next  ? help  q quit";
             put(frame, lower, keys, palette.faint());
         }
     }

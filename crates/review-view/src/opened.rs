@@ -1,7 +1,7 @@
 //! The proposal that is looked at: its draft, its rows and the cursor.
 
 use change_review::{
-    Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, Tried,
+    Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, StepOutcome, Tried,
 };
 
 use crate::choice::{self, hunks};
@@ -127,8 +127,9 @@ impl Opened {
         (step.map(|step| step.step), hunk)
     }
 
-    /// Returns the stop that the cursor is at or behind.
+    /// Returns the stop that the cursor is at or behind; `None` outside of all steps.
     pub(crate) fn stop(&self) -> Option<Stop> {
+        self.row()?.step?;
         let after = self.rows.stops.partition_point(|stop| stop.row <= self.cursor);
         self.rows.stops.get(after.saturating_sub(1)).copied()
     }
@@ -154,6 +155,21 @@ impl Opened {
     /// Returns the row of the cursor.
     pub(crate) fn row(&self) -> Option<Row> {
         self.rows.all.get(self.cursor).copied()
+    }
+
+    /// Moves to the outcome of the last trial: to the first step that failed, or else to the last command.
+    pub(crate) fn move_to_outcome(&mut self) {
+        let outcomes = self.tried.as_ref().map(|tried| tried.steps.as_slice()).unwrap_or_default();
+        let row = |wanted: &dyn Fn(&StepOutcome) -> bool, is_last: bool| {
+            let mut rows = self.rows.all.iter().enumerate().filter(|(_, row)| {
+                matches!(row.kind, RowKind::Outcome(index) if outcomes.get(index as usize).is_some_and(wanted))
+            });
+            let found = if is_last { rows.next_back() } else { rows.next() };
+            found.map(|(row, _)| row)
+        };
+        let failed = row(&|outcome| !outcome.success && !outcome.is_left_out, false);
+        let wanted = failed.or_else(|| row(&|outcome| outcome.exit_code.is_some(), true));
+        self.cursor = wanted.unwrap_or(self.cursor);
     }
 
     /// Takes what the cursor is at, or leaves it out.

@@ -69,6 +69,8 @@ pub(crate) struct RunningTrial {
     /// True if the user wants to land the choice.
     pub(crate) lands: bool,
     pub(crate) is_stopped: bool,
+    /// The row of the cursor when it began: if it has moved on since, it stays.
+    pub(crate) cursor: usize,
 }
 
 impl ReviewView {
@@ -115,6 +117,7 @@ impl ReviewView {
             Event::Decided { id, outcome } => return self.decided(id, outcome),
             Event::Failed(why) => {
                 self.opening = None;
+                self.is_refused = false;
                 self.complain(why);
             }
         }
@@ -263,7 +266,7 @@ impl ReviewView {
             return Vec::new();
         }
         self.notice = None;
-        self.trial = Some(RunningTrial { id, lands, is_stopped: false });
+        self.trial = Some(RunningTrial { id, lands, is_stopped: false, cursor: opened.cursor });
         vec![Request::Try { id, selection }]
     }
 
@@ -288,9 +291,14 @@ impl ReviewView {
             _ => format!("tried: {failed} steps failed, {done} succeeded"),
         };
         self.notice = Some(Notice { text, is_bad: failed > 0 });
+        let is_browsing = self.mode == Mode::Browse;
         let Some(opened) = self.opened_of(id) else { return Vec::new() };
         opened.tried = Some(tried);
+        let has_stayed = running.is_some_and(|trial| trial.cursor == opened.cursor);
         opened.rebuild();
+        if is_browsing && has_stayed {
+            opened.move_to_outcome();
+        }
         // The choice may have changed while it was tried.
         let is_what_lands = !needs_a_trial(
             &opened.draft.selection,

@@ -110,7 +110,7 @@ fn a_choice_with_a_command_is_tried_before_it_lands_and_asked_about_again() {
 #[test]
 fn a_choice_that_changed_after_its_trial_is_tried_again() {
     let mut host = host();
-    host.keys("tj l");
+    host.keys("tgj l");
     let trials = host.done.iter().filter(|request| matches!(request, Request::Try { .. })).count();
     assert_eq!(trials, 2);
     // As it was tried, it is not tried a third time.
