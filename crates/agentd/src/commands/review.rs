@@ -1,7 +1,10 @@
 //! `agentd review`: the queue of changes that wait for a person.
 
 pub(crate) mod asking;
+pub(crate) mod at_terminal;
+mod decision;
 pub(crate) mod options;
+mod plain;
 mod shown;
 pub(crate) mod waiting;
 
@@ -18,6 +21,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
+use crate::views::screen;
 
 /// Lists the queue, shows a proposal, or decides on it.
 pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewOptions) -> Outcome {
@@ -27,7 +31,18 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         return Ok(Exit::Done);
     }
     let cancel = cancel_flag()?;
-    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
+    let form = form(console, options);
+    // A view stays for long, so that other processes have to be served meanwhile.
+    let stays = form != Form::Printed;
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), stays)?;
+    match form {
+        Form::Filled => {
+            at_terminal::review_at_terminal(console, &sessions, options.id, &cancel)?;
+            return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
+        }
+        Form::Plain => return plain::review_plainly(console, &sessions, options.id, &cancel),
+        Form::Printed => {}
+    }
     let Some(id) = options.id else {
         let mut all = sessions.call(&ListProposals, &cancel)?;
         all.retain(|proposal| options.all || proposal.is_pending);
@@ -58,6 +73,27 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         shown::proposal(console, &shown);
     }
     Ok(Exit::Done)
+}
+
+/// The form in which the queue is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A view that fills the terminal.
+    Filled,
+    /// Questions, line by line.
+    Plain,
+    /// Printed once.
+    Printed,
+}
+
+fn form(console: Console, options: &ReviewOptions) -> Form {
+    if options.plain {
+        return Form::Plain;
+    }
+    if console.json || !options.only_looks() || !screen::is_at_terminal() {
+        return Form::Printed;
+    }
+    if screen::is_dumb() { Form::Plain } else { Form::Filled }
 }
 
 /// Puts the choices and comments of the command line into the draft, and returns the proposal with it.
