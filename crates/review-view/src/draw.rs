@@ -24,6 +24,9 @@ const QUEUE_WIDTH: u16 = 34;
 /// The most rows of the queue above the proposal.
 const QUEUE_ROWS: u16 = 4;
 
+/// The rows that stay visible on each side of the cursor.
+const MARGIN: usize = 5;
+
 const SPINNER: [char; 4] = ['|', '/', '-', '\\'];
 
 /// Draws everything.
@@ -95,17 +98,19 @@ fn opened(view: &mut ReviewView, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// Moves what is visible so that the cursor is, and as much of its hunk as fits.
+/// Moves what is visible so that the cursor is, with a few rows around it, and as much of its hunk as fits.
 fn scroll(opened: &mut Opened, height: usize) {
     let height = height.max(1);
     let rows = opened.rows.all.len();
+    let margin = MARGIN.min(height.saturating_sub(1) / 2);
     let after = opened.rows.stops.partition_point(|stop| stop.row <= opened.cursor);
     let end = opened.rows.stops.get(after).map_or(rows, |stop| stop.row);
     // At the head of a hunk, its lines should be visible, too.
     let is_at_stop = after > 0 && opened.rows.stops[after - 1].row == opened.cursor;
-    let wanted_end = if is_at_stop { end.min(opened.cursor + height - height / 4) } else { opened.cursor + 1 };
-    opened.scroll = opened.scroll.max(wanted_end.saturating_sub(height));
-    opened.scroll = opened.scroll.min(opened.cursor).min(rows.saturating_sub(1));
+    let behind = opened.cursor + 1 + margin;
+    let wanted = if is_at_stop { end.min(opened.cursor + height - height / 4).max(behind) } else { behind };
+    opened.scroll = opened.scroll.max(wanted.min(rows).saturating_sub(height));
+    opened.scroll = opened.scroll.min(opened.cursor.saturating_sub(margin)).min(rows.saturating_sub(1));
 }
 
 fn footer_lines(view: &ReviewView, frame: &mut Frame<'_>, area: Rect) {
