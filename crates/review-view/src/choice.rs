@@ -37,8 +37,7 @@ pub(crate) fn toggle(selection: &mut Selection, steps: &[ProposedStep], index: u
         None => StepVerdict::Take,
         Some(hunk) => {
             let all = hunks(step).iter().map(|hunk| hunk.id.clone());
-            let mut chosen: BTreeSet<HunkId> =
-                all.filter(|id| selection.takes_hunk(step.step, id)).collect();
+            let mut chosen: BTreeSet<HunkId> = all.filter(|id| selection.takes_hunk(step.step, id)).collect();
             if !chosen.remove(&hunk.id) {
                 chosen.insert(hunk.id.clone());
             }
@@ -57,6 +56,10 @@ pub(crate) fn needs_a_trial(selection: &Selection, steps: &[ProposedStep], tried
 }
 
 /// Checks whether the last trial is of this choice, and its overlay is still there.
-pub(crate) fn is_of_this_choice(selection: &Selection, steps: &[ProposedStep], tried: Option<&Tried>) -> bool {
+pub(crate) fn is_of_this_choice(
+    selection: &Selection,
+    steps: &[ProposedStep],
+    tried: Option<&Tried>,
+) -> bool {
     tried.is_some_and(|tried| tried.is_held && tried.selection == selection.normal(steps))
 }

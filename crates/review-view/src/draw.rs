@@ -93,8 +93,7 @@ fn opened(view: &mut ReviewView, frame: &mut Frame<'_>, area: Rect) {
     scroll(opened, usize::from(area.height));
     let painter = RowPainter::new(opened, palette, usize::from(area.width));
     let rows = opened.rows.all.iter().enumerate().skip(opened.scroll).take(usize::from(area.height));
-    let lines: Vec<Line<'_>> =
-        rows.map(|(index, row)| painter.line(*row, index == opened.cursor)).collect();
+    let lines: Vec<Line<'_>> = rows.map(|(index, row)| painter.line(*row, index == opened.cursor)).collect();
     frame.render_widget(Paragraph::new(lines), area);
 }
 
@@ -121,7 +120,12 @@ fn footer_lines(view: &ReviewView, frame: &mut Frame<'_>, area: Rect) {
         frame.render_widget(Paragraph::new(Line::styled(fitted(text, width), style)), area);
     };
     if let Mode::Type(editor, subject) = &view.mode {
-        put(frame, upper, &format!("{}  (Enter saves, Esc cancels)", subject_title(view, *subject)), palette.note());
+        put(
+            frame,
+            upper,
+            &format!("{}  (Enter saves, Esc cancels)", subject_title(view, *subject)),
+            palette.note(),
+        );
         return type_line(editor.text(), &editor.before_cursor(), frame, lower);
     }
     let spinner = SPINNER[view.ticks % SPINNER.len()];
@@ -158,7 +162,8 @@ fn question(view: &ReviewView, decision: Decision) -> String {
 fn subject_title(view: &ReviewView, subject: Subject) -> String {
     let step = |index: usize| {
         let opened = view.opened.as_ref();
-        let title = opened.and_then(|opened| opened.proposal.steps.get(index)).map(|step| step.title.as_str());
+        let title =
+            opened.and_then(|opened| opened.proposal.steps.get(index)).map(|step| step.title.as_str());
         title.unwrap_or_default().to_owned()
     };
     match subject {

@@ -87,7 +87,8 @@ fn is_marked(text: &str) -> bool {
     head.lines().take(MARKED_LINES).any(|line| {
         let line = line.trim_start();
         // A mark stands in a comment; a text about generated files does not begin with one.
-        let is_comment = ["//", "#", "/*", "*", "--", "<!--", ";", "%"].iter().any(|sign| line.starts_with(sign));
+        let is_comment =
+            ["//", "#", "/*", "*", "--", "<!--", ";", "%"].iter().any(|sign| line.starts_with(sign));
         let small = line.to_ascii_lowercase();
         is_comment && MARKS.iter().any(|mark| small.contains(mark))
     })

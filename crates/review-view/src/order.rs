@@ -46,7 +46,9 @@ impl Order {
                 StepEffect::File(file) => usize::from(is_test(&file.path)),
                 StepEffect::Command(_) => 2,
             }),
-            Order::Path => indexes.sort_by_key(|index| (steps[*index].path().is_none(), steps[*index].path())),
+            Order::Path => {
+                indexes.sort_by_key(|index| (steps[*index].path().is_none(), steps[*index].path()))
+            }
         }
         indexes
     }
@@ -55,5 +57,7 @@ impl Order {
 /// Checks whether a file is one of tests, by the words in its path.
 fn is_test(path: &str) -> bool {
     let words = path.split(|character: char| !character.is_ascii_alphanumeric());
-    words.into_iter().any(|word| matches!(word, "test" | "tests" | "spec" | "specs" | "Test" | "Tests" | "testdata"))
+    words
+        .into_iter()
+        .any(|word| matches!(word, "test" | "tests" | "spec" | "specs" | "Test" | "Tests" | "testdata"))
 }

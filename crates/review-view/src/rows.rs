@@ -148,7 +148,8 @@ pub(crate) fn rows(
     }
     if let Some(tried) = tried.filter(|tried| !tried.files.is_empty()) {
         rows.all.push(Row { step: None, kind: RowKind::TrialFiles });
-        let files = (0..tried.files.len()).map(|file| Row { step: None, kind: RowKind::TrialFile(small(file)) });
+        let files =
+            (0..tried.files.len()).map(|file| Row { step: None, kind: RowKind::TrialFile(small(file)) });
         rows.all.extend(files);
     }
     rows

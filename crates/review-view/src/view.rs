@@ -300,11 +300,8 @@ impl ReviewView {
             opened.move_to_outcome();
         }
         // The choice may have changed while it was tried.
-        let is_what_lands = !needs_a_trial(
-            &opened.draft.selection,
-            &opened.proposal.steps,
-            opened.tried.as_ref(),
-        );
+        let is_what_lands =
+            !needs_a_trial(&opened.draft.selection, &opened.proposal.steps, opened.tried.as_ref());
         if running.is_some_and(|trial| trial.lands) && is_what_lands && self.mode == Mode::Browse {
             self.mode = Mode::Confirm(Decision::Land);
         }

@@ -15,6 +15,7 @@ use workspace_host::{
     TryProposal, WorkspacePaths,
 };
 
+use crate::commands::review::at_terminal::{Ends, review_at_terminal};
 use crate::commands::review::options::{CommentOption, ReviewOptions, StepChoice};
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -37,7 +38,7 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
     let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), stays)?;
     match form {
         Form::Filled => {
-            at_terminal::review_at_terminal(console, &sessions, options.id, &cancel)?;
+            review_at_terminal(console, &sessions, options.id, Ends::WithTheUser, &cancel)?;
             return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
         }
         Form::Plain => return plain::review_plainly(console, &sessions, options.id, &cancel),

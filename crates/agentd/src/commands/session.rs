@@ -387,10 +387,12 @@ impl Loop<'_> {
             match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
                 Asked::Execute => Ok(()),
                 Asked::Refused(refusal) => Err(refusal),
-                Asked::Queue { opens_view } => match reviewed(console, sessions, &request, opens_view, cancel)? {
-                    Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
-                    Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
-                },
+                Asked::Queue { opens_view } => {
+                    match reviewed(console, sessions, &request, opens_view, cancel)? {
+                        Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+                        Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
+                    }
+                }
             };
         let applied = match wanted {
             Ok(()) => execute(console, sessions, &request, cancel)?,

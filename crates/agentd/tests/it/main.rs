@@ -8,6 +8,7 @@ mod exit_codes;
 mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile_table;
+mod review;
 mod server;
 mod session;
 mod shell_help;

@@ -39,11 +39,8 @@ impl<'a> RowPainter<'a> {
             _ => None,
         });
         let digits = most.max().unwrap_or(0).to_string().len().max(FEWEST_DIGITS);
-        let is_trial_current = is_of_this_choice(
-            &opened.draft.selection,
-            &opened.proposal.steps,
-            opened.tried.as_ref(),
-        );
+        let is_trial_current =
+            is_of_this_choice(&opened.draft.selection, &opened.proposal.steps, opened.tried.as_ref());
         RowPainter { opened, palette, width, digits, is_trial_current }
     }
 
@@ -103,7 +100,8 @@ impl<'a> RowPainter<'a> {
             (RowKind::Gap, _) => plain("  ⋮", palette.faint()),
             (RowKind::Line(line), Some(step)) => self.file_line(line, step),
             (RowKind::Folded(lines), _) => {
-                let text = format!("  … {lines} changed lines of a generated or lock file  (Enter shows them)");
+                let text =
+                    format!("  … {lines} changed lines of a generated or lock file  (Enter shows them)");
                 plain(&text, palette.faint())
             }
             (RowKind::Effect(index), Some(step)) => match effect(step, index) {
@@ -159,8 +157,7 @@ impl<'a> RowPainter<'a> {
         let is_taken = self.opened.draft.selection.takes_hunk(step.step, &hunk.id);
         let mark = if is_taken { "[x]" } else { "[ ]" };
         let left_out = if is_taken { "" } else { "  left out" };
-        let text =
-            format!("  {mark} hunk {} of {}, line {}{left_out}", index + 1, all.len(), hunk.new_first);
+        let text = format!("  {mark} hunk {} of {}, line {}{left_out}", index + 1, all.len(), hunk.new_first);
         Painted { fixed: vec![(text, self.palette.title())], text: "", style: Style::new() }
     }
 

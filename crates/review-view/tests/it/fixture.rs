@@ -131,7 +131,10 @@ impl Host {
     }
 
     pub(crate) fn kept(&mut self, id: ProposalId) -> &mut Kept {
-        self.proposals.iter_mut().find(|kept| kept.proposal.id == id).expect("the view knows listed ones only")
+        self.proposals
+            .iter_mut()
+            .find(|kept| kept.proposal.id == id)
+            .expect("the view knows listed ones only")
     }
 
     pub(crate) fn answer_all(&mut self) {
@@ -197,7 +200,9 @@ impl Host {
                 StepOutcome { step: step.step, is_left_out, success: !is_left_out, ..StepOutcome::default() };
             match (&step.effect, is_left_out) {
                 (_, true) => StepOutcome { summary: "left out".to_owned(), ..outcome },
-                (StepEffect::File(file), _) => StepOutcome { summary: format!("wrote {}", file.path), ..outcome },
+                (StepEffect::File(file), _) => {
+                    StepOutcome { summary: format!("wrote {}", file.path), ..outcome }
+                }
                 (StepEffect::Command(_), _) => StepOutcome {
                     success: exit_code == 0,
                     summary: format!("exit code {exit_code}"),
@@ -239,4 +244,3 @@ impl Host {
         screen
     }
 }
-

@@ -4,10 +4,14 @@ use review_view::is_generated;
 
 #[test]
 fn lock_files_and_generated_files_are_known_by_name_or_mark() {
-    for path in ["Cargo.lock", "a/yarn.lock", "web/go.sum", "x.min.js", "X.MIN.CSS", "api.pb.go", "vendor/a.c"] {
+    for path in
+        ["Cargo.lock", "a/yarn.lock", "web/go.sum", "x.min.js", "X.MIN.CSS", "api.pb.go", "vendor/a.c"]
+    {
         assert!(is_generated(path, ""), "{path}");
     }
-    for text in ["# @generated\n", "\n\n<!-- Automatically generated -->", "// Code generated. DO NOT EDIT.\n"] {
+    for text in
+        ["# @generated\n", "\n\n<!-- Automatically generated -->", "// Code generated. DO NOT EDIT.\n"]
+    {
         assert!(is_generated("file", text), "{text}");
     }
 }

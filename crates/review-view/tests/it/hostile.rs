@@ -39,7 +39,8 @@ fn a_cut_line_scrolls_by_cells() {
 fn a_line_of_ten_megabytes_is_drawn_at_once() {
     let long = "x".repeat(10 << 20);
     let accents = "\u{301}".repeat(5 << 20);
-    let mut host = Host::new(vec![proposal(1, &long, vec![command_step(0, &long), command_step(1, &accents)])]);
+    let mut host =
+        Host::new(vec![proposal(1, &long, vec![command_step(0, &long), command_step(1, &accents)])]);
     host.key(Key::Down);
     let started = Instant::now();
     for _ in 0..50 {

@@ -48,8 +48,10 @@ fn a_comment_is_on_the_lines_of_its_hunk_or_on_the_line_of_the_cursor() {
     host.keys("gnon a step\n");
     let steps = host.kept(USUAL).proposal.steps.clone();
     let comments = host.kept(USUAL).draft.comments.clone();
-    let found: Vec<_> =
-        comments.iter().map(|comment| (comment.text.as_str(), comment.side, comment.position(&steps))).collect();
+    let found: Vec<_> = comments
+        .iter()
+        .map(|comment| (comment.text.as_str(), comment.side, comment.position(&steps)))
+        .collect();
     let lines = |first, last| CommentPosition::Lines { first, last };
     assert_eq!(
         found,

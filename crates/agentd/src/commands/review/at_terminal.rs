@@ -35,6 +35,15 @@ struct Work {
     stop: CancelFlag,
 }
 
+/// When the view ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// When the user quits.
+    WithTheUser,
+    /// When the proposal that it was opened with is decided here, too.
+    WithTheDecision,
+}
+
 /// Shows the queue until the user quits. The decisions are printed then.
 ///
 /// # Errors
@@ -44,6 +53,7 @@ pub(crate) fn review_at_terminal(
     console: Console,
     sessions: &SharedSessions,
     id: Option<ProposalId>,
+    ends_by: Ends,
     cancel: &CancelFlag,
 ) -> Result<(), Failure> {
     let mut screen = Screen::open().map_err(unusable)?;
@@ -59,7 +69,8 @@ pub(crate) fn review_at_terminal(
         scope.spawn(move || host.carry_out_all(scope, &requested));
         let poll = Poll { sessions, cancel, events: sender, looked_at: &looked_at };
         scope.spawn(move || poll.until(&end));
-        let mut shown = Shown { view, requests, trial: None, looked_at: &looked_at, ends: &mut ends };
+        let only = id.filter(|_| ends_by == Ends::WithTheDecision);
+        let mut shown = Shown { view, requests, trial: None, only, looked_at: &looked_at, ends: &mut ends };
         shown.request(first);
         let ran = shown.run(&mut screen, &events, cancel);
         drop(ended);
@@ -91,6 +102,8 @@ struct Shown<'a> {
     requests: Sender<Work>,
     /// The flag that stops the trial that was requested last.
     trial: Option<CancelFlag>,
+    /// The proposal whose decision ends the view.
+    only: Option<ProposalId>,
     /// The proposal that the view shows, for the polls.
     looked_at: &'a Mutex<Option<ProposalId>>,
     /// What came of the decisions.
@@ -119,8 +132,11 @@ impl Shown<'_> {
                 typed = screen.typed(Duration::ZERO)?;
             }
             for event in events.try_iter() {
-                if let Event::Decided { outcome: Ok(text), .. } = &event {
+                if let Event::Decided { id, outcome: Ok(text) } = &event {
                     self.ends.push(text.clone());
+                    if self.only == Some(*id) {
+                        return Ok(());
+                    }
                 }
                 self.handle(event);
                 has_changed = true;

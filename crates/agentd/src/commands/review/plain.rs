@@ -106,7 +106,8 @@ impl Asked<'_> {
         loop {
             // A comment may have read the proposal again.
             let step = self.shown.proposal.steps.get(index);
-            let Some((hunk, step)) = step.and_then(|step| Some((shown::hunks(step).get(number)?, step))) else {
+            let Some((hunk, step)) = step.and_then(|step| Some((shown::hunks(step).get(number)?, step)))
+            else {
                 return Ok(Some(taken));
             };
             let is_taken = self.shown.draft.selection.takes_hunk(step.step, &hunk.id);

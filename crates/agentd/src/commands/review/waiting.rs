@@ -7,7 +7,7 @@ use change_review::{ProposalId, State};
 use wap_core::CancelFlag;
 use workspace_host::{AnsweredProposal, ApplyReply, AwaitReview, ProposeReply, SharedSessions, ShowProposal};
 
-use crate::commands::review::at_terminal::review_at_terminal;
+use crate::commands::review::at_terminal::{Ends, review_at_terminal};
 use crate::exit::Failure;
 use crate::views::console::Console;
 
@@ -42,7 +42,7 @@ pub(crate) fn reviewed(
     let id = proposal.id;
     let mut is_pending = proposal.is_pending();
     if is_pending && opens_view {
-        review_at_terminal(console, sessions, Some(id), cancel)?;
+        review_at_terminal(console, sessions, Some(id), Ends::WithTheDecision, cancel)?;
         is_pending = sessions.call(&ShowProposal(id), cancel)?.proposal.is_pending();
     }
     if is_pending {
