@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use change_review::{Hunk, HunkId, ProposedStep, Selection, StepEffect, StepVerdict, Tried};
 
-/// How much of a step is taken.
+/// The part of a step that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     All,

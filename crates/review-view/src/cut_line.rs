@@ -20,7 +20,7 @@ pub struct CutLine {
     pub text: String,
     /// The width of the text in cells.
     pub cells: usize,
-    /// True if the line goes on to the right of it.
+    /// True if more of the line is to the right of it.
     pub is_cut: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What comes into the view and what it asks of its program.
+//! The events of the view, and its requests to the program around it.
 
 use change_review::{Draft, Proposal, ProposalId, ProposalSummary, Selection, Tried};
 
@@ -50,7 +50,7 @@ pub struct OpenedProposal {
     pub proposal: Proposal,
     /// The draft as it was saved last.
     pub draft: Draft,
-    /// What came of the last trial; `None` if there was none.
+    /// The last trial; `None` if there was none.
     pub tried: Option<Tried>,
 }
 
@@ -81,14 +81,14 @@ pub enum Event {
     Tried {
         /// The proposal.
         id: ProposalId,
-        /// What came of it; the reason in one line if it did not take place.
+        /// Its result; the reason in one line if it did not take place.
         outcome: Result<Tried, String>,
     },
     /// A decision was carried out.
     Decided {
         /// The proposal.
         id: ProposalId,
-        /// What came of it in one line; the reason if it did not take place, and the proposal waits on.
+        /// The result in one line; the reason if it did not take place, and the proposal waits on.
         outcome: Result<String, String>,
     },
     /// Another call failed, for this reason.

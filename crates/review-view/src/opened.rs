@@ -6,7 +6,7 @@ use change_review::{
 
 use crate::choice::{self, hunks};
 use crate::event::OpenedProposal;
-use crate::rows::{Row, RowKind, Rows, Shown, Stop, rows};
+use crate::rows::{Arrangement, Row, RowKind, Rows, Stop, rows};
 
 /// A proposal on the screen.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Opened {
     pub(crate) draft: Draft,
     pub(crate) positions: Vec<CommentPosition>,
     pub(crate) tried: Option<Tried>,
-    pub(crate) shown: Shown,
+    pub(crate) arrangement: Arrangement,
     pub(crate) rows: Rows,
     /// The row of the cursor.
     pub(crate) cursor: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Opened {
     unconfirmed: Vec<Comment>,
 }
 
-/// What a comment is written about.
+/// The subject of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// A step as a whole, by its index.
@@ -41,7 +41,7 @@ pub(crate) enum Subject {
     Everything,
 }
 
-/// What has changed when a proposal was read again.
+/// The differences to a proposal that was read before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changed {
     /// The steps, because the folder has changed.
@@ -60,7 +60,7 @@ impl Opened {
             draft,
             positions: Vec::new(),
             tried,
-            shown: Shown::default(),
+            arrangement: Arrangement::default(),
             rows: Rows::default(),
             cursor: 0,
             scroll: 0,
@@ -106,12 +106,12 @@ impl Opened {
         self.positions =
             self.draft.comments.iter().map(|comment| comment.position(&self.proposal.steps)).collect();
         self.rows =
-            rows(&self.proposal.steps, &self.draft, &self.positions, self.tried.as_ref(), &self.shown);
+            rows(&self.proposal.steps, &self.draft, &self.positions, self.tried.as_ref(), &self.arrangement);
         if let Some(((step, hunk), offset)) = kept {
             let stops = self.rows.stops.iter();
             let exact = stops.clone().position(|stop| self.name(*stop) == (step, hunk.clone()));
-            let found = exact.or_else(|| stops.clone().position(|stop| self.name(*stop).0 == step));
-            if let Some(index) = found {
+            let nearest = exact.or_else(|| stops.clone().position(|stop| self.name(*stop).0 == step));
+            if let Some(index) = nearest {
                 let end = self.rows.stops.get(index + 1).map_or(self.rows.all.len(), |next| next.row);
                 let row = self.rows.stops[index].row;
                 self.cursor = (row + offset).min(end.saturating_sub(1)).max(row);
@@ -164,8 +164,8 @@ impl Opened {
             let mut rows = self.rows.all.iter().enumerate().filter(|(_, row)| {
                 matches!(row.kind, RowKind::Outcome(index) if outcomes.get(index as usize).is_some_and(wanted))
             });
-            let found = if is_last { rows.next_back() } else { rows.next() };
-            found.map(|(row, _)| row)
+            let entry = if is_last { rows.next_back() } else { rows.next() };
+            entry.map(|(row, _)| row)
         };
         let failed = row(&|outcome| !outcome.success && !outcome.is_left_out, false);
         let wanted = failed.or_else(|| row(&|outcome| outcome.exit_code.is_some(), true));
@@ -191,8 +191,8 @@ impl Opened {
     pub(crate) fn toggle_fold(&mut self) {
         let step = self.stop().and_then(|stop| self.proposal.steps.get(stop.step));
         if let Some(step) = step.map(|step| step.step) {
-            if !self.shown.unfolded.remove(&step) {
-                self.shown.unfolded.insert(step);
+            if !self.arrangement.unfolded.remove(&step) {
+                self.arrangement.unfolded.insert(step);
             }
             self.rebuild();
         }

@@ -31,7 +31,7 @@ pub(crate) struct Span {
     pub(crate) end: u32,
 }
 
-/// What a row shows.
+/// The content of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
     /// The verdict on a step and its title.
@@ -93,9 +93,9 @@ pub(crate) struct Stop {
     pub(crate) hunk: Option<usize>,
 }
 
-/// Which parts are shown.
+/// The order of the steps, and the parts that are unfolded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct Arrangement {
     pub(crate) order: Order,
     /// True if generated and lock files are unfolded.
     pub(crate) shows_generated: bool,
@@ -116,7 +116,7 @@ pub(crate) fn rows(
     draft: &Draft,
     positions: &[CommentPosition],
     tried: Option<&Tried>,
-    shown: &Shown,
+    arrangement: &Arrangement,
 ) -> Rows {
     let mut rows = Rows::default();
     let comments = draft.comments.iter().zip(positions).enumerate();
@@ -130,7 +130,7 @@ pub(crate) fn rows(
     if !draft.summary.is_empty() {
         rows.all.push(Row { step: None, kind: RowKind::Blank });
     }
-    for index in shown.order.of(steps) {
+    for index in arrangement.order.of(steps) {
         let step = &steps[index];
         let mut builder = StepRows {
             rows: &mut rows,
@@ -138,7 +138,7 @@ pub(crate) fn rows(
             draft,
             comments: by_step.remove(&step.step).unwrap_or_default(),
         };
-        builder.step(step, tried, shown);
+        builder.step(step, tried, arrangement);
     }
     // Comments on steps that are no longer there.
     for (index, ..) in by_step.into_values().flatten() {
@@ -166,13 +166,13 @@ struct StepRows<'a> {
 }
 
 impl StepRows<'_> {
-    fn step(&mut self, step: &ProposedStep, tried: Option<&Tried>, shown: &Shown) {
+    fn step(&mut self, step: &ProposedStep, tried: Option<&Tried>, arrangement: &Arrangement) {
         self.stop(None);
         self.push(RowKind::Step);
         if step.problem.is_some() {
             self.push(RowKind::Problem);
         }
-        let is_unfolded = shown.unfolded.contains(&step.step);
+        let is_unfolded = arrangement.unfolded.contains(&step.step);
         match &step.effect {
             StepEffect::File(file) => {
                 if file.note.is_some() {
@@ -180,7 +180,7 @@ impl StepRows<'_> {
                 }
                 let text = file.after.as_deref().or(file.before.as_deref()).unwrap_or_default();
                 let mut lines = FileRows::new(file);
-                if !shown.shows_generated && !is_unfolded && is_generated(&file.path, text) {
+                if !arrangement.shows_generated && !is_unfolded && is_generated(&file.path, text) {
                     self.push(RowKind::Folded(lines.changed_lines()));
                 } else {
                     lines.add(self, None);
@@ -200,8 +200,8 @@ impl StepRows<'_> {
         }
         self.remaining_comments();
         let outcomes = tried.map(|tried| tried.steps.as_slice()).unwrap_or_default();
-        let found = outcomes.iter().enumerate().find(|(_, outcome)| outcome.step == step.step);
-        if let Some((index, outcome)) = found {
+        let outcome = outcomes.iter().enumerate().find(|(_, outcome)| outcome.step == step.step);
+        if let Some((index, outcome)) = outcome {
             self.push(RowKind::Outcome(small(index)));
             let lines: Vec<Span> = lines_of(&outcome.output).collect();
             let skipped = if is_unfolded { 0 } else { lines.len().saturating_sub(FOLDED_OUTPUT) };

@@ -37,7 +37,7 @@ pub struct ReviewView {
     is_refused: bool,
 }
 
-/// What keys do.
+/// The meaning of the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Browse,
@@ -174,8 +174,8 @@ impl ReviewView {
             self.complain(format!("proposal {id} was {end} elsewhere"));
         }
         let pending: Vec<ProposalSummary> = all.into_iter().filter(|one| one.is_pending).collect();
-        let known = self.queue.as_deref().unwrap_or_default();
-        let new = pending.iter().filter(|one| known.iter().all(|other| other.id != one.id)).count();
+        let listed = self.queue.as_deref().unwrap_or_default();
+        let new = pending.iter().filter(|one| listed.iter().all(|other| other.id != one.id)).count();
         if self.queue.is_some() && new > 0 && self.notice.is_none() {
             self.say(format!("{new} more to review"));
         }

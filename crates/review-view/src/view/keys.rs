@@ -1,4 +1,4 @@
-//! What each key does.
+//! The effect of each key.
 
 use super::{Decision, Mode, ReviewView, is_no};
 use crate::choice::needs_a_trial;
@@ -99,9 +99,11 @@ impl ReviewView {
                 self.mode = Mode::Confirm(Decision::SendBack);
                 Vec::new()
             }
-            Key::Character('o') => self.reshow(|opened| opened.shown.order = opened.shown.order.next()),
+            Key::Character('o') => {
+                self.reshow(|opened| opened.arrangement.order = opened.arrangement.order.next())
+            }
             Key::Character('f') => {
-                self.reshow(|opened| opened.shown.shows_generated = !opened.shown.shows_generated)
+                self.reshow(|opened| opened.arrangement.shows_generated = !opened.arrangement.shows_generated)
             }
             key => self.look(key),
         }
@@ -134,8 +136,8 @@ impl ReviewView {
         if let Some(opened) = &mut self.opened {
             change(opened);
             opened.rebuild();
-            let order = opened.shown.order.name();
-            let folds = if opened.shown.shows_generated { "shown" } else { "folded" };
+            let order = opened.arrangement.order.name();
+            let folds = if opened.arrangement.shows_generated { "shown" } else { "folded" };
             self.say(format!("steps {order}; generated and lock files {folds}"));
         }
         Vec::new()

@@ -76,7 +76,7 @@ pub(crate) struct Host {
     pub(crate) trial: (i32, String),
 }
 
-/// What is kept about a proposal.
+/// A proposal with its draft and trial.
 pub(crate) struct Kept {
     pub(crate) proposal: Proposal,
     pub(crate) draft: Draft,

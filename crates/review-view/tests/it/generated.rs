@@ -1,4 +1,4 @@
-//! Which files are folded.
+//! Files that are folded.
 
 use review_view::is_generated;
 

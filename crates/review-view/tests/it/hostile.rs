@@ -58,8 +58,8 @@ proptest! {
         prop_assert!(cut.cells <= width);
         prop_assert_eq!(&*wap_core::visible_text(&cut.text), cut.text.as_str());
         prop_assert!(!cut.text.contains(['\n', '\t']));
-        let shown: usize = cut.text.chars().map(|character| character.to_string().width()).sum();
-        prop_assert_eq!(shown, cut.cells);
+        let cells: usize = cut.text.chars().map(|character| character.to_string().width()).sum();
+        prop_assert_eq!(cells, cut.cells);
     }
 
     #[test]

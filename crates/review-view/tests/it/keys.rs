@@ -1,4 +1,4 @@
-//! What keys do to the draft and what they request.
+//! The effect of keys on the draft, and their requests.
 
 use change_review::{CommentPosition, ProposalId, Side, StepVerdict};
 use review_view::{Event, Key, Request};
@@ -48,13 +48,13 @@ fn a_comment_is_on_the_lines_of_its_hunk_or_on_the_line_of_the_cursor() {
     host.keys("gnon a step\n");
     let steps = host.kept(USUAL).proposal.steps.clone();
     let comments = host.kept(USUAL).draft.comments.clone();
-    let found: Vec<_> = comments
+    let positions: Vec<_> = comments
         .iter()
         .map(|comment| (comment.text.as_str(), comment.side, comment.position(&steps)))
         .collect();
     let lines = |first, last| CommentPosition::Lines { first, last };
     assert_eq!(
-        found,
+        positions,
         [
             ("on a hunk", Side::After, lines(3, 4)),
             ("on what goes", Side::Before, lines(15, 15)),
