@@ -20,6 +20,7 @@ use crate::commands::mcp::McpOptions;
 use crate::commands::parse::Format;
 use crate::commands::review::options::{ReviewOptions, ReviewPolicyOption};
 use crate::commands::serve::ServeOptions;
+use crate::commands::serve::ui::UiOptions;
 use crate::commands::session::options::{NewOptions, ResumeOptions};
 use crate::commands::setup::SetupOptions;
 use crate::common_options::CommonOptions;
@@ -43,6 +44,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show the whole loop on a temporary sample project, unattended.
     Demo(DemoOptions),
+    /// Open the page in the browser: copy messages, paste replies, look at differences, run, undo.
+    Ui(UiOptions),
     /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
     New(NewOptions),
     /// Continue the newest unfinished session, or one by its id.
@@ -133,7 +136,7 @@ pub(crate) enum Command {
     Wap(ReviewPolicyOption),
     /// Print the configuration that lets an MCP client use this folder, or write it.
     Setup(SetupOptions),
-    /// Serve the workspace tools over HTTP, the llm4s dialect at /ws, and MCP at /mcp.
+    /// Serve the workspace tools over HTTP, the llm4s dialect at /ws, MCP at /mcp, and the page at /ui.
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),

@@ -2,7 +2,6 @@
 
 pub(crate) mod apply;
 mod call;
-mod carry_out;
 pub(crate) mod clipboard;
 pub(crate) mod cocode;
 pub(crate) mod codali;
@@ -66,11 +65,12 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Cocode { command }) => cocode::run(common, console, &command),
         Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
-        Some(Command::Serve(options)) => serve::serve(common, console, &options),
+        Some(Command::Serve(options)) => serve::serve(common, &config, console, &options),
+        Some(Command::Ui(options)) => serve::ui::ui(common, &config, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
         Some(Command::Wap(review)) => wap::wap(common, console, review.review),
         Some(Command::Review(options)) => review::review(common, console, &options),
-        Some(Command::CarryOut) => carry_out::carry_out(common, console),
+        Some(Command::CarryOut) => review::carry_out::carry_out(common, console),
         Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),

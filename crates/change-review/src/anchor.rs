@@ -3,11 +3,11 @@
 use content_hash::ContentHash;
 use serde::{Deserialize, Serialize};
 
-/// Lines on each side that tell equal lines apart.
+/// Lines on each side by which equal lines are distinguished.
 const NEIGHBOURS: usize = 2;
 
 /// Lines that a comment is about, remembered by their content: found again where they have moved, and nowhere if they
-/// are gone or cannot be told apart from equal ones.
+/// are gone or cannot be distinguished from equal ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Anchor {
@@ -40,15 +40,15 @@ impl Anchor {
 
     /// Returns the first and the last of the lines in a text, 1-based and inclusive; `None` if they are gone.
     ///
-    /// Lines that were unique and still are may have moved anywhere. Equal lines are told apart by the two lines on each
+    /// Lines that were unique and still are may have moved anywhere. Equal lines are distinguished by the two lines on each
     /// side: if those have changed as well, or are not unique either, nothing is found.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<(usize, usize)> {
         let lines: Vec<&str> = text.lines().collect();
         let quoted: Vec<&str> = self.quoted.split('\n').collect();
-        let found: Vec<usize> = positions(&lines, &quoted).take(1_000).collect();
+        let matches: Vec<usize> = positions(&lines, &quoted).take(1_000).collect();
         let around = |start: usize| neighbours(&lines, start, quoted.len());
-        let start = match found.as_slice() {
+        let start = match matches.as_slice() {
             [] => return None,
             [only] if self.is_unique && (self.says_enough() || self.has_a_neighbour_of(around(*only))) => {
                 *only

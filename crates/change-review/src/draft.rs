@@ -1,4 +1,4 @@
-//! What a reviewer has decided and written so far.
+//! The unfinished review of a proposal.
 
 use serde::{Deserialize, Serialize};
 

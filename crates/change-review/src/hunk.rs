@@ -49,12 +49,12 @@ pub struct Hunk {
 pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
     let (old, new) = (lines(before), lines(after));
     let diff = TextDiff::configure().timeout(DIFF_TIME).diff_slices(&old, &new);
-    let mut found: Vec<Hunk> = Vec::new();
+    let mut hunks: Vec<Hunk> = Vec::new();
     for (old_range, new_range) in changed_ranges(diff.ops()) {
         let (old_text, new_text) = (old[old_range.clone()].concat(), new[new_range.clone()].concat());
         let repeated =
-            found.iter().filter(|hunk| hunk.old_text == old_text && hunk.new_text == new_text).count();
-        found.push(Hunk {
+            hunks.iter().filter(|hunk| hunk.old_text == old_text && hunk.new_text == new_text).count();
+        hunks.push(Hunk {
             id: id(&old_text, &new_text, repeated),
             old_first: old_range.start + 1,
             old_count: old_range.len(),
@@ -64,7 +64,7 @@ pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
             new_text,
         });
     }
-    found
+    hunks
 }
 
 /// Returns the text with only the chosen hunks in it. `hunks` are those of the text, in their order.

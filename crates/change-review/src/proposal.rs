@@ -41,9 +41,9 @@ pub struct Proposal {
     pub front_end: String,
     /// The time at which it came, in seconds since 1970.
     pub came_at: u64,
-    /// What it is about, in one line.
+    /// Its subject, in one line.
     pub subject: String,
-    /// What is carried out when it lands.
+    /// The reply or the calls that are carried out when it lands.
     pub content: Content,
     /// The steps: as they were planned, or as they really were when all of them were tried.
     pub steps: Vec<ProposedStep>,
@@ -53,7 +53,7 @@ pub struct Proposal {
     pub state: State,
 }
 
-/// What is carried out when a proposal lands.
+/// The reply or the calls that are carried out when a proposal lands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Content {
@@ -73,7 +73,10 @@ impl Content {
     #[must_use]
     pub fn requests_the_same(&self, other: &Content) -> bool {
         match (self, other) {
-            (Content::Calls { calls, .. }, Content::Calls { calls: others, .. }) => calls == others,
+            (Content::Calls { calls, .. }, Content::Calls { calls: others, .. }) => {
+                calls.len() == others.len()
+                    && calls.iter().zip(others).all(|(own, other)| own.as_requested() == other.as_requested())
+            }
             (own, other) => own == other,
         }
     }
@@ -87,6 +90,21 @@ pub enum ProposedCall {
     Changes(Vec<FileChange>),
     /// A command.
     Command(ExecuteCommand),
+}
+
+impl ProposedCall {
+    /// Returns the call as the client made it, without what an adapter knows of the versions that the client was shown.
+    fn as_requested(&self) -> ProposedCall {
+        let mut call = self.clone();
+        if let ProposedCall::Changes(changes) = &mut call {
+            for change in changes {
+                if let FileChange::Modify(modify) = change {
+                    modify.seen_versions = None;
+                }
+            }
+        }
+        call
+    }
 }
 
 /// The progress of a proposal.
@@ -112,7 +130,7 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
-    /// What was carried out.
+    /// The choice that was carried out.
     pub resolution: Resolution,
     /// The review for the model.
     pub review: String,
@@ -138,7 +156,7 @@ pub struct ProposalSummary {
     pub front_end: String,
     /// The time at which it came, in seconds since 1970.
     pub came_at: u64,
-    /// What it is about, in one line.
+    /// Its subject, in one line.
     pub subject: String,
     /// The number of files that it changes.
     pub files: usize,

@@ -27,9 +27,9 @@ pub struct NewProposal {
     pub conversation: String,
     /// The front end that it came through.
     pub front_end: String,
-    /// What it is about, in one line.
+    /// Its subject, in one line.
     pub subject: String,
-    /// What is carried out when it lands.
+    /// The reply or the calls that are carried out when it lands.
     pub content: Content,
     /// The steps as they were planned.
     pub steps: Vec<ProposedStep>,

@@ -8,14 +8,14 @@ use crate::hunk::with_chosen;
 use crate::step::{ProposedStep, StepEffect};
 use crate::verdict::{Selection, StepVerdict};
 
-/// What is carried out instead of the steps that were not taken whole, by the number of the step.
+/// The replacements for the steps that were not taken whole, by the number of the step.
 ///
 /// It holds the texts themselves, so that carrying it out does not depend on anything that changes meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Resolution(pub BTreeMap<u32, Instead>);
 
-/// What is carried out instead of a step.
+/// The replacement for a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Instead {

@@ -22,23 +22,12 @@ pub fn review_text(steps: &[ProposedStep], selection: &Selection, draft: &Draft)
     if left_out.is_empty() && !has_words {
         return String::new();
     }
-    let mut text = String::new();
-    let taken = steps.len() - steps.iter().filter(|step| is_left_out(step, &selection)).count();
-    let _ = match (taken, left_out.len()) {
-        (0, _) => writeln!(text, "The user reviewed your changes and carried out none of them."),
-        (_, 0) => writeln!(text, "The user reviewed your changes and carried out all of them."),
-        (taken, _) => {
-            writeln!(
-                text,
-                "The user reviewed your {} changes and carried out {taken}, at least in part.",
-                steps.len()
-            )
-        }
-    };
+    let mut text = format!("{}\n", verdict(steps, &selection));
+    let is_nothing_taken = steps.iter().all(|step| is_left_out(step, &selection));
     if !draft.summary.trim().is_empty() {
         let _ = writeln!(text, "\n{}", draft.summary.trim());
     }
-    if !left_out.is_empty() && taken > 0 {
+    if !left_out.is_empty() && !is_nothing_taken {
         let _ = writeln!(text, "\nLeft out:");
         for line in left_out {
             let _ = writeln!(text, "- {line}");
@@ -48,6 +37,28 @@ pub fn review_text(steps: &[ProposedStep], selection: &Selection, draft: &Draft)
         let _ = write!(text, "\n{}", commented(comment, steps));
     }
     text
+}
+
+/// Says in one sentence what was carried out.
+fn verdict(steps: &[ProposedStep], selection: &Selection) -> String {
+    let whole = steps.iter().filter(|step| *selection.verdict(step.step) == StepVerdict::Take).count();
+    let left_out = steps.iter().filter(|step| is_left_out(step, selection)).count();
+    let parts = steps.len() - whole - left_out;
+    match (steps.len(), whole, parts) {
+        (1, 1, _) => "The user reviewed your change and carried it out.".to_owned(),
+        (1, _, 1) => "The user reviewed your change and carried out a part of it.".to_owned(),
+        (_, 0, 0) => "The user reviewed this and carried out nothing of it.".to_owned(),
+        (all, whole, _) if all == whole => {
+            "The user reviewed your changes and carried out all of them.".to_owned()
+        }
+        (all, whole, 0) => format!("The user reviewed your {all} changes and carried out {whole} of them."),
+        (all, 0, parts) => {
+            format!("The user reviewed your {all} changes and carried out {parts} of them in part.")
+        }
+        (all, whole, parts) => {
+            format!("The user reviewed your {all} changes: {whole} were carried out, and {parts} in part.")
+        }
+    }
 }
 
 fn is_left_out(step: &ProposedStep, selection: &Selection) -> bool {
@@ -88,12 +99,12 @@ fn commented(comment: &Comment, steps: &[ProposedStep]) -> String {
         Some(StepEffect::Command(command)) => format!("The command {}", one_line(&command.command)),
         _ => comment.path.clone(),
     };
-    let place = match comment.position(steps) {
+    let lines = match comment.position(steps) {
         CommentPosition::Step => String::new(),
         CommentPosition::Lines { first, last } => format!(", {}", range(first, last - first + 1)),
         CommentPosition::Outdated => ", lines that have changed since".to_owned(),
     };
-    let mut text = format!("### {subject}{place}\n");
+    let mut text = format!("### {subject}{lines}\n");
     if let Some(anchor) = &comment.anchor {
         let lines: Vec<&str> = anchor.quoted.lines().collect();
         for line in lines.iter().take(MOST_QUOTED) {

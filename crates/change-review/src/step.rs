@@ -10,7 +10,7 @@ use crate::hunk::{Hunk, hunks};
 pub struct ProposedStep {
     /// Its number within the run, 0-based; verdicts name it.
     pub step: u32,
-    /// What it does, in one line.
+    /// Its effect, in one line.
     pub title: String,
     /// The change to a file, or the command.
     pub effect: StepEffect,

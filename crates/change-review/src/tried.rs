@@ -10,7 +10,7 @@ use crate::verdict::Selection;
 /// The longest output of a step that is kept, in bytes of each stream.
 const MOST_OUTPUT_BYTES: usize = 64 << 10;
 
-/// What came of carrying out a choice on an overlay.
+/// The outcome of carrying out a choice on an overlay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tried {

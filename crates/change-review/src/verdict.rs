@@ -55,16 +55,16 @@ impl Selection {
             let verdict = match (self.verdict(step.step), &step.effect) {
                 (StepVerdict::Take, _) => return None,
                 (StepVerdict::Hunks(taken), StepEffect::File(file)) if !file.hunks.is_empty() => {
-                    let known: BTreeSet<HunkId> = file
+                    let taken_here: BTreeSet<HunkId> = file
                         .hunks
                         .iter()
                         .map(|hunk| hunk.id.clone())
                         .filter(|id| taken.contains(id))
                         .collect();
-                    match known.len() {
+                    match taken_here.len() {
                         0 => StepVerdict::LeaveOut,
                         all if all == file.hunks.len() => return None,
-                        _ => StepVerdict::Hunks(known),
+                        _ => StepVerdict::Hunks(taken_here),
                     }
                 }
                 // A step without hunks has only itself to choose.

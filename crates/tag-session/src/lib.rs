@@ -42,7 +42,8 @@ pub use reconcile::Reconciled;
 pub use replay::Difference;
 pub use sessions::{Claim, NewSession, Sessions};
 pub use summary::{
-    SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
+    SessionPage, SessionSummary, StepSummary, read_outbox_text, read_session, session_page, session_steps,
+    session_summaries,
 };
 pub use transcript::{
     LeftOut, Transcript, TranscriptContent, TranscriptError, TranscriptFile, TranscriptRound,

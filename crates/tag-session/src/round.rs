@@ -263,7 +263,7 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// # Errors
     ///
-    /// Those of reading the session and of the journal. A reply that is refused has no versions, which is no error.
+    /// Those of reading the session and of the journal. A reply that is refused has no versions.
     pub fn record_base_versions(
         &self,
         id: SessionId,

@@ -56,15 +56,49 @@ pub fn read_session(journal: &JournalReader, id: SessionId) -> Result<Session, S
 ///
 /// If the journal cannot be read.
 pub fn session_summaries(journal: &JournalReader) -> Result<Vec<SessionSummary>, SessionError> {
-    let summaries = sessions(journal)?.into_iter().rev().map(|session| SessionSummary {
+    Ok(sessions(journal)?.into_iter().rev().map(summary).collect())
+}
+
+fn summary(session: Session) -> SessionSummary {
+    SessionSummary {
         session: session.session_id.to_string(),
         task: session.task,
         sequence: session.sequence_number,
         complete: session.is_complete,
         created_at: session.created_at,
         updated_at: session.updated_at,
-    });
-    Ok(summaries.collect())
+    }
+}
+
+/// A part of the list of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionPage {
+    /// The readable sessions of this part, the one that changed last first.
+    pub sessions: Vec<SessionSummary>,
+    /// The number of all sessions.
+    pub total: usize,
+    /// A number that grows whenever a session changes; 0 without any.
+    pub version: u64,
+}
+
+/// Lists sessions behind the first `skip`, at most `limit`; the others are not read.
+///
+/// # Errors
+///
+/// If the journal cannot be read.
+pub fn session_page(journal: &JournalReader, skip: usize, limit: usize) -> Result<SessionPage, SessionError> {
+    let mut heads = journal.documents(documents::SESSIONS)?;
+    heads.sort_by_key(|head| std::cmp::Reverse(head.version));
+    let (total, version) = (heads.len(), heads.first().map_or(0, |head| head.version.0));
+    let mut sessions = Vec::new();
+    for head in heads.into_iter().skip(skip).take(limit) {
+        if let Some(document) = journal.document(&head.name)?
+            && let Ok(session) = serde_json::from_slice(&document.bytes)
+        {
+            sessions.push(summary(session));
+        }
+    }
+    Ok(SessionPage { sessions, total, version })
 }
 
 /// Lists the replies of a session, oldest first.

@@ -27,6 +27,16 @@ pub struct CommandResult {
     pub denied: Vec<String>,
 }
 
+impl CommandResult {
+    /// Checks whether the model asks the user something: a message with a question mark.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.command_type == CommandType::Block(BlockKind::Message)
+            && self.success
+            && self.summary.contains('?')
+    }
+}
+
 /// The kind of a block in a result, or a malformed block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommandType {

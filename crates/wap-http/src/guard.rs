@@ -4,10 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use wap_core::{Reason, WapError};
 
 use crate::metrics::Metrics;
@@ -63,6 +64,22 @@ impl Guard {
 
     pub(crate) fn needs_token(&self) -> bool {
         self.token.is_some()
+    }
+
+    /// Refuses requests for another host, or from a page of another origin, before a router sees them.
+    pub fn check_sources(self: &Arc<Guard>, router: Router) -> Router {
+        router.layer(from_fn_with_state(Arc::clone(self), source))
+    }
+
+    /// Checks whether a request has the token in its header; false for a server that needs none.
+    #[must_use]
+    pub fn has_token(&self, headers: &HeaderMap) -> bool {
+        self.token.is_some() && self.check_token(headers, &Uri::default()).is_ok()
+    }
+
+    /// Counts a request that was refused for another reason.
+    pub fn count_refusal(&self) {
+        self.metrics.refused();
     }
 
     /// Returns the names of the hosts.

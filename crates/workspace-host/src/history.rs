@@ -5,13 +5,14 @@ mod log;
 mod log_page;
 mod touched_paths;
 mod undo_text;
+pub(crate) mod work_so_far;
 
 use change_journal::JournalError;
 
 use crate::{Exit, Failure};
 
 pub use bookkeeping_paths::bookkeeping_paths;
-pub use log::{RunLine, log, log_text};
+pub use log::{LogRange, RunLine, log, log_range, log_text};
 pub use log_page::{LogPart, log_page};
 pub use touched_paths::{TouchedBy, touched_paths};
 pub use undo_text::{undo_lines, undo_text};

@@ -20,8 +20,8 @@ pub mod user_file;
 
 pub use failure::{Exit, Failure};
 pub use history::{
-    LogPart, RunLine, TouchedBy, bookkeeping_paths, log, log_page, log_text, touched_paths, undo_lines,
-    undo_text,
+    LogPart, LogRange, RunLine, TouchedBy, bookkeeping_paths, log, log_page, log_range, log_text,
+    touched_paths, undo_lines, undo_text,
 };
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};

@@ -1,6 +1,6 @@
 //! Protected and reported names, with the user's options applied.
 
-use rel_path::{NameRule, ProtectedNames};
+use rel_path::{NameRule, ProtectedNames, RelPath};
 
 use crate::options::HostOptions;
 
@@ -22,6 +22,27 @@ pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
         }
     }
     names
+}
+
+/// Returns the reason why other programs obey the file at a path that a model has written, if changes of it are reported;
+/// `None` if they do not. The change itself is judged by where it really goes.
+#[must_use]
+pub fn reported_reason<'a>(names: &'a ProtectedNames, path: &str) -> Option<&'a str> {
+    let parsed = without_steps_upwards(&RelPath::parse(path).ok()?)?;
+    Some(names.reported(&parsed)?.reason())
+}
+
+/// A path without steps upwards, as if there were no links.
+fn without_steps_upwards(path: &RelPath) -> Option<RelPath> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.components() {
+        if name == b".." {
+            names.pop()?;
+        } else {
+            names.push(name);
+        }
+    }
+    RelPath::from_bytes(&names.join(&b'/')).ok()
 }
 
 /// Checks whether a name on the second list is on the first one by default.

@@ -16,6 +16,9 @@ const PYTHON_PACKAGES: [&str; 4] =
 const NODE_PACKAGES: [&str; 2] =
     ["@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
 
+/// Node packages that run in the browser of the tests of the page: a checker of accessibility.
+const PAGE_PACKAGES: [&str; 1] = ["axe-core@4.14.1"];
+
 /// A peer of the servers that is Node's, and one that is a crate. The latter is built, which takes minutes, so only the
 /// benchmark has them installed.
 const PEER_PACKAGE: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
@@ -39,11 +42,14 @@ pub(crate) fn install_clients() {
     });
     let node = folder.join("node");
     install(&node, &NODE_PACKAGES, "the Python packages above", || npm(&node, &NODE_PACKAGES));
+    let page = folder.join("page-node");
+    install(&page, &PAGE_PACKAGES, "the Python packages above", || npm(&page, &PAGE_PACKAGES));
 }
 
 /// Returns the clients of the tests that are not installed in the pinned version.
 pub(crate) fn missing_clients() -> Vec<String> {
-    let lists: [(&str, &[&str]); 2] = [("python", &PYTHON_PACKAGES), ("node", &NODE_PACKAGES)];
+    let lists: [(&str, &[&str]); 3] =
+        [("python", &PYTHON_PACKAGES), ("node", &NODE_PACKAGES), ("page-node", &PAGE_PACKAGES)];
     let missing = lists.iter().filter(|(name, packages)| !is_there(&folder().join(name), packages));
     missing.flat_map(|(_, packages)| packages.iter().map(|&package| package.to_owned())).collect()
 }

@@ -10,7 +10,7 @@ pub(crate) mod options;
 mod paste;
 mod records;
 mod run;
-mod runner_config;
+pub(crate) mod runner_config;
 mod view;
 
 use cocode_runner::{Cleaned, PickWay, diff, request_cancel};

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use local_workspace::SandboxNeed;
 use sandbox_exec::{Escape, FileConfinement, Launcher, LayerKind, Level, ShellCommand};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
-use serde::Serialize;
+use web_ui::{Finding, FindingState as State};
 use workspace_host::Welcome;
 use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
@@ -21,30 +21,12 @@ use crate::exit::{Exit, Outcome};
 use crate::views::clipboard::{self, DesktopClipboard};
 use crate::views::console::{Console, Tone};
 
-#[derive(Serialize)]
-struct Finding {
-    what: &'static str,
-    state: State,
-    detail: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    Good,
-    Limited,
-    Missing,
-}
-
 /// Checks the machine, prints the findings, and fails if something required is missing.
 ///
 /// With `probe` the ways out of the sandbox that were tried are listed too; one that is open is missing confinement only
 /// where the level claims to close it.
 pub(crate) fn doctor(common: &CommonOptions, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
-    let mut findings = commands(common, probe);
-    findings.extend(configuration(config));
-    findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
-    findings.extend([git(), clipboard_program()]);
+    let findings = findings(common, config, probe);
     if console.json {
         console.json_result(&findings);
     } else {
@@ -62,11 +44,24 @@ pub(crate) fn doctor(common: &CommonOptions, config: &ConfigFile, probe: bool, c
     Ok(if is_missing { Exit::Missing } else { Exit::Done })
 }
 
+/// Checks the machine.
+pub(crate) fn findings(common: &CommonOptions, config: &ConfigFile, probe: bool) -> Vec<Finding> {
+    let mut findings = commands(common, probe);
+    findings.extend(configuration(config));
+    findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
+    findings.extend([git(), clipboard_program()]);
+    findings
+}
+
 fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let what = "commands";
     let launcher = match Launcher::start(confinement::launcher(common.sandbox)) {
         Err(error) => {
-            let cannot = Finding { what, state: State::Missing, detail: format!("cannot be run: {error}") };
+            let cannot = Finding {
+                what: what.to_owned(),
+                state: State::Missing,
+                detail: format!("cannot be run: {error}"),
+            };
             return vec![cannot, network(common, None)];
         }
         Ok(launcher) => launcher,
@@ -74,13 +69,13 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let report = launcher.report();
     let is_full = report.level == Level::Full;
     let state = if is_full { State::Good } else { State::Limited };
-    let mut findings = vec![Finding { what, state, detail: report.to_string() }];
+    let mut findings = vec![Finding { what: what.to_owned(), state, detail: report.to_string() }];
     // A part that the user has switched off is not a limit of the machine.
     if common.sandbox != Some(SandboxChoice::Off) {
         let what = "to raise it";
         let remedies = sandbox_exec::remedies(&report.missing).into_iter();
         findings.extend(remedies.map(|remedy| Finding {
-            what,
+            what: what.to_owned(),
             state: State::Limited,
             detail: format!("{}: {}", remedy.layer, remedy.text),
         }));
@@ -97,7 +92,7 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
 /// Reports whether a model's commands run here, and can write into the workspace.
 fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
     let what = "writing";
-    let limited = |detail: String| Finding { what, state: State::Limited, detail };
+    let limited = |detail: String| Finding { what: what.to_owned(), state: State::Limited, detail };
     let paths = match WorkspacePaths::find(&common.host()) {
         Ok(paths) => paths,
         Err(failure) => return limited(format!("commands do not run here: {}", failure.message)),
@@ -129,7 +124,7 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
         });
     match ran {
         Ok(outcome) if outcome.ending.is_success() => Finding {
-            what,
+            what: what.to_owned(),
             state: State::Good,
             detail: "commands can change files in the workspace".to_owned(),
         },
@@ -143,9 +138,9 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
 /// Reports whether the home of commands is kept, and whether that works here.
 fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
     let what = "home";
-    let good = |detail: String| Finding { what, state: State::Good, detail };
+    let good = |detail: String| Finding { what: what.to_owned(), state: State::Good, detail };
     let limited = |why: &str| Finding {
-        what,
+        what: what.to_owned(),
         state: State::Limited,
         detail: format!("each command has a fresh home, and caches are read-only: {why}"),
     };
@@ -182,14 +177,20 @@ fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
 /// keep commands to them.
 fn network(common: &CommonOptions, launcher: Option<&Launcher>) -> Finding {
     let what = "network";
-    let limited = |detail: String| Finding { what, state: State::Limited, detail };
+    let limited = |detail: String| Finding { what: what.to_owned(), state: State::Limited, detail };
     match crate::network::settled(common) {
-        Ok((Network::Off, _)) => Finding { what, state: State::Good, detail: "off for commands".to_owned() },
+        Ok((Network::Off, _)) => {
+            Finding { what: what.to_owned(), state: State::Good, detail: "off for commands".to_owned() }
+        }
         Ok((Network::On, _)) => limited("on: commands reach everything".to_owned()),
         Ok((names, presets)) => {
             let presets: String = presets.iter().map(|preset| format!("; {preset}")).collect();
             if launcher.is_some_and(Launcher::can_limit_network_to_names) {
-                return Finding { what, state: State::Good, detail: format!("{names}{presets}") };
+                return Finding {
+                    what: what.to_owned(),
+                    state: State::Good,
+                    detail: format!("{names}{presets}"),
+                };
             }
             limited(format!(
                 "{names}{presets}: commands are refused, because this machine cannot limit the network to names; that takes a \
@@ -207,18 +208,22 @@ fn workspace(common: &CommonOptions) -> Finding {
         (Some(workspace_above), _) => {
             let line = workspace_above.line();
             let detail = line.strip_prefix("workspace: ").unwrap_or(&line).to_owned();
-            Finding { what, state: State::Good, detail }
+            Finding { what: what.to_owned(), state: State::Good, detail }
         }
-        (None, Ok(folder)) => Finding { what, state: State::Good, detail: folder.display().to_string() },
-        (None, Err(error)) => Finding { what, state: State::Limited, detail: error.to_string() },
+        (None, Ok(folder)) => {
+            Finding { what: what.to_owned(), state: State::Good, detail: folder.display().to_string() }
+        }
+        (None, Err(error)) => {
+            Finding { what: what.to_owned(), state: State::Limited, detail: error.to_string() }
+        }
     }
 }
 
 /// Reports the process that owns the state folder.
 fn owner(common: &CommonOptions) -> Finding {
     let what = "owner";
-    let good = |detail: String| Finding { what, state: State::Good, detail };
-    let limited = |detail: String| Finding { what, state: State::Limited, detail };
+    let good = |detail: String| Finding { what: what.to_owned(), state: State::Good, detail };
+    let limited = |detail: String| Finding { what: what.to_owned(), state: State::Limited, detail };
     let Ok(paths) = WorkspacePaths::find(&common.host()) else {
         return limited("unknown, since the state folder is not used".to_owned());
     };
@@ -244,7 +249,11 @@ fn escapes(launcher: &Launcher, is_full: bool) -> Vec<Finding> {
     let what = "escape";
     match launcher.probe() {
         Err(error) => {
-            vec![Finding { what, state: State::Missing, detail: format!("cannot be tried: {error}") }]
+            vec![Finding {
+                what: what.to_owned(),
+                state: State::Missing,
+                detail: format!("cannot be tried: {error}"),
+            }]
         }
         Ok(escapes) => {
             let finding = |escape: Escape| {
@@ -253,7 +262,7 @@ fn escapes(launcher: &Launcher, is_full: bool) -> Vec<Finding> {
                     (false, false) => (State::Limited, "open"),
                     (false, true) => (State::Missing, "open"),
                 };
-                Finding { what, state, detail: format!("{word}: {}", escape.name) }
+                Finding { what: what.to_owned(), state, detail: format!("{word}: {}", escape.name) }
             };
             escapes.into_iter().map(finding).collect()
         }
@@ -263,14 +272,16 @@ fn escapes(launcher: &Launcher, is_full: bool) -> Vec<Finding> {
 /// Reports the configuration file, and its settings.
 fn configuration(config: &ConfigFile) -> Vec<Finding> {
     let what = "configuration";
-    let good = |what, detail| Finding { what, state: State::Good, detail };
+    let good = |what: &str, detail| Finding { what: what.to_owned(), state: State::Good, detail };
     let file = match &config.path {
         Some(path) if config.is_there => path.display().to_string(),
         Some(path) => format!("none; {} would be read", path.display()),
         None => "none".to_owned(),
     };
     let mut findings = vec![match &config.unused_because {
-        Some(why) => Finding { what, state: State::Limited, detail: format!("not used: {why}") },
+        Some(why) => {
+            Finding { what: what.to_owned(), state: State::Limited, detail: format!("not used: {why}") }
+        }
         None => good(what, file),
     }];
     findings.extend(config.settings.iter().map(|setting| {
@@ -286,18 +297,18 @@ fn files(common: &CommonOptions) -> Finding {
     let rules = RootRules { home: confinement::home(), ..RootRules::default() };
     match FileRoot::open(&common.workspace, &rules, FsPolicy::default()) {
         Err(error) => Finding {
-            what,
+            what: what.to_owned(),
             state: State::Limited,
             detail: format!("this folder cannot be a workspace: {error}"),
         },
         Ok(root) => match root.method() {
             ResolveMethod::Openat2 => Finding {
-                what,
+                what: what.to_owned(),
                 state: State::Good,
                 detail: "resolved beneath the workspace by the kernel (openat2)".to_owned(),
             },
             _ => Finding {
-                what,
+                what: what.to_owned(),
                 state: State::Limited,
                 detail: "resolved step by step, because the kernel or a container forbids openat2".to_owned(),
             },
@@ -310,11 +321,15 @@ fn state_folder(common: &CommonOptions) -> Finding {
     match WorkspacePaths::find(&common.host())
         .and_then(|paths| Ok((paths.journal_reader()?.is_some(), paths)))
     {
-        Ok((true, paths)) => Finding { what, state: State::Good, detail: paths.base.display().to_string() },
-        Ok((false, _)) => {
-            Finding { what, state: State::Good, detail: "none yet; `agentd new` makes it".to_owned() }
+        Ok((true, paths)) => {
+            Finding { what: what.to_owned(), state: State::Good, detail: paths.base.display().to_string() }
         }
-        Err(failure) => Finding { what, state: State::Limited, detail: failure.message },
+        Ok((false, _)) => Finding {
+            what: what.to_owned(),
+            state: State::Good,
+            detail: "none yet; `agentd new` makes it".to_owned(),
+        },
+        Err(failure) => Finding { what: what.to_owned(), state: State::Limited, detail: failure.message },
     }
 }
 
@@ -324,33 +339,37 @@ fn git() -> Finding {
     match version {
         Ok(output) if output.status.success() => {
             let detail = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            Finding { what, state: State::Good, detail }
+            Finding { what: what.to_owned(), state: State::Good, detail }
         }
-        _ => {
-            Finding { what, state: State::Limited, detail: "not found; sessions work without it".to_owned() }
-        }
+        _ => Finding {
+            what: what.to_owned(),
+            state: State::Limited,
+            detail: "not found; sessions work without it".to_owned(),
+        },
     }
 }
 
 fn clipboard_program() -> Finding {
     let what = "clipboard";
     match (clipboard::installed().next(), DesktopClipboard::open()) {
-        (Some(program), Some(_)) => {
-            Finding { what, state: State::Good, detail: format!("{program}; the desktop's, for --clipboard") }
-        }
+        (Some(program), Some(_)) => Finding {
+            what: what.to_owned(),
+            state: State::Good,
+            detail: format!("{program}; the desktop's, for --clipboard"),
+        },
         (Some(program), None) => Finding {
-            what,
+            what: what.to_owned(),
             state: State::Good,
             detail: format!("{program}; no desktop, so --clipboard does not work"),
         },
         (None, Some(_)) => Finding {
-            what,
+            what: what.to_owned(),
             state: State::Limited,
             detail: "the desktop's, for --clipboard; for `agentd copy` install wl-copy, xclip or xsel"
                 .to_owned(),
         },
         (None, None) => Finding {
-            what,
+            what: what.to_owned(),
             state: State::Limited,
             detail: "no program and no desktop found; copy from the outbox file".to_owned(),
         },

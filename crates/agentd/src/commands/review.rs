@@ -2,10 +2,11 @@
 
 pub(crate) mod asking;
 pub(crate) mod at_terminal;
+pub(crate) mod carry_out;
 mod decision;
 pub(crate) mod options;
 mod plain;
-mod shown;
+mod printed;
 pub(crate) mod waiting;
 
 use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict};
@@ -50,28 +51,28 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         list(console, &all);
         return Ok(Exit::Done);
     };
-    let shown = drafted(&sessions, id, options, &cancel)?;
-    if options.try_it || (options.land && needs_a_trial(&shown)) {
-        let request = TryProposal { id, selection: shown.draft.selection.clone() };
+    let review = drafted(&sessions, id, options, &cancel)?;
+    if options.try_it || (options.land && needs_a_trial(&review)) {
+        let request = TryProposal { id, selection: review.draft.selection.clone() };
         let tried = sessions.call(&request, &cancel)?;
         if !options.land {
             if console.json {
                 console.json_result(&tried);
             } else {
-                shown::tried(console, &shown.proposal, &tried);
+                printed::tried(console, &review.proposal, &tried);
             }
             return Ok(Exit::Done);
         }
-        shown::tried(console, &shown.proposal, &tried);
+        printed::tried(console, &review.proposal, &tried);
     }
     if options.land || options.send_back {
         let decided = sessions.call(&DecideProposal { id, sends_back: options.send_back }, &cancel)?;
         return Ok(report(console, &decided));
     }
     if console.json {
-        console.json_result(&shown);
+        console.json_result(&review);
     } else {
-        shown::proposal(console, &shown);
+        printed::proposal(console, &review);
     }
     Ok(Exit::Done)
 }
@@ -104,22 +105,22 @@ fn drafted(
     options: &ReviewOptions,
     cancel: &CancelFlag,
 ) -> Result<ShownProposal, Failure> {
-    let shown = sessions.call(&ShowProposal(id), cancel)?;
-    let mut draft = shown.draft.clone();
+    let review = sessions.call(&ShowProposal(id), cancel)?;
+    let mut draft = review.draft.clone();
     for choice in &options.leave_out {
-        choose(&shown, &mut draft.selection, choice, false)?;
+        choose(&review, &mut draft.selection, choice, false)?;
     }
     for choice in &options.take {
-        choose(&shown, &mut draft.selection, choice, true)?;
+        choose(&review, &mut draft.selection, choice, true)?;
     }
     for comment in &options.comment {
-        draft.comments.push(comment_of(&shown, comment)?);
+        draft.comments.push(comment_of(&review, comment)?);
     }
     if let Some(say) = &options.say {
         draft.summary.clone_from(say);
     }
-    if draft == shown.draft {
-        return Ok(shown);
+    if draft == review.draft {
+        return Ok(review);
     }
     let draft: Draft = sessions.call(&SaveDraft { id, draft }, cancel)?;
     drop(draft);
@@ -128,7 +129,7 @@ fn drafted(
 
 /// Takes a step or a hunk, or leaves it out.
 fn choose(
-    shown: &ShownProposal,
+    review: &ShownProposal,
     selection: &mut Selection,
     choice: &StepChoice,
     takes: bool,
@@ -139,14 +140,14 @@ fn choose(
             .advise("`agentd review ID` lists the steps and hunks with their numbers")
     };
     let number = step.checked_sub(1).ok_or_else(|| unknown("steps are counted from 1".to_owned()))?;
-    let steps = &shown.proposal.steps;
+    let steps = &review.proposal.steps;
     let step = steps.get(number).ok_or_else(|| unknown(format!("there is no step {step}")))?;
     let Some(hunk) = hunk else {
         let verdict = if takes { StepVerdict::Take } else { StepVerdict::LeaveOut };
         selection.0.insert(step.step, verdict);
         return Ok(());
     };
-    let hunks = shown::hunks(step);
+    let hunks = printed::hunks(step);
     let chosen = hunk.checked_sub(1).and_then(|index| hunks.get(index));
     let chosen = chosen.ok_or_else(|| unknown(format!("step {} has no hunk {hunk}", number + 1)))?;
     let mut taken: std::collections::BTreeSet<_> = hunks
@@ -163,13 +164,13 @@ fn choose(
     Ok(())
 }
 
-fn comment_of(shown: &ShownProposal, comment: &CommentOption) -> Result<Comment, Failure> {
+fn comment_of(review: &ShownProposal, comment: &CommentOption) -> Result<Comment, Failure> {
     let CommentOption { step, lines, text } = comment;
-    let found = step.checked_sub(1).and_then(|number| shown.proposal.steps.get(number));
-    let found = found.ok_or_else(|| Failure::new(Exit::Usage, format!("there is no step {step}")))?;
+    let chosen = step.checked_sub(1).and_then(|number| review.proposal.steps.get(number));
+    let chosen = chosen.ok_or_else(|| Failure::new(Exit::Usage, format!("there is no step {step}")))?;
     match lines {
-        None => Ok(Comment::on_step(found, text.clone())),
-        Some(lines) => Comment::on_lines(found, Side::After, *lines, text.clone()).ok_or_else(|| {
+        None => Ok(Comment::on_step(chosen, text.clone())),
+        Some(lines) => Comment::on_lines(chosen, Side::After, *lines, text.clone()).ok_or_else(|| {
             Failure::new(Exit::Usage, format!("step {step} has no lines {} to {}", lines.0, lines.1))
                 .advise("lines are those of the file as the step leaves it, counted from 1")
         }),
@@ -177,10 +178,10 @@ fn comment_of(shown: &ShownProposal, comment: &CommentOption) -> Result<Comment,
 }
 
 /// Checks whether the choice runs a command that has not been tried.
-fn needs_a_trial(shown: &ShownProposal) -> bool {
-    let selection = shown.draft.selection.normal(&shown.proposal.steps);
-    let is_tried = shown.tried.as_ref().is_some_and(|tried| tried.is_held && tried.selection == selection);
-    let runs = shown
+fn needs_a_trial(review: &ShownProposal) -> bool {
+    let selection = review.draft.selection.normal(&review.proposal.steps);
+    let is_tried = review.tried.as_ref().is_some_and(|tried| tried.is_held && tried.selection == selection);
+    let runs = review
         .proposal
         .steps
         .iter()
@@ -219,7 +220,7 @@ fn report(console: Console, decided: &DecidedProposal) -> Exit {
     if console.json {
         console.json_result(decided);
     } else {
-        shown::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
+        printed::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
         let word = if decided.proposal.summary().has_landed { "landed" } else { "sent back" };
         console.progress(&format!("proposal {} {word}", decided.proposal.id));
     }

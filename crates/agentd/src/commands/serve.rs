@@ -1,5 +1,8 @@
 //! `agentd serve`: the workspace tools over HTTP.
 
+mod page_program;
+pub(crate) mod ui;
+
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -16,15 +19,18 @@ use wap_http::{
     default_token_file,
 };
 use wap_http::{HostName, WorkspacePrefix};
+use web_ui::Access;
 use workspace_host::SharedWorkspace;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_index::ServedIndex;
 
+use self::page_program::PageProgram;
 use crate::commands::mcp;
 use crate::commands::mcp::McpOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
+use crate::config::ConfigFile;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
@@ -64,7 +70,12 @@ struct Listening {
 }
 
 /// Serves until a signal stops it.
-pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOptions) -> Outcome {
+pub(crate) fn serve(
+    common: &CommonOptions,
+    config: &ConfigFile,
+    console: Console,
+    options: &ServeOptions,
+) -> Outcome {
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
@@ -100,6 +111,10 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
         &workspace,
         options.mcp.offers_the_code_index(),
     ));
+    let page_guard = Arc::new(Guard::new(token.clone(), address, &options.allow_host, &metrics));
+    let access = Arc::new(Access::new(address.port(), &paths.base));
+    let program = PageProgram::new(common, config, console, &paths);
+    let page = ui::page(program, common, &paths, &workspace, &access, &page_guard, address, &cancel);
     let mcp = mcp::config(&options.mcp, &paths, &workspace, &code);
     let reported = Arc::clone(&workspace);
     let router = wap_http::router(HttpConfig {
@@ -114,17 +129,21 @@ pub(crate) fn serve(common: &CommonOptions, console: Console, options: &ServeOpt
         stop: cancel.clone(),
         sockets: sockets.clone(),
         llm4s_prefix: options.llm4s_workspace.clone(),
-    });
+    })
+    .merge(web_ui::router(Arc::clone(&page)));
     let shutdown = Shutdown::default();
-    let stopping = shutdown.clone();
-    let _guard = cancel.on_cancel(Box::new(move || stopping.stop()));
+    let (stopping, ending) = (shutdown.clone(), Arc::clone(&page));
+    let _guard = cancel.on_cancel(Box::new(move || {
+        ending.end();
+        stopping.stop();
+    }));
     // Opening the workspace can take long, and health checks must be answered meanwhile. Calls wait for it; if it fails,
     // the server ends.
     let (sender, failure) = channel();
     let (opening, beginning, stopping) = (Arc::clone(&workspace), Arc::clone(&code), shutdown.clone());
-    let open = move || match opening.open() {
+    let open = move || match opening.open().and_then(|()| page.begin()) {
         Ok(()) => {
-            announce(console, address, token_file);
+            announce(console, address, token_file, &access);
             beginning.begin();
         }
         Err(failure) => {
@@ -170,13 +189,14 @@ fn token_failure(error: TokenError) -> Failure {
     Failure::new(exit, error.to_string()).advise(advice)
 }
 
-fn announce(console: Console, address: SocketAddr, token_file: Option<String>) {
+fn announce(console: Console, address: SocketAddr, token_file: Option<String>, access: &Access) {
     let url = format!("http://{address}");
     if console.json {
         console.json_result(&Listening { url, token_file });
         return;
     }
     console.result(&format!("listening on {url}"));
+    console.progress(&format!("the page is at {}#code={}", ui::page_url(address), access.code()));
     if let Some(file) = token_file {
         console.progress(&format!("the token is in {file}"));
     }

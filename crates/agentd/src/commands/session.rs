@@ -6,8 +6,8 @@ pub(crate) mod model;
 pub(crate) mod options;
 mod pending_message;
 mod reports;
-mod surroundings;
-mod task_files;
+pub(crate) mod surroundings;
+pub(crate) mod task_files;
 mod typed_answer;
 
 use std::cell::{Cell, RefCell};
@@ -26,7 +26,7 @@ use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{AppliedReply, ApplyReply, CreateSession, ReopenSession, SessionRefusal, SessionReply};
 
-use crate::commands::review::asking::{Asked, ask_about};
+use crate::commands::review::asking::{NextStep, ask_about};
 use crate::commands::review::waiting::{Reviewed, reviewed};
 use crate::commands::session::clipboard_replies::ClipboardReplies;
 use crate::commands::session::model::ModelOptions;
@@ -36,7 +36,7 @@ use crate::commands::session::options::ResumeOptions;
 use crate::commands::session::pending_message::{announce, copy, outbox_path, parts, put_on};
 use crate::commands::session::reports::failed_blocks;
 pub(crate) use crate::commands::session::reports::{report_superseded, report_unexpected};
-use crate::commands::session::typed_answer::{answer, asks};
+use crate::commands::session::typed_answer::answer;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -91,7 +91,13 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         common,
         console,
         &sessions,
-        NewTask { task, dialect: new.dialect, budget: new.budget, paste_characters: new.paste_characters },
+        NewTask {
+            task,
+            dialect: new.dialect,
+            budget: new.budget,
+            paste_characters: new.paste_characters,
+            from: new.from.clone(),
+        },
         &cancel,
     )?;
     if console.json && new.no_wait {
@@ -129,6 +135,8 @@ pub(crate) struct NewTask {
     pub(crate) budget: Option<u32>,
     /// The most characters of one paste, if the user chose it.
     pub(crate) paste_characters: Option<u32>,
+    /// The conversation whose work it goes on with.
+    pub(crate) from: Option<String>,
 }
 
 /// Starts a session.
@@ -141,7 +149,7 @@ pub(crate) fn create(
 ) -> Result<Session, Failure> {
     let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
     let id = SessionId::from_random([first, second, third, fourth]);
-    let NewTask { task, dialect, budget, paste_characters } = new;
+    let NewTask { task, dialect, budget, paste_characters, from } = new;
     // The original has no such files, and no budget unless the user wants one.
     let (task_files, surroundings, budget) = match dialect {
         Dialect::Agentd => (
@@ -152,7 +160,7 @@ pub(crate) fn create(
         Dialect::CodingAgent => (Vec::new(), Vec::new(), budget),
     };
     sessions.call(
-        &CreateSession { id, task, dialect, budget, paste_characters, task_files, surroundings },
+        &CreateSession { id, task, dialect, budget, paste_characters, task_files, surroundings, from },
         cancel,
     )
 }
@@ -385,9 +393,9 @@ impl Loop<'_> {
         };
         let wanted =
             match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
-                Asked::Execute => Ok(()),
-                Asked::Refused(refusal) => Err(refusal),
-                Asked::Queue { opens_view } => {
+                NextStep::Execute => Ok(()),
+                NextStep::Refused(refusal) => Err(refusal),
+                NextStep::Queue { opens_view } => {
                     match reviewed(console, sessions, &request, opens_view, cancel)? {
                         Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
                         Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
@@ -439,7 +447,7 @@ impl Loop<'_> {
         report_unexpected(console, applied);
         let mut session = applied.session.clone();
         if !session.is_complete {
-            if self.is_attended && applied.is_executed && asks(&applied.results) {
+            if self.is_attended && applied.is_executed && applied.results.iter().any(CommandResult::asks) {
                 session = self.answered(session)?;
             }
             if self.announced.replace(session.sequence_number) != session.sequence_number {

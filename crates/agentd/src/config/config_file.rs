@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure};
 pub(crate) const NO_FILE: &str = "/dev/null";
 
 /// A configuration file that was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigFile {
     /// The path, also of a missing file; `None` if there is no configuration folder.
     pub(crate) path: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub(crate) struct ConfigFile {
 }
 
 /// One option that a file sets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(super) table: &'static SettableTable,
     /// Its long name.

@@ -47,12 +47,13 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 42] = [
+const COMMANDS: [(&str, &[&str]); 43] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",
         &["workspace", "base", "trust-state", "json", "sandbox", "network", "layer", "cache", "timeout"],
     ),
+    ("ui", ALL),
     ("new", ALL),
     ("resume", ALL),
     ("apply", ONCE),

@@ -1,7 +1,8 @@
 //! Shows the plan of a reply before it is executed.
 
-use rel_path::{ProtectedNames, RelPath};
+use rel_path::ProtectedNames;
 use tagproto::{Block, Item, ReadRange, Reply};
+use workspace_host::obeyed_names::reported_reason;
 
 use crate::views::progress::{one_line, printable};
 use crate::views::terminal_text::{LineWidth, labelled};
@@ -41,27 +42,13 @@ fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
     else {
         return None;
     };
-    let parsed = on_paper(&RelPath::parse(path).ok()?)?;
-    let name = names.reported(&parsed)?;
-    Some(format!("  {}", obeyed_line(path, name.reason())))
+    let reason = reported_reason(names, path)?;
+    Some(format!("  {}", obeyed_line(path, reason)))
 }
 
 /// The line that points out a file that other programs obey.
 pub(crate) fn obeyed_line(path: &str, reason: &str) -> String {
     format!("! other programs obey {}: {reason}", one_line(path))
-}
-
-/// A path without steps upwards, as if there were no links. The change itself is judged by where it really goes.
-fn on_paper(path: &RelPath) -> Option<RelPath> {
-    let mut names: Vec<&[u8]> = Vec::new();
-    for name in path.components() {
-        if name == b".." {
-            names.pop()?;
-        } else {
-            names.push(name);
-        }
-    }
-    RelPath::from_bytes(&names.join(&b'/')).ok()
 }
 
 fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) {

@@ -34,7 +34,7 @@ pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-/// What the user did.
+/// The user's input.
 pub(crate) enum Typed {
     Key(Key),
     /// The terminal has another size.

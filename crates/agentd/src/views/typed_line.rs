@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wap_core::CancelFlag;
 
-/// What arrives while a question waits.
+/// An event while a question waits.
 enum Arrival {
     /// A line; `None` for the end of the input.
     Line(Option<String>),

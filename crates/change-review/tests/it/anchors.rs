@@ -19,7 +19,7 @@ fn lines_that_are_not_there_have_no_anchor() {
 }
 
 #[test]
-fn equal_lines_are_told_apart_by_their_neighbours_or_not_at_all() {
+fn equal_lines_are_distinguished_by_their_neighbours_or_not_at_all() {
     let text = "fn a() {\n    call();\n}\nfn b() {\n    call();\n}\n";
     let anchor = Anchor::of(text, 5, 5).expect("the line is there");
     assert_eq!(anchor.find(text), Some((5, 5)));

@@ -28,6 +28,25 @@ pub struct RunLine {
     began_at: String,
     finished: bool,
     steps: Vec<StepLine>,
+    /// The changes of the run beyond the wanted number.
+    #[serde(skip_serializing_if = "is_zero")]
+    changes_left_out: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// The runs of a page of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogRange {
+    /// Leaves out this run and later ones.
+    pub before: Option<u64>,
+    /// The most runs.
+    pub limit: u32,
+    /// The most changes of each run.
+    pub changes: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,6 +82,18 @@ pub fn log(paths: &WorkspacePaths, limit: u32, folds_bookkeeping: bool) -> Resul
     read(&journal, paths, limit, folds_bookkeeping).map_err(unreadable)
 }
 
+/// Reads a page of runs, newest first.
+///
+/// # Errors
+/// The journal cannot be read.
+pub fn log_range(paths: &WorkspacePaths, range: &LogRange) -> Result<Vec<RunLine>, Failure> {
+    let Some(journal) = paths.journal_reader()? else { return Ok(Vec::new()) };
+    let filter = RunFilter { before: range.before.map(RunNumber), ..RunFilter::default() };
+    let runs = journal.runs(&filter, range.limit).map_err(unreadable)?;
+    let lines = runs.into_iter().map(|run| run_line(&journal, run, range.changes));
+    lines.collect::<Result<_, _>>().map_err(unreadable)
+}
+
 fn read(
     journal: &JournalReader,
     paths: &WorkspacePaths,
@@ -71,7 +102,7 @@ fn read(
 ) -> Result<Vec<RunLine>, JournalError> {
     let runs = journal.runs(&RunFilter::default(), limit)?;
     let mut runs: Vec<RunLine> =
-        runs.into_iter().map(|run| run_line(journal, run)).collect::<Result<_, _>>()?;
+        runs.into_iter().map(|run| run_line(journal, run, usize::MAX)).collect::<Result<_, _>>()?;
     if folds_bookkeeping {
         mark_bookkeeping(journal, paths, &mut runs)?;
     }
@@ -147,11 +178,13 @@ pub(super) fn change_text(change: &ChangeLine) -> String {
     )
 }
 
-fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, JournalError> {
-    let changes = journal.changes_of_run(run.number)?;
+fn run_line(journal: &JournalReader, run: RecordedRun, most_changes: usize) -> Result<RunLine, JournalError> {
+    let mut changes = journal.changes_of_run(run.number)?;
+    let changes_left_out = changes.len().saturating_sub(most_changes);
+    changes.truncate(most_changes);
     let steps = journal.steps(run.number)?;
     let steps = steps.into_iter().map(|step| step_line(journal, step, &changes)).collect::<Result<_, _>>()?;
-    Ok(RunLine { steps, ..run_line_of(&run) })
+    Ok(RunLine { steps, changes_left_out, ..run_line_of(&run) })
 }
 
 /// A run without its steps.
@@ -165,6 +198,7 @@ pub(super) fn run_line_of(run: &RecordedRun) -> RunLine {
             .unwrap_or_default(),
         finished: run.finished_at.is_some(),
         steps: Vec::new(),
+        changes_left_out: 0,
     }
 }
 

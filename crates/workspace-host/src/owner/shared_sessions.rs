@@ -20,7 +20,7 @@ use crate::state::{Opened, WorkspacePaths};
 
 /// The sessions of a state folder. Reading them needs no owner; everything else is done by the owner.
 pub struct SharedSessions {
-    workspace: SharedWorkspace,
+    workspace: Arc<SharedWorkspace>,
     paths: WorkspacePaths,
     folders: StateFolders,
 }
@@ -42,6 +42,15 @@ impl SharedSessions {
             true => SharedWorkspace::staying(options, &paths, notices),
             false => SharedWorkspace::new(options, &paths, notices),
         };
+        SharedSessions::over(Arc::new(workspace), paths)
+    }
+
+    /// Opens the sessions of a workspace that this process uses already.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening a state folder.
+    pub fn over(workspace: Arc<SharedWorkspace>, paths: WorkspacePaths) -> Result<SharedSessions, Failure> {
         workspace.open()?;
         let folders = StateFolders::open(&paths.base).map_err(|error| {
             Failure::new(Exit::Failed, format!("the state folder {}: {error}", paths.base.display()))
@@ -57,6 +66,11 @@ impl SharedSessions {
     /// Returns the folders within the state folder.
     pub fn folders(&self) -> &StateFolders {
         &self.folders
+    }
+
+    /// Returns the workspace of the sessions.
+    pub fn workspace(&self) -> &SharedWorkspace {
+        &self.workspace
     }
 
     /// Returns the open state folder if this process owns it, else a description of the owner.

@@ -116,9 +116,9 @@ pub struct ShownProposal {
     pub proposal: Proposal,
     /// The draft.
     pub draft: Draft,
-    /// Where each comment of the draft belongs now, in their order.
+    /// The position of each comment of the draft, in their order.
     pub positions: Vec<CommentPosition>,
-    /// What came of the last trial; `None` if there was none. Its `is_held` says whether landing adopts it.
+    /// The outcome of the last trial; `None` if there was none. Its `is_held` says whether landing adopts it.
     pub tried: Option<Tried>,
 }
 

@@ -23,7 +23,7 @@ const SEQUENCE: u32 = 1;
 pub struct CarryOut {
     /// The session or the client that proposed it.
     pub conversation: String,
-    /// What was proposed.
+    /// The reply or the calls that were proposed.
     pub content: Content,
     /// The choice.
     pub resolution: Resolution,
@@ -34,7 +34,7 @@ pub struct CarryOut {
     pub adopted: Option<Vec<RecordedStep>>,
 }
 
-/// What came of it.
+/// The outcome of carrying it out.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CarriedOut {

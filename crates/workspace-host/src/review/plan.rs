@@ -76,8 +76,8 @@ fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
     match request {
         StepRequest::Command(command) => command_step(step, &command),
         StepRequest::Change(change) => {
-            let found = planned.iter().find(|planned| planned.step == step && outcome.success);
-            let file = match found {
+            let planned_change = planned.iter().find(|planned| planned.step == step && outcome.success);
+            let file = match planned_change {
                 Some(PlannedChange { path, contents: Some((before, after)), obeyed_because, .. }) => {
                     let file = FileStep::between(path, before.as_deref(), after.as_deref());
                     FileStep { note: obeyed_because.clone().or(file.note), ..file }

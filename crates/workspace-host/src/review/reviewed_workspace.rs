@@ -157,7 +157,7 @@ fn add_review(answer: &mut FileChanged, review: &str) {
     match answer {
         FileChanged::Written(written) => written.warnings.push(review.to_owned()),
         FileChanged::Modified(modified) => modified.warnings.push(review.to_owned()),
-        FileChanged::Deleted(_) => {}
+        FileChanged::Deleted(deleted) => deleted.warnings.push(review.to_owned()),
     }
 }
 

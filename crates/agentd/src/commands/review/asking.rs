@@ -36,13 +36,13 @@ pub(crate) fn review(
     cancel: &CancelFlag,
 ) -> Result<Result<(), SessionRefusal>, Failure> {
     Ok(match confirmed(common, console, sessions, request, false, cancel)? {
-        Asked::Refused(refusal) => Err(refusal),
-        Asked::Execute | Asked::Queue { .. } => Ok(()),
+        NextStep::Refused(refusal) => Err(refusal),
+        NextStep::Execute | NextStep::Queue { .. } => Ok(()),
     })
 }
 
-/// What is done with a reply that arrived.
-pub(crate) enum Asked {
+/// The next step with a reply that arrived.
+pub(crate) enum NextStep {
     /// It is executed.
     Execute,
     /// It is refused.
@@ -63,35 +63,35 @@ fn confirmed(
     request: &ApplyReply,
     offers_view: bool,
     cancel: &CancelFlag,
-) -> Result<Asked, Failure> {
+) -> Result<NextStep, Failure> {
     let session = sessions.session(request.reply.session)?;
     let incoming = session.incoming(&request.reply.text);
     let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
     if let Some(refusal) = reply.refused {
-        return Ok(Asked::Refused(SessionError::Refused(refusal).into()));
+        return Ok(NextStep::Refused(SessionError::Refused(refusal).into()));
     }
     if incoming.is_held(request.reply.run_complete) {
-        return Ok(Asked::Execute);
+        return Ok(NextStep::Execute);
     }
     let mut observer = UnobservedExecution;
     let mut watching = Watching::new(&[], &mut observer);
     let state = ReplyState(request.reply.clone());
     let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
         Ok(would_execute) => would_execute,
-        Err(refusal) => return Ok(Asked::Refused(refusal)),
+        Err(refusal) => return Ok(NextStep::Refused(refusal)),
     };
     if !would_execute {
-        return Ok(Asked::Execute);
+        return Ok(NextStep::Execute);
     }
     let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
     let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
         Ok(plan) => plan,
-        Err(refusal) => return Ok(Asked::Refused(refusal)),
+        Err(refusal) => return Ok(NextStep::Refused(refusal)),
     };
     Ok(match ask(common, console, &reply, &plan.lines, offers_view) {
-        Answer::Execute => Asked::Execute,
-        Answer::View => Asked::Queue { opens_view: true },
-        Answer::Decline => Asked::Refused(SessionError::Declined.into()),
+        Answer::Execute => NextStep::Execute,
+        Answer::View => NextStep::Queue { opens_view: true },
+        Answer::Decline => NextStep::Refused(SessionError::Declined.into()),
     })
 }
 
@@ -111,17 +111,17 @@ pub(crate) fn ask_about(
     request: &ApplyReply,
     policy: ReviewPolicy,
     cancel: &CancelFlag,
-) -> Result<Asked, Failure> {
+) -> Result<NextStep, Failure> {
     let is_reviewed = match policy {
         ReviewPolicy::None => false,
         ReviewPolicy::All => true,
         ReviewPolicy::Commands => runs_a_command(sessions, request)?,
     };
     if !is_reviewed {
-        return Ok(Asked::Execute);
+        return Ok(NextStep::Execute);
     }
     if !std::io::stdin().is_terminal() {
-        return Ok(Asked::Queue { opens_view: false });
+        return Ok(NextStep::Queue { opens_view: false });
     }
     confirmed(common, console, sessions, request, screen::can_be_filled(), cancel)
 }

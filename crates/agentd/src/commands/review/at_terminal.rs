@@ -70,11 +70,12 @@ pub(crate) fn review_at_terminal(
         let poll = Poll { sessions, cancel, events: sender, looked_at: &looked_at };
         scope.spawn(move || poll.until(&end));
         let only = id.filter(|_| ends_by == Ends::WithTheDecision);
-        let mut shown = Shown { view, requests, trial: None, only, looked_at: &looked_at, ends: &mut ends };
-        shown.request(first);
-        let ran = shown.run(&mut screen, &events, cancel);
+        let mut filled =
+            FilledScreen { view, requests, trial: None, only, looked_at: &looked_at, ends: &mut ends };
+        filled.request(first);
+        let ran = filled.run(&mut screen, &events, cancel);
         drop(ended);
-        if let Some(trial) = &shown.trial {
+        if let Some(trial) = &filled.trial {
             trial.cancel();
         }
         // Before the threads end: a landing that is on its way may take a while.
@@ -97,7 +98,7 @@ fn unusable(error: io::Error) -> Failure {
 }
 
 /// The view on the screen.
-struct Shown<'a> {
+struct FilledScreen<'a> {
     view: ReviewView,
     requests: Sender<Work>,
     /// The flag that stops the trial that was requested last.
@@ -106,11 +107,11 @@ struct Shown<'a> {
     only: Option<ProposalId>,
     /// The proposal that the view shows, for the polls.
     looked_at: &'a Mutex<Option<ProposalId>>,
-    /// What came of the decisions.
+    /// The results of the decisions, a line each.
     ends: &'a mut Vec<String>,
 }
 
-impl Shown<'_> {
+impl FilledScreen<'_> {
     fn run(&mut self, screen: &mut Screen, events: &Receiver<Event>, cancel: &CancelFlag) -> io::Result<()> {
         let mut has_changed = true;
         let mut ticked = Instant::now();
@@ -209,7 +210,7 @@ impl<'a> Host<'a> {
         let Host { sessions, cancel, .. } = *self;
         let event = match request {
             Request::Open(id) => match sessions.call(&ShowProposal(id), cancel) {
-                Ok(shown) => Event::Opened(Box::new(opened(shown))),
+                Ok(review) => Event::Opened(Box::new(opened(review))),
                 Err(failure) => Event::Failed(line(failure)),
             },
             Request::Save { id, draft } => match sessions.call(&SaveDraft { id, draft }, cancel) {
@@ -230,8 +231,8 @@ impl<'a> Host<'a> {
     }
 }
 
-fn opened(shown: ShownProposal) -> OpenedProposal {
-    let ShownProposal { proposal, draft, tried, .. } = shown;
+fn opened(review: ShownProposal) -> OpenedProposal {
+    let ShownProposal { proposal, draft, tried, .. } = review;
     OpenedProposal { proposal, draft, tried }
 }
 
@@ -279,8 +280,8 @@ impl Poll<'_> {
             {
                 let started = Instant::now();
                 // A failure is reported when the user does something.
-                if let Ok(shown) = self.sessions.call(&ShowProposal(id), self.cancel) {
-                    let read = opened(shown);
+                if let Ok(review) = self.sessions.call(&ShowProposal(id), self.cancel) {
+                    let read = opened(review);
                     if last.as_ref() != Some(&read) {
                         last = Some(read.clone());
                         let _ = self.events.send(Event::Opened(Box::new(read)));

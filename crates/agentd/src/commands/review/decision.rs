@@ -26,7 +26,7 @@ pub(super) fn decide(
     sessions.call(&DecideProposal { id, sends_back }, cancel)
 }
 
-/// Returns what came of a decision, in one line.
+/// Returns the result of a decision, in one line.
 pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
     let id = decided.proposal.id;
     if !decided.proposal.summary().has_landed {

@@ -9,7 +9,7 @@ use workspace_host::{
 };
 
 use crate::commands::review::decision::{decide, in_one_line};
-use crate::commands::review::{needs_a_trial, shown};
+use crate::commands::review::{needs_a_trial, printed};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
@@ -33,21 +33,21 @@ pub(super) fn review_plainly(
         console.notice("no proposal waits for a review");
     }
     for id in ids {
-        let shown = sessions.call(&ShowProposal(id), cancel)?;
-        shown::title(console, &shown.proposal);
-        if !shown.proposal.is_pending() {
+        let review = sessions.call(&ShowProposal(id), cancel)?;
+        printed::title(console, &review.proposal);
+        if !review.proposal.is_pending() {
             console.notice(&format!("proposal {id} is over already"));
             continue;
         }
-        let mut asked = Asked { console, sessions, cancel, shown };
-        if asked.steps()? == Next::Quit || asked.end()? == Next::Quit {
+        let mut questions = Questions { console, sessions, cancel, review };
+        if questions.steps()? == Next::Quit || questions.end()? == Next::Quit {
             break;
         }
     }
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// What the user wants to do after an answer.
+/// The next step after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Continue,
@@ -55,29 +55,29 @@ enum Next {
     Quit,
 }
 
-/// What a comment is about: a step, or one of its hunks.
+/// The subject of a comment: a step, or one of its hunks.
 #[derive(Clone, Copy)]
 struct Subject {
     step: usize,
     hunk: Option<usize>,
 }
 
-/// A proposal that is asked about.
-struct Asked<'a> {
+/// The questions about one proposal.
+struct Questions<'a> {
     console: Console,
     sessions: &'a SharedSessions,
     cancel: &'a CancelFlag,
-    shown: ShownProposal,
+    review: ShownProposal,
 }
 
-impl Asked<'_> {
+impl Questions<'_> {
     /// Asks about each step.
     fn steps(&mut self) -> Result<Next, Failure> {
         let mut index = 0;
-        while index < self.shown.proposal.steps.len() {
-            shown::step(self.console, &self.shown, index);
-            let number = self.shown.proposal.steps[index].step;
-            let has_hunks = shown::hunks(&self.shown.proposal.steps[index]).len() > 1;
+        while index < self.review.proposal.steps.len() {
+            printed::step(self.console, &self.review, index);
+            let number = self.review.proposal.steps[index].step;
+            let has_hunks = printed::hunks(&self.review.proposal.steps[index]).len() > 1;
             let by_hunk = if has_hunks { "[h]unk by hunk, " } else { "" };
             let answer = self.ask(&format!("take it? [y]es, [n]o, {by_hunk}[c]omment, [q]uit "));
             let is_done = match answer.as_deref() {
@@ -105,13 +105,13 @@ impl Asked<'_> {
         let mut number = 0;
         loop {
             // A comment may have read the proposal again.
-            let step = self.shown.proposal.steps.get(index);
-            let Some((hunk, step)) = step.and_then(|step| Some((shown::hunks(step).get(number)?, step)))
+            let step = self.review.proposal.steps.get(index);
+            let Some((hunk, step)) = step.and_then(|step| Some((printed::hunks(step).get(number)?, step)))
             else {
                 return Ok(Some(taken));
             };
-            let is_taken = self.shown.draft.selection.takes_hunk(step.step, &hunk.id);
-            shown::hunk(self.console, number + 1, hunk, is_taken);
+            let is_taken = self.review.draft.selection.takes_hunk(step.step, &hunk.id);
+            printed::hunk(self.console, number + 1, hunk, is_taken);
             let id = hunk.id.clone();
             match self.ask("take this hunk? [y]es, [n]o, [c]omment, [q]uit ").as_deref() {
                 None | Some("q") => return Ok(None),
@@ -134,14 +134,14 @@ impl Asked<'_> {
                 Some("d") => return Ok(Next::Continue),
                 Some("t") => self.try_out()?,
                 Some("l") => {
-                    let steps = &self.shown.proposal.steps;
-                    if self.shown.draft.selection.takes_nothing_of(steps) {
+                    let steps = &self.review.proposal.steps;
+                    if self.review.draft.selection.takes_nothing_of(steps) {
                         self.console.notice("nothing is taken: [b] sends the proposal back");
                         continue;
                     }
-                    if needs_a_trial(&self.shown) {
+                    if needs_a_trial(&self.review) {
                         self.try_out()?;
-                        if needs_a_trial(&self.shown) {
+                        if needs_a_trial(&self.review) {
                             continue;
                         }
                     }
@@ -173,19 +173,19 @@ impl Asked<'_> {
 
     /// Saves a verdict. Returns false if it has to be asked about again.
     fn choose(&mut self, step: u32, verdict: StepVerdict) -> Result<bool, Failure> {
-        let selection = &mut self.shown.draft.selection;
+        let selection = &mut self.review.draft.selection;
         selection.0.insert(step, verdict);
-        *selection = selection.normal(&self.shown.proposal.steps);
+        *selection = selection.normal(&self.review.proposal.steps);
         self.save()
     }
 
     fn comment(&mut self, subject: Subject) -> Result<(), Failure> {
         let Some(text) = typed_line("comment (Enter alone: none): ", self.cancel) else { return Ok(()) };
-        let Some(step) = self.shown.proposal.steps.get(subject.step) else { return Ok(()) };
+        let Some(step) = self.review.proposal.steps.get(subject.step) else { return Ok(()) };
         if text.trim().is_empty() {
             return Ok(());
         }
-        let hunk = subject.hunk.and_then(|hunk| shown::hunks(step).get(hunk));
+        let hunk = subject.hunk.and_then(|hunk| printed::hunks(step).get(hunk));
         let on_lines = hunk.and_then(|hunk| {
             let (side, first, count) = match hunk.new_count {
                 0 => (Side::Before, hunk.old_first, hunk.old_count),
@@ -194,39 +194,39 @@ impl Asked<'_> {
             Comment::on_lines(step, side, (first, first + count - 1), text.trim())
         });
         let comment = on_lines.unwrap_or_else(|| Comment::on_step(step, text.trim()));
-        self.shown.draft.comments.push(comment);
+        self.review.draft.comments.push(comment);
         self.save().map(drop)
     }
 
     /// Saves the draft and reads the proposal again. Returns false if another window has saved another one, or if the folder has
     /// changed: then what was asked has to be asked again.
     fn save(&mut self) -> Result<bool, Failure> {
-        let id = self.shown.proposal.id;
-        let request = SaveDraft { id, draft: self.shown.draft.clone() };
+        let id = self.review.proposal.id;
+        let request = SaveDraft { id, draft: self.review.draft.clone() };
         let refused = self.sessions.call(&request, self.cancel).err();
         if let Some(refused) = &refused {
             self.console.notice(&format!("not saved: {}", one_line(&refused.message)));
         }
         let read = self.sessions.call(&ShowProposal(id), self.cancel)?;
-        let is_planned_again = read.proposal.steps != self.shown.proposal.steps;
+        let is_planned_again = read.proposal.steps != self.review.proposal.steps;
         if is_planned_again {
             self.console.notice("the folder has changed: the proposal was planned again");
         }
-        self.shown = read;
-        if !self.shown.proposal.is_pending() {
+        self.review = read;
+        if !self.review.proposal.is_pending() {
             return Err(Failure::new(Exit::Failed, format!("proposal {id} was decided elsewhere")));
         }
         Ok(refused.is_none() && !is_planned_again)
     }
 
     fn try_out(&mut self) -> Result<(), Failure> {
-        let id = self.shown.proposal.id;
-        let request = TryProposal { id, selection: self.shown.draft.selection.clone() };
+        let id = self.review.proposal.id;
+        let request = TryProposal { id, selection: self.review.draft.selection.clone() };
         let _spinner = self.console.spinner("trying");
         match self.sessions.call(&request, self.cancel) {
             Ok(tried) => {
-                shown::tried(self.console, &self.shown.proposal, &tried);
-                self.shown = self.sessions.call(&ShowProposal(id), self.cancel)?;
+                printed::tried(self.console, &self.review.proposal, &tried);
+                self.review = self.sessions.call(&ShowProposal(id), self.cancel)?;
             }
             Err(failure) => self.console.notice(&format!("not tried: {}", one_line(&failure.message))),
         }
@@ -235,16 +235,16 @@ impl Asked<'_> {
 
     /// Decides. Returns false if that was refused, and the proposal waits on.
     fn decide(&mut self, sends_back: bool) -> Result<bool, Failure> {
-        let id = self.shown.proposal.id;
-        match decide(self.sessions, id, &self.shown.draft, sends_back, self.cancel) {
+        let id = self.review.proposal.id;
+        match decide(self.sessions, id, &self.review.draft, sends_back, self.cancel) {
             Ok(decided) => {
                 self.report(&decided);
                 Ok(true)
             }
             Err(failure) => {
                 self.console.notice(&failure.message);
-                self.shown = self.sessions.call(&ShowProposal(id), self.cancel)?;
-                if !self.shown.proposal.is_pending() {
+                self.review = self.sessions.call(&ShowProposal(id), self.cancel)?;
+                if !self.review.proposal.is_pending() {
                     return Err(Failure::new(Exit::Failed, format!("proposal {id} was decided elsewhere")));
                 }
                 Ok(false)
@@ -254,7 +254,7 @@ impl Asked<'_> {
 
     fn report(&self, decided: &DecidedProposal) {
         let outcomes = decided.carried.steps.iter().map(|step| &step.outcome);
-        shown::outcomes(self.console, &decided.proposal, outcomes);
+        printed::outcomes(self.console, &decided.proposal, outcomes);
         self.console.notice(&in_one_line(decided));
     }
 }

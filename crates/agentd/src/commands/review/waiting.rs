@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The longest time for which one call waits.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// What became of a reply that had to be reviewed.
+/// The end of the wait for a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reviewed {
     /// It has nothing to review: it may be executed.

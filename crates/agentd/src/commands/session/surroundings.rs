@@ -5,7 +5,7 @@ use egress::Network;
 use crate::common_options::CommonOptions;
 
 /// Returns the sentences: network, time, and what is not listed.
-pub(super) fn surroundings(common: &CommonOptions) -> Vec<String> {
+pub(crate) fn surroundings(common: &CommonOptions) -> Vec<String> {
     let network = match &common.settled_network {
         Network::Off => {
             "Commands have no network: nothing can be downloaded or installed, so use what is there."

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use tagproto::{BlockKind, CommandResult, CommandType, Session};
+use tagproto::Session;
 use wap_core::CancelFlag;
 use workspace_host::{AnswerModel, SharedSessions};
 
@@ -41,14 +41,6 @@ impl Loop<'_> {
             None => Ok(session),
         }
     }
-}
-
-/// Checks whether a model asks the user something: a message with a question mark.
-pub(super) fn asks(results: &[CommandResult]) -> bool {
-    let message = CommandType::Block(BlockKind::Message);
-    results
-        .iter()
-        .any(|result| result.command_type == message && result.success && result.summary.contains('?'))
 }
 
 /// Checks whether the user can be asked.

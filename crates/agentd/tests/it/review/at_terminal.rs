@@ -2,7 +2,7 @@
 
 use test_support::skip;
 
-use super::{REPLY, landed_without_the_second_hunk, with_a_proposal};
+use super::waiting_reply::{REPLY, landed_without_the_second_hunk, with_a_proposal};
 use crate::fixture::project::Project;
 use crate::fixture::tmux::Tmux;
 
@@ -57,8 +57,8 @@ fn the_draft_is_kept_when_the_terminal_or_the_process_goes() {
     tmux.wait_for("[ ] hunk 1 of 2");
     tmux.press("C-c");
     tmux.ends_and_restores(0);
-    let shown = project.run(&["review", "1", "--json"]).ok().json();
-    assert_eq!(shown["draft"]["revision"], 1, "{shown}");
+    let kept = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(kept["draft"]["revision"], 1, "{kept}");
     drop(daemon);
 }
 

@@ -2,7 +2,7 @@
 
 use test_support::skip;
 
-use super::{landed_without_the_second_hunk, with_a_proposal};
+use super::waiting_reply::{landed_without_the_second_hunk, with_a_proposal};
 use crate::fixture::tmux::Tmux;
 
 #[test]
@@ -21,17 +21,17 @@ fn a_proposal_is_reviewed_line_by_line() {
 fn an_answer_that_ends_keeps_the_draft() {
     let (project, _daemon, _) = with_a_proposal();
     project.run_with_input(&["review", "1", "--plain"], "n\n").ok();
-    let shown = project.run(&["review", "1", "--json"]).ok().json();
-    assert_eq!(shown["draft"]["selection"]["0"], "leaveOut", "{shown}");
-    assert_eq!(shown["proposal"]["state"], "pending");
+    let kept = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(kept["draft"]["selection"]["0"], "leaveOut", "{kept}");
+    assert_eq!(kept["proposal"]["state"], "pending");
 }
 
 #[test]
 fn nothing_is_sent_back_or_landed_without_a_yes() {
     let (project, _daemon, _) = with_a_proposal();
     project.run_with_input(&["review", "--plain"], "y\ny\ny\nb\n\nl\n\nd\n").ok();
-    let shown = project.run(&["review", "1", "--json"]).ok().json();
-    assert_eq!(shown["proposal"]["state"], "pending");
+    let kept = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(kept["proposal"]["state"], "pending");
     assert!(!project.has("new.rs"));
 }
 

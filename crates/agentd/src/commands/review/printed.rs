@@ -23,13 +23,13 @@ pub(super) fn hunks(step: &ProposedStep) -> &[Hunk] {
 }
 
 /// Prints a proposal with its hunks, verdicts and comments.
-pub(super) fn proposal(console: Console, shown: &ShownProposal) {
-    title(console, &shown.proposal);
-    for index in 0..shown.proposal.steps.len() {
-        step(console, shown, index);
+pub(super) fn proposal(console: Console, review: &ShownProposal) {
+    title(console, &review.proposal);
+    for index in 0..review.proposal.steps.len() {
+        step(console, review, index);
     }
-    if let Some(tried) = &shown.tried {
-        self::tried(console, &shown.proposal, tried);
+    if let Some(tried) = &review.tried {
+        self::tried(console, &review.proposal, tried);
     }
 }
 
@@ -40,8 +40,8 @@ pub(super) fn title(console: Console, proposal: &Proposal) {
 }
 
 /// Prints a step, by its index, with its verdict and the comments on it.
-pub(super) fn step(console: Console, shown: &ShownProposal, index: usize) {
-    let ShownProposal { proposal, draft, positions, .. } = shown;
+pub(super) fn step(console: Console, review: &ShownProposal, index: usize) {
+    let ShownProposal { proposal, draft, positions, .. } = review;
     let Some(step) = proposal.steps.get(index) else { return };
     let verdict = match draft.selection.verdict(step.step) {
         StepVerdict::Take => "",

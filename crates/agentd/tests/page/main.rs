@@ -1,0 +1,11 @@
+//! Tests of the page in a browser, through the built program.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod access;
+mod accessibility;
+mod browser;
+mod history;
+mod hostile;
+mod main_job;
+mod project;
+mod reconnecting;

@@ -1,0 +1,83 @@
+//! Texts that are cut so that no size of them stalls a browser.
+
+use serde::Serialize;
+
+/// The bounds of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextBounds {
+    /// The most lines.
+    pub lines: usize,
+    /// The most characters of a line.
+    pub line_characters: usize,
+    /// The most bytes of the text, apart from what says that lines are cut.
+    pub bytes: usize,
+}
+
+impl TextBounds {
+    /// The bounds of a difference.
+    pub const DIFFERENCE: TextBounds = TextBounds { lines: 2_000, line_characters: 2_000, bytes: 256 * 1024 };
+
+    /// The bounds of an output or an excerpt.
+    pub const OUTPUT: TextBounds = TextBounds { lines: 1_000, line_characters: 2_000, bytes: 128 * 1024 };
+}
+
+/// A text within bounds, with the amounts that were left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoundedText {
+    /// The text. A line that was cut ends with the number of characters that it had more.
+    pub text: String,
+    /// The number of lines behind the text that were left out.
+    pub lines_left_out: usize,
+    /// The number of lines that were cut.
+    pub lines_cut: usize,
+}
+
+/// Cuts a text at its end, and each line that is too long at its own.
+///
+/// # Example
+///
+/// ```
+/// use web_ui::{TextBounds, bounded};
+///
+/// let bounds = TextBounds { lines: 1, line_characters: 4, bytes: 100 };
+/// let cut = bounded("wonderful\nworld\n", bounds);
+/// assert_eq!(cut.text, "wond… [5 more characters]\n");
+/// assert_eq!((cut.lines_left_out, cut.lines_cut), (1, 1));
+/// ```
+#[must_use]
+pub fn bounded(text: &str, bounds: TextBounds) -> BoundedText {
+    let mut result = BoundedText::default();
+    let mut lines = text.split_inclusive('\n');
+    let mut taken = 0;
+    while taken < bounds.lines {
+        let Some(line) = lines.next() else { return result };
+        let (content, end) = line.strip_suffix('\n').map_or((line, ""), |content| (content, "\n"));
+        let (kept, more) = cut(content, bounds.line_characters);
+        if taken > 0 && result.text.len() + kept.len() > bounds.bytes {
+            result.lines_left_out = 1 + lines.count();
+            return result;
+        }
+        result.text.push_str(kept);
+        if more > 0 {
+            result.lines_cut += 1;
+            result.text.push_str(&format!("… [{more} more characters]"));
+        }
+        result.text.push_str(end);
+        taken += 1;
+    }
+    result.lines_left_out = lines.count();
+    result
+}
+
+/// Returns the beginning of a line, and the number of characters behind it.
+pub(crate) fn cut(line: &str, most_characters: usize) -> (&str, usize) {
+    // Most lines are short, and their bytes say so.
+    if line.len() <= most_characters {
+        return (line, 0);
+    }
+    match line.char_indices().nth(most_characters) {
+        Some((end, _)) => (&line[..end], line[end..].chars().count()),
+        None => (line, 0),
+    }
+}

@@ -1,0 +1,146 @@
+//! The state that all requests of the page share.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tagproto::TokenCounter;
+use tokio::sync::Semaphore;
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
+use wap_http::Guard;
+use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{Failure, HostOptions};
+use workspace_host::{SharedSessions, SharedWorkspace, WorkspacePaths};
+
+use crate::access::Access;
+use crate::answer::{Answer, Refused};
+use crate::event_hub::EventHub;
+use crate::page_host::PageHost;
+use crate::reply_run::Runs;
+use crate::watching::InboxState;
+
+/// The most calls that run at once; more wait.
+const MOST_CALLS: usize = 16;
+
+/// The parts of a page.
+pub struct PageConfig {
+    /// The workspace, which this process uses for its other clients, too.
+    pub workspace: Arc<SharedWorkspace>,
+    /// The workspace folder and the state folder.
+    pub paths: WorkspacePaths,
+    /// The options of the workspace.
+    pub options: HostOptions,
+    /// The answers that only the program has.
+    pub host: Arc<dyn PageHost>,
+    /// The codes and browsers.
+    pub access: Arc<Access>,
+    /// The check of hosts and origins, with the token by which a browser may enter, too.
+    pub guard: Arc<Guard>,
+    /// The address of the page for a new browser, apart from the code.
+    pub url: String,
+    /// The version of the program.
+    pub version: &'static str,
+    /// Raised when the server stops.
+    pub stop: CancelFlag,
+}
+
+/// The page of one workspace.
+pub struct Page {
+    pub(crate) config: PageConfig,
+    pub(crate) events: Arc<EventHub>,
+    pub(crate) runs: Runs,
+    pub(crate) inbox: Mutex<InboxState>,
+    pub(crate) protected: rel_path::ProtectedNames,
+    /// Opened by the first request, since opening the workspace can take long.
+    sessions: Mutex<Option<Arc<SharedSessions>>>,
+    calls: Arc<Semaphore>,
+}
+
+impl Page {
+    /// Returns the page of a workspace.
+    #[must_use]
+    pub fn new(config: PageConfig) -> Arc<Page> {
+        let events = Arc::new(EventHub::new());
+        let protected = obeyed_names(&config.options);
+        Arc::new(Page {
+            runs: Runs::new(&events),
+            events,
+            inbox: Mutex::default(),
+            protected,
+            sessions: Mutex::default(),
+            calls: Arc::new(Semaphore::new(MOST_CALLS)),
+            config,
+        })
+    }
+
+    /// Begins to watch the inbox and the journal, once the workspace is open.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace cannot be opened, or the system has no thread left.
+    pub fn begin(self: &Arc<Page>) -> Result<(), Failure> {
+        let sessions = self.sessions()?;
+        crate::watching::begin(self, &sessions)
+    }
+
+    /// Ends every stream of events, so that the server can stop. Replies that run are stopped.
+    pub fn end(&self) {
+        self.runs.stop_all();
+        self.events.close();
+    }
+
+    /// Returns the sessions.
+    pub(crate) fn sessions(&self) -> Result<Arc<SharedSessions>, Failure> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sessions) = &*sessions {
+            return Ok(Arc::clone(sessions));
+        }
+        let opened = SharedSessions::over(Arc::clone(&self.config.workspace), self.config.paths.clone())?;
+        let opened = Arc::new(opened);
+        *sessions = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.config.options.command_timeout
+    }
+
+    pub(crate) fn count_tokens(&self) -> TokenCounter {
+        self.config.options.count_tokens
+    }
+
+    pub(crate) fn base(&self) -> &PathBuf {
+        &self.config.paths.base
+    }
+
+    /// Answers on a thread that may block.
+    pub(crate) async fn answer(
+        self: Arc<Page>,
+        answer: impl FnOnce(&Arc<Page>) -> Answer + Send + 'static,
+    ) -> axum::response::Response {
+        let calls = Arc::clone(&self.calls);
+        let Ok(_permit) = calls.acquire_owned().await else {
+            return Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the page is ending").into_response();
+        };
+        let answered = tokio::task::spawn_blocking(move || answer(&self)).await;
+        let broken =
+            |_| Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"));
+        answered.unwrap_or_else(broken).unwrap_or_else(Refused::into_response)
+    }
+}
+
+/// Returns the origin of a call that belongs to no reply: each has a key of its own.
+pub(crate) fn origin(conversation: &str) -> Origin {
+    Origin {
+        conversation: ConversationId(conversation.to_owned()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    }
+}
+
+/// Returns a call that is never cancelled.
+pub(crate) fn call<'a>(origin: &'a Origin, cancel: &'a CancelFlag) -> Call<'a> {
+    Call { origin, cancel, time_left: None }
+}

@@ -1,0 +1,48 @@
+//! The parts of the page's answers that only its program knows.
+
+use cocode_runner::RunnerConfig;
+use serde::Serialize;
+use wap_core::{CancelFlag, TaskFile};
+use workspace_host::Failure;
+
+/// A program that serves the page.
+pub trait PageHost: Send + Sync {
+    /// Ranks the files that matter for a task, the most relevant one in front; none if that is not possible.
+    fn task_files(&self, task: &str, cancel: &CancelFlag) -> Vec<TaskFile>;
+
+    /// Returns sentences for the model about the surroundings of its commands.
+    fn surroundings(&self) -> Vec<String>;
+
+    /// Reports what this machine can and cannot do. It may take seconds.
+    fn findings(&self) -> Vec<Finding>;
+
+    /// Returns the configuration of the runner of agents.
+    ///
+    /// # Errors
+    ///
+    /// The reason why agents cannot be used here.
+    fn runner(&self) -> Result<RunnerConfig, Failure>;
+}
+
+/// Something that this machine can or cannot do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The subject in a word or two.
+    pub what: String,
+    /// The judgement.
+    pub state: FindingState,
+    /// One or more sentences, with the remedy where there is one.
+    pub detail: String,
+}
+
+/// The judgement of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingState {
+    /// It works.
+    Good,
+    /// It works in part.
+    Limited,
+    /// It is missing.
+    Missing,
+}

@@ -1,0 +1,158 @@
+//! The output of a command while it runs: its beginning, its end, and the amount between them.
+
+use serde::Serialize;
+
+use crate::bounded_text::cut;
+
+/// The most bytes that are kept of the beginning, and of the end.
+const HEAD_BYTES: usize = 512 * 1024;
+const TAIL_BYTES: usize = 128 * 1024;
+
+/// The most characters of a line.
+const LINE_CHARACTERS: usize = 4_000;
+
+/// The output of one command.
+#[derive(Debug, Default)]
+pub(super) struct LiveOutput {
+    head: String,
+    /// The bytes of `head` that were published.
+    published: usize,
+    tail: String,
+    left_out_bytes: u64,
+    /// The amount left out when it was published last.
+    published_left_out: u64,
+    /// The bytes of a character that is not complete.
+    incomplete: Vec<u8>,
+    /// The characters of the line that is being printed.
+    line_characters: usize,
+    /// The characters of it that were cut.
+    line_cut: usize,
+}
+
+/// An output as a page reads it.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OutputState {
+    text: String,
+    /// The bytes between the text and its end that were left out.
+    left_out_bytes: u64,
+    end: String,
+}
+
+impl LiveOutput {
+    pub(super) fn is_empty(&self) -> bool {
+        self.head.is_empty() && self.incomplete.is_empty()
+    }
+
+    /// Adds a piece, which may split a character.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let mut piece = std::mem::take(&mut self.incomplete);
+        piece.extend_from_slice(bytes);
+        let complete = match std::str::from_utf8(&piece) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => piece.len(),
+        };
+        self.incomplete = piece.split_off(complete);
+        let text = String::from_utf8_lossy(&piece);
+        for line in text.split_inclusive('\n') {
+            self.add(line);
+        }
+    }
+
+    fn add(&mut self, line: &str) {
+        let (content, ends) = line.strip_suffix('\n').map_or((line, false), |content| (content, true));
+        let (kept, more) = cut(content, LINE_CHARACTERS.saturating_sub(self.line_characters));
+        self.line_characters += kept.chars().count();
+        self.line_cut += more;
+        self.keep(kept);
+        if ends {
+            if self.line_cut > 0 {
+                self.keep(&format!("… [{} more characters]", self.line_cut));
+            }
+            self.keep("\n");
+            (self.line_characters, self.line_cut) = (0, 0);
+        }
+    }
+
+    fn keep(&mut self, text: &str) {
+        if self.tail.is_empty() && self.head.len() + text.len() <= HEAD_BYTES {
+            self.head.push_str(text);
+            return;
+        }
+        self.tail.push_str(text);
+        if self.tail.len() > 2 * TAIL_BYTES {
+            let mut from = self.tail.len() - TAIL_BYTES;
+            while !self.tail.is_char_boundary(from) {
+                from += 1;
+            }
+            self.left_out_bytes += from as u64;
+            self.tail.drain(..from);
+        }
+    }
+
+    /// Returns the text that was not published yet, and the bytes left out behind the beginning so far; `None` if nothing is
+    /// new.
+    pub(super) fn take_new(&mut self) -> Option<(String, u64)> {
+        let left_out = self.left_out_bytes + self.tail.len() as u64;
+        if self.published == self.head.len() && left_out == self.published_left_out {
+            return None;
+        }
+        let text = self.head[self.published..].to_owned();
+        self.published = self.head.len();
+        self.published_left_out = left_out;
+        Some((text, left_out))
+    }
+
+    /// Returns all that is kept.
+    pub(super) fn state(&self) -> OutputState {
+        OutputState { text: self.head.clone(), left_out_bytes: self.left_out_bytes, end: self.tail.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_may_split_characters() {
+        let mut output = LiveOutput::default();
+        for byte in "naïve ✓\n".bytes() {
+            output.push(&[byte]);
+        }
+        assert_eq!(output.take_new(), Some(("naïve ✓\n".to_owned(), 0)));
+        assert_eq!(output.take_new(), None);
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_replaced() {
+        let mut output = LiveOutput::default();
+        output.push(b"a\xffb\n");
+        assert_eq!(output.state().text, "a\u{fffd}b\n");
+    }
+
+    #[test]
+    fn a_line_of_ten_megabytes_is_cut_and_counted() {
+        let mut output = LiveOutput::default();
+        for _ in 0..160 {
+            output.push(&[b'x'; 64 * 1024]);
+        }
+        output.push(b"\nnext\n");
+        let OutputState { text, left_out_bytes, end } = output.state();
+        let more = 160 * 64 * 1024 - LINE_CHARACTERS;
+        assert_eq!(text, format!("{}… [{more} more characters]\nnext\n", "x".repeat(LINE_CHARACTERS)));
+        assert_eq!((left_out_bytes, end), (0, String::new()));
+    }
+
+    #[test]
+    fn the_beginning_and_the_end_of_a_long_output_are_kept() {
+        let mut output = LiveOutput::default();
+        for number in 0..200_000 {
+            output.push(format!("line {number}\n").as_bytes());
+        }
+        let OutputState { text, left_out_bytes, end } = output.state();
+        assert!(text.starts_with("line 0\n") && end.ends_with("line 199999\n"));
+        let all: usize = (0..200_000).map(|number| format!("line {number}\n").len()).sum();
+        assert_eq!(text.len() + end.len() + usize::try_from(left_out_bytes).unwrap(), all);
+        assert!(text.len() + end.len() < 1024 * 1024);
+    }
+}

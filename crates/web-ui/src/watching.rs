@@ -1,0 +1,148 @@
+//! Watches of the inbox and the journal, which turn into events.
+
+use std::sync::{Arc, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use drop_folder::FolderWatcher;
+use serde::Serialize;
+use tag_session::{Inbox, InboxEvent, InboxFile, Waited, session_page};
+use tagproto::ReplyTo;
+use workspace_host::{Exit, Failure, SharedSessions};
+
+use crate::page::Page;
+
+/// The time in which several commits become one event.
+const SETTLING: Duration = Duration::from_millis(100);
+
+/// The most replies of the inbox that wait at once.
+const MOST_WAITING: usize = 16;
+
+/// The replies that have arrived through the inbox and were not executed by this page.
+#[derive(Debug, Default)]
+pub(crate) struct InboxState {
+    pub(crate) waiting: Vec<InboxFile>,
+}
+
+/// A reply in the inbox, without its text.
+#[derive(Debug, Serialize)]
+pub(crate) struct WaitingReply {
+    name: String,
+    characters: usize,
+    /// The session that it names; `None` if it names none.
+    session: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Watched {
+    Inbox { waiting: Vec<WaitingReply> },
+    Notice { text: String },
+    Changed,
+}
+
+impl Page {
+    /// Returns the replies that wait in the inbox. Those that another process has executed or a person has removed are left
+    /// out.
+    pub(crate) fn waiting_replies(&self, sessions: &SharedSessions) -> Vec<WaitingReply> {
+        let mut inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+        inbox.waiting.retain(|file| {
+            let now = sessions.folders().reply(&file.name.to_string());
+            matches!(now, Ok(Some(now)) if now == *file)
+        });
+        let waiting = inbox.waiting.iter().map(|file| WaitingReply {
+            name: file.name.to_string(),
+            characters: file.text.chars().count(),
+            session: ReplyTo::find(&file.text).map(|reply_to| reply_to.session.to_string()),
+        });
+        waiting.collect()
+    }
+
+    /// Returns a reply that waits in the inbox.
+    pub(crate) fn waiting_reply(&self, name: &str) -> Option<InboxFile> {
+        let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+        inbox.waiting.iter().find(|file| file.name.to_string() == name).cloned()
+    }
+
+    pub(crate) fn publish_inbox(&self, sessions: &SharedSessions) {
+        self.events.publish(&Watched::Inbox { waiting: self.waiting_replies(sessions) });
+    }
+}
+
+/// Starts both threads. They end with the page.
+pub(crate) fn begin(page: &Arc<Page>, sessions: &Arc<SharedSessions>) -> Result<(), Failure> {
+    let failed = |error| Failure::new(Exit::Failed, format!("the page cannot watch the inbox: {error}"));
+    let (watched, of) = (Arc::downgrade(page), Arc::clone(sessions));
+    thread::Builder::new()
+        .name("page-inbox".to_owned())
+        .spawn(move || inbox(&watched, &of))
+        .map_err(failed)?;
+    let (watched, of) = (Arc::downgrade(page), Arc::clone(sessions));
+    thread::Builder::new()
+        .name("page-journal".to_owned())
+        .spawn(move || journal(&watched, &of))
+        .map_err(failed)?;
+    Ok(())
+}
+
+fn inbox(page: &Weak<Page>, sessions: &SharedSessions) {
+    let Some(stop) = page.upgrade().map(|page| page.config.stop.clone()) else { return };
+    let mut inbox = Inbox::default();
+    loop {
+        let event = match inbox.wait(sessions.folders(), &stop) {
+            Ok(Waited::Event(event)) => event,
+            Ok(Waited::Cancelled) | Err(_) => return,
+        };
+        let Some(page) = page.upgrade() else { return };
+        match event {
+            InboxEvent::Reply(file) => {
+                // It stays where it is: `agentd new`, if it waits for this session, executes it.
+                inbox.leave(&file.name);
+                let mut state = page.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+                state.waiting.retain(|waiting| waiting.name != file.name);
+                if state.waiting.len() >= MOST_WAITING {
+                    state.waiting.remove(0);
+                }
+                state.waiting.push(file);
+                drop(state);
+                page.publish_inbox(sessions);
+            }
+            InboxEvent::Unusable { name, why, .. } => {
+                page.events.publish(&Watched::Notice { text: format!("inbox/{name} {why}") });
+            }
+        }
+    }
+}
+
+/// The newest entries of the journal, by which a change is noticed.
+type Newest = (Option<u64>, bool, Option<u64>, u64);
+
+fn journal(page: &Weak<Page>, sessions: &SharedSessions) {
+    let Some(stop) = page.upgrade().map(|page| page.config.stop.clone()) else { return };
+    let watcher = FolderWatcher::new(&sessions.paths().base.join("journal"), &stop);
+    let mut last = newest(sessions);
+    while !stop.is_cancelled() {
+        watcher.wait(None);
+        // Several commits in a row become one event; a timer, since there is no event for "no more commits".
+        thread::sleep(SETTLING);
+        let now = newest(sessions);
+        let Some(page) = page.upgrade() else { return };
+        if now != last {
+            last = now;
+            page.events.publish(&Watched::Changed);
+        }
+    }
+}
+
+fn newest(sessions: &SharedSessions) -> Option<Newest> {
+    let reader = sessions.paths().journal_reader().ok().flatten()?;
+    let run = reader.runs(&change_journal::RunFilter::default(), 1).ok()?.pop();
+    let change = reader.latest_changes(None, 1).ok()?.pop();
+    let version = session_page(&reader, 0, 0).ok()?.version;
+    Some((
+        run.as_ref().map(|run| run.number.0),
+        run.is_some_and(|run| run.finished_at.is_some()),
+        change.map(|change| change.number.0),
+        version,
+    ))
+}

@@ -1,0 +1,5 @@
+//! Tests of `web-ui` through its public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod files;
+mod texts;
