@@ -118,10 +118,7 @@ impl Screen {
     ///
     /// If the terminal has gone.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        // After a panic of another thread the terminal is not the view's any more.
-        if !IS_FILLED.load(Ordering::SeqCst) {
-            return Err(io::Error::other("the terminal was restored"));
-        }
+        still_filled()?;
         self.terminal.draw(draw).map(|_| ())
     }
 
@@ -131,6 +128,7 @@ impl Screen {
     ///
     /// If the terminal has gone.
     pub(crate) fn typed(&self, longest: Duration) -> io::Result<Option<Typed>> {
+        still_filled()?;
         match event::poll(longest) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
@@ -150,6 +148,14 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         restore();
+    }
+}
+
+/// Fails after a panic of another thread: the terminal is not the view's any more.
+fn still_filled() -> io::Result<()> {
+    match IS_FILLED.load(Ordering::SeqCst) {
+        true => Ok(()),
+        false => Err(io::Error::other("the view has ended")),
     }
 }
 

@@ -89,6 +89,9 @@ impl ReviewView {
             },
             Key::Character('n') => {
                 let subject = self.opened.as_ref().and_then(Opened::subject);
+                if subject.is_none() {
+                    self.say("there is nothing to comment on at the cursor; S writes about all of it");
+                }
                 self.begin_to_type(subject)
             }
             Key::Character('S') => self.begin_to_type(Some(Subject::Everything)),
