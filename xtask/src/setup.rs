@@ -17,7 +17,7 @@ struct Program {
     package: &'static str,
 }
 
-const PROGRAMS: [Program; 9] = [
+const PROGRAMS: [Program; 10] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: "git" },
     Program {
         name: "strace",
@@ -26,6 +26,7 @@ const PROGRAMS: [Program; 9] = [
     },
     Program { name: "Xvfb", purpose: "tests of the clipboard of a desktop", package: "xvfb" },
     Program { name: "xclip", purpose: "tests of the clipboard of a desktop", package: "xclip" },
+    Program { name: "tmux", purpose: "tests of the view of the review queue at a terminal", package: "tmux" },
     Program { name: "chromium", purpose: "tests of the page in a browser", package: "chromium" },
     Program { name: "chromedriver", purpose: "tests of the page in a browser", package: "chromium-driver" },
     Program { name: "go", purpose: "the test of Go inside of the sandbox", package: "golang-go" },

@@ -8,6 +8,7 @@ use signal_hook::iterator::Signals;
 use wap_core::CancelFlag;
 
 use crate::exit::Exit;
+use crate::views::screen;
 
 /// Raises `cancel` on the first SIGINT, SIGTERM or SIGHUP, and ends the process on the second.
 ///
@@ -18,6 +19,7 @@ pub(crate) fn cancel_on_signals(cancel: &CancelFlag) -> io::Result<()> {
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for _ in signals.forever() {
             if cancel.is_cancelled() {
+                screen::restore();
                 std::process::exit(Exit::Interrupted as i32);
             }
             cancel.cancel();

@@ -4,5 +4,6 @@ pub(crate) mod clipboard;
 pub(crate) mod console;
 pub(crate) mod plan_view;
 pub(crate) mod progress;
+pub(crate) mod screen;
 pub(crate) mod terminal_text;
 pub(crate) mod typed_line;

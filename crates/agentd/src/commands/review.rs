@@ -1,8 +1,11 @@
 //! `agentd review`: the queue of changes that wait for a person.
 
 pub(crate) mod asking;
+pub(crate) mod at_terminal;
 pub(crate) mod carry_out;
+mod decision;
 pub(crate) mod options;
+mod plain;
 mod printed;
 pub(crate) mod waiting;
 
@@ -13,12 +16,14 @@ use workspace_host::{
     TryProposal, WorkspacePaths,
 };
 
+use crate::commands::review::at_terminal::{Ends, review_at_terminal};
 use crate::commands::review::options::{CommentOption, ReviewOptions, StepChoice};
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
+use crate::views::screen;
 
 /// Lists the queue, shows a proposal, or decides on it.
 pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewOptions) -> Outcome {
@@ -28,7 +33,18 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         return Ok(Exit::Done);
     }
     let cancel = cancel_flag()?;
-    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
+    let form = form(console, options);
+    // A view stays for long, so that other processes have to be served meanwhile.
+    let stays = form != Form::Printed;
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), stays)?;
+    match form {
+        Form::Filled => {
+            review_at_terminal(console, &sessions, options.id, Ends::WithTheUser, &cancel)?;
+            return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
+        }
+        Form::Plain => return plain::review_plainly(console, &sessions, options.id, &cancel),
+        Form::Printed => {}
+    }
     let Some(id) = options.id else {
         let mut all = sessions.call(&ListProposals, &cancel)?;
         all.retain(|proposal| options.all || proposal.is_pending);
@@ -59,6 +75,27 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         printed::proposal(console, &review);
     }
     Ok(Exit::Done)
+}
+
+/// The form in which the queue is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A view that fills the terminal.
+    Filled,
+    /// Questions, line by line.
+    Plain,
+    /// Printed once.
+    Printed,
+}
+
+fn form(console: Console, options: &ReviewOptions) -> Form {
+    if options.plain {
+        return Form::Plain;
+    }
+    if console.json || !options.only_looks() || !screen::is_at_terminal() {
+        return Form::Printed;
+    }
+    if screen::is_dumb() { Form::Plain } else { Form::Filled }
 }
 
 /// Puts the choices and comments of the command line into the draft, and returns the proposal with it.

@@ -395,10 +395,12 @@ impl Loop<'_> {
             match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
                 NextStep::Execute => Ok(()),
                 NextStep::Refused(refusal) => Err(refusal),
-                NextStep::Queue => match reviewed(console, sessions, &request, cancel)? {
-                    Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
-                    Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
-                },
+                NextStep::Queue { opens_view } => {
+                    match reviewed(console, sessions, &request, opens_view, cancel)? {
+                        Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+                        Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
+                    }
+                }
             };
         let applied = match wanted {
             Ok(()) => execute(console, sessions, &request, cancel)?,

@@ -9,6 +9,8 @@ use serde::Serialize;
 use wap_core::visible_text;
 use workspace_host::{Notices, SharedNotices};
 
+use crate::views::screen;
+
 /// The two output streams and how much to say on them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Console {
@@ -66,6 +68,11 @@ impl Console {
             is_read: io::stdout().is_terminal(),
             has_coloured_results: io::stdout().is_terminal() && !no_colour,
         }
+    }
+
+    /// Checks whether results may have colours.
+    pub(crate) fn has_colours(self) -> bool {
+        self.has_coloured_results
     }
 
     /// Prints a line of the result. A reader that went away is not an error.
@@ -163,6 +170,9 @@ impl Console {
 
     /// Prints a line that has no control characters but our own.
     fn line(self, text: &str) {
+        if screen::hold(text) {
+            return;
+        }
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 }

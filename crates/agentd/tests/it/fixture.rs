@@ -6,4 +6,5 @@ pub(crate) mod display;
 pub(crate) mod line_client;
 pub(crate) mod project;
 pub(crate) mod socket_client;
+pub(crate) mod tmux;
 pub(crate) mod web_server;

@@ -1,6 +1,9 @@
 //! Changes that wait for a person: proposals from sessions and from clients, tried, landed in part, and sent back.
 
+mod at_terminal;
 mod clients;
 mod crashes;
 mod handover;
+mod plain;
 mod sessions;
+mod waiting_reply;

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use tag_session::{Review, SessionError};
+use tag_session::SessionError;
 use tagproto::{Block, Item, Reply, Strictness, UnobservedExecution, read_in};
 use wap_core::CancelFlag;
 use workspace_host::obeyed_names::obeyed_names;
@@ -15,6 +15,7 @@ use crate::exit::Failure;
 use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
+use crate::views::screen;
 use crate::views::terminal_text::LineWidth;
 use crate::views::typed_line::typed_line;
 
@@ -34,34 +35,10 @@ pub(crate) fn review(
     request: &ApplyReply,
     cancel: &CancelFlag,
 ) -> Result<Result<(), SessionRefusal>, Failure> {
-    let session = sessions.session(request.reply.session)?;
-    let incoming = session.incoming(&request.reply.text);
-    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
-    if let Some(refusal) = reply.refused {
-        return Ok(Err(SessionError::Refused(refusal).into()));
-    }
-    if incoming.is_held(request.reply.run_complete) {
-        return Ok(Ok(()));
-    }
-    let mut observer = UnobservedExecution;
-    let mut watching = Watching::new(&[], &mut observer);
-    let state = ReplyState(request.reply.clone());
-    let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
-        Ok(would_execute) => would_execute,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    if !would_execute {
-        return Ok(Ok(()));
-    }
-    let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
-    let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
-        Ok(plan) => plan,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    if ask(common, console, &reply, &plan.lines) == Review::Decline {
-        return Ok(Err(SessionError::Declined.into()));
-    }
-    Ok(Ok(()))
+    Ok(match confirmed(common, console, sessions, request, false, cancel)? {
+        NextStep::Refused(refusal) => Err(refusal),
+        NextStep::Execute | NextStep::Queue { .. } => Ok(()),
+    })
 }
 
 /// The next step with a reply that arrived.
@@ -71,7 +48,59 @@ pub(crate) enum NextStep {
     /// It is refused.
     Refused(SessionRefusal),
     /// It waits in the queue for a reviewer.
-    Queue,
+    Queue {
+        /// True if the user wants to review it here and now.
+        opens_view: bool,
+    },
+}
+
+/// Shows what a reply would do and asks for confirmation, unless it was executed before. `offers_view` is true if the answer may
+/// be to look at it in the view of the queue.
+fn confirmed(
+    common: &CommonOptions,
+    console: Console,
+    sessions: &SharedSessions,
+    request: &ApplyReply,
+    offers_view: bool,
+    cancel: &CancelFlag,
+) -> Result<NextStep, Failure> {
+    let session = sessions.session(request.reply.session)?;
+    let incoming = session.incoming(&request.reply.text);
+    let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
+    if let Some(refusal) = reply.refused {
+        return Ok(NextStep::Refused(SessionError::Refused(refusal).into()));
+    }
+    if incoming.is_held(request.reply.run_complete) {
+        return Ok(NextStep::Execute);
+    }
+    let mut observer = UnobservedExecution;
+    let mut watching = Watching::new(&[], &mut observer);
+    let state = ReplyState(request.reply.clone());
+    let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
+        Ok(would_execute) => would_execute,
+        Err(refusal) => return Ok(NextStep::Refused(refusal)),
+    };
+    if !would_execute {
+        return Ok(NextStep::Execute);
+    }
+    let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
+    let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
+        Ok(plan) => plan,
+        Err(refusal) => return Ok(NextStep::Refused(refusal)),
+    };
+    Ok(match ask(common, console, &reply, &plan.lines, offers_view) {
+        Answer::Execute => NextStep::Execute,
+        Answer::View => NextStep::Queue { opens_view: true },
+        Answer::Decline => NextStep::Refused(SessionError::Declined.into()),
+    })
+}
+
+/// The answer to the question whether a reply is executed.
+enum Answer {
+    Execute,
+    /// It is reviewed hunk by hunk.
+    View,
+    Decline,
 }
 
 /// Decides whether a reply is executed: asks at a terminal, and sends it to the queue without one.
@@ -92,12 +121,9 @@ pub(crate) fn ask_about(
         return Ok(NextStep::Execute);
     }
     if !std::io::stdin().is_terminal() {
-        return Ok(NextStep::Queue);
+        return Ok(NextStep::Queue { opens_view: false });
     }
-    Ok(match review(common, console, sessions, request, cancel)? {
-        Ok(()) => NextStep::Execute,
-        Err(refusal) => NextStep::Refused(refusal),
-    })
+    confirmed(common, console, sessions, request, screen::can_be_filled(), cancel)
 }
 
 fn runs_a_command(sessions: &SharedSessions, request: &ApplyReply) -> Result<bool, Failure> {
@@ -111,17 +137,31 @@ fn runs_a_command(sessions: &SharedSessions, request: &ApplyReply) -> Result<boo
 }
 
 /// Shows what a reply would do, with the differences that it would make to files, and asks for confirmation.
-fn ask(common: &CommonOptions, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
+fn ask(
+    common: &CommonOptions,
+    console: Console,
+    reply: &Reply<'_>,
+    plan: &[PlanLine],
+    offers_view: bool,
+) -> Answer {
     for line in describe(reply, &obeyed_names(&common.host()), LineWidth::of_progress()) {
         console.notice(&line);
     }
     show(console, reply, plan);
     if !std::io::stdin().is_terminal() {
         console.notice("there is no terminal to answer at: not executed");
-        return Review::Decline;
+        return Answer::Decline;
     }
-    let answer = typed_line("execute this reply? [y/N] ", &CancelFlag::new()).unwrap_or_default();
-    if matches!(answer.trim(), "y" | "Y" | "yes") { Review::Accept } else { Review::Decline }
+    let question = match offers_view {
+        true => "execute this reply? [y/N, v: review it hunk by hunk] ",
+        false => "execute this reply? [y/N] ",
+    };
+    let answer = typed_line(question, &CancelFlag::new()).unwrap_or_default();
+    match answer.trim() {
+        "y" | "Y" | "yes" => Answer::Execute,
+        "v" | "V" if offers_view => Answer::View,
+        _ => Answer::Decline,
+    }
 }
 
 /// Shows the differences, and the blocks that would fail, as far as there is room.

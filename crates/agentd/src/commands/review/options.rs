@@ -8,8 +8,14 @@ use workspace_host::ReviewPolicy;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewOptions {
-    /// The number of a proposal [default: list those that wait].
+    /// The number of a proposal [default: those that wait].
     pub id: Option<ProposalId>,
+    /// Print the list of the proposals that wait, or one proposal, instead of the view that fills the terminal.
+    #[arg(long)]
+    pub list: bool,
+    /// Ask line by line instead of filling the terminal. Dumb terminals are asked so without it.
+    #[arg(long, conflicts_with_all = ["list", "all", "leave_out", "take", "comment", "say", "try_it", "land", "send_back"])]
+    pub plain: bool,
     /// Also list proposals that are over.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
@@ -34,6 +40,27 @@ pub(crate) struct ReviewOptions {
     /// Carry out nothing, and send the comments to the model.
     #[arg(long, requires = "id", conflicts_with_all = ["land", "try_it"])]
     pub send_back: bool,
+}
+
+impl ReviewOptions {
+    /// Checks whether the command line only names what to look at.
+    pub(crate) fn only_looks(&self) -> bool {
+        let ReviewOptions {
+            id: _,
+            list,
+            plain: _,
+            all,
+            leave_out,
+            take,
+            comment,
+            say,
+            try_it,
+            land,
+            send_back,
+        } = self;
+        let has_choices = !leave_out.is_empty() || !take.is_empty() || !comment.is_empty() || say.is_some();
+        !(*list || *all || has_choices || *try_it || *land || *send_back)
+    }
 }
 
 /// A step or a hunk, as it is counted in the listing.

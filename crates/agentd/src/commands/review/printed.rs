@@ -24,45 +24,57 @@ pub(super) fn hunks(step: &ProposedStep) -> &[Hunk] {
 
 /// Prints a proposal with its hunks, verdicts and comments.
 pub(super) fn proposal(console: Console, review: &ShownProposal) {
-    let ShownProposal { proposal, draft, positions, tried } = review;
+    title(console, &review.proposal);
+    for index in 0..review.proposal.steps.len() {
+        step(console, review, index);
+    }
+    if let Some(tried) = &review.tried {
+        self::tried(console, &review.proposal, tried);
+    }
+}
+
+/// Prints the number and the subject of a proposal.
+pub(super) fn title(console: Console, proposal: &Proposal) {
     console
         .result_row(&[(Tone::Strong, &format!("proposal {}: {}", proposal.id, one_line(&proposal.subject)))]);
-    for (number, step) in (1..).zip(&proposal.steps) {
-        let verdict = match draft.selection.verdict(step.step) {
-            StepVerdict::Take => "",
-            StepVerdict::LeaveOut => "  (left out)",
-            StepVerdict::Hunks(_) => "  (in part)",
-        };
-        console.result_row(&[(Tone::Strong, &format!("\n{number}. {}{verdict}", one_line(&step.title)))]);
-        if let Some(problem) = &step.problem {
-            console.result_row(&[(Tone::Bad, &format!("would fail: {}", one_line(problem)))]);
-        }
-        match &step.effect {
-            StepEffect::Command(command) => {
-                for line in command.command.lines() {
-                    console.result_row(&[(Tone::Plain, &format!("  $ {}", printable(line)))]);
-                }
-                for effect in &command.effects {
-                    console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&effect.path)))]);
-                }
+}
+
+/// Prints a step, by its index, with its verdict and the comments on it.
+pub(super) fn step(console: Console, review: &ShownProposal, index: usize) {
+    let ShownProposal { proposal, draft, positions, .. } = review;
+    let Some(step) = proposal.steps.get(index) else { return };
+    let verdict = match draft.selection.verdict(step.step) {
+        StepVerdict::Take => "",
+        StepVerdict::LeaveOut => "  (left out)",
+        StepVerdict::Hunks(_) => "  (in part)",
+    };
+    let number = index + 1;
+    console.result_row(&[(Tone::Strong, &format!("\n{number}. {}{verdict}", one_line(&step.title)))]);
+    if let Some(problem) = &step.problem {
+        console.result_row(&[(Tone::Bad, &format!("would fail: {}", one_line(problem)))]);
+    }
+    match &step.effect {
+        StepEffect::Command(command) => {
+            for line in command.command.lines() {
+                console.result_row(&[(Tone::Plain, &format!("  $ {}", printable(line)))]);
             }
-            StepEffect::File(file) => {
-                self::file(console, file, |hunk| draft.selection.takes_hunk(step.step, &hunk.id))
+            for effect in &command.effects {
+                console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&effect.path)))]);
             }
         }
-        let comments = draft.comments.iter().zip(positions).filter(|(comment, _)| comment.step == step.step);
-        for (comment, position) in comments {
-            let at = match position {
-                CommentPosition::Step => String::new(),
-                CommentPosition::Lines { first, last } if first == last => format!(" line {first}"),
-                CommentPosition::Lines { first, last } => format!(" lines {first} to {last}"),
-                CommentPosition::Outdated => " outdated".to_owned(),
-            };
-            console.result_row(&[(Tone::Good, &format!("  comment{at}: {}", one_line(&comment.text)))]);
+        StepEffect::File(file) => {
+            self::file(console, file, |hunk| draft.selection.takes_hunk(step.step, &hunk.id))
         }
     }
-    if let Some(tried) = tried {
-        self::tried(console, proposal, tried);
+    let comments = draft.comments.iter().zip(positions).filter(|(comment, _)| comment.step == step.step);
+    for (comment, position) in comments {
+        let at = match position {
+            CommentPosition::Step => String::new(),
+            CommentPosition::Lines { first, last } if first == last => format!(" line {first}"),
+            CommentPosition::Lines { first, last } => format!(" lines {first} to {last}"),
+            CommentPosition::Outdated => " outdated".to_owned(),
+        };
+        console.result_row(&[(Tone::Good, &format!("  comment{at}: {}", one_line(&comment.text)))]);
     }
 }
 
@@ -117,11 +129,16 @@ fn file(console: Console, file: &FileStep, is_taken: impl Fn(&Hunk) -> bool) {
         lines(console, mark, tone, text);
     }
     for (number, hunk) in (1..).zip(&file.hunks) {
-        let state = if is_taken(hunk) { "" } else { "  (left out)" };
-        console.result_row(&[(Tone::Faint, &format!("  hunk {number}, line {}{state}", hunk.new_first))]);
-        lines(console, '-', Tone::Bad, &hunk.old_text);
-        lines(console, '+', Tone::Good, &hunk.new_text);
+        self::hunk(console, number, hunk, is_taken(hunk));
     }
+}
+
+/// Prints a hunk, with its number in the step, from 1 on.
+pub(super) fn hunk(console: Console, number: usize, hunk: &Hunk, is_taken: bool) {
+    let state = if is_taken { "" } else { "  (left out)" };
+    console.result_row(&[(Tone::Faint, &format!("  hunk {number}, line {}{state}", hunk.new_first))]);
+    lines(console, '-', Tone::Bad, &hunk.old_text);
+    lines(console, '+', Tone::Good, &hunk.new_text);
 }
 
 fn lines(console: Console, mark: char, tone: Tone, text: &str) {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use change_review::{ProposalId, State};
 use wap_core::CancelFlag;
-use workspace_host::{AnsweredProposal, ApplyReply, AwaitReview, ProposeReply, SharedSessions};
+use workspace_host::{AnsweredProposal, ApplyReply, AwaitReview, ProposeReply, SharedSessions, ShowProposal};
 
+use crate::commands::review::at_terminal::{Ends, review_at_terminal};
 use crate::exit::Failure;
 use crate::views::console::Console;
 
@@ -27,18 +28,24 @@ pub(crate) enum Reviewed {
     Cancelled,
 }
 
-/// Puts a reply into the queue and waits until a reviewer has decided.
+/// Puts a reply into the queue and waits until a reviewer has decided: here, in the view of the queue, or elsewhere.
 pub(crate) fn reviewed(
     console: Console,
     sessions: &SharedSessions,
     request: &ApplyReply,
+    opens_view: bool,
     cancel: &CancelFlag,
 ) -> Result<Reviewed, Failure> {
     let Some(proposal) = sessions.call(&ProposeReply(request.clone()), cancel)? else {
         return Ok(Reviewed::NothingToReview);
     };
     let id = proposal.id;
-    if proposal.is_pending() {
+    let mut is_pending = proposal.is_pending();
+    if is_pending && opens_view {
+        review_at_terminal(console, sessions, Some(id), Ends::WithTheDecision, cancel)?;
+        is_pending = sessions.call(&ShowProposal(id), cancel)?.proposal.is_pending();
+    }
+    if is_pending {
         console.notice(&format!(
             "the reply waits for your review: `agentd review {id}`, or the page of `agentd ui`"
         ));

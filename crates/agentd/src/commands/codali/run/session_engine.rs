@@ -53,7 +53,7 @@ impl SessionEngine<'_> {
             return Ok(());
         }
         let request = self.request(run, text);
-        match reviewed(self.console, self.sessions, &request, self.cancel).map_err(engine_error)? {
+        match reviewed(self.console, self.sessions, &request, false, self.cancel).map_err(engine_error)? {
             Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
             Reviewed::Cancelled => {
                 Err(engine_error(Failure::new(Exit::Interrupted, "stopped during a review")))

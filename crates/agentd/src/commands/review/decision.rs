@@ -1,0 +1,46 @@
+//! Deciding on a proposal that the user has looked at.
+
+use change_review::{Draft, ProposalId};
+use wap_core::CancelFlag;
+use workspace_host::{DecideProposal, DecidedProposal, SharedSessions, ShowProposal};
+
+use crate::exit::{Exit, Failure};
+
+/// Lands a draft, or sends the proposal back, if the draft is still the one that the user has looked at.
+///
+/// # Errors
+///
+/// If another window has saved another draft, and those of landing. The proposal waits on then.
+pub(super) fn decide(
+    sessions: &SharedSessions,
+    id: ProposalId,
+    draft: &Draft,
+    sends_back: bool,
+    cancel: &CancelFlag,
+) -> Result<DecidedProposal, Failure> {
+    let kept = sessions.call(&ShowProposal(id), cancel)?;
+    if kept.draft != *draft {
+        let why = "not decided: another window has saved the draft since you have seen it";
+        return Err(Failure::new(Exit::Failed, why));
+    }
+    sessions.call(&DecideProposal { id, sends_back }, cancel)
+}
+
+/// Returns the result of a decision, in one line.
+pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
+    let id = decided.proposal.id;
+    if !decided.proposal.summary().has_landed {
+        return format!("proposal {id} sent back");
+    }
+    let outcomes = || decided.carried.steps.iter().map(|step| &step.outcome);
+    let left_out = outcomes().filter(|outcome| outcome.is_left_out).count();
+    let done = outcomes().filter(|outcome| outcome.success).count();
+    let failed = decided.carried.steps.len() - left_out - done;
+    let mut line = format!("proposal {id} landed: {done} done");
+    for (count, word) in [(left_out, "left out"), (failed, "failed")] {
+        if count > 0 {
+            line.push_str(&format!(", {count} {word}"));
+        }
+    }
+    line
+}

@@ -1,0 +1,141 @@
+//! The part of a line that fits into a row of the terminal.
+
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthChar;
+
+/// The cells between two stops of the tabulator.
+const TAB_CELLS: usize = 4;
+
+/// The most characters without a width of their own that stay on one letter; more would grow out of the row.
+const MOST_COMBINED: usize = 2;
+
+/// The most characters that are read for each cell in front of the visible part.
+const CHARACTERS_PER_CELL: usize = 4;
+
+/// The visible part of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CutLine {
+    /// The visible text: nothing in it controls a terminal or is invisible.
+    pub text: String,
+    /// The width of the text in cells.
+    pub cells: usize,
+    /// True if more of the line is to the right of it.
+    pub is_cut: bool,
+}
+
+/// Returns at most `width` cells of a line, from the cell `skipped` on.
+///
+/// Characters that control a terminal, change the direction of writing or are invisible stand as marks: `␛` for an
+/// escape, `⟨202E⟩` for a character that has no sign of its own. A reviewer has to see that they are there. Only the part
+/// of the line up to the end of the row is read, however long the line is.
+///
+/// # Example
+///
+/// ```
+/// use review_view::cut_line;
+///
+/// assert_eq!(cut_line("red: \u{1b}[31m", 0, 20).text, "red: ␛[31m");
+/// assert_eq!(cut_line("a\u{202e}b", 0, 20).text, "a⟨202E⟩b");
+/// let line = cut_line("let width = 80;", 4, 5);
+/// assert_eq!((line.text.as_str(), line.is_cut), ("width", true));
+/// ```
+#[must_use]
+pub fn cut_line(line: &str, skipped: usize, width: usize) -> CutLine {
+    let mut row = Row { cut: CutLine::default(), column: 0, visible: skipped..skipped.saturating_add(width) };
+    let mut combined = 0;
+    // A line of combining characters only would otherwise be read to its end.
+    let most = row.visible.end.saturating_add(1).saturating_mul(CHARACTERS_PER_CELL);
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    for (read, character) in line.chars().enumerate() {
+        if read >= most {
+            row.cut.is_cut = true;
+            break;
+        }
+        let shape = shape(character);
+        combined = if matches!(shape, Shape::Combining) { combined + 1 } else { 0 };
+        let fits = match shape {
+            Shape::Tab => (0..TAB_CELLS - row.column % TAB_CELLS).all(|_| row.put(' ', 1)),
+            Shape::Mark(mark) => mark.chars().all(|character| row.put(character, 1)),
+            Shape::Combining if combined <= MOST_COMBINED => row.put(character, 0),
+            Shape::Combining => true,
+            Shape::Plain(cells) => row.put(character, cells),
+        };
+        if !fits {
+            break;
+        }
+    }
+    row.cut
+}
+
+/// A row that is filled from the left.
+struct Row {
+    cut: CutLine,
+    /// The cells in front of the next character, from the start of the line.
+    column: usize,
+    visible: Range<usize>,
+}
+
+impl Row {
+    /// Puts a character. Returns false if it does not fit any more.
+    fn put(&mut self, character: char, cells: usize) -> bool {
+        let start = self.column;
+        let end = start + cells;
+        if end > self.visible.end {
+            self.cut.is_cut = true;
+            return false;
+        }
+        self.column = end;
+        if start < self.visible.start {
+            // A wide character that stands across the edge leaves a blank.
+            let blanks = end.saturating_sub(self.visible.start);
+            self.cut.text.extend(std::iter::repeat_n(' ', blanks));
+            self.cut.cells += blanks;
+        } else if cells > 0 || !self.cut.text.is_empty() {
+            self.cut.text.push(character);
+            self.cut.cells += cells;
+        }
+        true
+    }
+}
+
+/// The way in which a character is shown.
+enum Shape {
+    Tab,
+    /// By other characters, each one cell wide.
+    Mark(String),
+    /// On the letter in front of it.
+    Combining,
+    /// As it is, in so many cells.
+    Plain(usize),
+}
+
+fn shape(character: char) -> Shape {
+    match character {
+        '\t' => Shape::Tab,
+        // The pictures of the control characters stand in their order.
+        '\0'..='\u{1f}' => {
+            Shape::Mark(char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}').to_string())
+        }
+        '\u{7f}' => Shape::Mark('\u{2421}'.to_string()),
+        _ if character.is_control() || is_invisible(character) => {
+            Shape::Mark(format!("⟨{:02X}⟩", u32::from(character)))
+        }
+        _ => match character.width().unwrap_or(1) {
+            0 => Shape::Combining,
+            cells => Shape::Plain(cells),
+        },
+    }
+}
+
+/// Checks whether a character shows nothing by itself and no accent on another one either.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}

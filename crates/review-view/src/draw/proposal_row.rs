@@ -1,0 +1,263 @@
+//! One row of the proposal.
+
+use change_review::{CommentPosition, FileStep, ProposedStep, Side, StepEffect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::choice::{Taken, hunks, is_of_this_choice, taken};
+use crate::cut_line::cut_line;
+use crate::opened::Opened;
+use crate::palette::Palette;
+use crate::rows::{self, Row, RowKind};
+
+/// The fewest cells of a line number.
+const FEWEST_DIGITS: usize = 3;
+
+/// Draws rows of a proposal.
+pub(super) struct RowPainter<'a> {
+    opened: &'a Opened,
+    palette: Palette,
+    /// The cells of a row.
+    width: usize,
+    /// The cells of a line number.
+    digits: usize,
+    /// True if the last trial is of the choice as it is.
+    is_trial_current: bool,
+}
+
+/// A row before it is cut: what stays in place, and the text that scrolls sideways.
+struct Painted<'a> {
+    fixed: Vec<(String, Style)>,
+    text: &'a str,
+    style: Style,
+}
+
+impl<'a> RowPainter<'a> {
+    pub(super) fn new(opened: &'a Opened, palette: Palette, width: usize) -> RowPainter<'a> {
+        let most = opened.rows.all.iter().skip(opened.scroll).take(1_000).filter_map(|row| match row.kind {
+            RowKind::Line(line) => line.numbers.into_iter().max(),
+            _ => None,
+        });
+        let digits = most.max().unwrap_or(0).to_string().len().max(FEWEST_DIGITS);
+        let is_trial_current =
+            is_of_this_choice(&opened.draft.selection, &opened.proposal.steps, opened.tried.as_ref());
+        RowPainter { opened, palette, width, digits, is_trial_current }
+    }
+
+    /// Returns a row as it is drawn.
+    pub(super) fn line(&self, row: Row, is_at_cursor: bool) -> Line<'static> {
+        let step = row.step.and_then(|step| self.opened.proposal.steps.get(step as usize));
+        let painted = self.painted(row, step);
+        let mark = if is_at_cursor { "▌" } else { " " };
+        let mut spans = vec![Span::styled(mark, self.palette.strong())];
+        let mut left = self.width.saturating_sub(1);
+        for (piece, style) in painted.fixed {
+            let cut = cut_line(&piece, 0, left);
+            left -= cut.cells;
+            spans.push(Span::styled(cut.text, style));
+        }
+        let is_scrolled = self.opened.sideways > 0 && scrolls(row.kind);
+        let sideways = if is_scrolled { self.opened.sideways } else { 0 };
+        let mut cut = cut_line(painted.text, sideways, left);
+        if cut.is_cut && left > 0 {
+            cut = cut_line(painted.text, sideways, left - 1);
+            cut.text.push('…');
+            // A wide character may have left a cell free.
+            cut.cells += 1;
+        }
+        let rest = left.saturating_sub(cut.cells);
+        spans.push(Span::styled(cut.text, painted.style));
+        if is_at_cursor {
+            spans.push(Span::raw(" ".repeat(rest)));
+            return Line::from(spans).patch_style(self.palette.chosen());
+        }
+        Line::from(spans)
+    }
+
+    fn painted(&self, row: Row, step: Option<&'a ProposedStep>) -> Painted<'a> {
+        let palette = self.palette;
+        let fixed = |pieces: &[(&str, Style)]| Painted {
+            fixed: pieces.iter().map(|(text, style)| ((*text).to_owned(), *style)).collect(),
+            text: "",
+            style: Style::new(),
+        };
+        let plain = |text: &str, style: Style| fixed(&[(text, style)]);
+        match (row.kind, step) {
+            (RowKind::Step, Some(step)) => self.step(row, step),
+            (RowKind::Problem, Some(step)) => {
+                let problem = step.problem.as_deref().unwrap_or_default();
+                Painted { text: problem, style: palette.bad(), ..plain("  would fail: ", palette.bad()) }
+            }
+            (RowKind::Note, Some(step)) => {
+                let note = file(step).and_then(|file| file.note.as_deref()).unwrap_or_default();
+                Painted { text: note, style: palette.note(), ..plain("  ! ", palette.note()) }
+            }
+            (RowKind::Command(span), Some(step)) => {
+                let StepEffect::Command(command) = &step.effect else { return plain("", Style::new()) };
+                Painted { text: span.of(&command.command), ..plain("  $ ", palette.strong()) }
+            }
+            (RowKind::Hunk(index), Some(step)) => self.hunk(index as usize, step),
+            (RowKind::Gap, _) => plain("  ⋮", palette.faint()),
+            (RowKind::Line(line), Some(step)) => self.file_line(line, step),
+            (RowKind::Folded(lines), _) => {
+                let text =
+                    format!("  … {lines} changed lines of a generated or lock file  (Enter shows them)");
+                plain(&text, palette.faint())
+            }
+            (RowKind::Effect(index), Some(step)) => match effect(step, index) {
+                Some(file) => plain(&format!("  changes {}", counted(file)), palette.faint()),
+                None => plain("", Style::new()),
+            },
+            (RowKind::Outcome(index), _) => self.outcome(index as usize),
+            (RowKind::Output(index, span), _) => {
+                let tried = self.opened.tried.as_ref();
+                let output = tried.and_then(|tried| tried.steps.get(index as usize));
+                let output = output.map(|outcome| outcome.output.as_str()).unwrap_or_default();
+                Painted { text: span.of(output), ..plain("    ", palette.faint()) }
+            }
+            (RowKind::FoldedOutput(lines), _) => {
+                plain(&format!("    … {lines} lines above  (Enter shows them)"), palette.faint())
+            }
+            (RowKind::Comment(index, span), _) => self.comment(index as usize, span),
+            (RowKind::Summary(span), _) => {
+                let text = span.of(&self.opened.draft.summary);
+                Painted { text, style: palette.note(), ..plain("» ", palette.note()) }
+            }
+            (RowKind::TrialFiles, _) => plain("the trial changes", palette.strong()),
+            (RowKind::TrialFile(index), _) => {
+                let tried = self.opened.tried.as_ref();
+                let file = tried.and_then(|tried| tried.files.get(index as usize));
+                plain(&file.map(|file| format!("  {}", counted(file))).unwrap_or_default(), palette.faint())
+            }
+            _ => plain("", Style::new()),
+        }
+    }
+
+    fn step(&self, row: Row, step: &'a ProposedStep) -> Painted<'a> {
+        let mark = match taken(&self.opened.draft.selection, step) {
+            Taken::All => "[x] ",
+            Taken::Part => "[~] ",
+            Taken::Nothing => "[ ] ",
+        };
+        let number = row.step.map_or(0, |step| step + 1);
+        let counts = file(step).map(|file| format!("{}  ", counts(file))).unwrap_or_default();
+        let fixed = vec![
+            (mark.to_owned(), self.palette.strong()),
+            (format!("{number}. "), self.palette.strong()),
+            (counts, self.palette.faint()),
+        ];
+        Painted { fixed, text: &step.title, style: self.palette.strong() }
+    }
+
+    fn hunk(&self, index: usize, step: &'a ProposedStep) -> Painted<'a> {
+        let all = hunks(step);
+        let Some(hunk) = all.get(index) else {
+            return Painted { fixed: Vec::new(), text: "", style: Style::new() };
+        };
+        let is_taken = self.opened.draft.selection.takes_hunk(step.step, &hunk.id);
+        let mark = if is_taken { "[x]" } else { "[ ]" };
+        let left_out = if is_taken { "" } else { "  left out" };
+        let text = format!("  {mark} hunk {} of {}, line {}{left_out}", index + 1, all.len(), hunk.new_first);
+        Painted { fixed: vec![(text, self.palette.title())], text: "", style: Style::new() }
+    }
+
+    fn file_line(&self, line: rows::Line, step: &'a ProposedStep) -> Painted<'a> {
+        let file = match line.effect {
+            None => file(step),
+            Some(index) => effect(step, index),
+        };
+        let text = file.and_then(|file| match line.side {
+            Side::Before => file.before.as_deref(),
+            Side::After => file.after.as_deref(),
+        });
+        let (sign, style) = match line.numbers {
+            [_, 0] => ('-', self.palette.bad()),
+            [0, _] => ('+', self.palette.good()),
+            _ => (' ', Style::new()),
+        };
+        let all = hunks(step);
+        let is_left_out = line.effect.is_none()
+            && match line.hunk.and_then(|hunk| all.get(hunk as usize)) {
+                Some(hunk) => !self.opened.draft.selection.takes_hunk(step.step, &hunk.id),
+                None => taken(&self.opened.draft.selection, step) == Taken::Nothing,
+            };
+        let style = if is_left_out { self.palette.faint() } else { style };
+        let digits = self.digits;
+        let number = |number: u32| if number == 0 { String::new() } else { number.to_string() };
+        let [old, new] = line.numbers.map(number);
+        let gutter = format!("{old:>digits$} {new:>digits$} ");
+        let fixed = vec![(gutter, self.palette.faint()), (sign.to_string(), style)];
+        Painted { fixed, text: text.map(|text| line.span.of(text)).unwrap_or_default(), style }
+    }
+
+    fn outcome(&self, index: usize) -> Painted<'a> {
+        let tried = self.opened.tried.as_ref();
+        let Some(outcome) = tried.and_then(|tried| tried.steps.get(index)) else {
+            return Painted { fixed: Vec::new(), text: "", style: Style::new() };
+        };
+        let style = match (outcome.is_left_out, outcome.success) {
+            (true, _) => self.palette.faint(),
+            (false, true) => self.palette.good(),
+            (false, false) => self.palette.bad(),
+        };
+        let mark = if outcome.success { "✓" } else { "✗" };
+        let took = outcome
+            .duration_ms
+            .map(|time| format!("{}.{} s, ", time / 1_000, time % 1_000 / 100))
+            .unwrap_or_default();
+        let of = if self.is_trial_current { "tried" } else { "an earlier choice, tried" };
+        let mark = if outcome.is_left_out { "·" } else { mark };
+        Painted { fixed: vec![(format!("  {mark} {of}: {took}"), style)], text: &outcome.summary, style }
+    }
+
+    fn comment(&self, index: usize, span: rows::Span) -> Painted<'a> {
+        let opened = self.opened;
+        let at = match opened.positions.get(index) {
+            _ if span.start > 0 => String::new(),
+            Some(CommentPosition::Lines { first, last }) if first == last => format!("line {first}: "),
+            Some(CommentPosition::Lines { first, last }) => format!("lines {first} to {last}: "),
+            Some(CommentPosition::Outdated) => "outdated: ".to_owned(),
+            Some(CommentPosition::Step) | None => String::new(),
+        };
+        let text = opened.draft.comments.get(index).map(|comment| span.of(&comment.text)).unwrap_or_default();
+        let style = self.palette.note();
+        Painted { fixed: vec![(format!("    » {at}"), style)], text, style }
+    }
+}
+
+/// Checks whether the text of a row scrolls sideways.
+fn scrolls(kind: RowKind) -> bool {
+    matches!(kind, RowKind::Line(_) | RowKind::Command(_) | RowKind::Output(..) | RowKind::Problem)
+}
+
+fn file(step: &ProposedStep) -> Option<&FileStep> {
+    match &step.effect {
+        StepEffect::File(file) => Some(file),
+        StepEffect::Command(_) => None,
+    }
+}
+
+fn effect(step: &ProposedStep, index: u32) -> Option<&FileStep> {
+    match &step.effect {
+        StepEffect::Command(command) => command.effects.get(index as usize),
+        StepEffect::File(_) => None,
+    }
+}
+
+fn counted(file: &FileStep) -> String {
+    format!("{}  {}", file.path, counts(file))
+}
+
+/// Returns the numbers of lines that come and go.
+fn counts(file: &FileStep) -> String {
+    let lines = |text: &Option<String>| text.as_deref().map_or(0, |text| text.lines().count());
+    let (added, removed) = match file.hunks.is_empty() {
+        true if file.before.is_none() || file.after.is_none() => (lines(&file.after), lines(&file.before)),
+        true => (0, 0),
+        false => {
+            let hunks = file.hunks.iter();
+            hunks.fold((0, 0), |sum, hunk| (sum.0 + hunk.new_count, sum.1 + hunk.old_count))
+        }
+    };
+    format!("+{added} -{removed}")
+}

@@ -1,0 +1,134 @@
+//! The events of the view, and its requests to the program around it.
+
+use change_review::{Draft, Proposal, ProposalId, ProposalSummary, Selection, Tried};
+
+/// A key, in the form that the view understands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character.
+    Character(char),
+    /// The key Enter.
+    Enter,
+    /// The key Escape.
+    Escape,
+    /// The key Tab.
+    Tab,
+    /// Shift and Tab.
+    BackTab,
+    /// The arrow up.
+    Up,
+    /// The arrow down.
+    Down,
+    /// The arrow to the left.
+    Left,
+    /// The arrow to the right.
+    Right,
+    /// A page up.
+    PageUp,
+    /// A page down.
+    PageDown,
+    /// The beginning.
+    Home,
+    /// The end.
+    End,
+    /// Removes the character in front.
+    Backspace,
+    /// Removes the character behind.
+    Delete,
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-U: removes everything in front.
+    ClearLine,
+    /// A text that was pasted into the terminal.
+    Paste(String),
+}
+
+/// A proposal with all that is kept about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenedProposal {
+    /// The proposal, with its steps on the folder as it is now.
+    pub proposal: Proposal,
+    /// The draft as it was saved last.
+    pub draft: Draft,
+    /// The last trial; `None` if there was none.
+    pub tried: Option<Tried>,
+}
+
+/// Something that happened outside of the view.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Key),
+    /// The queue was listed.
+    Listed(Vec<ProposalSummary>),
+    /// A proposal was read, because the view asked for it or because it has changed.
+    Opened(Box<OpenedProposal>),
+    /// A draft was saved.
+    Saved {
+        /// The proposal.
+        id: ProposalId,
+        /// The draft, with its next revision.
+        draft: Draft,
+    },
+    /// A draft was not saved.
+    SaveRefused {
+        /// The proposal.
+        id: ProposalId,
+        /// The reason in one line.
+        why: String,
+    },
+    /// A trial has ended.
+    Tried {
+        /// The proposal.
+        id: ProposalId,
+        /// Its result; the reason in one line if it did not take place.
+        outcome: Result<Tried, String>,
+    },
+    /// A decision was carried out.
+    Decided {
+        /// The proposal.
+        id: ProposalId,
+        /// The result in one line; the reason if it did not take place, and the proposal waits on.
+        outcome: Result<String, String>,
+    },
+    /// Another call failed, for this reason.
+    Failed(String),
+    /// A moment has passed: a spinner turns.
+    Tick,
+}
+
+/// Something that the view asks its program to do. Requests are carried out in their order; a trial runs beside the ones
+/// after it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Read a proposal and answer with [`Event::Opened`].
+    Open(ProposalId),
+    /// Save a draft whose revision is the one that is replaced; answer with [`Event::Saved`] or [`Event::SaveRefused`].
+    Save {
+        /// The proposal.
+        id: ProposalId,
+        /// The draft.
+        draft: Draft,
+    },
+    /// Try a choice; answer with [`Event::Tried`].
+    Try {
+        /// The proposal.
+        id: ProposalId,
+        /// The choice.
+        selection: Selection,
+    },
+    /// Stop the trial that runs.
+    StopTrial,
+    /// Land the choice of the draft, or send everything back; answer with [`Event::Decided`].
+    Decide {
+        /// The proposal.
+        id: ProposalId,
+        /// The draft that was looked at, after the saves that were requested: if another one is kept by now, nothing may be
+        /// decided.
+        draft: Draft,
+        /// True if nothing of it lands.
+        sends_back: bool,
+    },
+    /// End the view.
+    Quit,
+}

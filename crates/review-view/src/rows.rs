@@ -1,0 +1,291 @@
+//! The rows of a proposal: what each line of the terminal shows, without the text itself.
+
+mod files;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use change_review::{CommentPosition, Draft, ProposedStep, Side, StepEffect, Tried};
+
+use self::files::FileRows;
+use crate::generated::is_generated;
+use crate::order::Order;
+
+/// The lines of an output that are shown while it is folded: the last ones, because a failure stands there.
+const FOLDED_OUTPUT: usize = 4;
+
+/// The most characters of a comment in one row.
+const COMMENT_CHARACTERS: usize = 72;
+
+/// One row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The index of the step that it belongs to; `None` behind the last one.
+    pub(crate) step: Option<u32>,
+    pub(crate) kind: RowKind,
+}
+
+/// The bytes of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+/// The content of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    /// The verdict on a step and its title.
+    Step,
+    /// The reason why the step would fail.
+    Problem,
+    /// A remark on the file.
+    Note,
+    /// A part of the command's text.
+    Command(Span),
+    /// The verdict on a hunk of the step.
+    Hunk(u32),
+    /// Lines that are the same and are not shown.
+    Gap,
+    /// A line of a file.
+    Line(Line),
+    /// The step's lines are folded: so many.
+    Folded(u32),
+    /// A file that the command has changed in the trial.
+    Effect(u32),
+    /// The outcome of the step in the last trial, by its index there.
+    Outcome(u32),
+    /// A line of this outcome's output.
+    Output(u32, Span),
+    /// Lines of the output that are folded: so many.
+    FoldedOutput(u32),
+    /// A part of a comment, by its index in the draft.
+    Comment(u32, Span),
+    /// The word about all of it.
+    Summary(Span),
+    /// The title of the files that the trial has changed.
+    TrialFiles,
+    /// A file that the trial has changed.
+    TrialFile(u32),
+    Blank,
+}
+
+/// A line of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The file that a command has changed, by its index; `None` for the step's own.
+    pub(crate) effect: Option<u32>,
+    /// The hunk that it belongs to; `None` for lines that stay, and for files without hunks.
+    pub(crate) hunk: Option<u32>,
+    /// The text that the line is taken from: lines that stay are of the text after the step.
+    pub(crate) side: Side,
+    pub(crate) span: Span,
+    /// Its number before and after the step, 1-based; 0 where it is not there.
+    pub(crate) numbers: [u32; 2],
+}
+
+/// A row at which j and k stop, and what the space bar chooses there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stop {
+    pub(crate) row: usize,
+    /// The index of the step.
+    pub(crate) step: usize,
+    /// The index of the hunk; `None` for the step as a whole.
+    pub(crate) hunk: Option<usize>,
+}
+
+/// The order of the steps, and the parts that are unfolded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arrangement {
+    pub(crate) order: Order,
+    /// True if generated and lock files are unfolded.
+    pub(crate) shows_generated: bool,
+    /// The numbers of the steps whose folded parts were unfolded one by one.
+    pub(crate) unfolded: BTreeSet<u32>,
+}
+
+/// All rows of a proposal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) all: Vec<Row>,
+    pub(crate) stops: Vec<Stop>,
+}
+
+/// Returns the rows of a proposal.
+pub(crate) fn rows(
+    steps: &[ProposedStep],
+    draft: &Draft,
+    positions: &[CommentPosition],
+    tried: Option<&Tried>,
+    arrangement: &Arrangement,
+) -> Rows {
+    let mut rows = Rows::default();
+    let comments = draft.comments.iter().zip(positions).enumerate();
+    let mut by_step: BTreeMap<u32, Vec<(usize, Side, CommentPosition)>> = BTreeMap::new();
+    for (index, (comment, position)) in comments {
+        by_step.entry(comment.step).or_default().push((index, comment.side, *position));
+    }
+    for line in wrapped(&draft.summary) {
+        rows.all.push(Row { step: None, kind: RowKind::Summary(line) });
+    }
+    if !draft.summary.is_empty() {
+        rows.all.push(Row { step: None, kind: RowKind::Blank });
+    }
+    for index in arrangement.order.of(steps) {
+        let step = &steps[index];
+        let mut builder = StepRows {
+            rows: &mut rows,
+            step: index,
+            draft,
+            comments: by_step.remove(&step.step).unwrap_or_default(),
+        };
+        builder.step(step, tried, arrangement);
+    }
+    // Comments on steps that are no longer there.
+    for (index, ..) in by_step.into_values().flatten() {
+        for line in wrapped(&draft.comments[index].text) {
+            rows.all.push(Row { step: None, kind: RowKind::Comment(small(index), line) });
+        }
+    }
+    if let Some(tried) = tried.filter(|tried| !tried.files.is_empty()) {
+        rows.all.push(Row { step: None, kind: RowKind::TrialFiles });
+        let files =
+            (0..tried.files.len()).map(|file| Row { step: None, kind: RowKind::TrialFile(small(file)) });
+        rows.all.extend(files);
+    }
+    rows
+}
+
+/// Adds the rows of one step.
+struct StepRows<'a> {
+    rows: &'a mut Rows,
+    /// Its index.
+    step: usize,
+    draft: &'a Draft,
+    /// Its comments that no row shows yet.
+    comments: Vec<(usize, Side, CommentPosition)>,
+}
+
+impl StepRows<'_> {
+    fn step(&mut self, step: &ProposedStep, tried: Option<&Tried>, arrangement: &Arrangement) {
+        self.stop(None);
+        self.push(RowKind::Step);
+        if step.problem.is_some() {
+            self.push(RowKind::Problem);
+        }
+        let is_unfolded = arrangement.unfolded.contains(&step.step);
+        match &step.effect {
+            StepEffect::File(file) => {
+                if file.note.is_some() {
+                    self.push(RowKind::Note);
+                }
+                let text = file.after.as_deref().or(file.before.as_deref()).unwrap_or_default();
+                let mut lines = FileRows::new(file);
+                if !arrangement.shows_generated && !is_unfolded && is_generated(&file.path, text) {
+                    self.push(RowKind::Folded(lines.changed_lines()));
+                } else {
+                    lines.add(self, None);
+                }
+            }
+            StepEffect::Command(command) => {
+                for line in lines_of(&command.command) {
+                    self.push(RowKind::Command(line));
+                }
+                for (index, effect) in command.effects.iter().enumerate() {
+                    self.push(RowKind::Effect(small(index)));
+                    if is_unfolded {
+                        FileRows::new(effect).add(self, Some(small(index)));
+                    }
+                }
+            }
+        }
+        self.remaining_comments();
+        let outcomes = tried.map(|tried| tried.steps.as_slice()).unwrap_or_default();
+        let outcome = outcomes.iter().enumerate().find(|(_, outcome)| outcome.step == step.step);
+        if let Some((index, outcome)) = outcome {
+            self.push(RowKind::Outcome(small(index)));
+            let lines: Vec<Span> = lines_of(&outcome.output).collect();
+            let skipped = if is_unfolded { 0 } else { lines.len().saturating_sub(FOLDED_OUTPUT) };
+            if skipped > 0 {
+                self.push(RowKind::FoldedOutput(small(skipped)));
+            }
+            for line in &lines[skipped..] {
+                self.push(RowKind::Output(small(index), *line));
+            }
+        }
+        self.push(RowKind::Blank);
+    }
+
+    fn push(&mut self, kind: RowKind) {
+        self.rows.all.push(Row { step: Some(small(self.step)), kind });
+    }
+
+    fn stop(&mut self, hunk: Option<usize>) {
+        self.rows.stops.push(Stop { row: self.rows.all.len(), step: self.step, hunk });
+    }
+
+    /// Adds the comments that end at a line of a text.
+    fn comments_at(&mut self, side: Side, line: u32) {
+        let at = |(_, of, position): &(usize, Side, CommentPosition)| {
+            *of == side && matches!(position, CommentPosition::Lines { last, .. } if small(*last) == line)
+        };
+        if self.comments.is_empty() {
+            return;
+        }
+        let (here, later) = std::mem::take(&mut self.comments).into_iter().partition(at);
+        self.comments = later;
+        self.add_comments(here);
+    }
+
+    /// Adds the comments on the step as a whole, on lines that are not shown, and those that are outdated.
+    fn remaining_comments(&mut self) {
+        let rest = std::mem::take(&mut self.comments);
+        self.add_comments(rest);
+    }
+
+    fn add_comments(&mut self, comments: Vec<(usize, Side, CommentPosition)>) {
+        for (index, ..) in comments {
+            for line in wrapped(&self.draft.comments[index].text) {
+                self.push(RowKind::Comment(small(index), line));
+            }
+        }
+    }
+}
+
+/// Returns the lines of a text.
+fn lines_of(text: &str) -> impl Iterator<Item = Span> + '_ {
+    let mut start = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let span = Span { start: small(start), end: small(start + line.len()) };
+        start += line.len();
+        span
+    })
+}
+
+/// Returns the lines of a text that is cut between words where it is long; one of an empty text, too.
+fn wrapped(text: &str) -> Vec<Span> {
+    let mut lines = Vec::new();
+    for line in lines_of(text) {
+        let mut start = line.start as usize;
+        let end = line.end as usize;
+        while let Some((cut, _)) = text[start..end].char_indices().nth(COMMENT_CHARACTERS) {
+            let at_blank = text[start..start + cut].rfind(' ').filter(|blank| *blank > 0);
+            let cut = start + at_blank.map_or(cut, |blank| blank + 1);
+            lines.push(Span { start: small(start), end: small(cut) });
+            start = cut;
+        }
+        lines.push(Span { start: small(start), end: line.end });
+    }
+    lines
+}
+
+/// Returns a number in the form in which rows hold it. Texts of more than 4 GB are not kept by any queue.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl Span {
+    /// Returns the bytes of a text; nothing if the text does not have them.
+    pub(crate) fn of(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}

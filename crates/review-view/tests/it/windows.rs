@@ -1,0 +1,129 @@
+//! Other windows, and a folder that changes meanwhile.
+
+use change_review::{Comment, Decision, ProposalId, Resolution, Selection, State};
+
+use crate::fixture::{Host, command_step, file_step, lines, proposal, usual};
+
+const USUAL: ProposalId = ProposalId(3);
+
+/// Saves a draft as another window does.
+fn save_elsewhere(host: &mut Host) {
+    let kept = host.kept(USUAL);
+    kept.draft.selection = Selection::nothing(&kept.proposal.steps);
+    kept.draft.revision += 1;
+}
+
+#[test]
+fn a_draft_that_was_saved_elsewhere_is_read_again_and_said() {
+    let mut host = Host::new(vec![usual()]);
+    save_elsewhere(&mut host);
+    host.keys("j ");
+    assert_eq!(host.view.draft(), Some(&host.proposals[0].draft));
+    let screen = host.screen(80, 24);
+    assert!(screen.contains("saved by another window") && screen.contains("0 of 4 steps"), "{screen}");
+}
+
+#[test]
+fn a_comment_survives_the_refusal_of_its_save() {
+    let mut host = Host::new(vec![usual()]);
+    save_elsewhere(&mut host);
+    host.keys("jnkeep me\n");
+    let draft = host.proposals[0].draft.clone();
+    assert_eq!(draft.comments.len(), 1);
+    assert!(draft.selection.takes_nothing_of(&host.proposals[0].proposal.steps), "theirs, with our comment");
+    assert!(host.screen(100, 24).contains("your comments were added"));
+}
+
+#[test]
+fn a_read_from_before_a_save_does_not_undo_it() {
+    let mut host = Host::new(vec![usual()]);
+    // The key's save is on its way when an older read arrives.
+    host.press(review_view::Key::Character('x'));
+    host.show(USUAL);
+    host.answer_all();
+    let steps = host.proposals[0].proposal.steps.clone();
+    assert!(host.view.draft().unwrap().selection.takes_nothing_of(&steps));
+    assert_eq!(host.view.draft(), Some(&host.proposals[0].draft));
+}
+
+#[test]
+fn nothing_is_decided_on_a_draft_that_was_not_looked_at() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("tl");
+    save_elsewhere(&mut host);
+    host.keys("y");
+    assert!(host.proposals[0].proposal.is_pending());
+    assert!(host.screen(100, 24).contains("0 of 4 steps taken"));
+}
+
+#[test]
+fn a_changed_folder_is_planned_again_and_said() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("jjnstays\n");
+    host.keys("nmoves\n");
+    let before = format!("// on top\n{}", lines());
+    let after = before.replace("line_3 = 3", "third = 3");
+    host.kept(USUAL).proposal.steps[0] = file_step(0, "src/lib.rs", Some(&before), Some(&after));
+    host.show(USUAL);
+    let screen = host.screen(100, 40);
+    assert!(screen.contains("the folder has changed: the proposal was planned again"), "{screen}");
+}
+
+#[test]
+fn a_comment_whose_lines_are_gone_is_marked() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("jnabout these\n");
+    host.kept(USUAL).proposal.steps[0] = file_step(0, "src/lib.rs", Some("x\n"), Some("y\n"));
+    host.show(USUAL);
+    assert!(host.screen(100, 40).contains("» outdated: about these"), "{}", host.screen(100, 40));
+}
+
+#[test]
+fn a_confirmation_does_not_outlive_the_plan_that_it_was_about() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("b");
+    host.kept(USUAL).proposal.steps[0] = file_step(0, "src/lib.rs", Some("x\n"), Some("y\n"));
+    host.show(USUAL);
+    host.keys("y");
+    assert!(host.proposals[0].proposal.is_pending());
+}
+
+#[test]
+fn a_proposal_that_was_decided_elsewhere_is_said_and_left_alone() {
+    let mut host = Host::new(vec![usual()]);
+    host.kept(USUAL).proposal.state = State::Decided(Decision {
+        resolution: Resolution::default(),
+        review: String::new(),
+        has_landed: true,
+        answers: serde_json::Value::Null,
+        is_answered: false,
+    });
+    host.list();
+    assert!(host.screen(80, 24).contains("proposal 3 was landed elsewhere"));
+    let requests = host.done.len();
+    host.keys("dx tlbnS");
+    assert_eq!(host.done.len(), requests, "{:?}", host.done);
+    assert!(host.screen(80, 24).contains("is over"));
+}
+
+#[test]
+fn a_proposal_that_comes_is_listed_and_said() {
+    let mut host = Host::new(vec![usual()]);
+    let new = proposal(9, "another one", vec![command_step(0, "true")]);
+    host.proposals.push(crate::fixture::Kept { proposal: new, draft: Default::default(), tried: None });
+    host.list();
+    let screen = host.screen(80, 24);
+    assert!(screen.contains("#9") && screen.contains("1 more to review"), "{screen}");
+}
+
+#[test]
+fn comments_of_other_windows_are_shown_where_they_belong() {
+    let mut host = Host::new(vec![usual()]);
+    let kept = host.kept(USUAL);
+    kept.draft.comments.push(Comment::on_step(&kept.proposal.steps[3], "why twice?"));
+    kept.draft.revision += 1;
+    host.show(USUAL);
+    let screen = host.screen(100, 60);
+    let command = screen.find("$ echo done").unwrap();
+    assert!(screen.find("why twice?").unwrap() > command, "{screen}");
+}
