@@ -28,11 +28,13 @@ fn an_answer_that_ends_keeps_the_draft() {
 
 #[test]
 fn nothing_is_sent_back_or_landed_without_a_yes() {
-    let (project, _daemon, _) = with_a_proposal();
+    let (project, daemon, _) = with_a_proposal();
     project.run_with_input(&["review", "--plain"], "y\ny\ny\nb\n\nl\n\nd\n").ok();
     let kept = project.run(&["review", "1", "--json"]).ok().json();
     assert_eq!(kept["proposal"]["state"], "pending");
     assert!(!project.has("new.rs"));
+    // It removes the overlay of the trial.
+    daemon.interrupt().exits(130);
 }
 
 #[test]
