@@ -24,6 +24,6 @@ pub use replayed::ReplayedWorkspace;
 pub use resolution::{Instead, Resolution};
 pub use section::review_text;
 pub use selected::SelectedWorkspace;
-pub use step::{CommandStep, FileStep, ProposedStep, StepEffect};
+pub use step::{CommandStep, FileChangeKind, FileStep, ProposedStep, StepEffect};
 pub use tried::{StepOutcome, Tried};
 pub use verdict::{Selection, StepVerdict};

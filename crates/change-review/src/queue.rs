@@ -229,7 +229,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Replaces the planned steps of a proposal, after the folder has changed.
+    /// Replaces the planned steps of a proposal, after the folder has changed. The draft gets its next revision: a decision on
+    /// the earlier steps is refused.
     ///
     /// # Errors
     ///
@@ -242,7 +243,12 @@ impl Queue {
         }
         proposal.steps = steps;
         proposal.is_tried = false;
-        self.put(&proposal)?;
+        let mut draft = self.draft(id)?;
+        draft.revision += 1;
+        let names = [name("proposal", id), name("draft", id)];
+        let bytes = [encoded(&proposal), encoded(&draft)];
+        let writes = [0, 1].map(|at| DocumentWrite::Put { name: &names[at], bytes: &bytes[at] });
+        self.journal.write_documents(&writes)?;
         self.announce(&mut generation);
         Ok(proposal)
     }
@@ -322,8 +328,7 @@ impl Queue {
     }
 
     fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<(), QueueError> {
-        let bytes = serde_json::to_vec(value).expect("the values have string keys");
-        self.journal.write_documents(&[DocumentWrite::Put { name, bytes: &bytes }])?;
+        self.journal.write_documents(&[DocumentWrite::Put { name, bytes: &encoded(value) }])?;
         Ok(())
     }
 
@@ -341,6 +346,10 @@ impl Queue {
         *generation += 1;
         self.changed.notify_all();
     }
+}
+
+fn encoded<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("the values have string keys")
 }
 
 /// Returns the name of a document, with the number in a form whose order is that of the numbers.

@@ -35,6 +35,9 @@ pub enum StepEffect {
 pub struct FileStep {
     /// The canonical path.
     pub path: String,
+    /// Whether the file is new, another one or gone.
+    #[serde(default)]
+    pub kind: FileChangeKind,
     /// The text before the step; `None` if there is no file, or it is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -74,13 +77,14 @@ impl FileStep {
     /// are not kept, and the whole step is all there is to choose.
     #[must_use]
     pub fn between(path: impl Into<String>, before: Option<&[u8]>, after: Option<&[u8]>) -> FileStep {
-        let step = FileStep { path: path.into(), ..FileStep::default() };
+        let kind = FileChangeKind::between(before.is_some(), after.is_some());
+        let step = FileStep { path: path.into(), kind, ..FileStep::default() };
         let sides = [before, after].into_iter().flatten();
         if sides.clone().any(|bytes| bytes.len() > Self::MOST_BYTES) {
-            return FileStep { note: Some("too long to show".to_owned()), ..step };
+            return step.with_note("too long to show");
         }
         if sides.clone().any(|bytes| std::str::from_utf8(bytes).is_err()) {
-            return FileStep { note: Some("not a text".to_owned()), ..step };
+            return step.with_note("not a text");
         }
         let text = |side: Option<&[u8]>| side.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         let (before, after) = (text(before), text(after));
@@ -90,6 +94,52 @@ impl FileStep {
             (Some(before), Some(after)) => hunks(before, after),
         };
         FileStep { before, after, hunks, ..step }
+    }
+
+    /// Adds a note behind those that are there.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> FileStep {
+        self.note = Some(match self.note {
+            Some(notes) => format!("{notes}; {note}"),
+            None => note.to_owned(),
+        });
+        self
+    }
+
+    /// Returns the effect in a few words: `delete src/old.rs`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let verb = match self.kind {
+            FileChangeKind::Created => "create",
+            FileChangeKind::Changed => "change",
+            FileChangeKind::Deleted => "delete",
+        };
+        format!("{verb} {}", self.path)
+    }
+}
+
+/// The effect of a step on its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileChangeKind {
+    /// There is a new file.
+    Created,
+    /// The file has another content.
+    #[default]
+    Changed,
+    /// The file is gone.
+    Deleted,
+}
+
+impl FileChangeKind {
+    /// Returns the kind of a change by whether there is a file before and after it.
+    #[must_use]
+    pub fn between(before: bool, after: bool) -> FileChangeKind {
+        match (before, after) {
+            (false, true) => FileChangeKind::Created,
+            (true, false) => FileChangeKind::Deleted,
+            _ => FileChangeKind::Changed,
+        }
     }
 }
 

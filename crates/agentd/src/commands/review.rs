@@ -66,7 +66,8 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         printed::tried(console, &review.proposal, &tried);
     }
     if options.land || options.send_back {
-        let decided = sessions.call(&DecideProposal { id, sends_back: options.send_back }, &cancel)?;
+        let (sends_back, revision) = (options.send_back, review.draft.revision);
+        let decided = sessions.call(&DecideProposal { id, sends_back, revision }, &cancel)?;
         return Ok(report(console, &decided));
     }
     if console.json {

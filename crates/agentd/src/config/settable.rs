@@ -73,12 +73,17 @@ pub(super) const TABLES: &[SettableTable] = &[
         ],
     },
     SettableTable { name: "index", commands: &["index search"], but_for: &[], options: &["limit"] },
-    SettableTable { name: "mcp", commands: &["mcp"], but_for: &[], options: &["wap-json", "tools", "page"] },
+    SettableTable {
+        name: "mcp",
+        commands: &["mcp"],
+        but_for: &[],
+        options: &["wap-json", "tools", "page", "review"],
+    },
     SettableTable {
         name: "serve",
         commands: &["serve"],
         but_for: &[],
-        options: &["listen", "token-file", "no-token", "allow-host", "wap-json", "tools", "page"],
+        options: &["listen", "token-file", "no-token", "allow-host", "wap-json", "tools", "page", "review"],
     },
     SettableTable {
         name: "cocode",

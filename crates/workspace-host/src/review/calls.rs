@@ -206,6 +206,9 @@ pub struct DecideProposal {
     pub id: ProposalId,
     /// True if nothing of it lands.
     pub sends_back: bool,
+    /// The revision of the draft that the reviewer saw: if it is another one now, because another window has saved it or the
+    /// folder has changed, nothing is decided.
+    pub revision: u64,
 }
 
 /// The end of a proposal.
@@ -231,9 +234,10 @@ impl SessionCall for DecideProposal {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<DecidedProposal, SessionRefusal> {
         let reviews = sessions.reviews();
+        let seen = (self.id, self.revision);
         let (proposal, carried) = match self.sends_back {
-            true => reviews.send_back(sessions, self.id, call)?,
-            false => reviews.land(sessions, self.id, call, observer)?,
+            true => reviews.send_back(sessions, seen, call)?,
+            false => reviews.land(sessions, seen, call, observer)?,
         };
         Ok(DecidedProposal { proposal, carried })
     }

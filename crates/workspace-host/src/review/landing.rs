@@ -4,8 +4,8 @@ use std::sync::PoisonError;
 
 use change_journal::{ContentHash, RunKey, RunState};
 use change_review::{
-    Content, Decision, Draft, NewProposal, Proposal, ProposalId, RecordedStep, Resolution, Selection, State,
-    StepEffect, StepVerdict, review_text,
+    Content, Decision, Draft, NewProposal, Proposal, ProposalId, QueueError, RecordedStep, Resolution,
+    Selection, State, StepEffect, StepVerdict, review_text,
 };
 use tagproto::{ExecutionObserver, UnobservedExecution};
 use wap_core::{Call, CancelFlag};
@@ -87,15 +87,19 @@ impl Reviews {
     pub(crate) fn land(
         &self,
         sessions: &LocalSessions,
-        id: ProposalId,
+        (id, revision): (ProposalId, u64),
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
         let _one_at_a_time = self.landing.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.queue.proposal(id)?;
+        let seen = self.queue.draft(id)?;
+        if seen.revision != revision {
+            return Err(QueueError::Revised { revision: seen.revision }.into());
+        }
         let proposal = self.current(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
-        if before.is_pending() && before.is_tried && !proposal.is_tried {
+        // Planning again gives the draft its next revision.
+        if draft.revision != revision {
             return Err(changed_meanwhile().into());
         }
         let selection = draft.selection.normal(&proposal.steps);
@@ -120,12 +124,16 @@ impl Reviews {
     pub(crate) fn send_back(
         &self,
         sessions: &LocalSessions,
-        id: ProposalId,
+        (id, revision): (ProposalId, u64),
         call: &Call<'_>,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
         let _one_at_a_time = self.landing.lock().unwrap_or_else(PoisonError::into_inner);
-        let proposal = self.current(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
+        if draft.revision != revision {
+            return Err(QueueError::Revised { revision: draft.revision }.into());
+        }
+        // Another plan changes nothing: all of it is left out.
+        let proposal = self.current(sessions, id, call.cancel)?;
         self.held().remove(&id);
         let selection = Selection::nothing(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
@@ -260,9 +268,9 @@ fn run_key(origin: &wap_core::Origin) -> RunKey {
 fn changed_meanwhile() -> Failure {
     Failure::new(
         Exit::Failed,
-        "the folder has changed since this was tried: it was planned again, and nothing has landed",
+        "the folder has changed meanwhile: the proposal was planned again, and nothing has landed",
     )
-    .advise("look at it again and try it once more")
+    .advise("look at it again, and try it once more if it runs commands")
 }
 
 /// Checks whether a choice runs a command.

@@ -82,12 +82,15 @@ fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
             let file = match planned_change {
                 Some(PlannedChange { path, contents: Some((before, after)), obeyed_because, .. }) => {
                     let file = FileStep::between(path, before.as_deref(), after.as_deref());
-                    FileStep { note: obeyed_because.clone().or(file.note), ..file }
+                    match obeyed_because {
+                        Some(reason) => file.with_note(reason),
+                        None => file,
+                    }
                 }
                 _ => FileStep { path: change.path().to_owned(), ..FileStep::default() },
             };
             let problem = (!outcome.success).then_some(outcome.summary);
-            ProposedStep { step, title: title(&file), effect: StepEffect::File(file), problem }
+            ProposedStep { step, title: file.title(), effect: StepEffect::File(file), problem }
         }
     }
 }
@@ -102,15 +105,6 @@ pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep 
         effects: Vec::new(),
     });
     ProposedStep { step, title, effect, problem: None }
-}
-
-pub(super) fn title(file: &FileStep) -> String {
-    let verb = match (&file.before, &file.after, &file.note) {
-        (None, Some(_), _) => "create",
-        (Some(_), None, _) => "delete",
-        _ => "change",
-    };
-    format!("{verb} {}", file.path)
 }
 
 fn basis(steps: &[ProposedStep]) -> String {

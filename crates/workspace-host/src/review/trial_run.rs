@@ -2,8 +2,8 @@
 
 use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
 use change_review::{
-    Content, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution, Selection, StepEffect,
-    StepRequest, Tried,
+    Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution,
+    Selection, StepEffect, StepRequest, Tried,
 };
 use local_workspace::PlannedChange;
 use wap_core::{Call, Reason, WapError};
@@ -11,7 +11,7 @@ use wap_core::{Call, Reason, WapError};
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::{ApplyReply, SessionRefusal};
 use crate::review::carry_out::{CarriedOut, CarryOut, origin, parsed};
-use crate::review::plan::{command_step, plan, title};
+use crate::review::plan::{command_step, plan};
 use crate::review::trial_process::TrialFolder;
 use crate::review::{HeldReview, Reviews};
 use crate::state::LocalSessions;
@@ -132,19 +132,22 @@ fn real_steps(
                     Ok(proposed)
                 }
                 StepRequest::Change(change) => {
-                    let note = planned.iter().find(|planned| planned.step == step);
-                    let note = note.and_then(|planned| match &planned.effect {
-                        StepEffect::File(file) => file.note.clone(),
-                        StepEffect::Command(_) => None,
-                    });
                     let file = match of_step.next_back() {
                         Some(change) => difference(journal, change).map_err(failed)?,
                         None => FileStep { path: change.path().to_owned(), ..FileStep::default() },
                     };
-                    let file = FileStep { note: note.or(file.note.clone()), ..file };
+                    let planned = planned.iter().find(|planned| planned.step == step);
+                    let note = planned.and_then(|planned| match &planned.effect {
+                        StepEffect::File(file) => file.note.as_deref(),
+                        StepEffect::Command(_) => None,
+                    });
+                    let file = match note {
+                        Some(note) if file.note.as_deref() != Some(note) => file.with_note(note),
+                        _ => file,
+                    };
                     let outcome = &carried.outcome;
                     let problem = (!outcome.success).then(|| outcome.summary.clone());
-                    Ok(ProposedStep { step, title: title(&file), effect: StepEffect::File(file), problem })
+                    Ok(ProposedStep { step, title: file.title(), effect: StepEffect::File(file), problem })
                 }
             }
         })
@@ -168,28 +171,24 @@ fn difference(
     let is_missing =
         (change.before.is_some() && before.is_none()) || (change.after.is_some() && after.is_none());
     if is_missing {
-        return Ok(FileStep {
-            path,
-            note: Some("its content is not kept".to_owned()),
-            ..FileStep::default()
-        });
+        let kind = FileChangeKind::between(change.before.is_some(), change.after.is_some());
+        let file = FileStep { path, kind, ..FileStep::default() };
+        return Ok(file.with_note("its content is not kept"));
     }
     Ok(FileStep::between(path, before.as_deref(), after.as_deref()))
 }
 
 /// Returns the difference between the folder and the overlay at one path.
 fn net_difference(change: &PlannedChange) -> FileStep {
-    let note = change.obeyed_because.clone();
-    match &change.contents {
-        Some((before, after)) => {
-            let file = FileStep::between(&change.path, before.as_deref(), after.as_deref());
-            FileStep { note: note.or(file.note.clone()), ..file }
+    let file = match &change.contents {
+        Some((before, after)) => FileStep::between(&change.path, before.as_deref(), after.as_deref()),
+        None => {
+            FileStep { path: change.path.clone(), ..FileStep::default() }.with_note(change.diff.trim_end())
         }
-        None => FileStep {
-            path: change.path.clone(),
-            note: note.or_else(|| Some(change.diff.trim_end().to_owned())),
-            ..FileStep::default()
-        },
+    };
+    match &change.obeyed_because {
+        Some(reason) => file.with_note(reason),
+        None => file,
     }
 }
 

@@ -2,15 +2,15 @@
 
 use change_review::{Draft, ProposalId};
 use wap_core::CancelFlag;
-use workspace_host::{DecideProposal, DecidedProposal, SharedSessions, ShowProposal};
+use workspace_host::{DecideProposal, DecidedProposal, SharedSessions};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// Lands a draft, or sends the proposal back, if the draft is still the one that the user has looked at.
 ///
 /// # Errors
 ///
-/// If another window has saved another draft, and those of landing. The proposal waits on then.
+/// If another window has saved the draft since, or the folder has changed, and those of landing. The proposal waits on then.
 pub(super) fn decide(
     sessions: &SharedSessions,
     id: ProposalId,
@@ -18,12 +18,7 @@ pub(super) fn decide(
     sends_back: bool,
     cancel: &CancelFlag,
 ) -> Result<DecidedProposal, Failure> {
-    let kept = sessions.call(&ShowProposal(id), cancel)?;
-    if kept.draft != *draft {
-        let why = "not decided: another window has saved the draft since you have seen it";
-        return Err(Failure::new(Exit::Failed, why));
-    }
-    sessions.call(&DecideProposal { id, sends_back }, cancel)
+    sessions.call(&DecideProposal { id, sends_back, revision: draft.revision }, cancel)
 }
 
 /// Returns the result of a decision, in one line.

@@ -24,7 +24,7 @@ fn a_chat_goes_on_with_what_a_client_began_and_all_of_it_is_undone_as_one() {
     client.close_input();
     client.end().ok();
     let from = client_of(&project);
-    let id = project.begin_with(&["--from", &from, "go on with it"]);
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--from", &from, "go on with it"]);
     let message = project.outbox(&id, 1);
     for said in
         ["## Work So Far", "+ONE", "-one", "`echo it is not right; exit 3`: exit code 3", "it is not right"]
@@ -35,7 +35,7 @@ fn a_chat_goes_on_with_what_a_client_began_and_all_of_it_is_undone_as_one() {
     project.apply(&format!("[READ_FILE path=\"a.txt\"]\n{edit}"), &[]).ok();
     assert_eq!(project.read("a.txt"), "ONE\ntwo\nTHREE\n");
     // A second chat goes on with the first.
-    let second = project.begin_with(&["--from", &id, "finish it"]);
+    let second = project.begin_with(&["new", "--no-wait", "--json", "--from", &id, "finish it"]);
     let message = project.outbox(&second, 1);
     assert!(message.contains("The task was: go on with it") && message.contains("+THREE"), "{message}");
     project

@@ -152,8 +152,8 @@ fn review_without_a_terminal_executes_nothing() {
     let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
     daemon.wait_until_it_waits();
     project.put_reply("reply.txt", reply);
-    daemon.wait_for("not executed: the reply was not accepted");
-    daemon.wait_for("inbox/set-aside/reply.txt");
+    // Without a terminal to ask at, it waits in the queue.
+    daemon.wait_for("waits for your review: `agentd review 1`");
     daemon.interrupt().exits(130);
     assert!(!project.has("ran.log"));
     // A declined reply was not executed: the same text may be applied later.
