@@ -113,6 +113,7 @@ fn verdict_text(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Green => "ok".to_owned(),
         Verdict::Refused => "refused as expected".to_owned(),
+        Verdict::FailsToo => "fails too".to_owned(),
         Verdict::Red(why) => format!("FAILED ({why})"),
     }
 }

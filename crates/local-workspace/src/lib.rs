@@ -43,7 +43,7 @@ pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use processes::status::ProcessStatus;
 pub use recover::recovery::Recovery;
 pub use trial::{HeldTrial, KeepError, Trial};
-pub use undo::differences::{FileDifference, differences, run_differences};
+pub use undo::differences::{FileDifference, conversation_differences, differences, run_differences};
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;
 pub use undo::{Undo, UndoEffect, Undone, UndonePath};

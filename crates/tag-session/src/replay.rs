@@ -57,6 +57,7 @@ impl<W: Workspace> Sessions<W> {
             paste_characters: None,
             task_files,
             surroundings: &[],
+            handover: None,
         };
         let mut session = self.create_as(&new, cancel)?;
         for round in &transcript.rounds {

@@ -8,8 +8,8 @@ use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, Journal
 use rel_path::RelPath;
 use sandbox_fs::FsError;
 use tagproto::{
-    Context, Dialect, OutboxLimits, Session, SessionId, TokenCounter, estimated_tokens, gather, gather_first,
-    project_facts, render_outbox_counted, whole_outbox,
+    Context, Dialect, Handover, OutboxLimits, Session, SessionId, TokenCounter, estimated_tokens, gather,
+    gather_first, project_facts, render_outbox_counted, whole_outbox,
 };
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, TaskFile, Workspace};
 
@@ -53,6 +53,8 @@ pub struct NewSession<'a> {
     /// Sentences about the surroundings of commands, for the rules of the first message; not used in the dialect
     /// [`Dialect::CodingAgent`].
     pub surroundings: &'a [String],
+    /// The work that the session goes on with; `None` for one that begins anew.
+    pub handover: Option<&'a Handover>,
 }
 
 /// The claim of one caller to execute a file of the inbox, until it is dropped.
@@ -161,6 +163,7 @@ impl<W: Workspace> Sessions<W> {
                 paste_characters: None,
                 task_files: &[],
                 surroundings: &[],
+                handover: None,
             },
             cancel,
         )
@@ -203,9 +206,14 @@ impl<W: Workspace> Sessions<W> {
         new: &NewSession<'_>,
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
-        let NewSession { id, task, dialect, token_budget, paste_characters, task_files, surroundings } = *new;
-        let mut session =
-            Session { paste_characters, ..Session::new(id, task, &now(), dialect, token_budget) };
+        let NewSession {
+            id, task, dialect, token_budget, paste_characters, task_files, surroundings, ..
+        } = *new;
+        let mut session = Session {
+            paste_characters,
+            handover: new.handover.cloned(),
+            ..Session::new(id, task, &now(), dialect, token_budget)
+        };
         // Read before the listing: a change in between is then reported once too often rather than never.
         let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
         let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
@@ -303,12 +311,18 @@ impl<W: Workspace> Sessions<W> {
     pub fn whole_outbox(&self, id: SessionId, cancel: &CancelFlag) -> Result<Option<String>, SessionError> {
         let session = self.session(id)?;
         let Some(outbox) = self.outbox(&session)? else { return Ok(None) };
-        // The files are in the outbox already, as they were then.
-        let without_files =
-            Session { read_file_requests: Vec::new(), read_file_ranges: BTreeMap::new(), ..session.clone() };
+        // The files are in the outbox already, as they were then, but for those to which it only refers.
+        let referred_to = |path: &String| !session.read_file_ranges.contains_key(path);
+        let has_references = session.whole_views.values().any(|view| view.is_referred_to);
+        let read_file_requests = match has_references {
+            true => session.read_file_requests.iter().filter(|path| referred_to(path)).cloned().collect(),
+            false => Vec::new(),
+        };
+        let whole_files =
+            Session { read_file_requests, read_file_ranges: BTreeMap::new(), ..session.clone() };
         let call_origin = origin(&session, "whole");
         let call = Call { origin: &call_origin, cancel, time_left: None };
-        let context = gather(&without_files, &self.workspace, &call, &OutboxLimits::default());
+        let context = gather(&whole_files, &self.workspace, &call, &OutboxLimits::default());
         let context = context.map_err(SessionError::Workspace)?;
         Ok(Some(whole_outbox(&outbox, &session, &context)))
     }

@@ -44,8 +44,9 @@ pub use held_reply::{HeldReply, Incoming};
 pub use outbox::{
     Context, LEAST_PASTE_CHARACTERS, ListedEntry, ListedFolder, Outbox, OutboxError, OutboxErrorKind,
     OutboxLimits, OutboxParts, RequestedFile, RequestedText, Shape, ShownFile, ShownLines, SuggestedFile,
-    TokenCounter, USUAL_BUDGET, estimated_tokens, gather, gather_first, listed_entry, paste_parts,
-    project_facts, read_outbox, render_outbox, render_outbox_counted, whole_outbox, with_answers,
+    TokenCounter, USUAL_BUDGET, WholeView, WholeViews, estimated_tokens, gather, gather_first, listed_entry,
+    paste_parts, project_facts, read_outbox, render_outbox, render_outbox_counted, whole_outbox,
+    with_answers,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};
@@ -55,7 +56,7 @@ pub use render::{RenderError, render_block, render_reply};
 pub use repair::{Refusal, RefusalKind, RepairKind, RepairSet};
 pub use reply::{Reply, Strictness, read, read_in};
 pub use reply_to::{MalformedReplyTo, ReplyTo};
-pub use session::{Clipped, Session};
+pub use session::{Clipped, Handover, Session};
 pub use session_id::{MalformedSessionId, SessionId};
 pub use span::{LineRange, Located, Span};
 pub use version::VERSION;

@@ -27,6 +27,7 @@ mod suggested;
 
 pub use answer::with_answers;
 pub use context::{Context, ListedEntry, RequestedFile, RequestedText};
+pub use fence::whole_view::{WholeView, WholeViews};
 pub use gather::gather;
 pub use gather_first::gather_first;
 pub use limits::OutboxLimits;

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, LastAnswer, LineSpan, ShownVersions, Workspace};
 
-use crate::{CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId, paste_parts};
+use crate::{
+    CommandResult, Dialect, Execution, HeldReply, Outbox, ReplyTo, SessionId, WholeViews, paste_parts,
+};
 
 /// One task, from its first outbox to DONE.
 ///
@@ -38,6 +40,9 @@ pub struct Session {
     /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The work that this session goes on with, which its first message shows; `None` for one that begins anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
     /// The user's review of the last reply, which the next outbox shows; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub review: String,
@@ -67,6 +72,9 @@ pub struct Session {
     /// The lines of the list of files that the model was shown, as they stand there; empty if it was shown none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<String>,
+    /// The files that the model was shown whole in one of the last messages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whole_views: WholeViews,
     /// The most tokens of an outbox, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
@@ -82,6 +90,16 @@ pub struct Session {
     /// The reply that was cut off and that the next one should continue; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldReply>,
+}
+
+/// The work of another conversation that a session goes on with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Handover {
+    /// The conversation, as the journal names it.
+    pub from: String,
+    /// The work so far, as text for the model.
+    pub text: String,
 }
 
 impl Session {
@@ -103,6 +121,7 @@ impl Session {
             updated_at: now.to_owned(),
             last_results: Vec::new(),
             notes: Vec::new(),
+            handover: None,
             review: String::new(),
             answers: Vec::new(),
             read_file_requests: Vec::new(),
@@ -112,6 +131,7 @@ impl Session {
             shown_versions: ShownVersions::default(),
             last_answer: None,
             listed: Vec::new(),
+            whole_views: WholeViews::new(),
             token_budget,
             paste_characters: None,
             reopened: Vec::new(),
@@ -165,6 +185,7 @@ impl Session {
     pub fn note_outbox<W: Workspace + ?Sized>(&mut self, outbox: &Outbox, workspace: &W, call: &Call<'_>) {
         self.shown_versions = outbox.shown_versions.clone();
         self.listed = outbox.listed.clone();
+        self.whole_views = outbox.whole_views.clone();
         // The original's line numbers refer to the current file, so it needs no earlier versions.
         if self.dialect == Dialect::Agentd {
             let answer = self.last_answer.get_or_insert_default();

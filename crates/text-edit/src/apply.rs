@@ -9,8 +9,8 @@ use crate::splice::{self, Splice};
 use crate::text_replace;
 use crate::work::Work;
 use crate::{
-    Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, MappedRange, Numbering, Operation, Shift,
-    Source, TextContent, TextFormat, TextOutcome,
+    Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, Mapped, MappedRange, MatchRule, NoMatch,
+    Numbering, Operation, SearchText, Shift, Source, TextContent, TextFormat, TextOutcome, find_text,
 };
 
 /// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.
@@ -339,7 +339,11 @@ impl<'a> Draft<'a> {
         };
         self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64).map_err(refused)?;
         let base = Source::of_edited(&self.bytes, &self.format);
+        let is_anywhere = within.is_none();
         let replaced = text_replace::replace(&base, search, replacement, within).map_err(refused)?;
+        if is_anywhere {
+            self.check_not_written(search, &replaced.outcome).map_err(refused)?;
+        }
         let splices: Vec<Splice<'_>> = replaced
             .contents
             .iter()
@@ -398,9 +402,36 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Edited {
+    /// Refuses lines that an earlier operation has written, where the text stood elsewhere before: both may be meant.
+    fn check_not_written(&self, search: &SearchText, outcome: &TextOutcome) -> Result<(), EditErrorKind> {
+        let Some(lines) = outcome.lines.first().filter(|_| !self.steps.is_empty()) else { return Ok(()) };
+        let map = self.map();
+        let is_written =
+            map.hunks().iter().any(|hunk| hunk.new.start < *lines.end() && lines.start() <= &hunk.new.end);
+        if !is_written {
+            return Ok(());
+        }
+        let Ok(before) = find_text(self.original, search, &MatchRule::ALL, None) else { return Ok(()) };
+        if !before.is_another_than(lines, &outcome.rules, &map) {
+            return Ok(());
+        }
+        let mut line_numbers = vec![*lines.start()];
+        if let Mapped::Kept(line) = map.map(*before.lines.start()) {
+            line_numbers.push(line);
+            line_numbers.sort_unstable();
+        }
+        let reason = NoMatch::Occurs { count: 2, is_more: false, expected: 1, line_numbers };
+        Err(EditErrorKind::NoMatch(Box::new(reason)))
+    }
+
+    /// Returns the map from the original text to the present one.
+    fn map(&self) -> LineMap {
         let identity = LineMap::identity(self.original.total_lines());
-        let map = self.steps.iter().fold(identity, |map, step| map.compose(&step.map));
+        self.steps.iter().fold(identity, |map, step| map.compose(&step.map))
+    }
+
+    fn finish(self) -> Edited {
+        let map = self.map();
         let new = Source::of_edited(&self.bytes, &self.format);
         let line_map = map.trimmed(self.original, &new);
         Edited { bytes: self.bytes, line_map, outcomes: self.outcomes, texts: self.texts }

@@ -144,8 +144,8 @@ pub enum EditErrorKind {
     /// A replacement with a line that cannot be indented as the match is: it has less than is to be taken off, or blanks that do not
     /// make whole tabs of the file.
     #[error(
-        "the search text occurs at lines {}-{} with another indentation, and a line of the replacement cannot be given it: write the \
-         lines as they are indented in the file",
+        "the search text occurs at lines {}-{} with another indentation, and a line of the replacement cannot be given it for certain: \
+         write the lines as they are indented in the file",
         .lines.start(),
         .lines.end()
     )]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -53,23 +54,22 @@ impl LineMap {
     /// Compares two versions of a file as [`between`](Self::between) does, and keeps only lines that every comparison with
     /// as few differences keeps.
     ///
-    /// Where a block that was added or removed begins and ends with the same lines (`end`, a blank line), it can be seen one
-    /// position higher or lower: which of these lines are the old ones is unknown, so they count as changed.
+    /// Where lines that were added, removed or changed begin or end with the lines beside them (`end`, a blank line), or have them
+    /// in their middle, these may be the old ones as well: which of them are is unknown, so they count as changed.
     pub fn between_versions(old: &Source<'_>, new: &Source<'_>) -> LineMap {
-        LineMap::between(old, new).without_slides(old, new)
+        LineMap::between(old, new).without_doubt(old, new)
     }
 
-    fn without_slides(&self, old: &Source<'_>, new: &Source<'_>) -> LineMap {
+    fn without_doubt(&self, old: &Source<'_>, new: &Source<'_>) -> LineMap {
         let mut hunks: Vec<Hunk> = Vec::new();
         for (index, hunk) in self.hunks().iter().enumerate() {
             let above = index.checked_sub(1).map_or(0, |index| self.hunks()[index].old.end);
             let below = self.hunks().get(index + 1).map_or(self.old_lines(), |next| next.old.start);
             let (most_up, most_down) = (hunk.old.start - above, below - hunk.old.end);
-            let (up, down) = match (hunk.old.is_empty(), hunk.new.is_empty()) {
-                (true, _) => slides(new, &hunk.new, most_up, most_down),
-                (_, true) => slides(old, &hunk.old, most_up, most_down),
-                _ => (0, 0),
-            };
+            let in_old = Beside { source: old, differs: &hunk.old };
+            let in_new = Beside { source: new, differs: &hunk.new };
+            let up = in_old.above(most_up).max(in_new.above(most_up));
+            let down = in_old.below(most_down).max(in_new.below(most_down));
             let widened = Hunk {
                 old: hunk.old.start - up..hunk.old.end + down,
                 new: hunk.new.start - up..hunk.new.end + down,
@@ -106,17 +106,43 @@ impl LineMap {
     }
 }
 
-/// Counts the lines by which a block can be seen higher and lower, up to a number of each.
-fn slides(
-    source: &Source<'_>,
-    block: &std::ops::Range<usize>,
-    most_up: usize,
-    most_down: usize,
-) -> (usize, usize) {
-    let same = |one: usize, other: usize| key(source, one) == key(source, other);
-    let up = (1..=most_up).take_while(|by| same(block.start - by, block.end - by)).count();
-    let down = (0..most_down).take_while(|by| same(block.start + by, block.end + by)).count();
-    (up, down)
+/// Lines of one version that differ, and the lines beside them, which are the same in the other version.
+struct Beside<'a> {
+    source: &'a Source<'a>,
+    differs: &'a Range<usize>,
+}
+
+impl Beside<'_> {
+    /// Counts the lines above the difference, up to a number, that also occur further down, in their order: as many lines are the
+    /// same in both versions if those are taken for the same.
+    fn above(&self, most: usize) -> usize {
+        let Range { start, end } = *self.differs;
+        let mut below = end;
+        let again = |by: usize| {
+            let line = start - by;
+            let position = (line + 1..below).rev().find(|other| self.is_same(line, *other));
+            below = position?;
+            Some(())
+        };
+        (1..=most).map_while(again).count()
+    }
+
+    /// Counts the lines below the difference, up to a number, that also occur further up, in their order.
+    fn below(&self, most: usize) -> usize {
+        let Range { start, end } = *self.differs;
+        let mut above = start;
+        let again = |by: usize| {
+            let line = end + by;
+            let position = (above..line).find(|other| self.is_same(line, *other));
+            above = position? + 1;
+            Some(())
+        };
+        (0..most).map_while(again).count()
+    }
+
+    fn is_same(&self, one: usize, other: usize) -> bool {
+        key(self.source, one) == key(self.source, other)
+    }
 }
 
 /// Replaces lines by small numbers, equal for equal lines.

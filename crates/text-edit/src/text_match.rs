@@ -6,6 +6,9 @@
 mod content;
 mod form;
 mod haystack;
+mod identity;
+
+pub use identity::stands_around;
 mod nearest;
 mod view_numbers;
 

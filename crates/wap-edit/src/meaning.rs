@@ -99,11 +99,12 @@ impl Meaning<'_> {
 
     /// Checks that a text to replace stood once in the version that the client was shown, too.
     fn check_stood_once(&self, index: usize, versions: &mut VersionCache<'_, '_>) -> Result<(), WapError> {
-        let Some(search) = whole_file_search(&self.operations[index]) else { return Ok(()) };
+        let Some((search, replacement)) = whole_file_search(&self.operations[index]) else { return Ok(()) };
         let Some(version) = shown_version(self.edit.request, index) else { return Ok(()) };
         // The text decides where the version is not held any more.
         let Ok(Some(version)) = versions.get(version) else { return Ok(()) };
-        Source::parse(&version.bytes).map_or(Ok(()), |text| self.edit.check_stood_once(search, &text))
+        let earlier = Source::parse(&version.bytes);
+        earlier.map_or(Ok(()), |text| self.edit.check_stood_once((search, replacement), &text, &version.map))
     }
 
     /// Returns the lines of an operation by the numbers of the request, and by those of the present file.

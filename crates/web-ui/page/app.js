@@ -68,8 +68,9 @@ class App {
   }
 
   go(path) {
-    if (location.hash === `#/${path}`) this.route();
-    else location.hash = `#/${path}`;
+    // At once, so that the next key is one of the view that opens.
+    if (location.hash !== `#/${path}`) history.pushState(null, "", `#/${path}`);
+    this.route();
   }
 
   async route() {

@@ -1,6 +1,6 @@
 // The loop: a message into the chat, a reply back, until the model is done.
 
-import { el, fill, append, button, notice, plural, problem, say, time } from "./dom.js";
+import { el, fill, append, button, plural, problem, say, time } from "./dom.js";
 import { get, send } from "./server.js";
 import { MessagePanel } from "./message.js";
 import { ReplyPanel } from "./reply.js";
@@ -198,7 +198,6 @@ export class LoopView {
   }
 
   async run(source) {
-    if (this.runPanel.isRunning()) return notice("A reply is running already", { advice: "wait until it has ended, or stop it" });
     try {
       await send(`sessions/${this.id}/run`, source);
       this.reply.clear();

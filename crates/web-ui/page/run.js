@@ -27,42 +27,59 @@ export class RunPanel {
     this.find.addEventListener("keydown", (event) => event.key === "Enter" && this.next());
   }
 
-  /// Shows the newest run of a session.
+  /// Shows the newest run of a session. Events that arrive meanwhile are taken afterwards, as far as the answer lacks them.
   async show(session) {
     this.session = session;
-    const run = await get(`sessions/${session}/run`);
-    if (this.session !== session) return;
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.waiting = [];
+    let run;
+    try {
+      run = await get(`sessions/${session}/run`);
+    } catch (error) {
+      if (turn === this.turn) this.waiting = null;
+      throw error;
+    }
+    // A later request has the newer answer.
+    if (turn !== this.turn) return;
     this.root.hidden = !run;
     this.run = run;
     fill(this.blocks);
     this.views = [];
-    if (!run) return;
-    run.blocks.forEach((block, index) => this.block(index, block));
-    this.showState();
+    const { waiting } = this;
+    this.waiting = null;
+    if (run) {
+      run.blocks.forEach((block, index) => this.block(index, block));
+      this.showState();
+    }
+    for (const [event, id] of waiting ?? []) this.event(event, id);
   }
 
   isRunning() {
     return Boolean(this.run && !this.run.ended);
   }
 
-  /// Takes an event about a run. Returns true if the run of this session has ended by it.
+  /// Takes an event about a run. Returns true if a run of this session has ended by it.
   event(event, id) {
     if (event.session !== this.session) return false;
-    if (event.what === "begun" || event.run !== this.run?.run) {
-      this.show(event.session).catch(problem);
-      return event.what === "ended";
+    const hasEnded = event.what === "ended";
+    if (this.waiting) {
+      this.waiting.push([event, id]);
+      return hasEnded;
+    }
+    if (event.run !== this.run?.run) {
+      if (event.run > (this.run?.run ?? 0)) this.show(event.session).catch(problem);
+      return hasEnded;
     }
     // The view has it already.
-    if (id && id <= this.run.lastEvent) return false;
+    if (id && id <= this.run.lastEvent) return hasEnded;
     if (event.what === "block") this.block(event.index, event.block);
-    else if (event.what === "output") this.views[event.index]?.add(event.text, event.left_out_bytes ?? event.leftOutBytes);
-    else if (event.what === "ended") {
+    else if (event.what === "output") this.views[event.index]?.add(event.text, event.left_out_bytes);
+    else if (hasEnded) {
       this.run.ended = event.ended;
       this.showState();
       say(sentence(event.ended));
-      return true;
     }
-    return false;
+    return hasEnded;
   }
 
   block(index, block) {

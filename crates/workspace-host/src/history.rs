@@ -5,6 +5,7 @@ mod log;
 mod log_page;
 mod touched_paths;
 mod undo_text;
+pub(crate) mod work_so_far;
 
 use change_journal::JournalError;
 

@@ -9,6 +9,7 @@ mod history;
 mod merge;
 mod passage;
 mod peers;
+mod reindented;
 mod report;
 mod verdict;
 

@@ -14,7 +14,8 @@ Written by `cargo xtask workflows`, from runs on one machine. The workflows are 
 Each one runs plainly, as a developer would type it, and through `agentd` (`executeCommand` over standard input) at level
 `full`, with a layer and a kept home. The network of confined commands is off unless a row says otherwise. A row is `ok` if every
 command succeeds, its output is as expected, and the files that it makes are in the folder afterwards. `refused` means that a
-command is refused by design: the row has the reason, and what a user sees. As root, many rows run once more, confined, as an
+command is refused by design: the row has the reason, and what a user sees. `fails too` in the column of plain runs means that
+this machine lacks what the command needs, so that only its refusal was tried. As root, many rows run once more, confined, as an
 ordinary user.
 
 The times are those of all commands of a row together, the shortest of up to three runs after the first one, plain and
@@ -68,6 +69,7 @@ fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Green => "ok",
         Verdict::Refused => "refused",
+        Verdict::FailsToo => "fails too",
         Verdict::Red(_) => "**fails**",
     }
 }

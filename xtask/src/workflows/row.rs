@@ -24,6 +24,8 @@ pub(super) enum Verdict {
     Green,
     /// A step is refused by design, in the expected way.
     Refused,
+    /// A step fails without confinement, too, for want of a service on this machine.
+    FailsToo,
     /// A step has another result, as described.
     Red(String),
 }
@@ -263,8 +265,10 @@ impl Round<'_> {
                 total.verdict = Verdict::Red(format!("`{}`: {why}", step.run));
                 break;
             }
-            if self.is_confined && step.refused.is_some() {
-                total.verdict = Verdict::Refused;
+            match (&step.refused, self.is_confined) {
+                (Some(_), true) => total.verdict = Verdict::Refused,
+                (Some(_), false) if result.exit_code != Some(0) => total.verdict = Verdict::FailsToo,
+                _ => {}
             }
         }
         shell.stop_background()?;

@@ -91,7 +91,13 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         common,
         console,
         &sessions,
-        NewTask { task, dialect: new.dialect, budget: new.budget, paste_characters: new.paste_characters },
+        NewTask {
+            task,
+            dialect: new.dialect,
+            budget: new.budget,
+            paste_characters: new.paste_characters,
+            from: new.from.clone(),
+        },
         &cancel,
     )?;
     if console.json && new.no_wait {
@@ -129,6 +135,8 @@ pub(crate) struct NewTask {
     pub(crate) budget: Option<u32>,
     /// The most characters of one paste, if the user chose it.
     pub(crate) paste_characters: Option<u32>,
+    /// The conversation whose work it goes on with.
+    pub(crate) from: Option<String>,
 }
 
 /// Starts a session.
@@ -141,7 +149,7 @@ pub(crate) fn create(
 ) -> Result<Session, Failure> {
     let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
     let id = SessionId::from_random([first, second, third, fourth]);
-    let NewTask { task, dialect, budget, paste_characters } = new;
+    let NewTask { task, dialect, budget, paste_characters, from } = new;
     // The original has no such files, and no budget unless the user wants one.
     let (task_files, surroundings, budget) = match dialect {
         Dialect::Agentd => (
@@ -152,7 +160,7 @@ pub(crate) fn create(
         Dialect::CodingAgent => (Vec::new(), Vec::new(), budget),
     };
     sessions.call(
-        &CreateSession { id, task, dialect, budget, paste_characters, task_files, surroundings },
+        &CreateSession { id, task, dialect, budget, paste_characters, task_files, surroundings, from },
         cancel,
     )
 }

@@ -2,4 +2,5 @@
 
 mod clients;
 mod crashes;
+mod handover;
 mod sessions;

@@ -81,6 +81,7 @@ fn no_view_has_a_serious_fault_in_any_look() {
             picture(&browser, &name);
         }
         browser.press("1");
+        browser.sees("Message 2");
         browser.press("n");
         browser.wait("document.activeElement?.id === 'task'");
         check(&browser, &axe, "new task");

@@ -28,7 +28,7 @@ fn the_whole_job_by_keyboard_alone() {
     browser.press_with_control('v');
     browser.plans("2 blocks");
     browser.sees("echo \"Hello, $1\"");
-    assert_eq!(project.read("greet.sh").contains("Hello, "), false, "nothing runs before it is asked for");
+    assert!(!project.read("greet.sh").contains("Hello, "), "nothing runs before it is asked for");
     // The plan, passage by passage, then the run.
     browser.press(&ESCAPE.to_string());
     browser.press("t");

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use change_journal::{
-    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
+    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter,
+    RunNumber,
 };
 use rel_path::RelPath;
 
@@ -79,6 +80,29 @@ pub fn run_differences(journal: &JournalReader, run: RunNumber) -> Result<Vec<Fi
     for change in journal.changes_of_run(run)? {
         if change.state != ChangeState::Conflicted {
             by_path.entry(change.path.clone()).or_default().push(change);
+        }
+    }
+    let differences = by_path.iter().map(|(path, changes)| of_path(journal, path, changes));
+    Ok(differences.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// Returns the difference that the changes of one conversation have made to each file, sorted by path; see [`differences`].
+///
+/// # Errors
+///
+/// Only if the journal cannot be read.
+pub fn conversation_differences(
+    journal: &JournalReader,
+    conversation: &str,
+) -> Result<Vec<FileDifference>, JournalError> {
+    let filter = RunFilter { conversation: Some(conversation.to_owned()), ..RunFilter::default() };
+    let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
+    // The newest run comes first.
+    for run in journal.runs(&filter, u32::MAX)?.iter().rev() {
+        for change in journal.changes_of_run(run.number)? {
+            if change.state != ChangeState::Conflicted {
+                by_path.entry(change.path.clone()).or_default().push(change);
+            }
         }
     }
     let differences = by_path.iter().map(|(path, changes)| of_path(journal, path, changes));

@@ -125,6 +125,11 @@ impl HomeLease {
         self.own.join(CACHES).join(layer_name(cache))
     }
 
+    /// Returns the variables that name caches, with their folders in a home.
+    pub(crate) fn variables(&self, home: &Path) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        self.caches.iter().filter_map(move |cache| Some((host_caches::variable(cache)?, home.join(cache))))
+    }
+
     /// Leaves out the caches that this holds for: what the policy shares on purpose is shared as it is.
     pub(crate) fn without_caches(&mut self, is_shared: impl Fn(&Path) -> bool) {
         let real_home = self.real_home.clone();

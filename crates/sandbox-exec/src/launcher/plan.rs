@@ -198,6 +198,8 @@ impl Plan {
             let is_visible = |path: &Path| is_visible(path) || etc.shows(path);
             plan.environment.extend(visible_certificates(certificates, is_visible));
         }
+        let of_caches = kept_home.into_iter().flat_map(|kept_home| kept_home.variables(&home));
+        plan.environment.extend(of_caches.map(|(name, folder)| (name.into(), folder.into_os_string())));
         plan.environment.extend(policy.environment.clone());
         if has_root {
             let trees = [toolchains.as_slice(), &readable].concat();

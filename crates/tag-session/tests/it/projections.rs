@@ -62,6 +62,7 @@ fn parts_of_a_long_message_are_files_that_are_written_again() {
         paste_characters: Some(2_000),
         task_files: &[],
         surroundings: &[],
+        handover: None,
     };
     let session = sessions.create_once(&new, &CancelFlag::new()).unwrap();
     let text = fs::read_to_string(desk.outbox_file(&session)).unwrap();

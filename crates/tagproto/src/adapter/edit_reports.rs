@@ -1,5 +1,7 @@
 //! The changed lines in the results of edits.
 
+use std::collections::BTreeSet;
+
 use wap_core::{ChangedLines, ModifyFileResponse};
 
 use crate::CommandResult;
@@ -10,6 +12,9 @@ const MOST_CHARACTERS: usize = 8_000;
 /// Stands for changed lines whose numbers a later block of the reply has moved.
 const MOVED: &str =
     "(a later block of this reply changed this file at or above these lines: they are not shown here)\n";
+
+/// Stands for changed lines of a file that the same message shows whole.
+const SHOWN_BELOW: &str = "(shown below)\n";
 
 /// Stands for changed lines beyond the limit.
 const TOO_MANY: &str = "(the changed lines are not shown: there are too many in this reply)\n";
@@ -55,8 +60,8 @@ impl EditReports {
         }
     }
 
-    /// Adds the reports to the outputs of their results.
-    pub(super) fn write(&self, results: &mut [CommandResult]) {
+    /// Adds the reports to the outputs of their results; `shown_below` are the paths of files that the next message shows whole.
+    pub(super) fn write(&self, results: &mut [CommandResult], shown_below: &BTreeSet<String>) {
         let mut left = MOST_CHARACTERS;
         for report in &self.reports {
             let Some(result) = results.get_mut(report.result) else { continue };
@@ -66,6 +71,7 @@ impl EditReports {
             }
             let characters = report.changed.text.chars().count();
             match (report.still_holds, left.checked_sub(characters)) {
+                _ if shown_below.contains(&report.path) => output.push_str(SHOWN_BELOW),
                 (false, _) => output.push_str(MOVED),
                 (true, None) => output.push_str(TOO_MANY),
                 (true, Some(rest)) => {

@@ -58,6 +58,7 @@ pub fn execute<W: Workspace + ?Sized>(
         moves: LineMoves::default(),
         reports: EditReports::default(),
         requested: BTreeSet::new(),
+        shown_below: BTreeSet::new(),
         execution: Execution::default(),
     };
     for batch in batches {
@@ -65,10 +66,13 @@ pub fn execute<W: Workspace + ?Sized>(
     }
     // The original's dialect has results of one line.
     if dialect == Dialect::Agentd {
-        run.reports.write(&mut run.execution.results);
+        run.reports.write(&mut run.execution.results, &run.shown_below);
     }
     Ok(Execution { shown_versions: run.versions.into_shown(), ..run.execution })
 }
+
+/// The most bytes of a file whose changed lines are not shown apart from it: it is not cut in the smallest budget for a chat.
+const SHORT_FILE_BYTES: u64 = 4096;
 
 struct Run<'a, W: ?Sized> {
     items: &'a [Item<'a>],
@@ -83,6 +87,8 @@ struct Run<'a, W: ?Sized> {
     reports: EditReports,
     /// The files of the execution's requests.
     requested: BTreeSet<String>,
+    /// Those of them that are short enough to be shown whole in any message.
+    shown_below: BTreeSet<String>,
     execution: Execution,
 }
 
@@ -284,6 +290,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 let requested = response.metadata.path;
                 // The whole file includes every range that was requested before.
                 self.execution.read_file_ranges.remove(&requested);
+                if response.metadata.size <= SHORT_FILE_BYTES {
+                    self.shown_below.insert(requested.clone());
+                }
                 if self.requested.insert(requested.clone()) {
                     self.execution.read_file_requests.push(requested);
                 }

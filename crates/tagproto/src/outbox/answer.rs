@@ -1,7 +1,9 @@
 //! An answer of the user to a question of the model, put into the pending outbox.
 
+use crate::Session;
+
 use super::line_text::{seen_lines_trimmed, visible_lines};
-use super::structure::{ANSWER, INDENT, PROMPT, REVIEW, reads_as_structure};
+use super::structure::{ANSWER, INDENT, PROMPT, REVIEW, WORK, reads_as_structure};
 
 /// Returns a pending outbox with answers of the user before the prompt, instead of those that were there; `None` if the
 /// text is not an outbox.
@@ -25,6 +27,14 @@ fn section(answers: &[String]) -> String {
     text
 }
 
+/// Writes the work that a session goes on with, into its first message.
+pub(super) fn write_handover(out: &mut String, session: &Session) {
+    if let Some(handover) = session.handover.as_ref().filter(|_| session.sequence_number == 1) {
+        out.push_str(&format!("\n{WORK}\n"));
+        write_text_of_the_user(out, &handover.text);
+    }
+}
+
 /// Writes the section with the user's review of the last reply; nothing without one.
 pub(super) fn write_review(out: &mut String, review: &str) {
     if !review.trim().is_empty() {
@@ -44,7 +54,7 @@ fn write_text_of_the_user(out: &mut String, text: &str) {
 /// Checks whether a line of the user's text would read as a part of the outbox, and so is indented.
 pub(super) fn is_defused(line: &str) -> bool {
     reads_as_structure(line)
-        || [ANSWER, REVIEW].iter().any(|heading| line.trim().eq_ignore_ascii_case(heading))
+        || [ANSWER, REVIEW, WORK].iter().any(|heading| line.trim().eq_ignore_ascii_case(heading))
 }
 
 #[cfg(test)]

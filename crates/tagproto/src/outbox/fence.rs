@@ -1,5 +1,7 @@
 //! A requested file between its fences.
 
+pub(super) mod whole_view;
+
 use wap_core::{LineSpan, numbered_view};
 
 use super::line_text::{escape_name, fold, seen_lines};

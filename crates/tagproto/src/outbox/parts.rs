@@ -33,6 +33,8 @@ pub struct OutboxParts {
     pub results: Vec<CommandResult>,
     /// The requested files.
     pub files: Vec<ShownFile>,
+    /// The work that the session goes on with; empty without any.
+    pub work: String,
     /// The user's review of the last reply; empty without one.
     pub review: String,
     /// The answer of the user, with its lines joined by LF; empty if there is none.

@@ -1,8 +1,8 @@
 //! An outbox in parts, for chats that take less text in one paste.
 
 use super::structure::{
-    ANSWER, CONTEXT, FAILED, FILES, LISTING, NOTE, PROMPT, PROTOCOL, RESULTS, REVIEW, SUCCEEDED, SUGGESTED,
-    UNREADABLE, fence_dashes,
+    ANSWER, ASK_AGAIN, CONTEXT, FAILED, FILES, LISTING, NOTE, PROMPT, PROTOCOL, RESULTS, REVIEW, SUCCEEDED,
+    SUGGESTED, UNREADABLE, WORK, fence_dashes,
 };
 
 /// The fewest characters of a part.
@@ -86,7 +86,7 @@ fn blocks(outbox: &str) -> Vec<&str> {
                 true
             }
             None if matches!(section, FILES | SUGGESTED) && fence_dashes(text) > 0 => {
-                let is_closed = text.ends_with(UNREADABLE);
+                let is_closed = text.ends_with(UNREADABLE) || text.ends_with(ASK_AGAIN);
                 closing = (!is_closed).then(|| format!("{} end ", "-".repeat(fence_dashes(text))));
                 true
             }
@@ -108,4 +108,5 @@ fn blocks(outbox: &str) -> Vec<&str> {
 }
 
 /// The lines before which a part may begin.
-const SECTIONS: [&str; 9] = [PROTOCOL, CONTEXT, LISTING, SUGGESTED, RESULTS, FILES, REVIEW, ANSWER, PROMPT];
+const SECTIONS: [&str; 10] =
+    [PROTOCOL, CONTEXT, LISTING, SUGGESTED, RESULTS, FILES, WORK, REVIEW, ANSWER, PROMPT];

@@ -8,10 +8,10 @@ use super::answer::is_defused;
 use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
 use super::structure::{
-    ANSWER, AS_BEFORE, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, GONE,
-    HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS,
-    REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, UNREADABLE,
-    reads_as_structure,
+    ANSWER, AS_BEFORE, AS_IN, ASK_AGAIN, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES,
+    FURTHER, GONE, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL,
+    REFUSED, RESULTS, REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS,
+    UNREADABLE, WORK, reads_as_structure,
 };
 use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_text};
@@ -56,6 +56,8 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     let suggested = if reader.take(SUGGESTED) { reader.files()? } else { Vec::new() };
     let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
+    let ends = [REVIEW, ANSWER, PROMPT];
+    let work = if reader.take(WORK) { reader.text_of_the_user(&ends)? } else { String::new() };
     let review =
         if reader.take(REVIEW) { reader.text_of_the_user(&[ANSWER, PROMPT])? } else { String::new() };
     let answer = if reader.take(ANSWER) { reader.text_of_the_user(&[PROMPT])? } else { String::new() };
@@ -77,6 +79,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
         notes,
         results,
         files,
+        work,
         review,
         answer,
         prompt,
@@ -243,9 +246,10 @@ impl<'a> Reader<'a> {
         let mut files = Vec::new();
         while let Some(line) = self.peek().filter(|line| !line.is_empty()) {
             self.next += 1;
-            let file = match unreadable_file(line) {
-                Some(path) => {
-                    ShownFile { path: path.to_owned(), text: None, lines: None, parts: None, note: None }
+            let file = match file_without_text(line) {
+                Some((path, note)) => {
+                    let note = note.map(str::to_owned);
+                    ShownFile { path: path.to_owned(), text: None, lines: None, parts: None, note }
                 }
                 // The last line of a section of suggested files.
                 None if line.starts_with(NOT_SHOWN) => break,
@@ -374,9 +378,15 @@ struct Opened<'a> {
     has_parts: bool,
 }
 
-/// Returns the path in a line that stands for an unreadable file; `None` for another line.
-fn unreadable_file(line: &str) -> Option<&str> {
+/// Returns the path in a line that stands for a file without its text: one that cannot be read, or one that is unchanged, with the note
+/// about that. `None` for another line.
+fn file_without_text(line: &str) -> Option<(&str, Option<&str>)> {
     let dashes = "-".repeat(SHORTEST_FENCE);
-    let line = line.strip_suffix(UNREADABLE)?.strip_suffix(' ')?;
-    line.strip_prefix(&dashes)?.strip_prefix(' ')?.strip_suffix(&dashes)?.strip_suffix(' ')
+    let rest = line.strip_prefix(&dashes)?.strip_prefix(' ')?;
+    if let Some(rest) = rest.strip_suffix(UNREADABLE) {
+        return Some((rest.strip_suffix(' ')?.strip_suffix(&dashes)?.strip_suffix(' ')?, None));
+    }
+    let (path, _) = rest.strip_suffix(ASK_AGAIN)?.rsplit_once(&format!(" {dashes} {AS_IN}"))?;
+    let note = rest[path.len()..].strip_prefix(' ')?.strip_prefix(&dashes)?.strip_prefix(" (")?;
+    Some((path, note.strip_suffix(')')))
 }

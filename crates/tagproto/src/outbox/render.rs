@@ -2,8 +2,9 @@
 
 use wap_core::{LineSpan, ShownVersions};
 
-use super::answer::write_review;
+use super::answer::{write_handover, write_review};
 use super::budget::{Allowance, is_within};
+use super::fence::whole_view::{self, WholeView, WholeViews, usable_views};
 use super::gather_first::longest_list;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
@@ -25,6 +26,8 @@ pub struct Outbox {
     pub shown_versions: ShownVersions,
     /// The lines of the list of files that the model knows once it has read the text. The caller stores them with the session.
     pub listed: Vec<String>,
+    /// The files that the model was shown whole once it has read the text. The caller stores them with the session.
+    pub whole_views: WholeViews,
 }
 
 /// Renders the pending outbox of a session.
@@ -105,12 +108,16 @@ fn write(
         results::write_results(&mut out, &session.last_results, allowance);
     }
     let mut shown_versions = session.shown_versions.clone();
+    let mut whole_views = usable_views(session);
+    let message = session.sequence_number;
     if !views.is_empty() {
         for (file, lines) in suggested::write(&mut out, &context.suggested, views) {
             let Some(version) = &file.version else { continue };
             for mut lines in lines {
                 if lines.first == 1 && lines.last >= file.total_lines {
                     lines = LineSpan::ALL;
+                    let view = WholeView { version: version.clone(), message, is_referred_to: false };
+                    whole_views.insert(file.path.clone(), view);
                 }
                 shown_versions.record(&file.path, version.clone(), lines);
             }
@@ -119,18 +126,34 @@ fn write(
     if !context.files.is_empty() {
         out.push_str(&format!("\n{FILES}\n"));
         for file in &context.files {
-            let lines = fence::write_file(&mut out, file, allowance.file_characters, session.dialect);
             let version = file.text.as_ref().and_then(|text| text.version.clone());
+            let reference = whole_view::reference(file, &whole_views, session.dialect);
+            let lines = match &reference {
+                Some(line) => {
+                    out.push_str(line);
+                    Some(LineSpan::ALL)
+                }
+                None => fence::write_file(&mut out, file, allowance.file_characters, session.dialect),
+            };
+            match (&reference, whole_views.get_mut(&file.path), &version) {
+                (Some(_), Some(view), _) => view.is_referred_to = true,
+                (None, _, Some(version)) if lines == Some(LineSpan::ALL) => {
+                    let view = WholeView { version: version.clone(), message, is_referred_to: false };
+                    whole_views.insert(file.path.clone(), view);
+                }
+                _ => {}
+            }
             // Without a version there is nothing that later line numbers could refer to.
             if let (Some(lines), Some(version)) = (lines, version) {
                 shown_versions.record(&file.path, version, lines);
             }
         }
     }
+    write_handover(&mut out, session);
     write_review(&mut out, &session.review);
     out.push_str(&format!("\n{PROMPT}\n"));
     write_prompt(&mut out, session);
-    Outbox { text: out, shown_versions, listed }
+    Outbox { text: out, shown_versions, listed, whole_views }
 }
 
 /// Writes the rules and the list of files as the first message of a chat has them, or in short; returns the lines of the list that
@@ -176,7 +199,8 @@ fn write_list(out: &mut String, session: &Session, context: &Context, limit: usi
 
 /// Makes a pending outbox one that needs no earlier message: with all rules, the whole list of files, and the task.
 ///
-/// Results and requested files stay as they are. `context` is needed for its listing only.
+/// Results and requested files stay as they are, but for files that the pending outbox refers to in an earlier one: these are shown, if
+/// `context` has them and they are the same still. The rest of `context` is needed for its listing only.
 #[must_use]
 pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> String {
     let Some((head, _)) = outbox.split_once(&format!("\n{PROTOCOL}\n")) else { return outbox.to_owned() };
@@ -187,6 +211,14 @@ pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> Strin
     write_surroundings(&mut out, session);
     out.push_str(&format!("{CONTEXT}\n"));
     listing::write_whole(&mut out, context, usize::MAX);
+    let mut rest = rest.to_owned();
+    for file in &context.files {
+        let Some(reference) = whole_view::pending_reference(file, session) else { continue };
+        let mut text = String::new();
+        fence::write_file(&mut text, file, usize::MAX, session.dialect);
+        // Numbers stand before the lines of shown files, so that none of them reads like this one.
+        rest = rest.replacen(&format!("\n{reference}"), &format!("\n{text}"), 1);
+    }
     out.push_str(&format!("\n{rest}"));
     if session.sequence_number > 1 {
         out.push_str(&format!("\n{TASK}\n"));

@@ -19,6 +19,9 @@ pub(super) const FILES: &str = "## Requested File Contents";
 /// The heading of the sentences about the surroundings of commands, behind the rules.
 pub(super) const SURROUNDINGS: &str = "SURROUNDINGS";
 
+/// The heading of the work that a session goes on with.
+pub(super) const WORK: &str = "## Work So Far";
+
 /// The heading of the user's review of the last reply.
 pub(super) const REVIEW: &str = "## Review";
 
@@ -47,6 +50,9 @@ pub(super) const FURTHER: &str = "    ";
 /// The indentation of a line of the listing, and of a line of the task that reads as structure.
 pub(super) const INDENT: &str = "  ";
 pub(super) const UNREADABLE: &str = "(file not found or access denied)";
+/// The two ends of the text behind the path of a file that an earlier message shows as it still is, around the number of that message.
+pub(super) const AS_IN: &str = "(as in message ";
+pub(super) const ASK_AGAIN: &str = "; ask again to see it)";
 /// The text between the opening fence of some lines of a file and their numbers.
 pub(super) const SHOWN_LINES: &str = "(lines ";
 /// The text between the opening fence of lines of a file that are not one range, and the number of its lines.

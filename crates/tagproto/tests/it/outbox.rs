@@ -6,3 +6,4 @@ mod later_messages;
 mod paste_parts;
 mod properties;
 mod snapshots;
+mod whole_views;

@@ -19,7 +19,8 @@ impl TextMatch {
     /// Returns the edits that replace the match by `replacement`, in the order of the text; none if that changes nothing.
     ///
     /// Lines that the replacement takes from the search text stay as they are in the file, byte by byte. The others get
-    /// the indentation and quotes of the match. `None` if a new line has less indentation than is to be taken off.
+    /// the indentation and quotes of the match. `None` if a new line has less indentation than is to be taken off, or an indentation
+    /// that the file has both with tabs and with blanks.
     #[must_use]
     pub fn content(
         &self,
@@ -55,6 +56,7 @@ impl TextMatch {
             for line in &replacement[hunk.new.clone()] {
                 lines.push(match self.present_line(source, &search_text, line) {
                     Some(present) => Cow::Owned(present),
+                    None if self.form.is_ambiguous(line, source) => return None,
                     None => self.form.line(line)?,
                 });
             }

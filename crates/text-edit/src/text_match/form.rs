@@ -113,6 +113,30 @@ impl Form {
     }
 }
 
+/// The fewest lines that are indented as the search text is, although the match is not, that make an indentation ambiguous.
+const MIXED_LINES: usize = 3;
+
+impl Form {
+    /// Checks whether a new line may be meant as it is, because the file has both: tabs at the match, blanks elsewhere, or the other
+    /// way round. The indentation that the search text has instead of the other one may then be the right one of this line.
+    pub(super) fn is_ambiguous(&self, line: &str, source: &Source<'_>) -> bool {
+        let is_as_searched = |indent: &str| match self.indentation {
+            Indentation::Tabs(width) => {
+                !indent.is_empty() && !indent.contains('\t') && indent.len().is_multiple_of(width)
+            }
+            Indentation::Blanks(_) => indent.contains('\t'),
+            Indentation::Same | Indentation::Deeper(_) | Indentation::Shallower(_) => false,
+        };
+        let is_code_as_searched = |line: &str| {
+            let (indent, body) = split_indent(line);
+            !body.is_empty() && is_as_searched(indent)
+        };
+        let lines = || (1..=source.total_lines()).filter_map(|number| source.line_text(number));
+        is_code_as_searched(line)
+            && lines().filter(|line| is_code_as_searched(line)).nth(MIXED_LINES - 1).is_some()
+    }
+}
+
 /// Finds the one relation that all indentations of the file have to those of the search text.
 fn indentation(indents: &[(String, &str)]) -> Option<Indentation> {
     if indents.iter().all(|(file, search)| file == search) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bytes_kept;
+mod certain_lines;
 mod conflicts;
 mod encodings;
 mod line_maps;

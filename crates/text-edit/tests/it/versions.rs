@@ -31,6 +31,35 @@ fn blocks_without_a_common_edge_change_no_other_line() {
 }
 
 #[test]
+fn a_line_that_also_stands_among_changed_ones_counts_as_changed() {
+    // As many lines are the same if the second `end` is the old one, or the first one.
+    let (old, new) = (source("a\none\nend\nz\n"), source("a\ntwo\nend\nthree\nend\nz\n"));
+    assert!(matches!(LineMap::between(&old, &new).map(3), Mapped::Kept(_)));
+    let certain = LineMap::between_versions(&old, &new);
+    assert_eq!(certain.map(3), Mapped::Changed);
+    assert_eq!((certain.map(1), certain.map(4)), (Mapped::Kept(1), Mapped::Kept(6)));
+    let (old, new) = (source("a\nend\nz\n"), source("a\nend\nb\nend\nc\nz\n"));
+    assert_eq!(LineMap::between_versions(&old, &new).map(2), Mapped::Changed);
+}
+
+#[test]
+fn lines_that_also_stand_elsewhere_are_certain_between_certain_ones() {
+    let package =
+        |name: &str, version: &str| format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n\n");
+    let text = |versions: [&str; 3]| {
+        ["globset", "printer", "searcher"]
+            .iter()
+            .zip(versions)
+            .map(|(name, version)| package(name, version))
+            .collect()
+    };
+    let (old, new): (String, String) = (text(["1.0.0", "0.3.0", "1.1.0"]), text(["1.0.1", "0.3.0", "1.1.1"]));
+    let certain = LineMap::between_versions(&source(&old), &source(&new));
+    let changed: Vec<usize> = (1..=12).filter(|line| certain.map(*line) == Mapped::Changed).collect();
+    assert_eq!(changed, [3, 11]);
+}
+
+#[test]
 fn lines_that_were_put_beside_the_addressed_one_are_found() {
     let (earlier, current) = (source("one\ntwo\n"), source("zero\none\nmore\ntwo\n"));
     let replace =

@@ -87,3 +87,40 @@ fn a_text_that_stood_at_two_places_when_it_was_seen_is_refused() {
     assert_eq!(outcome_on(old, now, request("now")), edited);
     assert_eq!(outcome_on("  send();\na\nb\n  sent();\n", now, request("seen")), edited);
 }
+
+#[test]
+fn a_text_that_was_seen_is_not_found_in_lines_that_stood_elsewhere() {
+    let old = "a\n    end\n  end\nend\n";
+    // What was seen has got new lines, and the ends around it are the same with another indentation.
+    let now = "a\n    end\nb\n  end\nend\n";
+    let replace = json!({ "type": "replaceText", "oldText": "    end\n  end\n", "newText": "    end\n  more\n  end\n" });
+    let request =
+        |version: &str| json!({ "path": "a.txt", "operations": [replace], "expectedVersion": version });
+    insta::assert_snapshot!(outcome_on(old, now, request("seen")));
+    // Controls: a client that saw the present text, lines that were indented anew where they stood, and lines that have moved.
+    assert_eq!(outcome_on(old, now, request("now")), "a\n    end\nb\n  end\nmore\nend\n");
+    let send = json!({ "type": "replaceText", "oldText": "  open();\n  send();\n", "newText": "  open();\n  sent();\n" });
+    let request_to_send = json!({ "path": "a.txt", "operations": [send], "expectedVersion": "seen" });
+    let (flat, deeper) = ("a\n  open();\n  send();\nend\n", "a\nif\n    open();\n    send();\nend\n");
+    let sent = "a\nif\n    open();\n    sent();\nend\n";
+    assert_eq!(outcome_on(flat, deeper, request_to_send), sent);
+    let moved = "end\na\n    end\n  end\n";
+    assert_eq!(outcome_on(old, moved, request("seen")), "end\na\n    end\n  more\n  end\n");
+}
+
+#[test]
+fn a_blank_line_that_was_added_since_the_file_was_seen_is_not_added_twice() {
+    let replace = json!({ "type": "replaceText", "oldText": "one\ntwo\n", "newText": "\none\ntwo\n" });
+    let request =
+        |version: &str| json!({ "path": "a.txt", "operations": [replace], "expectedVersion": version });
+    let (old, now) = ("one\ntwo\n", "\none\ntwo\n");
+    let refused = outcome_on(old, now, request("seen"));
+    assert!(
+        refused.contains("already applied, nothing done") && refused.contains("alreadyApplied"),
+        "{refused}"
+    );
+    // Controls: a client that saw the blank line means a second one, and one whose file has changed elsewhere means the first.
+    assert_eq!(outcome_on(old, now, request("now")), "\n\none\ntwo\n");
+    assert_eq!(outcome_on("\none\ntwo\n", "\none\ntwo\nmore\n", request("seen")), "\n\none\ntwo\nmore\n");
+    assert_eq!(outcome_on(old, "one\ntwo\nmore\n", request("seen")), "\none\ntwo\nmore\n");
+}

@@ -35,7 +35,7 @@ pub(super) fn view(
     let parts = session.outbox_parts(&text);
     Ok(Some(MessageView {
         characters: text.chars().count(),
-        tokens: u64::try_from((page.count_tokens())(&text)).unwrap_or(u64::MAX),
+        tokens: (page.count_tokens())(&text),
         parts: parts.iter().map(|(_, part)| part.chars().count()).collect(),
         file: format!("outbox/{}", session.outbox_file_name()),
         preview: bounded(&text, TextBounds::OUTPUT),

@@ -142,6 +142,7 @@ pub(crate) async fn create(State(page): State<Arc<Page>>, body: Bytes) -> Respon
             budget: new.budget.or(Some(USUAL_BUDGET)),
             paste_characters: new.paste_characters,
             surroundings: page.config.host.surroundings(),
+            from: None,
         };
         let session = sessions.call(&request, &cancel)?;
         Ok(json(&view(page, &sessions, &session)?))

@@ -11,6 +11,7 @@ use tagproto::{CommandResult, Dialect, ExecutionObserver, Session, SessionId};
 use wap_core::{Call, TaskFile, Tool, Workspace};
 
 use crate::failure::{Exit, Failure};
+use crate::history::work_so_far::work_so_far;
 use crate::reply_plan::{self, ReplyPlan};
 use crate::session_failure::{explain, unwritten};
 use crate::state::{LocalSessions, garbage_keeper};
@@ -124,6 +125,9 @@ pub struct CreateSession {
     /// Sentences about the surroundings of commands.
     #[serde(default)]
     pub surroundings: Vec<String>,
+    /// The conversation whose work the session goes on with: a session, or a client as the log names it.
+    #[serde(default)]
+    pub from: Option<String>,
 }
 
 impl SessionCall for CreateSession {
@@ -138,6 +142,8 @@ impl SessionCall for CreateSession {
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
+        let handover =
+            self.from.as_deref().map(|from| work_so_far(sessions, from, self.budget)).transpose()?;
         let new = NewSession {
             id: self.id,
             task: &self.task,
@@ -146,6 +152,7 @@ impl SessionCall for CreateSession {
             paste_characters: self.paste_characters,
             task_files: &self.task_files,
             surroundings: &self.surroundings,
+            handover: handover.as_ref(),
         };
         Ok(sessions.create_once(&new, call.cancel)?)
     }

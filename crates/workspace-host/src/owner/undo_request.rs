@@ -9,7 +9,7 @@ use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, und
 use rel_path::RelPath;
 use serde::{Deserialize, Serialize};
 use tag_session::{SessionError, read_session};
-use tagproto::SessionId;
+use tagproto::{Session, SessionId};
 use wap_core::{Call, ConversationId};
 
 use crate::failure::{Exit, Failure};
@@ -31,6 +31,9 @@ pub struct UndoRequest {
     /// The session of which every change is undone.
     #[serde(default)]
     pub session: Option<String>,
+    /// True if the work that the session went on with is undone as well.
+    #[serde(default)]
+    pub with_origin: bool,
 }
 
 /// The outcome of an undo.
@@ -171,11 +174,47 @@ fn meant(
     if let Some(id) = &request.session {
         let id: SessionId =
             id.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{id}': {error}")))?;
-        read_session(journal, id).map_err(|error: SessionError| crate::session_failure::explain(error))?;
-        return Ok(Undo::Conversation(ConversationId(id.to_string())));
+        let session = read_session(journal, id)
+            .map_err(|error: SessionError| crate::session_failure::explain(error))?;
+        return match request.with_origin {
+            true => with_origin(journal, &session),
+            false => Ok(Undo::Conversation(ConversationId(id.to_string()))),
+        };
     }
     let last = last(journal, workspace.git_ignores(), request.reply).map_err(unreadable)?;
     last.ok_or_else(|| explain(&UndoError::Nothing).into())
+}
+
+/// The most conversations of which one went on with the other.
+const LONGEST_CHAIN: usize = 100;
+
+/// Returns the undo of all changes of a session and of the work that it went on with.
+fn with_origin(journal: &JournalReader, session: &Session) -> Result<Undo, UndoRefusal> {
+    let mut conversations = vec![session.session_id.to_string()];
+    let mut from = session.handover.as_ref().map(|handover| handover.from.clone());
+    while let Some(conversation) = from.filter(|_| conversations.len() < LONGEST_CHAIN) {
+        let origin = conversation.parse().ok().and_then(|id| read_session(journal, id).ok());
+        from = origin.and_then(|session| session.handover).map(|handover| handover.from);
+        conversations.push(conversation);
+    }
+    let mut numbers = Vec::new();
+    for conversation in conversations {
+        let filter = RunFilter { conversation: Some(conversation), ..RunFilter::default() };
+        for run in journal.runs(&filter, u32::MAX).map_err(unreadable)? {
+            for change in journal.changes_of_run(run.number).map_err(unreadable)? {
+                // One that was undone since needs no undo.
+                if undone_by(journal, change.number).map_err(unreadable)?.is_none() {
+                    numbers.push(change.number);
+                }
+            }
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    match numbers.is_empty() {
+        true => Err(explain(&UndoError::Nothing).into()),
+        false => Ok(Undo::Changes(numbers)),
+    }
 }
 
 /// Returns the undo of a change by its number; an undo is reverted as a whole, since it was all or nothing.

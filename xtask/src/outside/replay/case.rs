@@ -6,8 +6,9 @@ use super::damage::{self, Damage};
 use super::dice::Dice;
 use super::format::Format;
 use super::history::Change;
-use super::merge::{merged, shifted};
-use super::passage::{Passage, Sign, lines, occurrences, passages};
+use super::merge::{Same, merged, shifted};
+use super::passage::{Passage, Sign, lines, occurrences, passages, with_passages};
+use super::reindented::reindented;
 
 /// A change with more passages than this, or more lines, is left out: such a reply is not one edit.
 const MOST_PASSAGES: usize = 10;
@@ -125,7 +126,10 @@ impl Case {
         let after = with_passages(&self.as_read, &chosen)?;
         match self.damage {
             Damage::StaleEarlier | Damage::StaleLater | Damage::AppliedBefore => {
-                if carried_out.iter().all(|is| *is) && self.stands_there() {
+                // The new lines of an edit by line numbers come without those around them, so that they may well stand elsewhere:
+                // where the change was made before, the merge says so.
+                let is_by_text = self.format != Format::LineNumbers;
+                if is_by_text && carried_out.iter().all(|is| *is) && self.stands_there() {
                     return Some(self.before.clone());
                 }
                 merged(&self.as_read, &self.before, &after)
@@ -167,6 +171,27 @@ impl Case {
     /// Checks whether the damage has made it impossible to say which blanks a line of blanks alone has to have.
     pub(super) fn has_lost_blanks(&self) -> bool {
         self.damage == Damage::TrailingBlanks
+    }
+
+    /// Returns the file that a reply gives to another version, where the quoted lines have another indentation than they had, if it is
+    /// carried out with that.
+    pub(super) fn indented_anew(&self) -> Option<String> {
+        let is_stale = matches!(self.damage, Damage::StaleEarlier | Damage::StaleLater);
+        if !is_stale || self.format == Format::LineNumbers {
+            return None;
+        }
+        with_passages(&self.before, &reindented(&self.passages, &self.as_read, &self.before)?)
+    }
+
+    /// Checks whether the change gives a line other blanks at its end and nothing else, so that a reply with any such blanks cannot say
+    /// it.
+    pub(super) fn changes_blanks_of(&self, line: &str) -> bool {
+        let is_it = |other: &&str| other.trim_end() == line.trim_end();
+        self.passages.iter().any(|passage| {
+            let (old, new) = (passage.old(), passage.new_lines());
+            let has_other = |new: &str| old.iter().copied().filter(is_it).any(|old| old != new);
+            new.iter().copied().filter(is_it).any(has_other)
+        })
     }
 
     /// Returns the file that a reply gives which says wrong lines, if it is carried out as it says.
@@ -250,7 +275,7 @@ impl Case {
             return None;
         }
         let carry = |passage: &Passage| {
-            let at = shifted(&self.as_read, &self.before, &passage.at)?;
+            let at = shifted(&self.as_read, &self.before, &passage.at, Same::Exactly)?;
             Some(Passage { at, lines: passage.lines.clone() })
         };
         with_passages(&self.before, &chosen.iter().map(carry).collect::<Option<Vec<_>>>()?)
@@ -310,42 +335,6 @@ fn stands_once(all: &[&str], passage: &Passage) -> bool {
         line.sign == Sign::Add && characters.count() >= TELLING_CHARACTERS
     };
     passage.lines.iter().any(is_telling) && occurrences(all, &passage.new_lines()) == 1
-}
-
-/// Replaces passages, given in any order by their positions in `text`. Lines that stay keep their ends; new ones get that of the
-/// first line. `None` if a position is not in the text.
-fn with_passages(text: &str, passages: &[Passage]) -> Option<String> {
-    let ends: Vec<&str> = text.split_inclusive('\n').collect();
-    let end = if ends.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
-    let mut in_order: Vec<&Passage> = passages.iter().collect();
-    in_order.sort_by_key(|passage| passage.at.start);
-    let mut result = String::with_capacity(text.len());
-    let mut at = 0;
-    for passage in in_order {
-        result.extend(ends.get(at..passage.at.start)?.iter().copied());
-        at = passage.at.start;
-        for line in &passage.lines {
-            match line.sign {
-                Sign::Keep => result.push_str(ends.get(at)?),
-                Sign::Remove => {}
-                Sign::Add => {
-                    // Behind a last line that has no end.
-                    if !result.is_empty() && !result.ends_with('\n') {
-                        result.push_str(end);
-                    }
-                    result.push_str(&line.text);
-                    result.push_str(end);
-                }
-            }
-            at += usize::from(line.sign != Sign::Add);
-        }
-    }
-    result.extend(ends.get(at..)?.iter().copied());
-    // The end of the file stays as it is: edits replace lines.
-    if !text.ends_with('\n') && result.ends_with('\n') {
-        result.truncate(result.len() - end.len());
-    }
-    Some(result)
 }
 
 /// Checks whether damaged line numbers are such that the lines exist.

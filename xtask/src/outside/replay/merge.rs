@@ -22,14 +22,25 @@ pub(super) fn merged(base: &str, one: &str, other: &str) -> Option<String> {
     if output.status.success() { String::from_utf8(output.stdout).ok() } else { None }
 }
 
+/// The lines that count as the same in a comparison of two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Same {
+    /// Those of the same text.
+    Exactly,
+    /// Those that differ by blanks at most.
+    ButForBlanks,
+}
+
 /// Returns the position of lines of a text in another version, if none of them has changed there, by git's comparison.
-pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>) -> Option<Range<usize>> {
+pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>, same: Same) -> Option<Range<usize>> {
     let folder = tempfile::tempdir().ok()?;
     for (name, text) in [("base", base), ("other", other)] {
         std::fs::write(folder.path().join(name), text).ok()?;
     }
     let output = Command::new("git")
-        .args(["diff", "--no-index", "--no-color", "--no-ext-diff", "-U0", "base", "other"])
+        .args(["diff", "--no-index", "--no-color", "--no-ext-diff", "-U0"])
+        .args((same == Same::ButForBlanks).then_some("--ignore-all-space"))
+        .args(["base", "other"])
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .stderr(Stdio::null())

@@ -129,3 +129,41 @@ fn passage(map: &LineMap, span: Range<usize>, old: &[&str], new: &[&str]) -> Pas
 pub(super) fn occurrences(all: &[&str], wanted: &[&str]) -> usize {
     if wanted.is_empty() { 0 } else { all.windows(wanted.len()).filter(|window| *window == wanted).count() }
 }
+
+/// Replaces passages, given in any order by their positions in `text`. Lines that stay keep their ends; new ones get that of the
+/// first line. `None` if a position is not in the text.
+pub(super) fn with_passages(text: &str, passages: &[Passage]) -> Option<String> {
+    let ends: Vec<&str> = text.split_inclusive('\n').collect();
+    let end = if ends.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let mut in_order: Vec<&Passage> = passages.iter().collect();
+    in_order.sort_by_key(|passage| passage.at.start);
+    let mut result = String::with_capacity(text.len());
+    let mut at = 0;
+    for passage in in_order {
+        result.extend(ends.get(at..passage.at.start)?.iter().copied());
+        at = passage.at.start;
+        for line in &passage.lines {
+            match line.sign {
+                Sign::Keep => result.push_str(ends.get(at)?),
+                Sign::Remove => {}
+                Sign::Add => {
+                    // Behind a last line that has no end.
+                    if !result.is_empty() && !result.ends_with('\n') {
+                        result.push_str(end);
+                    }
+                    result.push_str(&line.text);
+                    result.push_str(end);
+                }
+            }
+            at += usize::from(line.sign != Sign::Add);
+        }
+    }
+    result.extend(ends.get(at..)?.iter().copied());
+    // The end of the file stays as it is: edits replace lines. A blank last line is there by the end of the line before, and its own.
+    if !text.ends_with('\n') && result.ends_with('\n') {
+        let without = &result[..result.len() - end.len()];
+        let is_blank = !without.is_empty() && without.ends_with('\n');
+        result.truncate(if is_blank { result.len() } else { without.len() });
+    }
+    Some(result)
+}

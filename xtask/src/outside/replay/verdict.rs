@@ -29,10 +29,12 @@ pub(super) struct Outcome {
     pub(super) after: Option<String>,
 }
 
-/// Checks that lines of blanks alone differ from those that are expected, and by their blanks alone.
+/// Checks that the lines differ from those that are expected by blanks alone, and that these are lines of nothing else or lines of
+/// which the change is in them.
 fn is_but_for_blanks(case: &Case, is_done: &[bool], after: &str) -> bool {
     let is_same = |(expected, line): (&str, &str)| {
-        expected == line || expected.trim().is_empty() && line.trim().is_empty()
+        let is_lost = expected.trim().is_empty() || case.changes_blanks_of(expected);
+        expected == line || expected.trim_end() == line.trim_end() && is_lost
     };
     case.expected(is_done).is_some_and(|expected| {
         let (expected, after) = (lines(&expected), lines(after));
@@ -55,6 +57,7 @@ impl Verdict {
             (false, true) if case.has_lost_blanks() && is_but_for_blanks(case, is_done, after) => {
                 Verdict::AsWritten
             }
+            (false, true) if is(case.indented_anew()) => Verdict::AsWritten,
             (false, _) => Verdict::Wrong,
         }
     }

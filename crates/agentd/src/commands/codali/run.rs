@@ -105,6 +105,7 @@ impl Running<'_> {
             paste_characters: None,
             task_files: Vec::new(),
             surroundings: Vec::new(),
+            from: None,
         };
         sessions.call(&create, cancel)?;
         let form = ResponseForm {

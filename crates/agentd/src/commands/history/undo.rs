@@ -26,6 +26,9 @@ pub(crate) struct UndoOptions {
     /// Take back everything that a session has changed.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Take back what the work that the session went on with has changed as well, as one.
+    #[arg(long, requires = "session")]
+    pub with_origin: bool,
     /// Also list files that git ignores or that git keeps for itself; they are undone in any case.
     #[arg(long)]
     pub all: bool,
@@ -64,6 +67,7 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
         run: None,
         reply: options.reply,
         session: options.session.clone(),
+        with_origin: options.with_origin,
     };
     let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
     workspace.open()?;

@@ -13,6 +13,10 @@ pub(crate) struct NewOptions {
     /// Write the first outbox and return.
     #[arg(long, conflicts_with_all = ["model", "clipboard"])]
     pub no_wait: bool,
+    /// Go on with the work of another conversation: a session, or a client as `agentd log` names it. The first message has its
+    /// commands with their results and its differences.
+    #[arg(long, value_name = "CONVERSATION")]
+    pub from: Option<String>,
     #[command(flatten)]
     pub following: Following,
     #[command(flatten)]

@@ -3,11 +3,13 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support::skip;
 
 use crate::fixture::line_client::LineClient;
 use crate::fixture::project::{Project, Ran, is_root};
@@ -230,12 +232,37 @@ fn a_name_of_253_characters_and_queries_over_tcp_work() {
     client.end().ok();
 }
 
+/// Returns a command that runs the one of its arguments with another file of host names: in a mount namespace, and for an ordinary user in
+/// a user namespace. `None` if the machine allows neither.
+fn with_hosts(hosts: &Path, test: &str) -> Option<Command> {
+    let mut unshare = vec!["--mount"];
+    let mut script = "mount --bind \"$0\" /etc/hosts && exec \"$@\"".to_owned();
+    if !is_root() {
+        unshare.extend(["--user", "--map-root-user"]);
+        // The program is an ordinary user again.
+        let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+        let again = format!("exec unshare --user --map-user={user} --map-group={group} \"$@\"");
+        script = script.replace("exec \"$@\"", &again);
+    }
+    let command = |program: &str| {
+        let mut command = Command::new("unshare");
+        command.args(&unshare).args(["sh", "-c", &script]).arg(hosts);
+        if !program.is_empty() {
+            command.arg(program);
+        }
+        command
+    };
+    let probe = command("true").output().unwrap();
+    if !probe.status.success() {
+        let why = String::from_utf8_lossy(&probe.stderr).into_owned();
+        skip(test, &format!("no file of host names can be mounted here: {why}"));
+        return None;
+    }
+    Some(command(""))
+}
+
 #[test]
 fn a_name_that_is_bound_to_this_machine_meanwhile_is_refused() {
-    if !is_root() {
-        // A user without capabilities cannot give the daemon a file of host names of its own.
-        return;
-    }
     let project = Project::new();
     let server = Holder::start(b"hello\n");
     let port = server.port;
@@ -243,13 +270,11 @@ fn a_name_that_is_bound_to_this_machine_meanwhile_is_refused() {
     fs::write(&hosts, "127.0.0.1 localhost\n192.0.2.77 rebound.example\n").unwrap();
     let network = format!("allow=rebound.example:{port},pinned.example:{port}@127.0.0.1");
     let daemon = project.command(&["mcp", "--network", &network]);
-    let mut command = Command::new("unshare");
-    let script = "mount --bind \"$0\" /etc/hosts && exec \"$@\"";
-    command
-        .args(["--mount", "sh", "-c", script])
-        .arg(&hosts)
-        .arg(daemon.get_program())
-        .args(daemon.get_args());
+    let Some(mut command) = with_hosts(&hosts, "a_name_that_is_bound_to_this_machine_meanwhile_is_refused")
+    else {
+        return;
+    };
+    command.arg(daemon.get_program()).args(daemon.get_args());
     command.current_dir(project.workspace()).stderr(std::process::Stdio::piped());
     for (name, value) in daemon.get_envs() {
         match value {

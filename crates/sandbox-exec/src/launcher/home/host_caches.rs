@@ -93,6 +93,9 @@ const CACHES: &[&str] = &[
     "go/pkg/sumdb",
 ];
 
+/// Caches that a program uses only if a variable names them, because no hard link leads from them into the workspace.
+const NAMED_BY: &[(&str, &str)] = &[(".local/share/pnpm/store", "pnpm_config_store_dir")];
+
 /// Folders of small programs that version managers write anew whenever something is installed, which fails where it cannot
 /// be done. They stand in `PATH`, so what a command writes there is discarded.
 const SHIMS: &[&str] = &[
@@ -108,6 +111,11 @@ const SHIMS: &[&str] = &[
 /// Checks whether nothing that a command writes to this folder is kept.
 pub(crate) fn is_discarded(cache: &Path) -> bool {
     SHIMS.iter().any(|shims| Path::new(shims) == cache)
+}
+
+/// Returns the variable that has to name a cache for its program, if there is one.
+pub(crate) fn variable(cache: &Path) -> Option<&'static str> {
+    NAMED_BY.iter().find(|(named, _)| Path::new(named) == cache).map(|(_, variable)| *variable)
 }
 
 /// Returns those that exist, relative to the home. One that is a link, or lies behind one, is left out: what it leads to

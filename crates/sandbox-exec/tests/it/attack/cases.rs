@@ -8,10 +8,11 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
-use sandbox_exec::Level;
+use sandbox_exec::{Killer, Level, ShellCommand};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -19,6 +20,15 @@ use crate::attack::blocked;
 use crate::attack::case_kind::{self, Kind};
 use crate::fixture::{CANARY, Fixture, traced_spawner};
 use test_support::write_program;
+
+/// A process that a step of the set-up has started.
+enum Beside {
+    Nothing,
+    /// A process outside.
+    Host(Child),
+    /// A confined command.
+    Command(Killer, JoinHandle<()>),
+}
 
 /// A fixture prepared for one case.
 pub(crate) struct Scene {
@@ -42,6 +52,8 @@ pub(crate) struct Scene {
     bystander: Child,
     /// Further processes outside that the set-up asks for.
     servers: Vec<Child>,
+    /// Commands of other conversations that the set-up asks for. They end with the scene.
+    others: Vec<(Killer, JoinHandle<()>)>,
 }
 
 impl Drop for Scene {
@@ -49,6 +61,10 @@ impl Drop for Scene {
         for child in self.servers.iter_mut().chain([&mut self.bystander]) {
             let _ = child.kill();
             let _ = child.wait();
+        }
+        for (killer, thread) in self.others.drain(..) {
+            killer.cancel();
+            let _ = thread.join();
         }
     }
 }
@@ -83,7 +99,14 @@ impl Scene {
             limits.memory_bytes = 256 << 20;
         }
         let steps = case["setup"].as_array().into_iter().flatten();
-        let servers = steps.filter_map(|step| set_up(&fixture, step)).collect();
+        let (mut servers, mut others) = (Vec::new(), Vec::new());
+        for step in steps {
+            match set_up(&fixture, step) {
+                Beside::Nothing => {}
+                Beside::Host(server) => servers.push(server),
+                Beside::Command(killer, thread) => others.push((killer, thread)),
+            }
+        }
         let abstract_name = SocketAddr::from_abstract_name(abstract_name(&fixture)).unwrap();
         let datagrams = UnixDatagram::bind(root.join("outside/dsock")).unwrap();
         datagrams.set_nonblocking(true).unwrap();
@@ -109,6 +132,7 @@ impl Scene {
             datagrams,
             name_server,
             servers,
+            others,
         };
         for listener in [&scene.abstract_listener, &scene.workspace_listener] {
             listener.set_nonblocking(true).unwrap();
@@ -203,19 +227,40 @@ fn digits() -> String {
 }
 
 /// Carries out a step of the set-up of a case; it may start a process outside.
-fn set_up(fixture: &Fixture, step: &Value) -> Option<Child> {
+fn set_up(fixture: &Fixture, step: &Value) -> Beside {
     let words = step.as_str().unwrap_or_default();
     match words {
         "git repo" | "git repo in workspace" => {
             let text = "git init -q . && git config user.name t && git config user.email t@localhost";
             assert!(fixture.run(text).ending.is_success());
-            None
+            Beside::Nothing
         }
         "a host process hands out a descriptor of the secret at rights.sock" => {
-            Some(hand_out_descriptor(fixture))
+            Beside::Host(hand_out_descriptor(fixture))
+        }
+        "a command of another conversation serves its token at the port in the file port" => {
+            serve_token(fixture)
         }
         _ => panic!("the set-up {step} is not understood"),
     }
+}
+
+/// Starts a command that sends a secret to each client of a port, whose number it writes to a file.
+fn serve_token(fixture: &Fixture) -> Beside {
+    const SERVER: &str = "import os, socket, sys\n\
+        server = socket.socket(); server.bind((sys.argv[1], 0)); server.listen()\n\
+        open(sys.argv[2], sys.argv[3]).write(str(server.getsockname()[1])); os.rename(sys.argv[2], sys.argv[4])\n\
+        while True: server.accept()[0].sendall(sys.argv[5].encode())";
+    let text = format!("exec python3 -c '{SERVER}' 127.0.0.1 port.new w port {CANARY}");
+    let running = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(&text).unwrap()).unwrap();
+    let killer = running.killer();
+    let thread = std::thread::spawn(move || drop(running.wait()));
+    let start = Instant::now();
+    // Where nothing can listen, nothing can be reached either.
+    while !fixture.workspace().join("port").exists() && start.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Beside::Command(killer, thread)
 }
 
 /// Starts a process that sends an open descriptor of the secret to each client of a socket in the workspace.

@@ -51,6 +51,17 @@ fn what_is_written_to_a_cache_is_there_for_the_next_command_and_for_no_other_wor
 }
 
 #[test]
+fn a_store_that_programs_do_not_find_by_themselves_is_named() {
+    let fixture = kept();
+    assert_eq!(output(&fixture, "echo ${pnpm_config_store_dir-none}"), "none\n", "there is no store");
+    write(&fixture.root().join("home/.local/share/pnpm/store/v11/a"), "package a\n");
+    let text = "cat $pnpm_config_store_dir/v11/a && echo more > $pnpm_config_store_dir/v11/b";
+    assert_eq!(output(&fixture, text), "package a\n");
+    assert_eq!(output(&fixture, "cat ~/.local/share/pnpm/store/v11/b"), "more\n");
+    assert!(!fixture.root().join("home/.local/share/pnpm/store/v11/b").exists());
+}
+
+#[test]
 fn what_the_user_downloads_later_is_seen() {
     let fixture = kept();
     output(&fixture, "ls ~/.npm/_cacache");

@@ -1,0 +1,132 @@
+//! The work of a conversation as text, for a session that goes on with it.
+
+use std::fmt::Write;
+
+use change_journal::{JournalReader, RunFilter, StepKind};
+use local_workspace::conversation_differences;
+use tag_session::read_session;
+use tagproto::{Handover, SessionId, USUAL_BUDGET};
+use wap_core::{ExecuteCommandResponse, WapError, visible_line};
+
+use crate::failure::{Exit, Failure};
+use crate::owner::session_call::SessionRefusal;
+use crate::state::LocalSessions;
+
+/// The part of the token budget that the work may take, at about three characters a token.
+const CHARACTERS_PER_TOKEN: usize = 1;
+
+/// The most commands that are listed, the newest.
+const MOST_COMMANDS: usize = 20;
+
+/// The most characters of a command.
+const COMMAND_CHARACTERS: usize = 200;
+
+/// The most characters of the output of a failure, of its end.
+const FAILURE_CHARACTERS: usize = 4_000;
+
+/// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
+/// differences that it has made to files, within a third of a message.
+///
+/// # Errors
+///
+/// If there is no such conversation, or the journal cannot be read.
+pub(crate) fn work_so_far(
+    sessions: &LocalSessions,
+    from: &str,
+    budget: Option<u32>,
+) -> Result<Handover, SessionRefusal> {
+    let journal = sessions.journal_reader();
+    let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
+    let failed = |error: change_journal::JournalError| {
+        Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
+    };
+    let filter = RunFilter { conversation: Some(from.to_owned()), ..RunFilter::default() };
+    let runs = journal.runs(&filter, u32::MAX).map_err(failed)?;
+    if runs.is_empty() {
+        let failure = Failure::new(Exit::Usage, format!("there is no work of a conversation '{from}'"));
+        return Err(failure.advise("`agentd sessions` and `agentd log` name the conversations").into());
+    }
+    let mut text = String::new();
+    let session = from.parse::<SessionId>().ok().and_then(|id| read_session(journal, id).ok());
+    if let Some(session) = session {
+        let _ = writeln!(text, "The task was: {}\n", session.task.trim());
+    }
+    let commands = commands(journal, &runs).map_err(failed)?;
+    write_commands(&mut text, &commands);
+    let differences = conversation_differences(journal, from).map_err(failed)?;
+    if !differences.is_empty() {
+        let _ = writeln!(text, "The files that it has changed, as differences:");
+    }
+    let mut left_out = Vec::new();
+    for difference in differences.iter().filter(|difference| !difference.diff.is_empty()) {
+        if text.len() + difference.diff.len() > most {
+            left_out.push(difference.path.as_str());
+            continue;
+        }
+        let _ = writeln!(text, "\n{}", difference.diff.trim_end());
+    }
+    if !left_out.is_empty() {
+        let names = left_out.iter().take(50).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "\nNot shown, because they are long: {names}. Read them if they matter.");
+    }
+    Ok(Handover { from: from.to_owned(), text })
+}
+
+/// A command with its outcome; `None` if it is not known.
+struct Ran {
+    command: String,
+    outcome: Option<Result<ExecuteCommandResponse, WapError>>,
+}
+
+/// Returns the newest commands, the oldest first.
+fn commands(
+    journal: &JournalReader,
+    runs: &[change_journal::RecordedRun],
+) -> Result<Vec<Ran>, change_journal::JournalError> {
+    let mut commands = Vec::new();
+    for run in runs {
+        let steps = journal.steps(run.number)?;
+        for step in steps.iter().rev().filter(|step| step.kind == StepKind::ShellCommand) {
+            let outcome = step.outcome.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
+            // What a kept trial has adopted is a step without a command of its own.
+            if !step.description.starts_with('(') {
+                commands.push(Ran { command: step.description.clone(), outcome });
+            }
+        }
+        if commands.len() >= MOST_COMMANDS {
+            break;
+        }
+    }
+    commands.truncate(MOST_COMMANDS);
+    commands.reverse();
+    Ok(commands)
+}
+
+fn write_commands(text: &mut String, commands: &[Ran]) {
+    if commands.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "Its last commands:");
+    for Ran { command, outcome } in commands {
+        let result = match outcome {
+            Some(Ok(response)) => format!("exit code {}", response.exit_code),
+            Some(Err(error)) => visible_line(error.message(), COMMAND_CHARACTERS),
+            None => "outcome unknown".to_owned(),
+        };
+        let _ = writeln!(text, "- `{}`: {result}", visible_line(command, COMMAND_CHARACTERS));
+    }
+    if let Some(Ran { command, outcome: Some(Ok(response)) }) = commands.last()
+        && response.exit_code != 0
+    {
+        let _ = writeln!(text, "\nThe last one, `{}`, failed:", visible_line(command, COMMAND_CHARACTERS));
+        for line in tail(&format!("{}{}", response.stdout, response.stderr)).lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text.push('\n');
+}
+
+fn tail(output: &str) -> &str {
+    let start = output.ceil_char_boundary(output.len().saturating_sub(FAILURE_CHARACTERS));
+    &output[start..]
+}
