@@ -67,9 +67,10 @@ fn no_view_has_a_serious_fault_in_any_look() {
         browser.prefer("prefers-color-scheme", scheme);
         for (key, view, text) in [
             ("1", "loop", "Message 2"),
-            ("2", "history", "Difference of changes"),
-            ("3", "agents", "No agent has run here"),
-            ("4", "status", "Confinement of commands"),
+            ("2", "review", "Nothing waits for a review"),
+            ("3", "history", "Difference of changes"),
+            ("4", "agents", "No agent has run here"),
+            ("5", "status", "Confinement of commands"),
         ] {
             browser.press(key);
             browser.sees(text);
