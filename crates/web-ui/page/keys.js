@@ -55,7 +55,7 @@ function step(by) {
 
 /// Shows the keys of the open view.
 export function help() {
-  const rows = [...Object.entries(actions).map(([key, action]) => [key, action.name]), ...COMMON];
+  const rows = [...Object.entries(actions).map(([key, action]) => [key, action.name]), ...COMMON.filter(([keys]) => !keys.split(", ").some((key) => actions[key]))];
   dialog(
     "Keys",
     el("dl", { class: "keys" }, rows.filter(([, name]) => name).map(([key, name]) => [el("dt", {}, el("kbd", {}, key === " " ? "Space" : key)), el("dd", {}, name)])),

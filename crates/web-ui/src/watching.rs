@@ -136,6 +136,8 @@ fn journal(page: &Weak<Page>, sessions: &SharedSessions) {
         if queue_now != queue {
             queue = queue_now;
             page.publish_reviews(sessions);
+            // The reply of a proposal that is over is out of the inbox.
+            page.publish_inbox(sessions);
         }
     }
 }

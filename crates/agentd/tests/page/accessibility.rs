@@ -7,7 +7,7 @@ use crate::project::{GOOD_REPLY, Page, Project};
 
 /// Checks the open view, and fails with its serious faults.
 #[track_caller]
-fn check(browser: &Browser, axe: &str, view: &str) {
+pub(crate) fn check(browser: &Browser, axe: &str, view: &str) {
     browser.script(axe, &[]);
     let faults = browser.later(
         "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then((found) => done(found.violations \
@@ -19,7 +19,7 @@ fn check(browser: &Browser, axe: &str, view: &str) {
 }
 
 /// Keeps a picture, where the variable names a folder for pictures.
-fn picture(browser: &Browser, name: &str) {
+pub(crate) fn picture(browser: &Browser, name: &str) {
     if let Some(folder) = std::env::var_os("PAGE_PICTURES") {
         std::fs::write(std::path::Path::new(&folder).join(format!("{name}.png")), browser.screenshot())
             .unwrap();

@@ -27,7 +27,7 @@ export class ProposalPanel {
       this.timer = setTimeout(() => this.saySummary(), 400);
     });
     this.summary.addEventListener("change", () => this.saySummary());
-    this.steps = new Steps(this.differences, { wantsAll: (step) => this.whole(step).catch(problem), chosen: () => this.chosen() });
+    this.steps = new Steps(this.differences, { wantsAll: (step) => this.whole(step).catch(problem), comments: (unit) => this.begin(unit), chosen: () => this.chosen() });
     this.look = { isSideBySide: false, order: "steps", ...JSON.parse(localStorage.getItem(PREFERENCES) ?? "{}") };
     this.differences.addEventListener("focusin", (event) => (this.current = event.target.closest(".hunk")?.unit.key ?? this.current));
     this.differences.addEventListener("click", (event) => this.clicked(event));
@@ -198,8 +198,9 @@ export class ProposalPanel {
   }
 
   /// Begins a comment on the passage that has the focus.
-  begin() {
+  begin(wanted) {
     if (!this.isOpen()) return;
+    if (wanted) this.current = wanted.key;
     const unit = this.unit() ?? (this.move(1), this.unit());
     if (!unit) return;
     const { step, hunk } = unit;

@@ -12,7 +12,7 @@ const AT_ONCE = 20;
 const KINDS = { create: "Create", delete: "Delete", change: "Change", command: "Run" };
 
 export class Steps {
-  /// `on` has the actions: `wantsAll(step)`, `chosen()`.
+  /// `on` has the actions: `wantsAll(step)`, `comments(unit)`, `chosen()`.
   constructor(root, on) {
     this.root = root;
     this.on = on;
@@ -111,7 +111,7 @@ export class Steps {
         take.addEventListener("change", () => this.set(unit.unit, take.checked));
         unit.unit.take = take;
       }
-      unit.append(el("div", { class: "hunk-head" }, take || "", el("span", {}, where)));
+      unit.append(el("div", { class: "hunk-head" }, take || "", el("span", {}, where), this.commentButton(unit.unit)));
       this.unmade.push(() => {
         unit.append(passage(step.path, hunk, this.isSideBySide, (row, side, line) => this.rows.set(`${step.step}:${side}:${line}`, row)));
       });
@@ -128,7 +128,13 @@ export class Steps {
     if (step.effects.length) {
       content.push(folded([`changed ${plural(step.effects.length + step.effectsLeftOut, "file")}`], () => changes(step.effects, step.effectsLeftOut), false));
     }
-    return this.unit(step, null, content, step.title);
+    const unit = this.unit(step, null, content, step.title);
+    if (this.isOpen) unit.append(el("div", { class: "hunk-head" }, this.commentButton(unit.unit)));
+    return unit;
+  }
+
+  commentButton(unit) {
+    return this.isOpen && button("Comment", () => this.on.comments(unit), { kind: "quiet small", label: `Comment on ${unit.name}` });
   }
 
   /// A part that is taken or left out as one.

@@ -29,7 +29,7 @@ const FAMILIES = [
 
 const BY_ENDING = new Map(FAMILIES.flatMap(([pattern, endings]) => endings.split(" ").map((ending) => [ending, pattern])));
 
-const CLASSES = ["", "comment", "string", "figure", "keyword"];
+const CLASSES = ["", "token-comment", "token-string", "token-figure", "token-keyword"];
 
 /// Returns a function that makes nodes of the lines of a file, one after the other.
 export function colours(path) {
@@ -44,7 +44,7 @@ export function colours(path) {
       const end = line.indexOf("*/");
       isInComment = end < 0;
       from = end < 0 ? line.length : end + 2;
-      nodes.push(el("span", { class: "comment" }, line.slice(0, from)));
+      nodes.push(el("span", { class: CLASSES[1] }, line.slice(0, from)));
     }
     pattern.lastIndex = from;
     for (let match = pattern.exec(line); match; match = pattern.exec(line)) {
