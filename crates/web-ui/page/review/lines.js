@@ -65,10 +65,10 @@ function cell(kind, side, number, nodes) {
   return el("div", { class: `line ${kind}` }, numbers(side, number, number, null), sign(mark), code(nodes));
 }
 
-/// The numbers of a line are a button: a click begins a comment.
+/// The numbers of a line are a button: a click begins a comment. They are no text, so that copied lines are code alone.
 function numbers(side, number, back, forth) {
   const text = forth === null ? `${back}`.padStart(5) : `${back}`.padStart(5) + `${forth}`.padStart(6);
-  return el("button", { type: "button", class: "numbers", tabindex: "-1", "data-side": side, "data-line": number, "aria-label": `Comment on ${side === "before" ? "old " : ""}line ${number}` }, text);
+  return el("button", { type: "button", class: "numbers", tabindex: "-1", "data-side": side, "data-line": number, "data-shown": text, "aria-label": `Comment on ${side === "before" ? "old " : ""}line ${number}` });
 }
 
 const sign = (text) => el("span", { class: "sign" }, text);

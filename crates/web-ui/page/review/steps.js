@@ -59,13 +59,17 @@ export class Steps {
       if (body.childElementCount === 0) this.body(step, body);
     };
     const isFolded = Boolean(step.folded) && !this.opened.has(step.step);
-    const toggle = el("button", { type: "button", class: "quiet small", "aria-expanded": String(!isFolded), "aria-label": `Show ${name}` }, isFolded ? "Show" : "Fold");
+    const toggle = el("button", { type: "button", class: "quiet small" });
+    const named = () => {
+      toggle.textContent = body.hidden ? "Show" : "Fold";
+      toggle.setAttribute("aria-label", `${toggle.textContent} ${name}`);
+      toggle.setAttribute("aria-expanded", String(!body.hidden));
+    };
     toggle.addEventListener("click", () => {
       body.hidden = !body.hidden;
       if (body.hidden) this.opened.delete(step.step);
       else this.opened.add(step.step);
-      toggle.setAttribute("aria-expanded", String(!body.hidden));
-      toggle.textContent = body.hidden ? "Show" : "Fold";
+      named();
       const waits = !body.hidden && body.childElementCount === 0;
       make();
       if (!waits) return;
@@ -74,6 +78,7 @@ export class Steps {
       this.comments();
     });
     body.hidden = isFolded;
+    named();
     const head = el(
       "div",
       { class: "change-head" },
@@ -81,7 +86,7 @@ export class Steps {
       isFile && counts(step),
       el("span", { class: "mark faint" }),
       step.folded && el("span", { class: "tag" }, step.folded),
-      step.hunks?.some(isCut) && button("All of it", () => this.on.wantsAll(step), { kind: "quiet small", label: `Show all lines of ${name}` }),
+      step.hunks?.some(isCut) && button("All of it", () => this.on.wantsAll(step), { kind: "quiet small", label: `All of it: the lines of ${name}` }),
       toggle,
     );
     const elsewhere = el("div", { class: "elsewhere" });
