@@ -1,6 +1,6 @@
 // Comments: at their lines, or where their lines are gone; and the box in which one is written.
 
-import { el, button, say } from "../dom.js";
+import { el, button, notice, say } from "../dom.js";
 import { confirmed } from "../keys.js";
 
 const MOST_QUOTED = 8;
@@ -42,14 +42,23 @@ export function commentBox(draft, index, { quotes, isOpen }) {
   const edit = () => {
     const text = el("textarea", { rows: "3", "aria-label": `Comment on ${name}` });
     text.value = comment.text;
-    const save = () => text.value.trim() && draft.changeComment(index, text.value).catch(() => {});
+    const save = () => {
+      if (text.value.trim()) change(text.value);
+    };
     onControlEnter(text, save);
     box.replaceChildren(text, el("div", { class: "row" }, button("Save", save, { kind: "primary small" }), button("Cancel", show, { kind: "small" })));
     text.focus();
   };
   const remove = async () => {
     if (!(await confirmed("Remove this comment?", "Remove", el("p", { class: "message-text" }, comment.text)))) return;
-    draft.changeComment(index, null).catch(() => {});
+    change(null);
+  };
+  // Another window may have changed the list meanwhile.
+  const change = (value) => {
+    const now = draft.comments[index];
+    if (now?.text !== comment.text || now.step !== comment.step) return notice("This comment was changed meanwhile", { bad: true });
+    show();
+    draft.changeComment(index, value).catch(() => {});
   };
   show();
   return box;

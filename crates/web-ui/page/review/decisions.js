@@ -74,6 +74,8 @@ export class Decisions {
 
   async decide(how) {
     const { panel } = this;
+    if (this.isDeciding) return;
+    this.isDeciding = true;
     try {
       const decided = await send(`review/${panel.id}/${how}`, this.seen());
       const failed = decided.outcomes.filter((outcome) => !outcome.success && !outcome.isLeftOut);
@@ -82,6 +84,8 @@ export class Decisions {
       say(said);
     } catch (error) {
       await panel.refused(error);
+    } finally {
+      this.isDeciding = false;
     }
     await panel.view.refresh();
     panel.focusHead();

@@ -9,6 +9,7 @@ export class Draft {
     this.changed = changed;
     this.refused = refused;
     this.saving = null;
+    this.changes = 0;
   }
 
   load(draft, positions) {
@@ -64,6 +65,7 @@ export class Draft {
 
   async comment(comment) {
     await this.settled();
+    this.changes += 1;
     await this.guarded(async () => {
       const { draft } = await send(`review/${this.id}/comment`, { ...comment, revision: this.revision });
       const [first, last] = comment.lines ?? [];
@@ -83,6 +85,7 @@ export class Draft {
   /// Saves what there is; what is changed meanwhile is saved behind it.
   save() {
     this.isDirty = true;
+    this.changes += 1;
     this.changed();
     this.saving ??= this.guarded(async () => {
       while (this.isDirty) {

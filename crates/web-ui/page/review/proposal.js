@@ -67,15 +67,16 @@ export class ProposalPanel {
 
   /// Reads the proposal anew, and says if the folder has changed below it.
   async refresh() {
-    const { id } = this;
+    const { id, draft } = this;
+    const changes = draft?.changes;
     const shown = await get(`review/${id}`);
     if (this.id !== id) return;
     const old = this.shown;
     this.shown = shown;
     const isNew = !this.draft;
     this.draft ??= new Draft(id, { changed: () => this.chosen(true), refused: (error) => this.refused(error) });
-    // What is on its way to the server is newer than its answer.
-    if (!this.draft.isBusy()) {
+    // What is on its way to the server, or arrived there meanwhile, is newer than its answer. Another answer follows.
+    if (isNew || (!this.draft.isBusy() && this.draft.changes === changes && shown.draft.revision >= this.draft.revision)) {
       this.draft.load(shown.draft, shown.positions);
       if (document.activeElement !== this.summary) this.summary.value = shown.draft.summary;
     }

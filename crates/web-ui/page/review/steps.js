@@ -175,6 +175,8 @@ export class Steps {
 
   /// Shows the comments where they belong.
   comments() {
+    // A comment that is being edited stays as it is.
+    if (this.root.querySelector("article.comment textarea")) return;
     this.root.querySelectorAll(".comment:not(.form), .outdated").forEach((node) => node.remove());
     this.draft.comments.forEach((comment, index) => {
       const position = this.draft.positions[index];
@@ -216,7 +218,7 @@ export function changes(files, leftOut) {
     {},
     files.map((file) =>
       folded(
-        [el("span", { class: "path" }, file.path), " ", counts(file)],
+        [el("span", { class: "path" }, file.path), " ", Boolean(file.linesAdded || file.linesRemoved) && counts(file)],
         () => el("div", { class: "difference", tabindex: "0", role: "group", "aria-label": file.path }, file.note && el("p", { class: "plain-line" }, file.note), file.hunks.map((hunk) => passage(file.path, hunk, false))),
         false,
         { class: "file" },

@@ -10,8 +10,8 @@ export class ReviewView {
     this.app = app;
     this.title = "Review";
     this.name = "review";
-    this.queue = el("nav", { class: "side-card", "aria-label": "Proposals" });
-    this.files = el("nav", { class: "side-card", "aria-label": "Files of the proposal" });
+    this.queue = el("div", { class: "side-card", role: "navigation", "aria-label": "Proposals" });
+    this.files = el("div", { class: "side-card", role: "navigation", "aria-label": "Files of the proposal" });
     this.work = el("div", { class: "review-work" });
     this.panel = new ProposalPanel(this);
     this.root = el("div", { class: "review" }, el("div", { class: "side" }, this.queue, this.files), this.work);
