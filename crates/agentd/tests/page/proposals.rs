@@ -85,7 +85,10 @@ pub(crate) fn open_review(browser: &Browser) {
 /// Waits until the open proposal is over in this way.
 #[track_caller]
 pub(crate) fn is_over(browser: &Browser, how: &str) {
-    browser.wait(&format!("document.querySelector('.review-head strong')?.textContent.includes({})", json!(how)));
+    browser.wait(&format!(
+        "document.querySelector('.review-head strong')?.textContent.includes({})",
+        json!(how)
+    ));
 }
 
 /// Waits until the head says how much is taken.

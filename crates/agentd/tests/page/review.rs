@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::browser::{ENTER, browser};
 use crate::project::Project;
 use crate::proposals::{
-    BADGE, Client, Process, edit, eventually, fixture, is_over, listed, open_review, python, reviewed_session, shown_as,
+    BADGE, Client, Process, edit, eventually, fixture, is_over, listed, open_review, python,
+    reviewed_session, shown_as,
 };
 
 pub(crate) const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
@@ -50,7 +51,9 @@ fn half_of_a_reply_lands_and_half_goes_back_by_keyboard_alone() {
     browser.press_with_control(ENTER);
     shown_as(&browser, "3 of 4 parts taken, 1 comment");
     // The comment stands below its line.
-    browser.wait("document.querySelector('article.comment').previousElementSibling.textContent.includes('FIVE')");
+    browser.wait(
+        "document.querySelector('article.comment').previousElementSibling.textContent.includes('FIVE')",
+    );
     browser.wait("document.activeElement.classList.contains('hunk')");
     // Real results, and nothing has landed.
     browser.press("t");
@@ -83,7 +86,8 @@ fn a_choice_that_runs_commands_is_tried_before_it_lands_and_a_trial_can_be_stopp
     let Some(browser) = browser(test) else { return };
     let project = Project::new();
     let mut client = Client::new(&project);
-    client.calls("executeCommand", &json!({ "command": "echo out; [ -e /dev/shm ] && sleep 600; echo never" }));
+    client
+        .calls("executeCommand", &json!({ "command": "echo out; [ -e /dev/shm ] && sleep 600; echo never" }));
     let page = project.page();
     browser.goto(&page.url);
     open_review(&browser);
@@ -92,7 +96,8 @@ fn a_choice_that_runs_commands_is_tried_before_it_lands_and_a_trial_can_be_stopp
     // A reload shows the trial that runs.
     browser.reload();
     browser.sees("Trying …");
-    let stop = "[...document.querySelectorAll('.review-head button')].find((one) => one.textContent === 'Stop')";
+    let stop =
+        "[...document.querySelectorAll('.review-head button')].find((one) => one.textContent === 'Stop')";
     browser.wait(stop);
     browser.script(&format!("{stop}.click()"), &[]);
     browser.wait("[...document.querySelectorAll('.review-head button')].some((one) => one.textContent === 'Try selection')");
@@ -116,7 +121,9 @@ fn half_of_the_edit_of_an_mcp_client_lands_and_its_model_reads_both_comments() {
     let page = project.page();
     browser.goto(&page.url);
     let plain = project.command(&[]);
-    python.arg(fixture("mcp_review.py")).args([env!("CARGO_BIN_EXE_agentd"), project.workspace().to_str().unwrap()]);
+    python
+        .arg(fixture("mcp_review.py"))
+        .args([env!("CARGO_BIN_EXE_agentd"), project.workspace().to_str().unwrap()]);
     for (name, value) in plain.get_envs() {
         match value {
             Some(value) => python.env(name, value),
@@ -182,10 +189,14 @@ fn of_two_tabs_the_later_one_is_refused_and_goes_on_with_the_draft_of_the_first(
     browser.switch_to(&second);
     browser.script("window.go()", &[]);
     browser.sees("another window has changed this review");
-    browser.wait("[...document.querySelectorAll('.hunk input')].map((one) => one.checked).join() === 'true,false'");
+    browser.wait(
+        "[...document.querySelectorAll('.hunk input')].map((one) => one.checked).join() === 'true,false'",
+    );
     // From here on both show the same.
     browser.reload();
-    browser.wait("[...document.querySelectorAll('.hunk input')].map((one) => one.checked).join() === 'true,false'");
+    browser.wait(
+        "[...document.querySelectorAll('.hunk input')].map((one) => one.checked).join() === 'true,false'",
+    );
     browser.press("j ");
     shown_as(&browser, "0 of 2 parts taken");
     browser.switch_to(&first);
@@ -231,7 +242,8 @@ fn a_draft_survives_a_reload_and_the_end_of_the_daemon() {
 
 #[test]
 fn a_folder_that_has_changed_is_said_and_comments_move_with_their_lines() {
-    let Some(browser) = browser("a_folder_that_has_changed_is_said_and_comments_move_with_their_lines") else {
+    let Some(browser) = browser("a_folder_that_has_changed_is_said_and_comments_move_with_their_lines")
+    else {
         return;
     };
     let project = Project::new();
@@ -245,7 +257,9 @@ fn a_folder_that_has_changed_is_said_and_comments_move_with_their_lines() {
     let page = project.page();
     browser.goto(&page.url);
     browser.sees("Message 2");
-    let reply = REPLY.replace("{id}-1", &format!("{id}-2")).replace("[RUN_COMMAND]\nhead -n 1 a.txt; echo ran >> ran.log\n[/RUN_COMMAND]\n", "");
+    let reply = REPLY
+        .replace("{id}-1", &format!("{id}-2"))
+        .replace("[RUN_COMMAND]\nhead -n 1 a.txt; echo ran >> ran.log\n[/RUN_COMMAND]\n", "");
     project.drop_reply("reply.txt", &reply);
     open_review(&browser);
     browser.press("jjjn");
@@ -260,7 +274,9 @@ fn a_folder_that_has_changed_is_said_and_comments_move_with_their_lines() {
     browser.sees("planned again");
     assert_eq!(project.read("a.txt"), format!("zero\n{FILE}"));
     browser.wait("document.querySelector('article.comment').textContent.includes('line 8')");
-    browser.wait("document.querySelector('article.comment').previousElementSibling.textContent.includes('SEVEN')");
+    browser.wait(
+        "document.querySelector('article.comment').previousElementSibling.textContent.includes('SEVEN')",
+    );
     browser.press("l");
     is_over(&browser, "has landed");
     assert_eq!(project.read("a.txt"), "zero\nONE\ntwo\nthree\nfour\nFIVE\nsix\nSEVEN\n");

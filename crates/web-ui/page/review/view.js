@@ -14,6 +14,7 @@ export class ReviewView {
     this.files = el("div", { class: "side-card", role: "navigation", "aria-label": "Files of the proposal" });
     this.work = el("div", { class: "review-work" });
     this.panel = new ProposalPanel(this);
+    this.listed = { waiting: [], over: [] };
     this.root = el("div", { class: "review" }, el("div", { class: "side" }, this.queue, this.files), this.work);
     this.keys = this.panel.keys;
     // A person may have edited files in another window.
@@ -38,6 +39,9 @@ export class ReviewView {
 
   close() {
     this.panel.close();
+    // Nothing that is not current is shown when the view opens again.
+    fill(this.work);
+    fill(this.files);
   }
 
   async list() {

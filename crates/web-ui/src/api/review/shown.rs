@@ -1,8 +1,8 @@
 //! A proposal as the page shows it: hunk by hunk with the lines around, within bounds.
 
 use change_review::{
-    CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, State, StepEffect,
-    StepOutcome, Tried,
+    CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, State,
+    StepEffect, StepOutcome, Tried,
 };
 use serde::Serialize;
 use workspace_host::ShownProposal;
@@ -203,7 +203,11 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
                 command: bounded(command, TextBounds::OUTPUT),
                 folder: folder.clone(),
                 background: background.clone(),
-                effects: effects.iter().take(MOST_EFFECTS).map(|file| file_view(file, HUNK, budget)).collect(),
+                effects: effects
+                    .iter()
+                    .take(MOST_EFFECTS)
+                    .map(|file| file_view(file, HUNK, budget))
+                    .collect(),
                 effects_left_out: effects.len().saturating_sub(MOST_EFFECTS),
             };
             ("command", effect)
