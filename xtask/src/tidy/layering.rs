@@ -81,6 +81,7 @@ const TABLE: [(&str, &[&str]); 36] = [
             "tag-session",
             "drop-folder",
             "change-journal",
+            "change-review",
             "local-workspace",
             "workspace-host",
             "cocode-env",
