@@ -14,8 +14,8 @@ const SOURCE: &str = "/// Greets people by their names.\npub fn greet(name: &str
 const REPLY: &str = r#"Reply-To: {id}-1
 [EDIT_FILE path="src/main.rs" start_line="3" end_line="3"]
     /* An empty name
-       greets everybody. */
-    if name.is_empty() { return "Hello, everybody".to_owned(); }
+       greets the world. */
+    if name.is_empty() { return "Hello, the world".to_owned(); }
     format!("Hello, {name}")
 [/EDIT_FILE]
 [EDIT_FILE path="src/main.rs" start_line="8" end_line="9"]
@@ -24,7 +24,7 @@ const REPLY: &str = r#"Reply-To: {id}-1
 [/EDIT_FILE]
 [CREATE_FILE path="tests/greets.sh"]
 # Checks both greetings.
-grep -q 'Hello, everybody' src/main.rs && echo passed
+grep -q 'Hello, the world' src/main.rs && echo passed
 [/CREATE_FILE]
 [RUN_COMMAND]
 sh tests/greets.sh; wc -l src/main.rs
@@ -45,7 +45,7 @@ fn the_review_has_no_serious_fault_in_any_look() {
     let project = Project::new();
     std::fs::create_dir(project.workspace().join("src")).unwrap();
     project.write("src/main.rs", SOURCE);
-    let (id, _session) = reviewed_session(&project, "Greet everybody if there is no name");
+    let (id, _session) = reviewed_session(&project, "Greet the world if there is no name");
     let page = project.page();
     browser.goto(&page.url);
     browser.sees("Message 1");
@@ -71,6 +71,7 @@ fn the_review_has_no_serious_fault_in_any_look() {
         browser.size(width, height);
         browser.prefer("prefers-color-scheme", scheme);
         let name = format!("review-{scheme}-{width}");
+        browser.script("scrollTo(0, 0)", &[]);
         check(&browser, &axe, &name);
         let too_wide = browser.value(
             "[...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !one.closest('.hidden-text')).map((one) => one.outerHTML.slice(0, 120))",

@@ -3,7 +3,7 @@
 mod decisions;
 mod drafts;
 mod folding;
-mod shown;
+mod proposal_view;
 
 use std::sync::{Arc, PoisonError};
 
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 struct Outdated<'a> {
     error: &'a str,
     advice: &'a str,
-    /// The draft as it is now; the page goes on with it.
+    /// The draft as it is now; the page continues with it.
     draft: &'a Draft,
 }
 
@@ -75,8 +75,8 @@ async fn list(State(page): State<Arc<Page>>) -> Response {
 /// Shows a proposal on the folder as it is now, within bounds.
 async fn show(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
     page.answer(move |page| {
-        let shown = current(&*page.sessions()?, ProposalId(id))?;
-        Ok(json(&shown::view(page, shown)))
+        let review = current(&*page.sessions()?, ProposalId(id))?;
+        Ok(json(&proposal_view::view(page, review)))
     })
     .await
 }
@@ -84,10 +84,10 @@ async fn show(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
 /// Shows one step with the widest bounds.
 async fn show_step(State(page): State<Arc<Page>>, Path((id, step)): Path<(u64, u32)>) -> Response {
     page.answer(move |page| {
-        let shown = current(&*page.sessions()?, ProposalId(id))?;
-        let wanted = shown.proposal.steps.iter().find(|one| one.step == step);
+        let review = current(&*page.sessions()?, ProposalId(id))?;
+        let wanted = review.proposal.steps.iter().find(|one| one.step == step);
         let wanted = wanted.ok_or_else(|| Refused::missing(format!("there is no step {step}")))?;
-        Ok(json(&shown::whole_step(wanted)))
+        Ok(json(&proposal_view::whole_step(wanted)))
     })
     .await
 }

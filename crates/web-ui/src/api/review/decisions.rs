@@ -13,14 +13,14 @@ use wap_core::CancelFlag;
 use workspace_host::{DecideProposal, ShownProposal, TryProposal};
 
 use super::drafts::outdated;
-use super::{current, shown};
+use super::{current, proposal_view};
 use crate::answer::{Answer, Refused, json};
 use crate::api::read;
 use crate::page::Page;
 
-/// What the page has shown when the person decided.
+/// The state that the page showed when the person decided.
 #[derive(Deserialize)]
-struct Seen {
+struct LookedAt {
     /// The revision of the draft.
     revision: u64,
     /// The mark of the steps.
@@ -31,18 +31,18 @@ struct Seen {
 #[serde(rename_all = "camelCase")]
 struct Decided {
     has_landed: bool,
-    outcomes: Vec<shown::OutcomeView>,
+    outcomes: Vec<proposal_view::OutcomeView>,
     review: String,
 }
 
 /// Tries the choice of the draft, until it is done or stopped.
 pub(super) async fn try_out(State(page): State<Arc<Page>>, Path(id): Path<u64>, body: Bytes) -> Response {
     page.answer(move |page| {
-        let seen: Seen = read(&body)?;
+        let request: LookedAt = read(&body)?;
         let id = ProposalId(id);
         let sessions = page.sessions()?;
         let now = current(&sessions, id)?;
-        if now.draft.revision != seen.revision {
+        if now.draft.revision != request.revision {
             return Ok(outdated(&now.draft));
         }
         let busy = || Refused::new(StatusCode::CONFLICT, "it is being tried already");
@@ -82,17 +82,17 @@ pub(super) async fn send_back(State(page): State<Arc<Page>>, Path(id): Path<u64>
 }
 
 fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> Answer {
-    let seen: Seen = read(body)?;
+    let request: LookedAt = read(body)?;
     let sessions = page.sessions()?;
     let now: ShownProposal = current(&sessions, id)?;
     if !now.proposal.is_pending() {
         return Err(Refused::new(StatusCode::CONFLICT, format!("proposal {id} is over already")));
     }
-    if now.draft.revision != seen.revision {
+    if now.draft.revision != request.revision {
         return Ok(outdated(&now.draft));
     }
     // What lands is what was looked at, not what the folder has made of it since.
-    if !sends_back && shown::mark(&now.proposal.steps) != seen.mark {
+    if !sends_back && proposal_view::mark(&now.proposal.steps) != request.mark {
         let message = "the folder has changed since you looked: it was planned again, and nothing has landed";
         return Err(Refused::new(StatusCode::CONFLICT, message).advise("look at it again"));
     }
@@ -101,7 +101,7 @@ fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> An
     let decided = decided?;
     Ok(json(&Decided {
         has_landed: decided.proposal.summary().has_landed,
-        outcomes: decided.carried.steps.iter().map(|step| shown::outcome(&step.outcome)).collect(),
-        review: shown::review_of(&decided.proposal).unwrap_or_default(),
+        outcomes: decided.carried.steps.iter().map(|step| proposal_view::outcome(&step.outcome)).collect(),
+        review: proposal_view::review_of(&decided.proposal).unwrap_or_default(),
     }))
 }

@@ -59,11 +59,11 @@ pub(super) async fn comment(State(page): State<Arc<Page>>, Path(id): Path<u64>, 
             return Err(Refused::bad("the comment is empty"));
         }
         let sessions = page.sessions()?;
-        let shown = current(&sessions, ProposalId(id))?;
-        if shown.draft.revision != revision {
-            return Ok(outdated(&shown.draft));
+        let review = current(&sessions, ProposalId(id))?;
+        if review.draft.revision != revision {
+            return Ok(outdated(&review.draft));
         }
-        let step = shown.proposal.steps.iter().find(|one| one.step == step);
+        let step = review.proposal.steps.iter().find(|one| one.step == step);
         let step = step.ok_or_else(|| Refused::missing("the folder has changed: that step is gone"))?;
         let comment = match lines {
             None => Comment::on_step(step, text),
@@ -73,7 +73,7 @@ pub(super) async fn comment(State(page): State<Arc<Page>>, Path(id): Path<u64>, 
             Some(lines) => Comment::on_lines(step, side, lines, text)
                 .ok_or_else(|| Refused::bad(format!("there are no lines {} to {}", lines.0, lines.1)))?,
         };
-        let mut draft = shown.draft;
+        let mut draft = review.draft;
         if draft.comments.len() >= MOST_COMMENTS {
             return Err(Refused::bad(format!("a review has at most {MOST_COMMENTS} comments")));
         }
@@ -97,9 +97,9 @@ fn put(sessions: &SharedSessions, id: ProposalId, draft: Draft) -> Answer {
         Ok(draft) => return Ok(json(&Saved { draft })),
         Err(failure) => failure,
     };
-    let shown = current(sessions, id)?;
-    if shown.proposal.is_pending() && shown.draft.revision != revision {
-        return Ok(outdated(&shown.draft));
+    let review = current(sessions, id)?;
+    if review.proposal.is_pending() && review.draft.revision != revision {
+        return Ok(outdated(&review.draft));
     }
     Err(failure.into())
 }
@@ -108,7 +108,7 @@ fn put(sessions: &SharedSessions, id: ProposalId, draft: Draft) -> Answer {
 pub(super) fn outdated(draft: &Draft) -> HttpResponse<Body> {
     let mut response = json(&Outdated {
         error: "another window has changed this review",
-        advice: "its state is shown now; what you did last here was not saved",
+        advice: "its state is review now; what you did last here was not saved",
         draft,
     });
     *response.status_mut() = StatusCode::CONFLICT;

@@ -1,4 +1,4 @@
-//! Files that few people read: they are shown folded, and last.
+//! Files that few people read: they are folded, and last.
 
 /// The names of files that tools write to pin what is installed.
 const LOCK_FILES: [&str; 15] = [
@@ -38,7 +38,7 @@ const GENERATED_ENDS: [&str; 10] = [
 /// The lines at the head of a file in which generators say that they made it.
 const HEAD_LINES: usize = 10;
 
-/// Returns the reason why a file is folded; `None` if it is shown.
+/// Returns the reason why a file is folded; `None` if it is not.
 pub(super) fn folded_because(path: &str, text: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if LOCK_FILES.contains(&name) || MORE_LOCK_FILES.contains(&name) {

@@ -116,8 +116,8 @@ pub(super) struct OutcomeView {
 }
 
 /// Returns the view of a proposal.
-pub(super) fn view(page: &Page, shown: ShownProposal) -> View {
-    let ShownProposal { proposal, draft, positions, tried } = shown;
+pub(super) fn view(page: &Page, review: ShownProposal) -> View {
+    let ShownProposal { proposal, draft, positions, tried } = review;
     let mut budget = Budget::of_a_proposal();
     let steps = proposal.steps.iter().take(MOST_STEPS).map(|step| step_view(step, HUNK, &mut budget));
     let steps: Vec<StepView> = steps.collect();

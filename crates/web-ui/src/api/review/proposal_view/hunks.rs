@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::bounded_text::{BoundedText, TextBounds, bounded};
 
-/// The lines that are shown before and behind a passage.
+/// The lines around it that belong to its view, before and behind a passage.
 const CONTEXT: usize = 3;
 
-/// What the texts of one answer may have together; a passage beyond it is shown without its lines.
+/// The bounds of all texts of one answer together; a passage beyond them has no lines.
 pub(super) struct Budget {
     bytes: usize,
     lines: usize,
@@ -73,9 +73,9 @@ pub(super) fn of(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> Ve
 }
 
 fn whole(text: &str, is_removed: bool, bounds: TextBounds, budget: &mut Budget) -> HunkView {
-    let (shown, count) = (budget.take(text, bounds), text.lines().count());
+    let (kept, count) = (budget.take(text, bounds), text.lines().count());
     let nothing = BoundedText::default();
-    let (old, new) = if is_removed { (shown, nothing) } else { (nothing, shown) };
+    let (old, new) = if is_removed { (kept, nothing) } else { (nothing, kept) };
     let (old_count, new_count) = if is_removed { (count, 0) } else { (0, count) };
     HunkView {
         id: String::new(),
@@ -99,9 +99,9 @@ fn view(
 ) -> HunkView {
     let start = hunk.old_first - 1;
     let end = start + hunk.old_count;
-    // Lines between two passages are shown once: behind the first one, as far as they go.
-    let shown_before = previous.map_or(0, |one| one.old_first - 1 + one.old_count);
-    let free = if previous.is_some() { shown_before + CONTEXT } else { 0 };
+    // Lines between two passages are in one view: behind the first one, as far as they go.
+    let end_of_previous = previous.map_or(0, |one| one.old_first - 1 + one.old_count);
+    let free = if previous.is_some() { end_of_previous + CONTEXT } else { 0 };
     let from = start.saturating_sub(CONTEXT).max(free.min(start));
     let limit = next.map_or(lines.len(), |next| next.old_first - 1);
     let to = (end + CONTEXT).min(limit);
