@@ -6,12 +6,13 @@ import { follow, hurry } from "./events.js";
 import { setKeys, addKey, help } from "./keys.js";
 import { enterByAddress, showEntry } from "./entry.js";
 import { LoopView } from "./loop.js";
+import { ReviewView } from "./review/view.js";
 import { HistoryView } from "./history.js";
 import { AgentsView } from "./agents.js";
 import { StatusView } from "./status.js";
 
 // A further view is one more class here.
-const VIEWS = [LoopView, HistoryView, AgentsView, StatusView];
+const VIEWS = [LoopView, ReviewView, HistoryView, AgentsView, StatusView];
 
 class App {
   constructor() {
@@ -48,6 +49,7 @@ class App {
   async load() {
     this.overview = await get("overview");
     this.inbox = this.overview.inbox;
+    this.reviews = this.overview.reviews;
     document.getElementById("workspace").textContent = this.overview.workspace;
     fill(document.getElementById("views"), this.links);
     this.badge();
@@ -102,10 +104,12 @@ class App {
     document.title = `${count}${this.view?.title ?? ""} · ${this.overview.workspace} · agentd`;
   }
 
-  /// Shows how many replies wait in the inbox.
+  /// Shows how many replies wait in the inbox, and how many proposals for a review.
   badge() {
     const count = this.inbox.length;
     fill(this.links[0], "Loop", count > 0 && el("span", { class: "badge" }, count, el("span", { class: "hidden-text" }, " in the inbox")));
+    const waiting = this.reviews ?? 0;
+    fill(this.links[1], "Review", waiting > 0 && el("span", { class: "badge" }, waiting, el("span", { class: "hidden-text" }, waiting === 1 ? " waits" : " wait")));
     if (this.overview && this.view) this.titled();
   }
 
@@ -132,6 +136,10 @@ class App {
       this.badge();
       this.view?.inbox?.(event.waiting);
       return;
+    }
+    if (event.type === "review") {
+      this.reviews = event.waiting;
+      this.badge();
     }
     if (event.type === "notice") return problem(new Error(event.text));
     this.view?.event(event, id)?.catch((error) => error.status && problem(error));

@@ -3,7 +3,7 @@
 import { el, fill, button } from "./dom.js";
 
 const COMMON = [
-  ["1 – 4", "the views"],
+  ["1 – 5", "the views"],
   ["j, k", "next and previous passage of a difference"],
   ["Esc", "leave the box that you type in"],
   ["?", "this help"],
@@ -27,7 +27,7 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
   if (document.getElementById("dialog").open) return;
   const action = actions[event.key] ?? COMMON_ACTIONS[event.key];
-  if (!action) return;
+  if (!action || action.unless?.(event.target)) return;
   event.preventDefault();
   action.run();
 });
@@ -55,10 +55,10 @@ function step(by) {
 
 /// Shows the keys of the open view.
 export function help() {
-  const rows = [...Object.entries(actions).map(([key, action]) => [key, action.name]), ...COMMON];
+  const rows = [...Object.entries(actions).map(([key, action]) => [key, action.name]), ...COMMON.filter(([keys]) => !keys.split(", ").some((key) => actions[key]))];
   dialog(
     "Keys",
-    el("dl", { class: "keys" }, rows.filter(([, name]) => name).map(([key, name]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, name)])),
+    el("dl", { class: "keys" }, rows.filter(([, name]) => name).map(([key, name]) => [el("dt", {}, el("kbd", {}, key === " " ? "Space" : key)), el("dd", {}, name)])),
     el("p", { class: "faint" }, "The page talks to agentd on this machine only. Nothing is loaded from elsewhere."),
   );
 }

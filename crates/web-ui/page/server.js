@@ -5,10 +5,11 @@ const API = "/ui/api/";
 
 /// The refusal of a request, with the way out.
 export class Problem extends Error {
-  constructor(message, advice, status) {
+  constructor(message, advice, status, body) {
     super(message);
     this.advice = advice;
     this.status = status;
+    this.body = body;
   }
 }
 
@@ -36,7 +37,7 @@ async function request(path, options) {
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
   if (response.status === 401) onNoAccess();
-  throw new Problem(body.error ?? `the server answered ${response.status}`, body.advice, response.status);
+  throw new Problem(body.error ?? `the server answered ${response.status}`, body.advice, response.status, body);
 }
 
 /// Reads a value.

@@ -21,6 +21,7 @@ export function visible(text) {
   UNSEEN.lastIndex = 0;
   // Nearly every text is plain.
   if (!UNSEEN.test(text)) return document.createTextNode(text);
+  UNSEEN.lastIndex = 0;
   const nodes = document.createDocumentFragment();
   let from = 0;
   let marks = 0;

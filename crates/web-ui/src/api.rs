@@ -4,6 +4,7 @@ mod agents;
 mod history;
 mod message;
 pub(crate) mod plan;
+mod review;
 mod run;
 mod sessions;
 mod status;
@@ -23,7 +24,7 @@ use crate::page::Page;
 
 /// Returns the routes that need access.
 pub(crate) fn routes() -> Router<Arc<Page>> {
-    Router::new()
+    review::routes()
         .route("/ui/api/events", get(events))
         .route("/ui/api/overview", get(status::overview))
         .route("/ui/api/status", get(status::status))

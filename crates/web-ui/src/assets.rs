@@ -23,7 +23,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
-const ASSETS: [Asset; 20] = [
+const ASSETS: [Asset; 32] = [
     asset!("", "index.html", HTML),
     asset!("icon.svg", "icon.svg", PICTURE),
     asset!("style.css", "style.css", STYLE),
@@ -41,6 +41,18 @@ const ASSETS: [Asset; 20] = [
     asset!("reply.js", "reply.js", SCRIPT),
     asset!("plan.js", "plan.js", SCRIPT),
     asset!("run.js", "run.js", SCRIPT),
+    asset!("review/view.js", "review/view.js", SCRIPT),
+    asset!("review/head.js", "review/head.js", SCRIPT),
+    asset!("review/proposal.js", "review/proposal.js", SCRIPT),
+    asset!("review/decisions.js", "review/decisions.js", SCRIPT),
+    asset!("review/draft.js", "review/draft.js", SCRIPT),
+    asset!("review/steps.js", "review/steps.js", SCRIPT),
+    asset!("review/lines.js", "review/lines.js", SCRIPT),
+    asset!("review/tokens.js", "review/tokens.js", SCRIPT),
+    asset!("review/comments.js", "review/comments.js", SCRIPT),
+    asset!("review/results.js", "review/results.js", SCRIPT),
+    asset!("review/tree.js", "review/tree.js", SCRIPT),
+    asset!("review/review.css", "review/review.css", STYLE),
     asset!("history.js", "history.js", SCRIPT),
     asset!("agents.js", "agents.js", SCRIPT),
     asset!("status.js", "status.js", SCRIPT),

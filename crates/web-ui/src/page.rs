@@ -1,10 +1,12 @@
 //! The state that all requests of the page share.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use change_review::ProposalId;
 use tagproto::TokenCounter;
 use tokio::sync::Semaphore;
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
@@ -51,6 +53,8 @@ pub struct Page {
     pub(crate) events: Arc<EventHub>,
     pub(crate) runs: Runs,
     pub(crate) inbox: Mutex<InboxState>,
+    /// The trials of proposals that run, each with what stops it.
+    pub(crate) trials: Mutex<HashMap<ProposalId, CancelFlag>>,
     pub(crate) protected: rel_path::ProtectedNames,
     /// Opened by the first request, since opening the workspace can take long.
     sessions: Mutex<Option<Arc<SharedSessions>>>,
@@ -67,6 +71,7 @@ impl Page {
             runs: Runs::new(&events),
             events,
             inbox: Mutex::default(),
+            trials: Mutex::default(),
             protected,
             sessions: Mutex::default(),
             calls: Arc::new(Semaphore::new(MOST_CALLS)),
@@ -87,6 +92,7 @@ impl Page {
     /// Ends every stream of events, so that the server can stop. Replies that run are stopped.
     pub fn end(&self) {
         self.runs.stop_all();
+        self.stop_trials();
         self.events.close();
     }
 

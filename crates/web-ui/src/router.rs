@@ -33,6 +33,7 @@ pub fn router(page: Arc<Page>) -> Router {
         .route("/ui", get(|| async { Redirect::permanent("/ui/") }))
         .route("/ui/", get(index))
         .route("/ui/{file}", get(file))
+        .route("/ui/review/{file}", get(review_file))
         .route("/ui/api/enter", post(enter).layer(DefaultBodyLimit::max(ENTRY_BYTES)));
     let router = open.merge(closed).with_state(page).layer(from_fn(same_page)).layer(from_fn(headers::add));
     guard.check_sources(router)
@@ -51,6 +52,10 @@ async fn index(headers: HeaderMap) -> Response {
 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     respond(&name, &headers)
+}
+
+async fn review_file(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    respond(&format!("review/{name}"), &headers)
 }
 
 fn respond(name: &str, headers: &HeaderMap) -> Response {

@@ -121,6 +121,7 @@ fn journal(page: &Weak<Page>, sessions: &SharedSessions) {
     let Some(stop) = page.upgrade().map(|page| page.config.stop.clone()) else { return };
     let watcher = FolderWatcher::new(&sessions.paths().base.join("journal"), &stop);
     let mut last = newest(sessions);
+    let mut queue = newest_of_queue(sessions);
     while !stop.is_cancelled() {
         watcher.wait(None);
         // Several commits in a row become one event; a timer, since there is no event for "no more commits".
@@ -130,6 +131,13 @@ fn journal(page: &Weak<Page>, sessions: &SharedSessions) {
         if now != last {
             last = now;
             page.events.publish(&Watched::Changed);
+        }
+        let queue_now = newest_of_queue(sessions);
+        if queue_now != queue {
+            queue = queue_now;
+            page.publish_reviews(sessions);
+            // The reply of a proposal that is over is out of the inbox.
+            page.publish_inbox(sessions);
         }
     }
 }
@@ -145,4 +153,11 @@ fn newest(sessions: &SharedSessions) -> Option<Newest> {
         change.map(|change| change.number.0),
         version,
     ))
+}
+
+/// Returns the newest version of any document of the queue of reviews, and their number: another process may add, change and
+/// remove them.
+fn newest_of_queue(sessions: &SharedSessions) -> Option<(usize, u64)> {
+    let heads = sessions.paths().journal_reader().ok().flatten()?.documents("review/").ok()?;
+    Some((heads.len(), heads.iter().map(|head| head.version.0).max().unwrap_or(0)))
 }

@@ -95,6 +95,7 @@ const TABLE: [(&str, &[&str]); 39] = [
             "tag-session",
             "drop-folder",
             "change-journal",
+            "change-review",
             "local-workspace",
             "workspace-host",
             "cocode-env",

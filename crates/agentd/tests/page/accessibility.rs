@@ -7,7 +7,7 @@ use crate::project::{GOOD_REPLY, Page, Project};
 
 /// Checks the open view, and fails with its serious faults.
 #[track_caller]
-fn check(browser: &Browser, axe: &str, view: &str) {
+pub(crate) fn check(browser: &Browser, axe: &str, view: &str) {
     browser.script(axe, &[]);
     let faults = browser.later(
         "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then((found) => done(found.violations \
@@ -19,7 +19,7 @@ fn check(browser: &Browser, axe: &str, view: &str) {
 }
 
 /// Keeps a picture, where the variable names a folder for pictures.
-fn picture(browser: &Browser, name: &str) {
+pub(crate) fn picture(browser: &Browser, name: &str) {
     if let Some(folder) = std::env::var_os("PAGE_PICTURES") {
         std::fs::write(std::path::Path::new(&folder).join(format!("{name}.png")), browser.screenshot())
             .unwrap();
@@ -67,9 +67,10 @@ fn no_view_has_a_serious_fault_in_any_look() {
         browser.prefer("prefers-color-scheme", scheme);
         for (key, view, text) in [
             ("1", "loop", "Message 2"),
-            ("2", "history", "Difference of changes"),
-            ("3", "agents", "No agent has run here"),
-            ("4", "status", "Confinement of commands"),
+            ("2", "review", "Nothing waits for a review"),
+            ("3", "history", "Difference of changes"),
+            ("4", "agents", "No agent has run here"),
+            ("5", "status", "Confinement of commands"),
         ] {
             browser.press(key);
             browser.sees(text);

@@ -67,7 +67,7 @@ fn two_changes_are_compared() {
     let page = project.page();
     browser.goto(&page.url);
     browser.sees("Message 4");
-    browser.press("2");
+    browser.press("3");
     browser.sees("Difference of changes");
     browser.press("d");
     browser.press("2");

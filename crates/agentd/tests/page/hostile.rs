@@ -51,12 +51,12 @@ fn hostile_texts_are_inert_wherever_they_stand() {
     browser.sees("Message 2");
     browser.wait(INERT);
     browser.sees("<script>window.hit=1</script>");
-    browser.press("2");
+    browser.press("3");
     browser.wait("document.querySelector('.timeline .run')");
     browser.script("document.querySelector('.timeline button').click()", &[]);
     browser.wait("document.querySelector('.file')");
     browser.wait(INERT);
-    browser.press("4");
+    browser.press("5");
     browser.sees("Confinement of commands");
     browser.wait(INERT);
     let log = browser.console();

@@ -8,4 +8,7 @@ mod history;
 mod hostile;
 mod main_job;
 mod project;
+mod proposals;
 mod reconnecting;
+mod review;
+mod review_looks;

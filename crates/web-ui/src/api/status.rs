@@ -32,6 +32,8 @@ struct Overview {
     version: &'static str,
     read_only: bool,
     inbox: Vec<WaitingReply>,
+    /// The number of proposals that wait for a review.
+    reviews: usize,
 }
 
 /// Returns what every view shows.
@@ -46,6 +48,7 @@ pub(crate) async fn overview(State(page): State<Arc<Page>>) -> Response {
             version: page.config.version,
             read_only: page.config.options.read_only,
             inbox: page.waiting_replies(&sessions),
+            reviews: page.waiting_reviews(&sessions),
         }))
     })
     .await

@@ -18,9 +18,15 @@ fn the_page_is_small_and_whole() {
     // Every module that is imported, and every file that the document names, is there.
     for (name, _) in assets() {
         for line in text(name).lines() {
-            let imported = line.split("from \"./").nth(1).or_else(|| line.split("href=\"").nth(1));
+            let imported = line.split(" from \"").nth(1).or_else(|| line.split("href=\"").nth(1));
             let Some(file) = imported.and_then(|rest| rest.split('"').next()) else { continue };
-            assert!(file.starts_with(['#', '/']) || asset_bytes(file).is_some(), "{name}: {file}");
+            // Relative to the folder of the file that names it.
+            let folder = name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+            let file = match file.strip_prefix("../") {
+                Some(above) => above.to_owned(),
+                None => format!("{folder}{}", file.trim_start_matches("./")),
+            };
+            assert!(file.starts_with(['#', '/']) || asset_bytes(&file).is_some(), "{name}: {file}");
         }
     }
 }

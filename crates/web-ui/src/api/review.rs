@@ -1,0 +1,136 @@
+//! The queue of changes that wait for a person: looked at, commented, tried, landed and sent back.
+
+mod decisions;
+mod drafts;
+mod folding;
+mod proposal_view;
+
+use std::sync::{Arc, PoisonError};
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use change_review::{Draft, ProposalId, ProposalSummary};
+use serde::Serialize;
+use serde_json::json as value;
+use wap_core::CancelFlag;
+use workspace_host::{ListProposals, SharedSessions, ShowProposal, ShownProposal};
+
+use crate::answer::{Refused, json};
+use crate::bounded_text::cut;
+use crate::page::Page;
+
+/// The most proposals that are over in a list, and the most characters of a subject.
+const MOST_OVER: usize = 20;
+const SUBJECT_CHARACTERS: usize = 300;
+
+/// Returns the routes.
+pub(super) fn routes() -> Router<Arc<Page>> {
+    Router::new()
+        .route("/ui/api/review", get(list))
+        .route("/ui/api/review/{id}", get(show))
+        .route("/ui/api/review/{id}/steps/{step}", get(show_step))
+        .route("/ui/api/review/{id}/draft", post(drafts::save))
+        .route("/ui/api/review/{id}/comment", post(drafts::comment))
+        .route("/ui/api/review/{id}/try", post(decisions::try_out))
+        .route("/ui/api/review/{id}/stop", post(decisions::stop))
+        .route("/ui/api/review/{id}/land", post(decisions::land))
+        .route("/ui/api/review/{id}/send-back", post(decisions::send_back))
+}
+
+/// The draft that stands, beside the reason why a request about another one is refused.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outdated<'a> {
+    error: &'a str,
+    advice: &'a str,
+    /// The draft as it is now; the page continues with it.
+    draft: &'a Draft,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    waiting: Vec<ProposalSummary>,
+    /// The newest of those that are over, the newest first.
+    over: Vec<ProposalSummary>,
+}
+
+/// Lists the proposals that wait, the oldest first, and the last ones that are over.
+async fn list(State(page): State<Arc<Page>>) -> Response {
+    page.answer(|page| {
+        let mut all = page.sessions()?.call(&ListProposals, &CancelFlag::new())?;
+        for proposal in &mut all {
+            proposal.subject = cut(&proposal.subject, SUBJECT_CHARACTERS).0.to_owned();
+        }
+        let (waiting, mut over): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.is_pending);
+        over.reverse();
+        over.truncate(MOST_OVER);
+        Ok(json(&Listed { waiting, over }))
+    })
+    .await
+}
+
+/// Shows a proposal on the folder as it is now, within bounds.
+async fn show(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
+    page.answer(move |page| {
+        let review = current(&*page.sessions()?, ProposalId(id))?;
+        Ok(json(&proposal_view::view(page, review)))
+    })
+    .await
+}
+
+/// Shows one step with the widest bounds.
+async fn show_step(State(page): State<Arc<Page>>, Path((id, step)): Path<(u64, u32)>) -> Response {
+    page.answer(move |page| {
+        let review = current(&*page.sessions()?, ProposalId(id))?;
+        let wanted = review.proposal.steps.iter().find(|one| one.step == step);
+        let wanted = wanted.ok_or_else(|| Refused::missing(format!("there is no step {step}")))?;
+        Ok(json(&proposal_view::whole_step(wanted)))
+    })
+    .await
+}
+
+fn current(sessions: &SharedSessions, id: ProposalId) -> Result<ShownProposal, Refused> {
+    Ok(sessions.call(&ShowProposal(id), &CancelFlag::new())?)
+}
+
+impl Page {
+    /// Returns the number of proposals that wait.
+    pub(crate) fn waiting_reviews(&self, sessions: &SharedSessions) -> usize {
+        let all = sessions.call(&ListProposals, &CancelFlag::new()).unwrap_or_default();
+        all.iter().filter(|proposal| proposal.is_pending).count()
+    }
+
+    /// Tells every open page that the queue has changed.
+    pub(crate) fn publish_reviews(&self, sessions: &SharedSessions) {
+        self.events.publish(&value!({ "type": "review", "waiting": self.waiting_reviews(sessions) }));
+    }
+
+    /// Marks a proposal as being tried; `None` if it is already.
+    fn begin_trial(&self, id: ProposalId) -> Option<CancelFlag> {
+        let mut trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
+        if trials.contains_key(&id) {
+            return None;
+        }
+        let cancel = CancelFlag::new();
+        trials.insert(id, cancel.clone());
+        Some(cancel)
+    }
+
+    /// Stops every trial.
+    pub(crate) fn stop_trials(&self) {
+        let trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
+        trials.values().for_each(CancelFlag::cancel);
+    }
+
+    fn end_trial(&self, id: ProposalId) {
+        self.trials.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    /// Returns the flag that ends the trial of a proposal, if there is one.
+    fn trial(&self, id: ProposalId) -> Option<CancelFlag> {
+        self.trials.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+}

@@ -1,0 +1,253 @@
+//! A proposal as the page shows it: hunk by hunk with the lines around, within bounds.
+
+use change_review::{
+    CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, State,
+    StepEffect, StepOutcome, Tried,
+};
+use serde::Serialize;
+use workspace_host::ShownProposal;
+
+use super::folding::{folded_because, is_test};
+use crate::bounded_text::{BoundedText, TextBounds, bounded, cut};
+use crate::page::Page;
+
+mod hunks;
+
+use hunks::{Budget, HunkView};
+
+/// The most steps, the most files that a command or a trial has changed, and the most characters of a title.
+const MOST_STEPS: usize = 1_000;
+const MOST_EFFECTS: usize = 100;
+const TITLE_CHARACTERS: usize = 500;
+
+/// The bounds of one passage, and of one step of its own.
+const HUNK: TextBounds = TextBounds { lines: 400, line_characters: 2_000, bytes: 64 * 1024 };
+const WHOLE: TextBounds = TextBounds { lines: 20_000, line_characters: 4_000, bytes: 1 << 20 };
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View {
+    id: u64,
+    conversation: String,
+    front_end: String,
+    came_at: u64,
+    subject: String,
+    /// `pending`, `landing`, `landed` or `sentBack`.
+    state: &'static str,
+    /// The review that the model got; `None` until it is over.
+    review: Option<String>,
+    /// True if the steps are those of a trial of everything.
+    is_tried: bool,
+    /// True while a choice is being tried.
+    is_trying: bool,
+    /// Another text if the steps are others.
+    mark: String,
+    steps: Vec<StepView>,
+    steps_left_out: usize,
+    draft: Draft,
+    /// The position of each comment of the draft.
+    positions: Vec<CommentPosition>,
+    tried: Option<TriedView>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StepView {
+    step: u32,
+    title: String,
+    /// `create`, `delete`, `change` or `command`.
+    kind: &'static str,
+    problem: Option<String>,
+    #[serde(flatten)]
+    effect: EffectView,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EffectView {
+    File(FileView),
+    #[serde(rename_all = "camelCase")]
+    Command {
+        command: BoundedText,
+        folder: Option<String>,
+        background: Option<String>,
+        effects: Vec<FileView>,
+        effects_left_out: usize,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileView {
+    path: String,
+    note: Option<String>,
+    /// The reason why it is folded.
+    folded: Option<&'static str>,
+    is_test: bool,
+    lines_added: usize,
+    lines_removed: usize,
+    /// The passages. Those without an id are the whole of a file that appears or goes.
+    hunks: Vec<HunkView>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TriedView {
+    /// The choice that was tried, in its shortest form.
+    selection: Selection,
+    /// True if landing the same choice adopts what the trial made.
+    is_held: bool,
+    outcomes: Vec<OutcomeView>,
+    /// The differences of everything together.
+    files: Vec<FileView>,
+    files_left_out: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OutcomeView {
+    step: u32,
+    success: bool,
+    is_left_out: bool,
+    summary: String,
+    output: BoundedText,
+    exit_code: Option<i32>,
+    duration_ms: Option<u64>,
+}
+
+/// Returns the view of a proposal.
+pub(super) fn view(page: &Page, review: ShownProposal) -> View {
+    let ShownProposal { proposal, draft, positions, tried } = review;
+    let mut budget = Budget::of_a_proposal();
+    let steps = proposal.steps.iter().take(MOST_STEPS).map(|step| step_view(step, HUNK, &mut budget));
+    let steps: Vec<StepView> = steps.collect();
+    View {
+        id: proposal.id.0,
+        state: match &proposal.state {
+            State::Pending => "pending",
+            State::Landing { .. } => "landing",
+            State::Decided(decision) if decision.has_landed => "landed",
+            State::Decided(_) => "sentBack",
+        },
+        review: review_of(&proposal),
+        is_tried: proposal.is_tried,
+        is_trying: page.trial(proposal.id).is_some(),
+        mark: mark(&proposal.steps),
+        steps_left_out: proposal.steps.len() - steps.len(),
+        steps,
+        positions,
+        draft: Draft { selection: draft.selection.normal(&proposal.steps), ..draft },
+        tried: tried.map(tried_view),
+        conversation: cut(&proposal.conversation, TITLE_CHARACTERS).0.to_owned(),
+        front_end: proposal.front_end,
+        came_at: proposal.came_at,
+        subject: cut(&proposal.subject, TITLE_CHARACTERS).0.to_owned(),
+    }
+}
+
+/// Returns one step with as much of its texts as a page can bear.
+pub(super) fn whole_step(step: &ProposedStep) -> StepView {
+    step_view(step, WHOLE, &mut Budget::of_a_step())
+}
+
+/// Returns a text that is another one if the steps are others.
+pub(super) fn mark(steps: &[ProposedStep]) -> String {
+    let bytes = serde_json::to_vec(steps).expect("steps have string keys");
+    blake3::hash(&bytes).to_hex()[..16].to_owned()
+}
+
+/// Returns the review that the model got.
+pub(super) fn review_of(proposal: &Proposal) -> Option<String> {
+    match &proposal.state {
+        State::Decided(decision) => Some(bounded(&decision.review, TextBounds::OUTPUT).text),
+        State::Pending | State::Landing { .. } => None,
+    }
+}
+
+pub(super) fn outcome(outcome: &StepOutcome) -> OutcomeView {
+    OutcomeView {
+        step: outcome.step,
+        success: outcome.success,
+        is_left_out: outcome.is_left_out,
+        summary: bounded(&outcome.summary, TextBounds::OUTPUT).text,
+        output: bounded(&outcome.output, TextBounds::OUTPUT),
+        exit_code: outcome.exit_code,
+        duration_ms: outcome.duration_ms,
+    }
+}
+
+fn tried_view(tried: Tried) -> TriedView {
+    let mut budget = Budget::of_a_proposal();
+    let files = tried.files.iter().take(MOST_EFFECTS).map(|file| file_view(file, HUNK, &mut budget));
+    TriedView {
+        files: files.collect(),
+        files_left_out: tried.files.len().saturating_sub(MOST_EFFECTS),
+        outcomes: tried.steps.iter().map(outcome).collect(),
+        selection: tried.selection,
+        is_held: tried.is_held,
+    }
+}
+
+fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> StepView {
+    let (kind, effect) = match &step.effect {
+        StepEffect::File(file) => {
+            let kind = match (&file.before, &file.after, &file.note) {
+                (None, Some(_), _) => "create",
+                (Some(_), None, _) => "delete",
+                _ => "change",
+            };
+            (kind, EffectView::File(file_view(file, bounds, budget)))
+        }
+        StepEffect::Command(CommandStep { command, folder, background, effects }) => {
+            let effect = EffectView::Command {
+                command: bounded(command, TextBounds::OUTPUT),
+                folder: folder.clone(),
+                background: background.clone(),
+                effects: effects
+                    .iter()
+                    .take(MOST_EFFECTS)
+                    .map(|file| file_view(file, HUNK, budget))
+                    .collect(),
+                effects_left_out: effects.len().saturating_sub(MOST_EFFECTS),
+            };
+            ("command", effect)
+        }
+    };
+    StepView {
+        step: step.step,
+        title: cut(&step.title, TITLE_CHARACTERS).0.to_owned(),
+        kind,
+        problem: step.problem.as_deref().map(|problem| bounded(problem, TextBounds::OUTPUT).text),
+        effect,
+    }
+}
+
+fn file_view(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> FileView {
+    let (lines_added, lines_removed) = counts(file);
+    let text = file.after.as_deref().or(file.before.as_deref()).unwrap_or_default();
+    FileView {
+        path: file.path.clone(),
+        note: file.note.as_deref().map(|note| bounded(note, TextBounds::OUTPUT).text),
+        folded: folded_because(&file.path, text),
+        is_test: is_test(&file.path),
+        lines_added,
+        lines_removed,
+        hunks: hunks::of(file, bounds, budget),
+    }
+}
+
+fn counts(file: &FileStep) -> (usize, usize) {
+    let lines = |text: &Option<String>| text.as_deref().map_or(0, |text| text.lines().count());
+    match (&file.before, &file.after) {
+        (Some(_), Some(_)) => {
+            let added = file.hunks.iter().map(|hunk| hunk.new_count).sum();
+            (added, file.hunks.iter().map(|hunk| hunk.old_count).sum())
+        }
+        (before, after) => (lines(after), lines(before)),
+    }
+}
+
+/// Returns the name of a passage for the page.
+fn id_of(id: &HunkId) -> String {
+    id.to_string()
+}

@@ -1,0 +1,123 @@
+//! The passages of a change with the lines around them.
+
+use change_review::{FileStep, Hunk};
+use serde::Serialize;
+
+use crate::bounded_text::{BoundedText, TextBounds, bounded};
+
+/// The lines around it that belong to its view, before and behind a passage.
+const CONTEXT: usize = 3;
+
+/// The bounds of all texts of one answer together; a passage beyond them has no lines.
+pub(super) struct Budget {
+    bytes: usize,
+    lines: usize,
+}
+
+impl Budget {
+    pub(super) fn of_a_proposal() -> Budget {
+        Budget { bytes: 3 << 20, lines: 30_000 }
+    }
+
+    pub(super) fn of_a_step() -> Budget {
+        Budget { bytes: 4 << 20, lines: 60_000 }
+    }
+
+    /// Returns a text within bounds and within what is left.
+    fn take(&mut self, text: &str, bounds: TextBounds) -> BoundedText {
+        let lines = bounds.lines.min(self.lines);
+        let bounds = match self.bytes {
+            0 => TextBounds { lines: 0, ..bounds },
+            left => TextBounds { lines, bytes: bounds.bytes.min(left), ..bounds },
+        };
+        let taken = bounded(text, bounds);
+        self.bytes = self.bytes.saturating_sub(taken.text.len());
+        self.lines = self.lines.saturating_sub(taken.text.lines().count());
+        taken
+    }
+}
+
+/// A passage as the page shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HunkView {
+    /// Its name within the step; empty if it is the whole of a file.
+    id: String,
+    old_first: usize,
+    old_count: usize,
+    new_first: usize,
+    new_count: usize,
+    old: BoundedText,
+    new: BoundedText,
+    /// The lines in front of it and behind it, which are the same before and after.
+    ahead: Vec<String>,
+    behind: Vec<String>,
+}
+
+/// Returns the passages of a file; of one that appears or goes, the whole as one.
+pub(super) fn of(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> Vec<HunkView> {
+    match (&file.before, &file.after) {
+        (Some(before), Some(_)) => {
+            let lines: Vec<&str> = before.split_inclusive('\n').collect();
+            let mut views = Vec::with_capacity(file.hunks.len());
+            for (index, hunk) in file.hunks.iter().enumerate() {
+                let previous = index.checked_sub(1).map(|index| &file.hunks[index]);
+                views.push(view(hunk, (previous, file.hunks.get(index + 1)), &lines, bounds, budget));
+            }
+            views
+        }
+        (None, Some(text)) => vec![whole(text, false, bounds, budget)],
+        (Some(text), None) => vec![whole(text, true, bounds, budget)],
+        (None, None) => Vec::new(),
+    }
+}
+
+fn whole(text: &str, is_removed: bool, bounds: TextBounds, budget: &mut Budget) -> HunkView {
+    let (kept, count) = (budget.take(text, bounds), text.lines().count());
+    let nothing = BoundedText::default();
+    let (old, new) = if is_removed { (kept, nothing) } else { (nothing, kept) };
+    let (old_count, new_count) = if is_removed { (count, 0) } else { (0, count) };
+    HunkView {
+        id: String::new(),
+        old_first: 1,
+        old_count,
+        new_first: 1,
+        new_count,
+        old,
+        new,
+        ahead: Vec::new(),
+        behind: Vec::new(),
+    }
+}
+
+fn view(
+    hunk: &Hunk,
+    (previous, next): (Option<&Hunk>, Option<&Hunk>),
+    lines: &[&str],
+    bounds: TextBounds,
+    budget: &mut Budget,
+) -> HunkView {
+    let start = hunk.old_first - 1;
+    let end = start + hunk.old_count;
+    // Lines between two passages are in one view: behind the first one, as far as they go.
+    let end_of_previous = previous.map_or(0, |one| one.old_first - 1 + one.old_count);
+    let free = if previous.is_some() { end_of_previous + CONTEXT } else { 0 };
+    let from = start.saturating_sub(CONTEXT).max(free.min(start));
+    let limit = next.map_or(lines.len(), |next| next.old_first - 1);
+    let to = (end + CONTEXT).min(limit);
+    let context = |lines: &[&str], budget: &mut Budget| -> Vec<String> {
+        let texts = lines.iter().map(|line| budget.take(line.trim_end_matches('\n'), bounds).text);
+        texts.collect()
+    };
+    HunkView {
+        id: super::id_of(&hunk.id),
+        old_first: hunk.old_first,
+        old_count: hunk.old_count,
+        new_first: hunk.new_first,
+        new_count: hunk.new_count,
+        ahead: context(&lines[from..start], budget),
+        old: budget.take(&hunk.old_text, bounds),
+        new: budget.take(&hunk.new_text, bounds),
+        behind: context(&lines[end..to], budget),
+    }
+}
