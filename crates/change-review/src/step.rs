@@ -35,7 +35,7 @@ pub enum StepEffect {
 pub struct FileStep {
     /// The canonical path.
     pub path: String,
-    /// Whether the file is new, another one or gone.
+    /// The kind of change: the file is new, has another content, or is gone.
     #[serde(default)]
     pub kind: FileChangeKind,
     /// The text before the step; `None` if there is no file, or it is not shown.

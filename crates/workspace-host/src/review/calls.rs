@@ -234,10 +234,10 @@ impl SessionCall for DecideProposal {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<DecidedProposal, SessionRefusal> {
         let reviews = sessions.reviews();
-        let seen = (self.id, self.revision);
+        let decision = (self.id, self.revision);
         let (proposal, carried) = match self.sends_back {
-            true => reviews.send_back(sessions, seen, call)?,
-            false => reviews.land(sessions, seen, call, observer)?,
+            true => reviews.send_back(sessions, decision, call)?,
+            false => reviews.land(sessions, decision, call, observer)?,
         };
         Ok(DecidedProposal { proposal, carried })
     }

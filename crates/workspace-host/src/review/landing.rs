@@ -92,9 +92,9 @@ impl Reviews {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
         let _one_at_a_time = self.landing.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = self.queue.draft(id)?;
-        if seen.revision != revision {
-            return Err(QueueError::Revised { revision: seen.revision }.into());
+        let current_draft = self.queue.draft(id)?;
+        if current_draft.revision != revision {
+            return Err(QueueError::Revised { revision: current_draft.revision }.into());
         }
         let proposal = self.current(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
