@@ -76,7 +76,8 @@ pub(crate) const BADGE: &str = "document.querySelector('#views a[href=\"#/review
 #[track_caller]
 pub(crate) fn open_review(browser: &Browser) {
     browser.wait(BADGE);
-    // Out of the box for the first task, which has the focus where there is no session.
+    // Out of the box for the first task, which gets the focus where there is no session.
+    browser.wait("document.activeElement?.id === 'task' || document.querySelector('.sessions li')");
     browser.press(&ESCAPE.to_string());
     browser.press("2");
     browser.wait("document.querySelector('.changes-of .hunk')");

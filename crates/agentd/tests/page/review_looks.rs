@@ -135,6 +135,7 @@ fn hostile_proposals_are_inert() {
     let page = project.page();
     browser.goto(&page.url);
     browser.wait(&format!("{BADGE}?.firstChild.textContent === '3'"));
+    browser.wait("document.activeElement?.id === 'task'");
     browser.press(&ESCAPE.to_string());
     browser.script("window.violations = []; document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective))", &[]);
     browser.press("2");
