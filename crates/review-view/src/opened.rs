@@ -77,7 +77,11 @@ impl Opened {
         let mut changed = Changed { steps: read.proposal.steps != self.proposal.steps, ..Changed::default() };
         let is_elsewhere = read.draft.revision > self.draft.revision;
         // A draft with a smaller revision was read before a save that is on its way.
-        if is_refused || is_elsewhere {
+        let is_same = Draft { revision: self.draft.revision, ..read.draft.clone() } == self.draft;
+        if is_same && !is_refused {
+            // Planning again gives a draft its next revision.
+            self.draft.revision = self.draft.revision.max(read.draft.revision);
+        } else if is_refused || is_elsewhere {
             changed.draft = true;
             self.draft = read.draft;
             for comment in std::mem::take(&mut self.unconfirmed) {

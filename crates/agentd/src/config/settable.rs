@@ -185,7 +185,8 @@ fn switch(flag: Arg) -> Arg {
 
 /// Checks whether an option is a switch.
 pub(super) fn is_switch(arg: &Arg) -> bool {
-    arg.is_require_equals_set()
+    // An option with values of its own may need `=` as well.
+    arg.is_require_equals_set() && arg.get_default_values() == ["off"]
 }
 
 #[cfg(test)]

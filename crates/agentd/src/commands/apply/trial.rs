@@ -88,6 +88,9 @@ impl Tried<'_> {
         let trial = self.sessions.engine().begin_trial(call).map_err(|error| unavailable(&error))?;
         let folder = TrialFolder::make(self.sessions, self.paths, &trial)?;
         let results = self.run(&folder, text, apply, cancel)?;
+        if cancel.is_cancelled() {
+            return Err(Failure::new(Exit::Interrupted, "stopped: nothing was kept"));
+        }
         let changes = trial.changes().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
         let has_succeeded = results.iter().all(|result| result.success);
         if !self.console.json {
