@@ -31,7 +31,16 @@ impl WorkspaceHistory for ServedHistory {
             return Err(WapError::new(Reason::ReadOnly, text));
         }
         let request = UndoRequest { change, ..UndoRequest::default() };
-        let answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
+        let mut answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
+        if let Err(refusal) = &mut answer {
+            for obstacle in &mut refusal.obstacles {
+                // The user's own later work on such a file would be quoted.
+                if self.rules.withheld.may_leave_out(&obstacle.path) && self.rules.secrets.is_some() {
+                    obstacle.diff =
+                        "its content is left out, since it usually holds credentials\n".to_owned();
+                }
+            }
+        }
         let mask = |text: String| self.rules.mask_file_text(&text);
         // The whole text is masked, then cut: a secret must not lose its end before.
         Ok(undo_text(answer, characters).map(mask).map_err(mask))
@@ -41,7 +50,8 @@ impl WorkspaceHistory for ServedHistory {
         let LogPage { limit, before, skip, characters } = *page;
         let part = LogPart { limit, before, skip, characters };
         let page = log_page(&self.paths, &part).map_err(|failure| for_model(&failure))?;
-        Ok(self.rules.mask_file_text(&page))
+        // Descriptions of commands hold placeholders already.
+        Ok(self.rules.mask_rest(&page))
     }
 }
 

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Lines on each side by which equal lines are distinguished.
 const NEIGHBOURS: usize = 2;
 
+/// The most equal lines among which the right one is looked for.
+const MOST_EQUAL: usize = 1_000;
+
 /// Lines that a comment is about, remembered by their content: found again where they have moved, and nowhere if they
 /// are gone or cannot be distinguished from equal ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +49,10 @@ impl Anchor {
     pub fn find(&self, text: &str) -> Option<(usize, usize)> {
         let lines: Vec<&str> = text.lines().collect();
         let quoted: Vec<&str> = self.quoted.split('\n').collect();
-        let matches: Vec<usize> = positions(&lines, &quoted).take(1_000).collect();
+        let matches: Vec<usize> = positions(&lines, &quoted).take(MOST_EQUAL + 1).collect();
+        if matches.len() > MOST_EQUAL {
+            return None;
+        }
         let around = |start: usize| neighbours(&lines, start, quoted.len());
         let start = match matches.as_slice() {
             [] => return None,

@@ -92,13 +92,17 @@ impl Comment {
         Comment { step: step.step, path, side: Side::After, anchor: None, text: text.into() }
     }
 
+    /// Returns the text that the lines are of, in the steps as they are now.
+    pub(crate) fn text_of<'s>(&self, steps: &'s [ProposedStep]) -> Option<&'s str> {
+        let step = steps.iter().find(|step| step.step == self.step && step.path() == Some(&self.path));
+        step.and_then(|step| side_of(step, self.side))
+    }
+
     /// Returns where the comment belongs in the steps as they are now.
     #[must_use]
     pub fn position(&self, steps: &[ProposedStep]) -> CommentPosition {
         let Some(anchor) = &self.anchor else { return CommentPosition::Step };
-        let step = steps.iter().find(|step| step.step == self.step && step.path() == Some(&self.path));
-        let text = step.and_then(|step| side_of(step, self.side));
-        match text.and_then(|text| anchor.find(text)) {
+        match self.text_of(steps).and_then(|text| anchor.find(text)) {
             Some((first, last)) => CommentPosition::Lines { first, last },
             None => CommentPosition::Outdated,
         }

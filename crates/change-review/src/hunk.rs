@@ -11,7 +11,7 @@ use similar::{DiffOp, TextDiff};
 const DIFF_TIME: Duration = Duration::from_secs(1);
 
 /// Characters of an id.
-const ID_LENGTH: usize = 12;
+const ID_LENGTH: usize = 32;
 
 /// The name of a hunk within its step, made from its two texts: a hunk that only moved keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -102,8 +102,11 @@ impl Queue {
     ) -> Result<Proposal, QueueError> {
         let mut generation = self.lock();
         let all = self.all()?;
+        // A decision answers only the request that came last: an older one would answer for another state of the folder.
+        let newest = all.iter().rfind(|proposal| proposal.conversation == new.conversation);
+        let newest = newest.map(|proposal| proposal.id);
         let is_open = |proposal: &&Proposal| match &proposal.state {
-            State::Decided(decision) => !decision.is_answered,
+            State::Decided(decision) => !decision.is_answered && newest == Some(proposal.id),
             State::Pending | State::Landing { .. } => true,
         };
         let same = all
@@ -251,6 +254,29 @@ impl Queue {
         self.journal.write_documents(&writes)?;
         self.announce(&mut generation);
         Ok(proposal)
+    }
+
+    /// Begins the landing of a draft with this revision.
+    ///
+    /// # Errors
+    ///
+    /// [`QueueError::Revised`] if another window has saved the draft, [`QueueError::Decided`], [`QueueError::Unknown`], and
+    /// failures of the journal.
+    pub fn begin_landing(&self, id: ProposalId, revision: u64, landing: State) -> Result<(), QueueError> {
+        let mut generation = self.lock();
+        let mut proposal = self.proposal(id)?;
+        if !proposal.is_pending() {
+            return Err(QueueError::Decided { id });
+        }
+        // Under the lock of all changes: a draft that is saved now is one of a proposal that is over.
+        let saved = self.draft(id)?.revision;
+        if saved != revision {
+            return Err(QueueError::Revised { revision: saved });
+        }
+        proposal.state = landing;
+        self.put(&proposal)?;
+        self.announce(&mut generation);
+        Ok(())
     }
 
     /// Moves a proposal on, if `may` allows it for the state that it has.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::anchor::Anchor;
 use crate::draft::{Comment, CommentPosition, Draft};
 use crate::step::{ProposedStep, StepEffect};
 use crate::verdict::{Selection, StepVerdict};
@@ -14,10 +15,18 @@ const MOST_CHARACTERS: usize = 200;
 
 /// Returns the review for the model: what was left out, and all comments with their lines. Empty if all was taken without
 /// a word.
+///
+/// `mask` returns a text as the model may see it. Lines and commands that it changes are not quoted: a quotation is cut, and
+/// a secret that has lost its end is not found any more.
 #[must_use]
-pub fn review_text(steps: &[ProposedStep], selection: &Selection, draft: &Draft) -> String {
+pub fn review_text(
+    steps: &[ProposedStep],
+    selection: &Selection,
+    draft: &Draft,
+    mask: &dyn Fn(&str) -> String,
+) -> String {
     let selection = selection.normal(steps);
-    let left_out: Vec<String> = steps.iter().filter_map(|step| left_out(step, &selection)).collect();
+    let left_out: Vec<String> = steps.iter().filter_map(|step| left_out(step, &selection, mask)).collect();
     let has_words = !draft.comments.is_empty() || !draft.summary.trim().is_empty();
     if left_out.is_empty() && !has_words {
         return String::new();
@@ -34,7 +43,7 @@ pub fn review_text(steps: &[ProposedStep], selection: &Selection, draft: &Draft)
         }
     }
     for comment in &draft.comments {
-        let _ = write!(text, "\n{}", commented(comment, steps));
+        let _ = write!(text, "\n{}", commented(comment, steps, mask));
     }
     text
 }
@@ -66,7 +75,7 @@ fn is_left_out(step: &ProposedStep, selection: &Selection) -> bool {
 }
 
 /// Says what of a step was left out; `None` if nothing was.
-fn left_out(step: &ProposedStep, selection: &Selection) -> Option<String> {
+fn left_out(step: &ProposedStep, selection: &Selection, mask: &dyn Fn(&str) -> String) -> Option<String> {
     match (selection.verdict(step.step), &step.effect) {
         (StepVerdict::Take, _) => None,
         (StepVerdict::Hunks(taken), StepEffect::File(file)) => {
@@ -82,7 +91,9 @@ fn left_out(step: &ProposedStep, selection: &Selection) -> Option<String> {
             Some(format!("{}, of your version: {}", file.path, lines.join(", ")))
         }
         (_, StepEffect::File(_)) => Some(step.title.clone()),
-        (_, StepEffect::Command(command)) => Some(format!("the command {}", one_line(&command.command))),
+        (_, StepEffect::Command(command)) => {
+            Some(format!("the command {}", one_line(&command.command, mask)))
+        }
     }
 }
 
@@ -93,10 +104,10 @@ fn range(first: usize, count: usize) -> String {
     }
 }
 
-fn commented(comment: &Comment, steps: &[ProposedStep]) -> String {
+fn commented(comment: &Comment, steps: &[ProposedStep], mask: &dyn Fn(&str) -> String) -> String {
     let step = steps.iter().find(|step| step.step == comment.step);
     let subject = match step.map(|step| &step.effect) {
-        Some(StepEffect::Command(command)) => format!("The command {}", one_line(&command.command)),
+        Some(StepEffect::Command(command)) => format!("The command {}", one_line(&command.command, mask)),
         _ => comment.path.clone(),
     };
     let lines = match comment.position(steps) {
@@ -106,19 +117,53 @@ fn commented(comment: &Comment, steps: &[ProposedStep]) -> String {
     };
     let mut text = format!("### {subject}{lines}\n");
     if let Some(anchor) = &comment.anchor {
-        let lines: Vec<&str> = anchor.quoted.lines().collect();
-        for line in lines.iter().take(MOST_QUOTED) {
-            let _ = writeln!(text, "> {}", cut(line));
-        }
-        if lines.len() > MOST_QUOTED {
-            let _ = writeln!(text, "> … {} more lines", lines.len() - MOST_QUOTED);
+        if is_masked(comment, anchor, steps, mask) {
+            let _ = writeln!(text, "> (lines that hold a secret)");
+        } else {
+            quote(&mut text, &anchor.quoted);
         }
     }
     let _ = writeln!(text, "{}", comment.text.trim());
     text
 }
 
-fn one_line(command: &str) -> String {
+fn quote(text: &mut String, quoted: &str) {
+    let lines: Vec<&str> = quoted.lines().collect();
+    for line in lines.iter().take(MOST_QUOTED) {
+        let _ = writeln!(text, "> {}", cut(line));
+    }
+    if lines.len() > MOST_QUOTED {
+        let _ = writeln!(text, "> … {} more lines", lines.len() - MOST_QUOTED);
+    }
+}
+
+/// Checks whether the model may not see the lines of a comment. They are masked within their whole text, since lines from the
+/// middle of a key say nothing by themselves.
+fn is_masked(
+    comment: &Comment,
+    anchor: &Anchor,
+    steps: &[ProposedStep],
+    mask: &dyn Fn(&str) -> String,
+) -> bool {
+    if mask(&anchor.quoted) != anchor.quoted {
+        return true;
+    }
+    let (Some(text), CommentPosition::Lines { first, last }) =
+        (comment.text_of(steps), comment.position(steps))
+    else {
+        return false;
+    };
+    let masked = mask(text);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().skip(first - 1).take(last + 1 - first).map(str::to_owned).collect()
+    };
+    masked != text && lines(&masked) != lines(text)
+}
+
+fn one_line(command: &str, mask: &dyn Fn(&str) -> String) -> String {
+    if mask(command) != command {
+        return "(which holds a secret)".to_owned();
+    }
     let line = command.lines().next().unwrap_or_default();
     let more = if command.lines().nth(1).is_some() { " …" } else { "" };
     format!("`{}`{more}", cut(line))

@@ -1,5 +1,6 @@
 //! The steps of a proposal, as they are shown to the reviewer.
 
+use content_hash::ContentHash;
 use serde::{Deserialize, Serialize};
 
 use crate::hunk::{Hunk, hunks};
@@ -38,6 +39,9 @@ pub struct FileStep {
     /// The kind of change: the file is new, has another content, or is gone.
     #[serde(default)]
     pub kind: FileChangeKind,
+    /// The hash of both contents, by which a change of a file that is not shown is noticed as well.
+    #[serde(default)]
+    pub mark: String,
     /// The text before the step; `None` if there is no file, or it is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -78,7 +82,10 @@ impl FileStep {
     #[must_use]
     pub fn between(path: impl Into<String>, before: Option<&[u8]>, after: Option<&[u8]>) -> FileStep {
         let kind = FileChangeKind::between(before.is_some(), after.is_some());
-        let step = FileStep { path: path.into(), kind, ..FileStep::default() };
+        let hash =
+            |side: Option<&[u8]>| side.map_or(String::new(), |bytes| ContentHash::of(bytes).to_string());
+        let mark = format!("{} {}", hash(before), hash(after));
+        let step = FileStep { path: path.into(), kind, mark, ..FileStep::default() };
         let sides = [before, after].into_iter().flatten();
         if sides.clone().any(|bytes| bytes.len() > Self::MOST_BYTES) {
             return step.with_note("too long to show");

@@ -67,10 +67,8 @@ impl Selection {
                         _ => StepVerdict::Hunks(taken_here),
                     }
                 }
-                // A step without hunks has only itself to choose.
-                (StepVerdict::Hunks(taken), _) if taken.is_empty() => StepVerdict::LeaveOut,
-                (StepVerdict::Hunks(_), _) => return None,
-                (StepVerdict::LeaveOut, _) => StepVerdict::LeaveOut,
+                // A part of a step that has no parts any more is never the whole.
+                (StepVerdict::Hunks(_) | StepVerdict::LeaveOut, _) => StepVerdict::LeaveOut,
             };
             Some((step.step, verdict))
         });

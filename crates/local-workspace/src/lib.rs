@@ -42,7 +42,7 @@ pub use engine::{LocalWorkspace, OpenError};
 pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use processes::status::ProcessStatus;
 pub use recover::recovery::Recovery;
-pub use trial::{HeldTrial, KeepError, Trial};
+pub use trial::{ADOPTION_STEP, HeldTrial, KeepError, Trial};
 pub use undo::differences::{FileDifference, conversation_differences, differences, run_differences};
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;

@@ -22,7 +22,9 @@ use crate::step_record::encode;
 use crate::turns::Turn;
 
 /// The step that adopts what was tried out. No reply has so many blocks.
-const STEP: u32 = 1 << 24;
+pub const ADOPTION_STEP: u32 = 1 << 24;
+
+const STEP: u32 = ADOPTION_STEP;
 
 /// The description in the log.
 const DESCRIPTION: &str = "(all that the reply did while it was tried out)";

@@ -37,8 +37,8 @@ pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
 
 /// Checks whether a line could be part of a key's body when nothing else is visible of it.
 pub(crate) fn may_be_body(line: &str) -> bool {
-    let line = line.trim();
-    line.len() >= LEAST_BODY_BYTES && line.bytes().all(is_base64)
+    // With what source code puts around one: the middle of a key in quotes is one as well.
+    body_of_line(line).is_some_and(|body| body.len() >= LEAST_BODY_BYTES)
 }
 
 /// The words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH `, none.

@@ -28,6 +28,12 @@ impl Withheld {
         Ok(Withheld { granted })
     }
 
+    /// Checks whether the content of a file is left out, always or if it holds a secret, by its path relative to the root.
+    #[must_use]
+    pub fn may_leave_out(&self, path: &str) -> bool {
+        self.verdict(path) != Verdict::Visible
+    }
+
     pub(crate) fn verdict(&self, path: &str) -> Verdict {
         if !usually_holds_credentials(path)
             || self.granted.iter().any(|name| name.matches(path.as_bytes(), false))

@@ -31,7 +31,7 @@ use crate::obeyed_names::obeyed_names;
 use crate::options::HostOptions;
 use crate::owner::protocol::{self, Hello};
 use crate::owner::{Door, Host};
-use crate::review::Reviews;
+use crate::review::{Reviews, overlay_process};
 use crate::secret_use::{SecretRules, SecretUse};
 use crate::session_failure;
 
@@ -139,12 +139,18 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 pub struct LocalSessions {
     sessions: Sessions<PlaceholderWorkspace<Arc<LocalWorkspace>>>,
     reviews: Reviews,
+    rules: SecretRules,
 }
 
 impl LocalSessions {
     /// Returns the engine, whose answers hold secrets.
     pub(crate) fn engine(&self) -> &Arc<LocalWorkspace> {
         self.sessions.workspace().inner()
+    }
+
+    /// Returns the rules about secrets.
+    pub(crate) fn rules(&self) -> &SecretRules {
+        &self.rules
     }
 
     /// Returns the queue.
@@ -264,10 +270,14 @@ pub fn open(
         notices.detail(&format!("{name} was written again from the journal"));
     }
     let sessions = sessions.counting_tokens_by(options.count_tokens);
-    let sessions = sessions.with_filter(TextFilter::new(move |text| rules.mask_rest(text)));
+    let of_messages = rules.clone();
+    let sessions = sessions.with_filter(TextFilter::new(move |text| of_messages.mask_rest(text)));
     let reviews = Reviews::open(&journal, paths, options.trial_arguments.clone());
-    let sessions = LocalSessions { sessions, reviews };
-    if let Err(refusal) = sessions.reviews.recover(&sessions) {
+    let sessions = LocalSessions { sessions, reviews, rules };
+    // On the overlay of one proposal, nothing of another one is carried out.
+    if !overlay_process::is_trial()
+        && let Err(refusal) = sessions.reviews.recover(&sessions)
+    {
         notices.notice(&format!("a proposal that was about to land waits again: {}", refusal.message));
     }
     let sessions = Arc::new(sessions);

@@ -121,6 +121,15 @@ fn a_part_whose_lines_are_gone_is_refused() {
 }
 
 #[test]
+fn a_part_of_a_step_that_has_no_parts_any_more_is_never_the_whole() {
+    let taken = ids(&step(0, BEFORE, AFTER))[1].clone();
+    let selection = Selection([(0, StepVerdict::Hunks([taken].into()))].into());
+    let file = FileStep::between("a.txt", None, Some(AFTER.as_bytes()));
+    let step = ProposedStep { step: 0, title: file.title(), effect: StepEffect::File(file), problem: None };
+    assert_eq!(*selection.normal(&[step]).verdict(0), StepVerdict::LeaveOut);
+}
+
+#[test]
 fn steps_are_recorded_with_their_answers() {
     let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
     let recording = RecordingWorkspace::new(&workspace);

@@ -39,8 +39,6 @@ fn the_same_content_is_the_same_proposal_until_it_is_answered() {
     let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
     let first = propose(&queue, "a");
     assert_eq!(propose(&queue, "a"), first);
-    let second = propose(&queue, "b");
-    assert_ne!(second, first);
     queue.advance(first, decided(), |_| true).expect("it is pending");
     assert_eq!(propose(&queue, "a"), first);
     let State::Decided(decision) = decided() else { unreachable!("the state is decided") };
@@ -48,6 +46,30 @@ fn the_same_content_is_the_same_proposal_until_it_is_answered() {
         .advance(first, State::Decided(Decision { is_answered: true, ..decision }), |_| true)
         .expect("it exists");
     assert_ne!(propose(&queue, "a"), first);
+}
+
+#[test]
+fn an_old_decision_answers_no_new_request() {
+    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let first = propose(&queue, "a");
+    queue.advance(first, decided(), |_| true).expect("it is pending");
+    let second = propose(&queue, "b");
+    assert_ne!(second, first);
+    // The folder is another one by now.
+    assert_ne!(propose(&queue, "a"), first);
+}
+
+#[test]
+fn a_landing_of_a_draft_that_was_saved_since_is_refused() {
+    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let id = propose(&queue, "a");
+    let draft = queue.save_draft(id, Draft::default()).expect("it is current");
+    let landing =
+        || State::Landing { resolution: Resolution::default(), review: String::new(), adopted: None };
+    let late = queue.begin_landing(id, draft.revision - 1, landing());
+    assert!(matches!(late, Err(QueueError::Revised { revision: 1 })), "{late:?}");
+    queue.begin_landing(id, draft.revision, landing()).expect("it is the draft that was seen");
+    assert!(matches!(queue.save_draft(id, draft), Err(QueueError::Decided { .. })));
 }
 
 #[test]

@@ -46,16 +46,36 @@ fn half_of_a_change_with_two_comments() {
         summary: "Nearly there.".to_owned(),
         ..Draft::default()
     };
-    insta::assert_snapshot!(review_text(&steps, &selection, &draft));
+    insta::assert_snapshot!(review_text(&steps, &selection, &draft, &str::to_owned));
 }
 
 #[test]
 fn all_of_it_without_a_word_is_no_section() {
-    assert_eq!(review_text(&steps(), &Selection::default(), &Draft::default()), "");
+    assert_eq!(review_text(&steps(), &Selection::default(), &Draft::default(), &str::to_owned), "");
 }
 
 #[test]
 fn nothing_of_it() {
     let steps = steps();
-    insta::assert_snapshot!(review_text(&steps, &Selection::nothing(&steps), &Draft::default()));
+    insta::assert_snapshot!(review_text(
+        &steps,
+        &Selection::nothing(&steps),
+        &Draft::default(),
+        &str::to_owned
+    ));
+}
+
+#[test]
+fn lines_and_commands_with_a_secret_are_not_quoted() {
+    let steps = steps();
+    let on_line = Comment::on_lines(&steps[0], Side::After, (2, 2), "Ten?").expect("the line is there");
+    let draft = Draft { comments: vec![on_line, Comment::on_step(&steps[1], "Why?")], ..Draft::default() };
+    let mask =
+        |text: &str| text.replace("10", "⟦secret:number:1⟧").replace("cargo test", "⟦secret:number:2⟧");
+    let text = review_text(&steps, &Selection::nothing(&steps), &draft, &mask);
+    assert!(!text.contains("10") && !text.contains("cargo"), "{text}");
+    assert!(text.contains("(lines that hold a secret)") && text.contains("(which holds a secret)"), "{text}");
+    // The control: without a mask both are quoted.
+    let text = review_text(&steps, &Selection::nothing(&steps), &draft, &str::to_owned);
+    assert!(text.contains("10") && text.contains("cargo test"), "{text}");
 }

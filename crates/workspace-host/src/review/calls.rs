@@ -71,7 +71,10 @@ impl SessionCall for ProposeCalls {
     ) -> Result<Option<Proposal>, SessionRefusal> {
         let ProposeCalls { conversation, front_end, calls, run } = self.clone();
         let subject = match calls.first() {
-            Some(ProposedCall::Command(command)) => format!("run {}", first_line(&command.command)),
+            Some(ProposedCall::Command(command)) => {
+                let text = command.recorded_command.as_ref().unwrap_or(&command.command);
+                format!("run {}", first_line(text))
+            }
             Some(ProposedCall::Changes(changes)) => match changes.as_slice() {
                 [only] => format!("change {}", only.path()),
                 several => format!("change {} files", several.len()),

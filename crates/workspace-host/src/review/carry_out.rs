@@ -42,6 +42,9 @@ pub struct CarriedOut {
     pub steps: Vec<RecordedStep>,
     /// The answers to calls, in their order; empty for a reply.
     pub answers: Vec<CallAnswer>,
+    /// True if it was carried out by an earlier call, and something of it succeeded.
+    #[serde(default)]
+    pub has_landed_before: bool,
 }
 
 /// The answer to one call.
@@ -71,17 +74,20 @@ impl CarryOut {
             None => Box::new(SelectedWorkspace::new(sessions.engine(), self.resolution.clone())),
         };
         let view = RecordingWorkspace::new(&*view);
+        let mut has_landed_before = false;
         let answers = match &self.content {
             Content::Reply(reply) => {
                 let reply = parsed(reply)?;
                 // The model of a session sees no secrets; a client's adapter is on the client's side.
                 let masked = sessions.workspace().over(&view);
-                reply.apply_through(sessions, Some(&masked), &self.review, call, observer)?;
+                let applied = reply.apply_through(sessions, Some(&masked), &self.review, call, observer)?;
+                has_landed_before =
+                    !applied.is_executed && applied.results.iter().any(|result| result.success);
                 Vec::new()
             }
             Content::Calls { run, calls } => make(&view, &self.conversation, (run, calls), call),
         };
-        Ok(CarriedOut { steps: view.into_parts().1, answers })
+        Ok(CarriedOut { steps: view.into_parts().1, answers, has_landed_before })
     }
 }
 

@@ -7,12 +7,13 @@ use change_review::{
     Content, Decision, Draft, NewProposal, Proposal, ProposalId, QueueError, RecordedStep, Resolution,
     Selection, State, StepEffect, StepVerdict, review_text,
 };
+use local_workspace::ADOPTION_STEP;
 use tagproto::{ExecutionObserver, UnobservedExecution};
 use wap_core::{Call, CancelFlag};
 
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
-use crate::review::carry_out::{CarriedOut, CarryOut};
+use crate::review::carry_out::{CarriedOut, CarryOut, parsed};
 use crate::review::plan::plan;
 use crate::review::{HeldReview, Reviews};
 use crate::secret_use::SecretMapFile;
@@ -32,6 +33,10 @@ impl Reviews {
         cancel: &CancelFlag,
     ) -> Result<Option<Proposal>, SessionRefusal> {
         let steps = plan(sessions, conversation, &content, cancel)?.steps;
+        // A plan that was stopped has too few steps.
+        if cancel.is_cancelled() {
+            return Err(Failure::new(Exit::Interrupted, "stopped before it could be reviewed").into());
+        }
         if steps.is_empty() {
             return Ok(None);
         }
@@ -143,19 +148,27 @@ impl Reviews {
 
     /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other one waits again.
     pub(crate) fn recover(&self, sessions: &LocalSessions) -> Result<(), SessionRefusal> {
+        let mut first = Ok(());
         for proposal in self.queue.landing()? {
-            let State::Landing { resolution, review, adopted } = proposal.state.clone() else { continue };
-            let origin = self.run_origin(sessions, &proposal)?;
-            let cancel = CancelFlag::new();
-            let call = Call { origin: &origin, cancel: &cancel, time_left: None };
-            if adopted.is_some() && !self.has_steps(&origin) {
-                self.queue.advance(proposal.id, State::Pending, |_| true)?;
-                continue;
-            }
-            let choice = (resolution, review, adopted);
-            self.carry_out(sessions, &proposal, choice, &call, &mut UnobservedExecution)?;
+            let recovered = self.recover_one(sessions, &proposal);
+            // One that cannot be recovered must not keep the others from it.
+            first = first.and(recovered);
         }
-        Ok(())
+        first
+    }
+
+    fn recover_one(&self, sessions: &LocalSessions, proposal: &Proposal) -> Result<(), SessionRefusal> {
+        let State::Landing { resolution, review, adopted } = proposal.state.clone() else { return Ok(()) };
+        let origin = self.run_origin(sessions, proposal)?;
+        let cancel = CancelFlag::new();
+        let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+        // Of one that was not begun, the folder may be another one by now: it is looked at again.
+        if !self.has_landed_steps(&origin, adopted.is_some()) {
+            self.queue.advance(proposal.id, State::Pending, |_| true)?;
+            return Ok(());
+        }
+        let choice = (resolution, review, adopted);
+        self.carry_out(sessions, proposal, choice, &call, &mut UnobservedExecution).map(drop)
     }
 
     fn decide(
@@ -167,19 +180,33 @@ impl Reviews {
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
-        let review = review_text(&proposal.steps, selection, draft);
+        if let Content::Reply(reply) = &proposal.content {
+            let reply = parsed(reply)?;
+            let pending = sessions.session(reply.reply.session)?.sequence_number;
+            if pending != reply.answering {
+                let message = format!(
+                    "the session has moved on: message {pending} is pending, and this answers {}",
+                    reply.answering
+                );
+                return Err(Failure::new(Exit::Failed, message).advise("send it back, or leave it").into());
+            }
+        }
+        let mask = |text: &str| sessions.rules().mask_file_text(text);
+        let mut review = review_text(&proposal.steps, selection, draft, &mask);
         let adopted = held.as_ref().map(|held| held.steps.clone());
         let landing = State::Landing {
             resolution: resolution.clone(),
             review: review.clone(),
             adopted: adopted.clone(),
         };
-        self.queue.advance(proposal.id, landing, |state| *state == State::Pending)?;
+        self.queue.begin_landing(proposal.id, draft.revision, landing)?;
+        let never = CancelFlag::new();
+        let mut call = *call;
         if let Some(held) = held {
             let HeldReview { trial, folder, .. } = held;
             let kept = sessions
                 .engine()
-                .take_up_trial(trial, call)
+                .take_up_trial(trial, &call)
                 .map_err(|error| Failure::new(Exit::Failed, error.message().to_owned()))
                 .and_then(|trial| {
                     // Before the next message: it may have placeholders that were given out on the overlay.
@@ -194,12 +221,19 @@ impl Reviews {
                             .advise("try it again, on the files as they are now")
                     })
                 });
-            if let Err(failure) = kept {
-                self.queue.advance(proposal.id, State::Pending, |_| true)?;
-                return Err(failure.into());
+            match kept {
+                Ok(notes) => {
+                    notes.iter().for_each(|note| review.push_str(&format!("\nNot as it was tried: {note}\n")))
+                }
+                Err(failure) => {
+                    self.queue.advance(proposal.id, State::Pending, |_| true)?;
+                    return Err(failure.into());
+                }
             }
+            // It is in the folder: from here on nothing keeps the outcome from being recorded.
+            call.cancel = &never;
         }
-        self.carry_out(sessions, proposal, (resolution, review, adopted), call, observer)
+        self.carry_out(sessions, proposal, (resolution, review, adopted), &call, observer)
     }
 
     /// Makes the calls of a proposal, which are answered as on the overlay where one was adopted, and records the end.
@@ -218,14 +252,26 @@ impl Reviews {
             review: review.clone(),
             adopted,
         };
+        let was_adopted =
+            request.adopted.as_ref().is_some_and(|steps| steps.iter().any(|step| step.outcome.success));
         let carried = match request.carry_out(sessions, call, observer) {
             Ok(carried) => carried,
+            // What is in the folder is not proposed any more, whatever became of the answer.
+            Err(refusal) if was_adopted => {
+                let review =
+                    format!("{review}\nIt is in the folder, but was not answered: {}\n", refusal.message);
+                let answers = serde_json::Value::Null;
+                let decision = Decision { resolution, review, has_landed: true, answers, is_answered: false };
+                self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
+                return Err(refusal);
+            }
             Err(refusal) => {
                 self.queue.advance(proposal.id, State::Pending, |_| true)?;
                 return Err(refusal);
             }
         };
-        let has_landed = carried.steps.iter().any(|step| step.outcome.success);
+        let has_landed =
+            was_adopted || carried.has_landed_before || carried.steps.iter().any(|step| step.outcome.success);
         let answers = serde_json::to_value(&carried.answers).expect("answers have string keys");
         let decision = Decision { resolution, review, has_landed, answers, is_answered: false };
         let proposal = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
@@ -245,9 +291,13 @@ impl Reviews {
         }
     }
 
-    /// Checks whether the journal has recorded steps of a proposal's run.
-    fn has_steps(&self, origin: &wap_core::Origin) -> bool {
+    /// Checks whether the journal has recorded that a proposal landed, or has begun to: with `adopted`, that its overlay was
+    /// adopted. Other steps of the run may be older than the proposal.
+    fn has_landed_steps(&self, origin: &wap_core::Origin, adopted: bool) -> bool {
         match self.journal.begin_run(&run_key(origin)) {
+            Ok(RunState::Resumed { steps, .. }) if adopted => {
+                steps.all().iter().any(|step| step.index == ADOPTION_STEP)
+            }
             Ok(RunState::Resumed { steps, .. }) => !steps.all().is_empty(),
             Ok(RunState::Finished { .. }) => true,
             _ => false,
@@ -273,9 +323,10 @@ fn changed_meanwhile() -> Failure {
     .advise("look at it again, and try it once more if it runs commands")
 }
 
-/// Checks whether a choice runs a command.
+/// Checks whether a choice runs a command that can be tried: one that is left running cannot.
 fn runs_commands(proposal: &Proposal, selection: &Selection) -> bool {
     proposal.steps.iter().any(|step| {
-        matches!(step.effect, StepEffect::Command(_)) && *selection.verdict(step.step) == StepVerdict::Take
+        matches!(&step.effect, StepEffect::Command(command) if command.background.is_none())
+            && *selection.verdict(step.step) == StepVerdict::Take
     })
 }

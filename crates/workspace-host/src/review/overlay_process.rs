@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use sandbox_exec::{LayerMount, ProcessOverlays};
@@ -32,6 +33,14 @@ impl Request {
     }
 }
 
+/// True if this process has entered overlays.
+static IS_TRIAL: AtomicBool = AtomicBool::new(false);
+
+/// Checks whether this process tries something out on a copy of the journal.
+pub(crate) fn is_trial() -> bool {
+    IS_TRIAL.load(Ordering::Relaxed)
+}
+
 /// Enters the overlays, if this process was started to do so, and returns the remaining arguments. Every program that
 /// hosts a workspace calls this first, before it starts a thread.
 ///
@@ -55,6 +64,7 @@ pub fn enter_if_requested() -> Result<Vec<OsString>, String> {
     ProcessOverlays::new(layers, request.replaced)
         .enter()
         .map_err(|error| format!("nothing can be tried out here: {error}"))?;
+    IS_TRIAL.store(true, Ordering::Relaxed);
     // Exit with the parent: the result would be orphaned.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     Ok(arguments)

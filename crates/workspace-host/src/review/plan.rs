@@ -96,7 +96,9 @@ fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
 }
 
 pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep {
-    let ExecuteCommand { command, working_directory, background, .. } = command.clone();
+    let ExecuteCommand { command, working_directory, background, recorded_command, .. } = command.clone();
+    // With placeholders instead of secrets, which must not get into the journal.
+    let command = recorded_command.unwrap_or(command);
     let title = format!("run {}", command.lines().next().unwrap_or_default());
     let effect = StepEffect::Command(CommandStep {
         command,

@@ -199,8 +199,11 @@ impl Workspace for ReviewedWorkspace {
         if self.policy != ReviewPolicy::All {
             return self.shared.change_files(call, changes);
         }
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
         let Some((answer, review)) = self.reviewed(call, ProposedCall::Changes(changes.to_vec()))? else {
-            return self.shared.change_files(call, changes);
+            return Err(unreviewed());
         };
         let CallAnswer::Changes(answers) = answer else { return Err(mismatch()) };
         let mut answers = answers.map_err(|error| with_review(error, &review))?;
@@ -226,7 +229,7 @@ impl Workspace for ReviewedWorkspace {
             return self.shared.execute_command(call, request, observer);
         }
         let Some((answer, review)) = self.reviewed(call, ProposedCall::Command(request.clone()))? else {
-            return self.shared.execute_command(call, request, observer);
+            return Err(unreviewed());
         };
         let CallAnswer::Command(answer) = answer else { return Err(mismatch()) };
         let mut response = answer.map_err(|error| with_review(error, &review))?;
@@ -237,12 +240,22 @@ impl Workspace for ReviewedWorkspace {
     }
 
     fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        if self.policy == ReviewPolicy::All {
+            let text =
+                "every change of this workspace waits for the user's review: ask the user to end the process";
+            return Err(WapError::new(Reason::ReadOnly, text));
+        }
         self.shared.stop_process(call, request)
     }
 
     fn end_conversation(&self, conversation: &ConversationId) {
         self.shared.end_conversation(conversation);
     }
+}
+
+/// Returns the error of a call that could not be put before a reviewer. It is never carried out instead.
+fn unreviewed() -> WapError {
+    WapError::new(Reason::Cancelled, "this could not be put before the user for review; nothing was done")
 }
 
 fn mismatch() -> WapError {

@@ -3,7 +3,7 @@
 use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
 use change_review::{
     Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution,
-    Selection, StepEffect, StepRequest, Tried,
+    Selection, StepEffect, StepRequest, StepVerdict, Tried,
 };
 use local_workspace::PlannedChange;
 use wap_core::{Call, Reason, WapError};
@@ -30,10 +30,16 @@ impl Reviews {
         selection: &Selection,
         call: &Call<'_>,
     ) -> Result<Tried, SessionRefusal> {
-        self.held().remove(&id);
         let proposal = self.current(sessions, id, call.cancel)?;
         let selection = selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
+        self.held().remove(&id);
+        if leaves_running(&proposal, &selection) {
+            let message = "a background process cannot be tried, since it would end with the trial";
+            return Err(Failure::new(Exit::Failed, message)
+                .advise("leave it out and try the rest, or land it without other commands, which starts it")
+                .into());
+        }
         let arguments = self.arguments.as_ref().ok_or_else(|| {
             Failure::new(Exit::Missing, "this program cannot be started again to try something out")
         })?;
@@ -87,7 +93,10 @@ impl Reviews {
         Ok(match &proposal.content {
             Content::Reply(reply) => {
                 let reply = parsed(reply)?;
-                sessions.call_origin(reply.reply.session, &reply.reply.text)?
+                let mut origin = sessions.call_origin(reply.reply.session, &reply.reply.text)?;
+                // Of the message that it answers, also when the session has moved on.
+                origin.run.sequence = reply.answering;
+                origin
             }
             Content::Calls { run, .. } => origin(&proposal.conversation, run),
         })
@@ -190,6 +199,14 @@ fn net_difference(change: &PlannedChange) -> FileStep {
         Some(reason) => file.with_note(reason),
         None => file,
     }
+}
+
+/// Checks whether a choice leaves a process running.
+fn leaves_running(proposal: &Proposal, selection: &Selection) -> bool {
+    proposal.steps.iter().any(|step| {
+        matches!(&step.effect, StepEffect::Command(command) if command.background.is_some())
+            && *selection.verdict(step.step) == StepVerdict::Take
+    })
 }
 
 fn unavailable(error: &WapError) -> Failure {

@@ -37,7 +37,9 @@ pub(crate) fn reviewed(
     cancel: &CancelFlag,
 ) -> Result<Reviewed, Failure> {
     let Some(proposal) = sessions.call(&ProposeReply(request.clone()), cancel)? else {
-        return Ok(Reviewed::NothingToReview);
+        // A plan that was stopped has no steps either.
+        let is_stopped = cancel.is_cancelled();
+        return Ok(if is_stopped { Reviewed::Cancelled } else { Reviewed::NothingToReview });
     };
     let id = proposal.id;
     let mut is_pending = proposal.is_pending();
