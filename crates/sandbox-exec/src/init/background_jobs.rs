@@ -25,8 +25,10 @@ pub(crate) fn report(status: &OwnedFd) {
         let state = ProcessState::read(number).filter(|state| !state.is_ending)?;
         let is_child = state.parent == getpid().as_raw_nonzero().get();
         let arguments = state.arguments(number);
+        // One that has begun to end since then has lost its arguments, and ends by itself.
+        let is_left = ProcessState::read(number).is_some_and(|state| !state.is_ending);
         // The sandbox's own processes have the arguments of this one.
-        (is_child && arguments != own_arguments).then_some((number, arguments))
+        (is_child && is_left && arguments != own_arguments).then_some((number, arguments))
     });
     for (number, mut arguments) in left.take(MOST_JOBS) {
         arguments.truncate(ARGUMENTS_LIMIT_BYTES);
