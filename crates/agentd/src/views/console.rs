@@ -9,7 +9,7 @@ use serde::Serialize;
 use wap_core::visible_text;
 use workspace_host::{Notices, SharedNotices};
 
-use crate::views::screen;
+use crate::views::{error_output, screen};
 
 /// The two output streams and how much to say on them.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +173,7 @@ impl Console {
         if screen::hold(text) {
             return;
         }
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        error_output::write_line(text);
     }
 }
 

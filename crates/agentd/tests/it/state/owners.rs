@@ -118,6 +118,25 @@ fn an_owner_that_was_stopped_is_noticed_and_keeps_the_folder() {
 }
 
 #[test]
+fn a_client_that_reads_no_diagnostics_is_answered_all_the_same() {
+    let project = Project::new();
+    let owner = wap(&project);
+    let mut other = wap(&project);
+    let owner_process = Pid::from_raw(owner.process_id().cast_signed());
+    kill(owner_process, Signal::SIGSTOP).unwrap();
+    // Each of these failures is also reported on standard error, which is a pipe that the test reads at the end only.
+    for _ in 0..500 {
+        let answer = other.ask("readFile", json!({ "path": "a.txt" }));
+        assert_eq!(answer["error"]["data"]["details"]["reason"], "BUSY", "{answer}");
+    }
+    kill(owner_process, Signal::SIGCONT).unwrap();
+    eventually("the client is answered again", || {
+        other.ask("listFolder", json!({}))["error"]["data"]["details"]["reason"] != "BUSY"
+    });
+    other.end().ok();
+}
+
+#[test]
 fn a_stopped_owner_that_is_killed_is_followed_by_another() {
     let project = Project::new();
     let mut owner = wap(&project);
