@@ -4,6 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+/// The file of Cline, an extension of Visual Studio Code, among the user's settings.
+const CLINE_FILE: &str = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+
+/// The time that Goose waits for a call, in seconds; a command may take as long as `agentd` lets it by default.
+const GOOSE_TIMEOUT_S: u32 = 300;
+
 /// A client that can be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum McpClient {
@@ -17,6 +23,18 @@ pub(crate) enum McpClient {
     Zed,
     /// Codex, for the user.
     Codex,
+    /// Claude Desktop, for the user.
+    ClaudeDesktop,
+    /// Windsurf, for the user.
+    Windsurf,
+    /// Cline in Visual Studio Code, for the user.
+    Cline,
+    /// Gemini CLI, for the project.
+    GeminiCli,
+    /// opencode, for the project.
+    Opencode,
+    /// Goose, for the user.
+    Goose,
 }
 
 /// The command by which a client starts this server.
@@ -33,6 +51,7 @@ pub(crate) enum FileFormat {
     /// JSON, with comments and trailing commas where the client allows them.
     Json,
     Toml,
+    Yaml,
 }
 
 impl McpClient {
@@ -41,14 +60,18 @@ impl McpClient {
         let variable =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || variable("HOME");
+        let config = || variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")));
         match self {
             McpClient::ClaudeCode => Some(workspace.join(".mcp.json")),
             McpClient::Cursor => Some(workspace.join(".cursor/mcp.json")),
             McpClient::Vscode => Some(workspace.join(".vscode/mcp.json")),
-            McpClient::Zed => {
-                let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))?;
-                Some(folder.join("zed/settings.json"))
-            }
+            McpClient::GeminiCli => Some(workspace.join(".gemini/settings.json")),
+            McpClient::Opencode => Some(workspace.join("opencode.json")),
+            McpClient::Zed => Some(config()?.join("zed/settings.json")),
+            McpClient::ClaudeDesktop => Some(config()?.join("Claude/claude_desktop_config.json")),
+            McpClient::Windsurf => Some(home()?.join(".codeium/windsurf/mcp_config.json")),
+            McpClient::Cline => Some(config()?.join(CLINE_FILE)),
+            McpClient::Goose => Some(config()?.join("goose/config.yaml")),
             McpClient::Codex => {
                 let folder = variable("CODEX_HOME").or_else(|| Some(home()?.join(".codex")))?;
                 Some(folder.join("config.toml"))
@@ -57,13 +80,24 @@ impl McpClient {
     }
 
     pub(crate) fn format(self) -> FileFormat {
-        if self == McpClient::Codex { FileFormat::Toml } else { FileFormat::Json }
+        match self {
+            McpClient::Codex => FileFormat::Toml,
+            McpClient::Goose => FileFormat::Yaml,
+            _ => FileFormat::Json,
+        }
     }
 
     /// Returns the name of the table of servers.
     pub(crate) fn table(self) -> &'static str {
         match self {
-            McpClient::ClaudeCode | McpClient::Cursor => "mcpServers",
+            McpClient::ClaudeCode
+            | McpClient::Cursor
+            | McpClient::ClaudeDesktop
+            | McpClient::Windsurf
+            | McpClient::Cline
+            | McpClient::GeminiCli => "mcpServers",
+            McpClient::Opencode => "mcp",
+            McpClient::Goose => "extensions",
             McpClient::Vscode => "servers",
             McpClient::Zed => "context_servers",
             McpClient::Codex => "mcp_servers",
@@ -75,11 +109,17 @@ impl McpClient {
         let folder = workspace.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let folder: String =
             folder.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-        match self {
-            McpClient::ClaudeCode | McpClient::Cursor | McpClient::Vscode => "agentd".to_owned(),
-            McpClient::Zed | McpClient::Codex if folder.is_empty() => "agentd".to_owned(),
-            McpClient::Zed | McpClient::Codex => format!("agentd-{folder}"),
+        if self.is_of_project() || folder.is_empty() {
+            "agentd".to_owned()
+        } else {
+            format!("agentd-{folder}")
         }
+    }
+
+    /// Checks whether the file lies in the folder of code, and not among the user's settings.
+    fn is_of_project(self) -> bool {
+        use McpClient::{ClaudeCode, Cursor, GeminiCli, Opencode, Vscode};
+        matches!(self, ClaudeCode | Cursor | Vscode | GeminiCli | Opencode)
     }
 
     /// Returns the entry of the server.
@@ -89,7 +129,20 @@ impl McpClient {
             McpClient::ClaudeCode | McpClient::Vscode => {
                 json!({ "type": "stdio", "command": program, "args": arguments })
             }
-            McpClient::Cursor | McpClient::Codex => json!({ "command": program, "args": arguments }),
+            McpClient::Cursor
+            | McpClient::Codex
+            | McpClient::ClaudeDesktop
+            | McpClient::Windsurf
+            | McpClient::Cline
+            | McpClient::GeminiCli => json!({ "command": program, "args": arguments }),
+            McpClient::Opencode => {
+                let command: Vec<&String> = std::iter::once(program).chain(arguments).collect();
+                json!({ "type": "local", "command": command, "enabled": true })
+            }
+            McpClient::Goose => json!({
+                "name": "agentd", "description": "Files, searches and confined commands of one folder",
+                "type": "stdio", "enabled": true, "cmd": program, "args": arguments, "timeout": GOOSE_TIMEOUT_S
+            }),
             McpClient::Zed => json!({ "source": "custom", "command": program, "args": arguments, "env": {} }),
         }
     }
@@ -104,6 +157,16 @@ impl McpClient {
             }
             McpClient::Zed => "the Agent panel's settings show it with a green dot",
             McpClient::Codex => "start `codex` in the folder; `/mcp` shows it",
+            McpClient::ClaudeDesktop => "restart Claude Desktop; Settings, Developer shows it as running",
+            McpClient::Windsurf => {
+                "Windsurf shows it under Settings, Cascade, MCP servers; press Refresh there"
+            }
+            McpClient::Cline => "Cline shows it under MCP Servers, Installed",
+            McpClient::GeminiCli => "start `gemini` in the folder and trust it; `/mcp` shows it",
+            McpClient::Opencode => {
+                "start `opencode` in the folder; `opencode mcp list` shows it as connected"
+            }
+            McpClient::Goose => "start `goose session`; `goose info -v` shows the extension",
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::setup::mcp_client::{FileFormat, McpClient};
-use crate::setup::{json_file, toml_file};
+use crate::setup::{json_file, toml_file, yaml_file};
 
 /// The largest configuration file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
@@ -91,5 +91,6 @@ fn with_entry(
     match client.format() {
         FileFormat::Json => json_file::with_entry(text, client.table(), name, entry),
         FileFormat::Toml => toml_file::with_entry(text, client.table(), name, entry),
+        FileFormat::Yaml => yaml_file::with_entry(text, client.table(), name, entry),
     }
 }

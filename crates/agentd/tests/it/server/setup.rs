@@ -9,7 +9,19 @@ use serde_json::{Value, json};
 use crate::fixture::line_client::LineClient;
 use crate::fixture::project::{Project, Ran};
 
-const CLIENTS: [&str; 5] = ["claude-code", "cursor", "vscode", "zed", "codex"];
+const CLIENTS: [&str; 11] = [
+    "claude-code",
+    "cursor",
+    "vscode",
+    "zed",
+    "codex",
+    "claude-desktop",
+    "windsurf",
+    "cline",
+    "gemini-cli",
+    "opencode",
+    "goose",
+];
 
 fn home(project: &Project) -> PathBuf {
     project.folder().join("home")
@@ -29,7 +41,15 @@ fn file(project: &Project, client: &str) -> PathBuf {
         "cursor" => code.join(".cursor/mcp.json"),
         "vscode" => code.join(".vscode/mcp.json"),
         "zed" => home(project).join(".config/zed/settings.json"),
-        _ => home(project).join(".codex/config.toml"),
+        "claude-desktop" => home(project).join(".config/Claude/claude_desktop_config.json"),
+        "windsurf" => home(project).join(".codeium/windsurf/mcp_config.json"),
+        "cline" => home(project)
+            .join(".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+        "gemini-cli" => code.join(".gemini/settings.json"),
+        "opencode" => code.join("opencode.json"),
+        "goose" => home(project).join(".config/goose/config.yaml"),
+        "codex" => home(project).join(".codex/config.toml"),
+        other => panic!("{other}"),
     }
 }
 
@@ -89,6 +109,17 @@ fn what_else_is_in_the_file_stays() {
             "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
             "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
         ),
+        (
+            "opencode",
+            "{\n  \"$schema\": \"x\",\n  // of the team\n  \"mcp\": {\n    \"other\": {}\n  }\n}\n",
+            "// of the team",
+        ),
+        (
+            "goose",
+            "# mine\nGOOSE_MODEL: m # which\nextensions:\n    # built in\n    developer:\n        enabled: true\n        type: builtin\n\nGOOSE_MODE: auto\n",
+            "    # built in\n    developer:\n        enabled: true\n        type: builtin\n\nGOOSE_MODE: auto\n",
+        ),
+        ("goose", "extensions: {}\nother: [a, b]\n", "\nother: [a, b]\n"),
     ];
     for (client, before, kept) in cases {
         let path = file(&project, client);
@@ -101,7 +132,7 @@ fn what_else_is_in_the_file_stays() {
         for line in before
             .lines()
             .filter(|_| before.lines().count() > 1)
-            .map(|line| line.trim().trim_end_matches(['}', '{', ',']))
+            .map(|line| line.trim().trim_end_matches(['}', '{', ',', ' ']))
         {
             assert!(after.contains(line), "{client} has lost {line}:\n{after}");
         }
@@ -163,6 +194,13 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("zed", "{\"a\": 1 \"b\": 2}"),
         ("codex", "mcp_servers = 5\n"),
         ("codex", "= = =\n"),
+        ("goose", "extensions: 5\n"),
+        ("goose", "- a list\n"),
+        ("goose", "a: [\n"),
+        // Where the entry would go is not known here.
+        ("goose", "extensions: { other: { enabled: true } }\n"),
+        ("goose", "\"extensions\":\n  other: { enabled: true }\n"),
+        ("goose", "a: &x\n  b: 1\nextensions: *x\n"),
     ];
     for (client, text) in cases {
         let path = file(&project, client);
