@@ -33,7 +33,7 @@ pub(super) fn with_entry(
     let changed = insert(text, table, name, entry);
     match parse(&changed) {
         Ok(now) if now == settings => Ok(Some(changed)),
-        _ => Err(unreadable("its layout leaves no safe place for the entry".to_owned())),
+        _ => Err(unreadable("its layout has no safe position for the entry".to_owned())),
     }
 }
 
@@ -52,7 +52,7 @@ fn parse(text: &str) -> Result<Map<String, Value>, SetupError> {
         Err(error) => {
             // The rest of such a message shows the lines around it, which may hold secrets.
             let text = error.to_string();
-            Err(unreadable(text.lines().next().unwrap_or("it is no YAML").to_owned()))
+            Err(unreadable(text.lines().next().unwrap_or("it cannot be parsed").to_owned()))
         }
     }
 }
@@ -70,11 +70,11 @@ fn insert(text: &str, table: &str, name: &str, entry: &Value) -> String {
     }
     let block = block(&lines, head + 1, 0);
     let indent = lines[block.clone()].iter().find(|line| !is_blank(line)).map_or(INDENT, |line| indent(line));
-    let place = match block.clone().find(|&at| is_key(&lines[at], indent, name)) {
+    let position = match block.clone().find(|&at| is_key(&lines[at], indent, name)) {
         Some(at) => at..self::block(&lines, at + 1, indent).end,
         None => head + 1..head + 1,
     };
-    lines.splice(place, rendered(name, entry, indent));
+    lines.splice(position, rendered(name, entry, indent));
     lines.join("\n") + "\n"
 }
 

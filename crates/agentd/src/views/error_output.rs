@@ -1,4 +1,4 @@
-//! Lines on standard error from a process that goes on when nobody reads them.
+//! Lines on standard error, which may be a pipe that its reader has abandoned.
 //!
 //! A program that starts `agentd` as its server may give it a pipe that it never reads. When that is full, a write would
 //! hold its thread for good, and a call of the model with it.
@@ -18,7 +18,7 @@ const GRACE_S: i64 = 1;
 /// The number of lines that found no room since the last one that did.
 static LEFT_OUT: Mutex<u64> = Mutex::new(0);
 
-/// Writes a line, or leaves it out if nobody reads. The next line that is written then says how many are missing.
+/// Writes a line, or leaves it out if the pipe is full. The next line that is written then says how many are missing.
 pub(crate) fn write_line(text: &str) {
     let mut left_out = LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner);
     let mut output = io::stderr().lock();
@@ -30,7 +30,7 @@ pub(crate) fn write_line(text: &str) {
     }
     let missing = match *left_out {
         0 => String::new(),
-        count => format!("({count} lines were left out: nothing read them)\n"),
+        count => format!("({count} lines were left out: their reader was too slow)\n"),
     };
     *left_out = 0;
     for piece in format!("{missing}{text}\n").as_bytes().chunks(AT_ONCE_BYTES) {
