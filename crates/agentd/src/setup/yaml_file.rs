@@ -42,7 +42,7 @@ fn unreadable(why: String) -> SetupError {
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>, SetupError> {
-    if text.lines().all(|line| is_blank(line)) {
+    if text.lines().all(is_blank) {
         return Ok(Map::new());
     }
     match serde_yaml::from_str(text) {
