@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use nosecrets_rules::{Rule, RuleValidate};
@@ -41,12 +41,19 @@ pub struct Detector {
 #[derive(Debug)]
 struct CompiledRule {
     kind: Arc<str>,
-    pattern: Regex,
+    pattern: Pattern,
     group: usize,
     validation: Validation,
-    allowed: Vec<Regex>,
+    allowed: Vec<Pattern>,
     allowed_values: Vec<String>,
     is_shapeless: bool,
+}
+
+/// A pattern of the library. Compiling all of them takes longer than starting the program, and a text has keywords of few.
+#[derive(Debug)]
+struct Pattern {
+    text: String,
+    compiled: OnceLock<Regex>,
 }
 
 /// The bounds of a rule's value.
@@ -135,18 +142,13 @@ impl Detector {
 
 impl CompiledRule {
     fn of(rule: &Rule) -> CompiledRule {
-        let compile = |pattern: &str| {
-            RegexBuilder::new(pattern).unicode(true).build().unwrap_or_else(|error| {
-                panic!("rule {}: {error}", rule.id);
-            })
-        };
         let allow = rule.allow.as_ref();
         CompiledRule {
             kind: rule.id.as_str().into(),
-            pattern: compile(&rule.pattern),
+            pattern: Pattern::of(&rule.pattern),
             group: rule.capture,
             validation: rule.validate.as_ref().map(Validation::of).unwrap_or_default(),
-            allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|pattern| compile(pattern)).collect(),
+            allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|text| Pattern::of(text)).collect(),
             allowed_values: allow.map(|allow| allow.values.clone()).unwrap_or_default(),
             is_shapeless: SHAPELESS.contains(&rule.id.as_str()),
         }
@@ -154,7 +156,7 @@ impl CompiledRule {
 
     /// Finds the values of a line, which begins at `offset` of the text.
     fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) {
-        for captures in self.pattern.captures_iter(line) {
+        for captures in self.pattern.get().captures_iter(line) {
             let Some(value) = captures.get(self.group) else { continue };
             // A rule that allows any character but a quote would otherwise take the end of the line along.
             let text = value.as_str().trim_end_matches(['\n', '\r']);
@@ -169,8 +171,22 @@ impl CompiledRule {
     fn accepts(&self, value: &str) -> bool {
         self.validation.accepts(value)
             && !self.allowed_values.iter().any(|allowed| allowed == value)
-            && !self.allowed.iter().any(|allowed| allowed.is_match(value))
+            && !self.allowed.iter().any(|allowed| allowed.get().is_match(value))
             && (!self.is_shapeless || !is_identifier(value))
+    }
+}
+
+impl Pattern {
+    fn of(text: &str) -> Pattern {
+        Pattern { text: text.to_owned(), compiled: OnceLock::new() }
+    }
+
+    fn get(&self) -> &Regex {
+        self.compiled.get_or_init(|| {
+            let built = RegexBuilder::new(&self.text).unicode(true).build();
+            // A test compiles all of them.
+            built.unwrap_or_else(|error| panic!("a rule of the library: {error}"))
+        })
     }
 }
 
@@ -226,4 +242,18 @@ pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Detector;
+
+    #[test]
+    fn every_pattern_of_the_library_compiles() {
+        let rules = &Detector::usual().rules;
+        assert!(rules.len() > 50);
+        for pattern in rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern])) {
+            assert_eq!(pattern.get().as_str(), pattern.text);
+        }
+    }
 }

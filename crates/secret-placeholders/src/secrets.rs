@@ -14,7 +14,6 @@ use crate::store::{PlaceholderStore, StoreError};
 ///
 /// Can be shared between threads; several processes may share the store.
 pub struct Secrets {
-    detector: &'static Detector,
     store: Box<dyn PlaceholderStore>,
     map: Mutex<SecretMap>,
 }
@@ -62,7 +61,7 @@ impl Secrets {
         {
             return Err("the map of placeholders is damaged, or of a newer version".into());
         }
-        Ok(Secrets { detector: Detector::usual(), store: Box::new(store), map: Mutex::new(map) })
+        Ok(Secrets { store: Box::new(store), map: Mutex::new(map) })
     }
 
     /// Replaces the secrets of a text of the user by placeholders, and texts that look like placeholders, too, so that
@@ -186,7 +185,7 @@ impl Secrets {
     }
 
     fn spans(&self, text: &str, source: Source) -> Vec<Span> {
-        let mut spans = self.detector.find(text);
+        let mut spans = Detector::usual().find(text);
         if let Some(finder) = self.lock().finder() {
             spans.extend(finder.automaton.find_iter(text).map(|occurrence| {
                 let kind = finder.kinds[occurrence.pattern().as_usize()].clone();
