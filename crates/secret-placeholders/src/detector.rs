@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn every_pattern_of_the_library_compiles() {
         let rules = &Detector::usual().rules;
-        assert!(rules.len() > 50);
+        assert!(rules.len() > 20, "{}", rules.len());
         for pattern in rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern])) {
             assert_eq!(pattern.get().as_str(), pattern.text);
         }
