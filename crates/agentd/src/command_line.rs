@@ -80,10 +80,12 @@ fn settled(
         _ => ConfigFile::read(&cli.common, definition)
             .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?,
     };
-    let (settled, lowered) = config.settle(definition.clone(), &command, &given);
-    // Parsed once more instead of patched, so that clap's own precedence decides over the new defaults.
-    let (_, mut cli) = parse(&settled, arguments);
-    set_workspace(&mut cli.common);
+    let (settled, lowered) = config.settle(definition, &command, &given);
+    if let Some(settled) = settled {
+        // Parsed once more instead of patched, so that clap's own precedence decides over the new defaults.
+        (_, cli) = parse(&settled, arguments);
+        set_workspace(&mut cli.common);
+    }
     cli.common.workspace_above = workspace_above;
     cli.common.command = command;
     cli.common.given = long_names;
@@ -93,10 +95,16 @@ fn settled(
 }
 
 fn parse(definition: &Definition, arguments: &[OsString]) -> (ArgMatches, Cli) {
-    let matches = definition.clone().try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    let matches = definition.clone().try_get_matches_from(arguments);
+    let matches = matches.unwrap_or_else(|error| explained(definition, arguments).unwrap_or(error).exit());
     let cli = Cli::from_arg_matches(&matches);
     let cli = cli.unwrap_or_else(|error| error.format(&mut definition.clone()).exit());
     (matches, cli)
+}
+
+/// Returns the help, or the fault of the arguments, as it is shown: without the options that a command does not obey.
+fn explained(definition: &Definition, arguments: &[OsString]) -> Option<clap::Error> {
+    obeyed_options::hide_others(definition.clone()).try_get_matches_from(arguments).err()
 }
 
 /// The words of the command.

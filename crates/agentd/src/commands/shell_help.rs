@@ -5,19 +5,19 @@ use std::io::{self, Write};
 use clap_complete::Shell;
 
 use crate::command_line::similar_command;
-use crate::config::definition;
+use crate::config::shown_definition;
 use crate::exit::{Exit, Failure, MEANINGS, Outcome};
 
 /// Prints a script that completes the command line in a shell.
 pub(crate) fn completions(shell: Shell) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut definition(), "agentd", &mut script);
+    clap_complete::generate(shell, &mut shown_definition(), "agentd", &mut script);
     print(&script)
 }
 
 /// Prints the manual page of the program, or of one of its commands.
 pub(crate) fn manual(words: &[String]) -> Outcome {
-    let mut root = definition();
+    let mut root = shown_definition();
     root.build();
     let mut command = &root;
     for word in words {

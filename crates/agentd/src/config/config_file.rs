@@ -125,6 +125,9 @@ impl ConfigFile {
         command: &str,
         given: &BTreeSet<Id>,
     ) -> Vec<(&'a Setting, Id, bool)> {
+        if self.settings.is_empty() {
+            return Vec::new();
+        }
         let mut built = definition.clone();
         built.build();
         let Some(leaf) = command_at(&built, command) else { return Vec::new() };
@@ -140,29 +143,33 @@ impl ConfigFile {
         settings.map(|(setting, arg)| (setting, arg.get_id().clone(), arg.is_global_set())).collect()
     }
 
-    /// Replaces a command's built-in defaults with the settings of the file. Returns also the settings that confine
-    /// commands less, as lines.
+    /// Replaces a command's built-in defaults with the settings of the file; `None` if none counts. Returns also the settings that
+    /// confine commands less, as lines.
     pub(crate) fn settle(
         &self,
-        definition: Command,
+        definition: &Command,
         command: &str,
         given: &BTreeSet<Id>,
-    ) -> (Command, Vec<String>) {
-        let settings = self.settings_for(&definition, command, given);
+    ) -> (Option<Command>, Vec<String>) {
+        let settings = self.settings_for(definition, command, given);
+        if settings.is_empty() {
+            return (None, Vec::new());
+        }
         let lowering = settings.iter().map(|(setting, ..)| *setting);
         let lowering = lowering.filter(|setting| setting.lowers_protection() && setting.is_about(command));
         let file = self.path.as_deref().unwrap_or(Path::new(NO_FILE)).display();
         let lowered = lowering
             .map(|setting| format!("{} by {file}, line {}", setting.assignment(), setting.line_number));
         let lowered = lowered.collect();
-        let settled = settings.into_iter().fold(definition, |definition, (setting, id, is_global)| {
-            // A global option is defined at the top, from where clap hands it down.
-            let defined_at = if is_global { "" } else { command };
-            change_at(definition, defined_at, &|command| {
-                command.mut_arg(id.as_str(), |arg| arg.default_values(setting.values.clone()))
-            })
-        });
-        (settled, lowered)
+        let settled =
+            settings.into_iter().fold(definition.clone(), |definition, (setting, id, is_global)| {
+                // A global option is defined at the top, from where clap hands it down.
+                let defined_at = if is_global { "" } else { command };
+                change_at(definition, defined_at, &|command| {
+                    command.mut_arg(id.as_str(), |arg| arg.default_values(setting.values.clone()))
+                })
+            });
+        (Some(settled), lowered)
     }
 }
 

@@ -143,13 +143,17 @@ pub(super) fn option_of<'a>(command: &'a Command, long: &str) -> Option<&'a Arg>
     command.get_arguments().find(|arg| arg.get_long() == Some(long))
 }
 
-/// The command line. A flag that a file may set can also be unset, `--quiet=off` for instance.
+/// The command line as it is read. A flag that a file may set can also be unset, `--quiet=off` for instance.
 pub(crate) fn definition() -> Command {
     let entries = TABLES.iter().flat_map(|table| table.commands.iter().map(move |command| (table, *command)));
-    let definition = entries.fold(Cli::command(), |definition, (table, words)| {
+    entries.fold(Cli::command(), |definition, (table, words)| {
         change_at(definition, words, &|command| with_switches(command, table.options))
-    });
-    obeyed_options::hide_others(definition)
+    })
+}
+
+/// The command line as it is shown to people. To make it takes as long as to read the arguments.
+pub(crate) fn shown_definition() -> Command {
+    obeyed_options::hide_others(definition())
 }
 
 /// Changes a command, found by its words, within a definition.
