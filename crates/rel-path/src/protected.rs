@@ -1,6 +1,7 @@
 //! Names that no file tool changes, and names of which every change is reported to the user.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::obeyed_names::OBEYED_NAMES;
 use crate::path::RelPath;
@@ -48,6 +49,19 @@ impl ProtectedNames {
     /// Returns the empty list, for folders that no message can name: nothing is protected.
     pub const fn none() -> ProtectedNames {
         ProtectedNames { names: Vec::new(), by_first: BTreeMap::new(), patterns: Vec::new() }
+    }
+
+    fn of_table() -> ProtectedNames {
+        let mut list = ProtectedNames::none();
+        for (patterns, rule, reason) in OBEYED_NAMES {
+            for pattern in *patterns {
+                let folded = fold_path(pattern.as_bytes());
+                let (pattern, reason) = ((*pattern).to_owned(), (*reason).to_owned());
+                list.names.push(ProtectedName { folded, pattern, rule: *rule, reason });
+            }
+        }
+        list.sort_out();
+        list
     }
 
     /// Adds one entry to the first list; an entry without any name is ignored.
@@ -164,16 +178,8 @@ impl ProtectedNames {
 /// never changed, changes of the others are reported.
 impl Default for ProtectedNames {
     fn default() -> ProtectedNames {
-        let mut list = ProtectedNames::none();
-        for (patterns, rule, reason) in OBEYED_NAMES {
-            for pattern in *patterns {
-                let folded = fold_path(pattern.as_bytes());
-                let (pattern, reason) = ((*pattern).to_owned(), (*reason).to_owned());
-                list.names.push(ProtectedName { folded, pattern, rule: *rule, reason });
-            }
-        }
-        list.sort_out();
-        list
+        static TABLE: LazyLock<ProtectedNames> = LazyLock::new(ProtectedNames::of_table);
+        TABLE.clone()
     }
 }
 

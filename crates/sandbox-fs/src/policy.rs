@@ -24,7 +24,15 @@ impl FsPolicy {
     /// Returns the policy for a folder that belongs to the program and that no message can name: no protected
     /// names, no links followed.
     pub fn private() -> FsPolicy {
-        FsPolicy { protected: ProtectedNames::none(), links: LinkRule::Refuse, ..FsPolicy::default() }
+        // Not from the default: its list of names is long, and roots of this kind are opened before anything else.
+        FsPolicy {
+            protected: ProtectedNames::none(),
+            hard_links: HardLinks::default(),
+            links: LinkRule::Refuse,
+            new_names: NewNames::default(),
+            write_bits: WriteBits::default(),
+            read_only: false,
+        }
     }
 
     /// Returns the policy with another list of protected names.
