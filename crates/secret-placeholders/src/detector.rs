@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use nosecrets_rules::{Rule, RuleValidate};
 use regex::{Regex, RegexBuilder};
 
+use crate::keyword_lines::KeywordLines;
 use crate::private_key;
 
 /// The rule that names only the first line of a key; [`private_key`] finds what follows it.
@@ -33,6 +34,8 @@ pub struct Span {
 #[derive(Debug)]
 pub struct Detector {
     keywords: AhoCorasick,
+    /// The lines with keywords, found faster; `None` where the processor has no instructions for it.
+    keyword_lines: Option<KeywordLines>,
     /// The rules of each keyword, as bits.
     of_keyword: Vec<u128>,
     rules: Vec<CompiledRule>,
@@ -90,12 +93,18 @@ impl Detector {
                 of_keyword[index] |= 1 << bit;
             }
         }
+        let keyword_lines = KeywordLines::of(&keywords);
         let keywords = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .build(&keywords)
             .expect("keywords are few and short");
-        Detector { keywords, of_keyword, rules: rules.into_iter().map(CompiledRule::of).collect() }
+        Detector {
+            keywords,
+            keyword_lines,
+            of_keyword,
+            rules: rules.into_iter().map(CompiledRule::of).collect(),
+        }
     }
 
     /// Returns the secrets of a text, in order and apart from each other.
@@ -108,34 +117,40 @@ impl Detector {
     }
 
     fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
-        let bytes = text.as_bytes();
+        let Some(keyword_lines) = &self.keyword_lines else { return self.find_in_all(text, 0, hits) };
+        for line in keyword_lines.of_text(text) {
+            self.find_in_all(&text[line.clone()], line.start, hits);
+        }
+    }
+
+    /// Finds the values in lines that begin at `offset` of the text.
+    fn find_in_all(&self, lines: &str, offset: usize, hits: &mut Vec<Span>) {
+        let bytes = lines.as_bytes();
         let mut line = 0..0;
         let mut rules = 0_u128;
-        for keyword in self.keywords.find_overlapping_iter(text) {
+        for keyword in self.keywords.find_overlapping_iter(lines) {
             if keyword.end() > line.end {
-                self.find_in_line(text, &line, rules, hits);
+                self.find_in_line(&lines[line.clone()], offset + line.start, rules, hits);
                 let start = keyword.start();
                 let begin = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |at| at + 1);
-                let end = memchr::memchr(b'\n', &bytes[start..]).map_or(text.len(), |at| start + at + 1);
+                let end = memchr::memchr(b'\n', &bytes[start..]).map_or(lines.len(), |at| start + at + 1);
                 (line, rules) = (begin..end, 0);
             }
             rules |= self.of_keyword[keyword.pattern().as_usize()];
         }
-        self.find_in_line(text, &line, rules, hits);
+        self.find_in_line(&lines[line.clone()], offset + line.start, rules, hits);
     }
 
-    fn find_in_line(&self, text: &str, line: &Range<usize>, mut rules: u128, hits: &mut Vec<Span>) {
+    fn find_in_line(&self, line: &str, offset: usize, mut rules: u128, hits: &mut Vec<Span>) {
         if rules == 0 {
             return;
         }
         // Some rules want a blank behind the value: the last line of a text ends like the others.
-        let whole = &text[line.clone()];
-        let whole =
-            if whole.ends_with('\n') { Cow::Borrowed(whole) } else { Cow::Owned(format!("{whole}\n")) };
+        let whole = if line.ends_with('\n') { Cow::Borrowed(line) } else { Cow::Owned(format!("{line}\n")) };
         while rules != 0 {
             let rule = &self.rules[rules.trailing_zeros() as usize];
             rules &= rules - 1;
-            rule.find(&whole, line.start, hits);
+            rule.find(&whole, offset, hits);
         }
     }
 }
@@ -246,6 +261,8 @@ pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::Detector;
 
     #[test]
@@ -254,6 +271,39 @@ mod tests {
         assert!(rules.len() > 20, "{}", rules.len());
         for pattern in rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern])) {
             assert_eq!(pattern.get().as_str(), pattern.text);
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn keywords_are_found_by_the_faster_search() {
+        assert!(!std::arch::is_x86_feature_detected!("avx2") || Detector::usual().keyword_lines.is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn looking_at_lines_with_keywords_alone_misses_nothing(
+            pieces in prop::collection::vec(
+                prop_oneof![
+                    Just("\n".to_owned()),
+                    Just("key".to_owned()),
+                    Just("API_KEY=".to_owned()),
+                    Just("Password: \"".to_owned()),
+                    Just("ghp_".to_owned()),
+                    Just("AKIA".to_owned()),
+                    Just("sk_live_".to_owned()),
+                    "[A-Za-z0-9+/=_-]{1,40}",
+                    "[ -~]{0,30}",
+                    "\\PC{0,5}",
+                ],
+                0..60,
+            ),
+        ) {
+            let text = pieces.concat();
+            let (mut by_lines, mut in_all) = (Vec::new(), Vec::new());
+            Detector::usual().find_by_rules(&text, &mut by_lines);
+            Detector::usual().find_in_all(&text, 0, &mut in_all);
+            prop_assert_eq!(by_lines, in_all);
         }
     }
 }

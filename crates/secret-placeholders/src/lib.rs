@@ -3,6 +3,7 @@
 mod detector;
 mod index;
 mod json;
+mod keyword_lines;
 mod map;
 mod marker;
 mod private_key;

@@ -56,7 +56,8 @@ fn is_base64(byte: u8) -> bool {
 /// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `\n`.
 fn body_of_line(line: &str) -> Option<Range<usize>> {
     let is_around = |character: char| !u8::try_from(character).is_ok_and(is_base64);
-    let comment = line.find("// ").filter(|at| line[..*at].trim().is_empty()).map_or(0, |at| at + 3);
+    let unindented = line.trim_start();
+    let comment = if unindented.starts_with("// ") { line.len() - unindented.len() + 3 } else { 0 };
     let start = line.len() - line[comment..].trim_start_matches(is_around).len();
     let mut end = line.trim_end_matches(is_around).len();
     if line[..end].ends_with("\\n") {
