@@ -46,7 +46,7 @@ impl KeywordLines {
             let bytes = lower.as_bytes();
             for (next, searcher) in next.iter_mut().zip(&self.searchers) {
                 if is_first || next.is_some_and(|at| at < end) {
-                    *next = searcher.find_in(bytes, (end..bytes.len()).into()).map(|found| found.start());
+                    *next = searcher.find_in(bytes, (end..bytes.len()).into()).map(|keyword| keyword.start());
                 }
             }
             is_first = false;
