@@ -111,13 +111,16 @@ impl SharedWorkspace {
         }
     }
 
-    /// Waits until the commands of clients have ended, then releases the state folder. A client becomes the owner.
+    /// Waits until the tasks and the commands of clients have ended, then releases the state folder. A client becomes the owner.
     ///
-    /// Once `end_requested` is set, the wait is short: the commands that are left end with this process.
+    /// Once `end_requested` is set, the wait is short: tasks are cancelled, and the commands that are left end with this
+    /// process.
     pub fn leave(&self, end_requested: &CancelFlag) {
         let mut access = self.lock();
         if let Access::Owner(opened) = &*access {
             let began = Instant::now();
+            // Before the door closes: while tasks run, this process is an owner like any other.
+            opened.tasks().wait_until_idle(&|| end_requested.is_cancelled());
             let is_hurried = || end_requested.is_cancelled() && began.elapsed() > HURRY;
             opened.door.wait_for_commands(&is_hurried);
         }
