@@ -15,6 +15,7 @@ mod server;
 mod sessions;
 mod short_listing;
 mod stdio;
+mod tasks;
 mod text;
 mod tool_list;
 
@@ -27,3 +28,4 @@ pub use recent_outputs::RecentOutputs;
 pub use server::{McpConfig, McpServer, ServerName};
 pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
 pub use stdio::serve_stdio;
+pub use tasks::{CommandTasks, TaskProgress, TaskView, rename_older};

@@ -48,6 +48,6 @@ pub use review::calls::{
 };
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
 pub use secret_use::{SecretMapFile, SecretRules, SecretUse};
+pub use state::{LocalSessions, Opened, ReadingEngine, ReadingFolder, STATE_FOLDER, WorkspacePaths};
 pub use tasks::calls::{CancelTask, ListTasks, ShowTask, StartTask};
 pub use tasks::{TaskId, TaskIdError, TaskRecord, TaskState};
-pub use state::{LocalSessions, Opened, ReadingEngine, ReadingFolder, STATE_FOLDER, WorkspacePaths};

@@ -22,6 +22,7 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::served_history::ServedHistory;
+use crate::served_tasks::ServedTasks;
 use crate::views::console::Console;
 
 /// Options of serving MCP clients.
@@ -132,12 +133,19 @@ pub(crate) fn config(
         may_undo,
         rules: rules.clone(),
     };
+    let tasks = ServedTasks {
+        workspace: Arc::clone(workspace),
+        rules: rules.clone(),
+        policy: options.review.review,
+        front_end: "mcp",
+    };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
         page: options.page,
         history: Some(Arc::new(history)),
         code: Some(Arc::<ServedIndex>::clone(code)),
+        tasks: Some(Arc::new(tasks)),
         ..McpConfig::new(SERVER_NAME)
     }
 }

@@ -37,12 +37,11 @@ impl LocalWorkspace {
         let runs = reader.runs(&filter, u32::MAX).map_err(journal_error)?;
         let Some(run) = runs.into_iter().find(|run| run.key == key) else { return Ok(None) };
         let steps = reader.steps(run.number).map_err(journal_error)?;
-        let step = steps.into_iter().find(|step| step.index == origin.step && step.kind == StepKind::ShellCommand);
+        let step =
+            steps.into_iter().find(|step| step.index == origin.step && step.kind == StepKind::ShellCommand);
         let Some(step) = step else { return Ok(None) };
         match (step.outcome, step.finished_at) {
-            (Some(outcome), Some(at)) => {
-                Ok(Some(RecordedCommand::Ended { at, outcome: decode(&outcome)? }))
-            }
+            (Some(outcome), Some(at)) => Ok(Some(RecordedCommand::Ended { at, outcome: decode(&outcome)? })),
             _ => Ok(Some(RecordedCommand::Started)),
         }
     }

@@ -127,6 +127,20 @@ impl SharedWorkspace {
         *access = Access::None;
     }
 
+    /// Returns a command with this process's own timeout: the owner may have been started with another one.
+    ///
+    /// # Errors
+    ///
+    /// [`WapError`] if this process may change nothing.
+    pub fn as_run_here(&self, mut command: ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+        self.may_change()?;
+        // A process without a text to wait for is only glanced at.
+        if command.background.is_none() || command.ready.is_some() {
+            command.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
+        }
+        Ok(command)
+    }
+
     /// Reverts changes.
     ///
     /// # Errors
@@ -468,12 +482,7 @@ impl Workspace for SharedWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        self.may_change()?;
-        let mut request = request.clone();
-        // The owner may have been started with another timeout. A process without a text to wait for is only glanced at.
-        if request.background.is_none() || request.ready.is_some() {
-            request.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
-        }
+        let request = self.as_run_here(request.clone())?;
         let time =
             Duration::from_millis(request.timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(0));
         let limit = CallLimit::OnceStarted(time);

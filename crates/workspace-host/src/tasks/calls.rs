@@ -45,14 +45,15 @@ impl SessionCall for StartTask {
         _: &mut dyn ExecutionObserver,
     ) -> Result<TaskRecord, SessionRefusal> {
         if self.command.background.is_some() {
-            let message = "a command that is left running in the background cannot be a task: leave out one of the two";
+            let message =
+                "a command that is left running in the background cannot be a task: leave out one of the two";
             return Err(Failure::new(Exit::Usage, message).into());
         }
         let tasks = sessions.tasks();
         tasks.start(sessions, self, call)?;
-        tasks.task(sessions, &self.id)?.ok_or_else(|| {
-            Failure::new(Exit::Failed, "too many newer tasks were begun meanwhile").into()
-        })
+        tasks
+            .task(sessions, &self.id)?
+            .ok_or_else(|| Failure::new(Exit::Failed, "too many newer tasks were begun meanwhile").into())
     }
 }
 

@@ -106,10 +106,7 @@ fn reviewed(
     let answers: Vec<CallAnswer> = serde_json::from_value(decision.answers).unwrap_or_default();
     let outcome = match answers.into_iter().next() {
         Some(CallAnswer::Command(outcome)) => with_review(outcome, &decision.review),
-        _ => Err(WapError::new(
-            Reason::OutcomeUnknown,
-            "the review is over, and its outcome cannot be read",
-        )),
+        _ => Err(WapError::new(Reason::OutcomeUnknown, "the review is over, and its outcome cannot be read")),
     };
     Ok(document.in_state(TaskState::Ended { outcome }, document.created_ms))
 }

@@ -61,7 +61,8 @@ impl Tasks {
                 return Ok(());
             }
             if running.len() >= MOST_RUNNING {
-                let message = format!("{MOST_RUNNING} tasks run or wait already: wait for one, or cancel one");
+                let message =
+                    format!("{MOST_RUNNING} tasks run or wait already: wait for one, or cancel one");
                 return Err(Failure::new(Exit::Failed, message).into());
             }
             running.insert(document.id.clone(), cancel.clone());
