@@ -14,5 +14,6 @@ mod server;
 mod session;
 mod shell_help;
 mod state;
+mod tasks;
 #[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
 mod tricks;
