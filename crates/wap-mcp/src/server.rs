@@ -22,8 +22,8 @@ use wap_core::{
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
 use crate::tasks::TaskDesk;
 use crate::{
-    CodeIndexSource, CommandTasks, LogPage, PageLimit, RecentOutputs, WorkspaceHistory, answer, code_tools,
-    page, progress, text, tool_list,
+    CodeIndexSource, CommandTasks, LogPage, PageLimit, Questions, RecentOutputs, WorkspaceHistory, answer,
+    code_tools, page, progress, text, tool_list,
 };
 use wap_calls::Client;
 
@@ -50,6 +50,8 @@ pub struct McpConfig {
     pub code: Option<Arc<dyn CodeIndexSource>>,
     /// The tasks for commands that outlive their client; without them every call is answered when its command has ended.
     pub tasks: Option<Arc<dyn CommandTasks>>,
+    /// The questions to the person at the client; without them only other front ends review.
+    pub questions: Option<Arc<Questions>>,
 }
 
 /// The name and version of a server, as its clients show them.
@@ -75,6 +77,7 @@ impl McpConfig {
             history: None,
             code: None,
             tasks: None,
+            questions: None,
         }
     }
 }
@@ -88,8 +91,8 @@ impl std::fmt::Debug for McpConfig {
 /// The server of one client.
 #[derive(Clone)]
 pub struct McpServer {
-    config: Arc<McpConfig>,
-    client: Arc<Client>,
+    pub(crate) config: Arc<McpConfig>,
+    pub(crate) client: Arc<Client>,
     outputs: Arc<RecentOutputs>,
     tools: Arc<[McpTool]>,
     tasks: Option<TaskDesk>,
@@ -119,7 +122,7 @@ impl McpServer {
         self.tasks.is_some()
     }
 
-    async fn call(
+    pub(crate) async fn call(
         &self,
         name: &str,
         arguments: Value,
@@ -290,7 +293,7 @@ impl McpServer {
         }
     }
 
-    fn failure(&self, error: &WapError) -> CallToolResult {
+    pub(crate) fn failure(&self, error: &WapError) -> CallToolResult {
         answer::failure(&self.config, &self.outputs, error)
     }
 }
@@ -351,6 +354,9 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some((questions, asked)) = self.asks_about(&request, &context) {
+            return self.call_with_questions(&questions, &asked, request, &context).await;
+        }
         if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
             return tasks.call(request, &context).await;
         }
