@@ -1,6 +1,6 @@
 //! Commands as tasks over MCP, in both eras.
 
-mod client;
+pub(crate) mod client;
 mod http;
 mod newer;
 mod older;

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions};
 use wap_calls::Client;
-use wap_core::Request;
+use wap_core::{Reason, Request};
 
 use super::form::{form, verdict};
 use super::open::Questions;
@@ -23,18 +23,22 @@ impl Questions {
         peer: &Peer<RoleServer>,
         request: &Request,
     ) {
-        let question = self.find(client, request).await;
-        let asked = ServerRequest::ElicitRequest(ElicitRequest::new(form(&question)));
-        let sent = peer.send_request_with_option(asked, PeerRequestOptions::no_options()).await;
-        let Ok(handle) = sent else { return };
-        let mut withdrawn = Withdrawn { peer: peer.clone(), id: Some(handle.id.clone()) };
-        let answer = handle.await_response().await;
-        withdrawn.id = None;
-        if let Ok(ClientResult::ElicitResult(answer)) = answer
-            && let Some(verdict) = verdict(&answer)
-        {
-            // A refusal means that it has changed, or that another verdict came first: the call says what came of it.
-            let _ = self.decide(client, question, verdict).await;
+        loop {
+            let question = self.find(client, request).await;
+            let asked = ServerRequest::ElicitRequest(ElicitRequest::new(form(&question)));
+            let sent = peer.send_request_with_option(asked, PeerRequestOptions::no_options()).await;
+            let Ok(handle) = sent else { return };
+            let mut withdrawn = Withdrawn { peer: peer.clone(), id: Some(handle.id.clone()) };
+            let answer = handle.await_response().await;
+            withdrawn.id = None;
+            let Ok(ClientResult::ElicitResult(answer)) = answer else { return };
+            let Some(verdict) = verdict(&answer) else { return };
+            match self.decide(client, question, verdict).await {
+                // What was asked has changed since: what it is now is asked anew.
+                Err(error) if error.reason() == Reason::Conflict => {}
+                // Also where another verdict came first: the call says what came of it.
+                _ => return,
+            }
         }
     }
 }
