@@ -37,11 +37,11 @@ impl ReviewQuestions for ServedQuestions {
         let all = self.request(&ListProposals, call)?;
         let own = all.iter().rev().filter(|one| one.is_pending && one.conversation == conversation.0);
         for summary in own {
-            let shown = self.request(&ShowProposal(summary.id), call)?;
+            let review = self.request(&ShowProposal(summary.id), call)?;
             // Somebody has begun to choose in another window, and what a question shows would not be what they chose.
-            let is_chosen_from = !shown.draft.selection.0.is_empty();
-            if shown.proposal.is_pending() && !is_chosen_from && self.is_about(&shown, request) {
-                return Ok(Some(self.asked(&shown)));
+            let is_chosen_from = !review.draft.selection.0.is_empty();
+            if review.proposal.is_pending() && !is_chosen_from && self.is_about(&review, request) {
+                return Ok(Some(self.question_of(&review)));
             }
         }
         Ok(None)
@@ -49,20 +49,20 @@ impl ReviewQuestions for ServedQuestions {
 
     fn decide(&self, call: &Call<'_>, question: &Question, verdict: &Verdict) -> Result<(), WapError> {
         let id = ProposalId(question.proposal);
-        let shown = self.request(&ShowProposal(id), call)?;
-        if !shown.proposal.is_pending() {
+        let review = self.request(&ShowProposal(id), call)?;
+        if !review.proposal.is_pending() {
             let text = format!("proposal {id} was decided before this answer came");
             return Err(WapError::new(Reason::LeftOut, text));
         }
-        if digest(&shown) != question.digest || shown.proposal.conversation != question.conversation.0 {
+        if digest(&review) != question.digest || review.proposal.conversation != question.conversation.0 {
             let text = format!("proposal {id} has changed since it was asked about; nothing was done");
             return Err(WapError::new(Reason::Conflict, text));
         }
-        let mut draft = shown.draft;
+        let mut draft = review.draft;
         let sends_back = match verdict {
             Verdict::CarryOut => {
                 let is_command = |effect: &StepEffect| matches!(effect, StepEffect::Command(_));
-                if shown.proposal.steps.iter().any(|step| is_command(&step.effect)) {
+                if review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
                     // What lands is what was tried, and commands are tried first.
                     self.request(&TryProposal { id, selection: draft.selection.clone() }, call)?;
                 }
@@ -93,20 +93,20 @@ impl ServedQuestions {
         }
     }
 
-    fn asked(&self, shown: &ShownProposal) -> Question {
-        let text = text::of(&shown.proposal);
+    fn question_of(&self, review: &ShownProposal) -> Question {
+        let text = text::of(&review.proposal);
         Question {
-            proposal: shown.proposal.id.0,
-            conversation: ConversationId(shown.proposal.conversation.clone()),
-            digest: digest(shown),
+            proposal: review.proposal.id.0,
+            conversation: ConversationId(review.proposal.conversation.clone()),
+            digest: digest(review),
             // Files as they are on the disk are quoted.
             text: self.rules.mask_file_text(&text),
         }
     }
 
     /// Reports whether a proposal is the one that a request has made.
-    fn is_about(&self, shown: &ShownProposal, request: &Request) -> bool {
-        let Content::Calls { calls, .. } = &shown.proposal.content else { return false };
+    fn is_about(&self, review: &ShownProposal, request: &Request) -> bool {
+        let Content::Calls { calls, .. } = &review.proposal.content else { return false };
         match (calls.as_slice(), request) {
             ([ProposedCall::Command(proposed)], Request::ExecuteCommand(command)) => {
                 let restored = self.rules.over(Arc::clone(&self.workspace)).restored_command(command);
@@ -128,8 +128,8 @@ impl ServedQuestions {
 
 /// Returns the digest of everything that an answer decides about: what would be carried out, what it would change, and the
 /// draft as it is.
-fn digest(shown: &ShownProposal) -> String {
-    let asked = (&shown.proposal.id, &shown.proposal.content, &shown.proposal.steps, &shown.draft);
-    let bytes = serde_json::to_vec(&asked).expect("proposals have string keys");
+fn digest(review: &ShownProposal) -> String {
+    let decided = (&review.proposal.id, &review.proposal.content, &review.proposal.steps, &review.draft);
+    let bytes = serde_json::to_vec(&decided).expect("proposals have string keys");
     ContentHash::of(&bytes).to_string()
 }

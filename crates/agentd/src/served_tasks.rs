@@ -87,7 +87,7 @@ impl ServedTasks {
             }
             TaskState::Ended { outcome } => {
                 let rules = self.rules.over(Arc::clone(&self.workspace));
-                TaskProgress::Ended(rules.masked_outcome(call, outcome))
+                TaskProgress::Ended(Box::new(rules.masked_outcome(call, *outcome)))
             }
         };
         let time = |ms| std::time::UNIX_EPOCH + Duration::from_millis(ms);

@@ -354,8 +354,8 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some((questions, asked)) = self.asks_about(&request, &context) {
-            return self.call_with_questions(&questions, &asked, request, &context).await;
+        if let Some((questions, subject)) = self.asks_about(&request, &context) {
+            return self.call_with_questions(&questions, &subject, request, &context).await;
         }
         if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
             return tasks.call(request, &context).await;

@@ -67,7 +67,7 @@ impl SessionRoom {
 }
 
 impl BoundedSessions {
-    /// Returns sessions whose clients are told, or not, that commands can be tasks.
+    /// Returns sessions; `offers_tasks` says whether their clients learn that commands can be tasks.
     #[must_use]
     pub fn offering_tasks(offers_tasks: bool) -> BoundedSessions {
         BoundedSessions { offers_tasks, ..BoundedSessions::default() }

@@ -14,18 +14,18 @@ const MOST_CHARACTERS: usize = 400;
 /// Returns the question about a proposal, for a person.
 pub(super) fn of(proposal: &Proposal) -> String {
     let id = proposal.id;
-    let mut shown = String::new();
+    let mut body = String::new();
     for step in &proposal.steps {
         match &step.effect {
-            StepEffect::Command(command) => write_command(&mut shown, command),
-            StepEffect::File(file) => write_file(&mut shown, &step.title, file),
+            StepEffect::Command(command) => write_command(&mut body, command),
+            StepEffect::File(file) => write_file(&mut body, &step.title, file),
         }
         if let Some(problem) = &step.problem {
-            let _ = writeln!(shown, "! {problem}");
+            let _ = writeln!(body, "! {problem}");
         }
     }
-    let shown = visible_text(&shown);
-    let lines: Vec<&str> = shown.lines().collect();
+    let body = visible_text(&body);
+    let lines: Vec<&str> = body.lines().collect();
     let mut text = format!("May this be carried out? (proposal {id})\n");
     for line in lines.iter().take(MOST_LINES) {
         text.extend(line.chars().take(MOST_CHARACTERS).map(plain));

@@ -10,18 +10,20 @@ use crate::errors::journal_error;
 use crate::runs::journal_key;
 use crate::step_record::decode;
 
-/// The record of a command in the journal.
+/// The record of a command that was started.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RecordedCommand {
-    /// It was started, and no end is recorded: it runs, or the process that ran it was killed.
-    Started,
-    /// It has ended.
-    Ended {
-        /// The time at which the end was recorded.
-        at: SystemTime,
-        /// The answer to the call.
-        outcome: Result<ExecuteCommandResponse, WapError>,
-    },
+pub struct RecordedCommand {
+    /// Its end; `None` if none is recorded: it runs, or the process that ran it was killed.
+    pub end: Option<CommandEnd>,
+}
+
+/// The recorded end of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandEnd {
+    /// The time at which it was recorded.
+    pub at: SystemTime,
+    /// The answer to the call.
+    pub outcome: Result<ExecuteCommandResponse, WapError>,
 }
 
 impl LocalWorkspace {
@@ -40,9 +42,10 @@ impl LocalWorkspace {
         let step =
             steps.into_iter().find(|step| step.index == origin.step && step.kind == StepKind::ShellCommand);
         let Some(step) = step else { return Ok(None) };
-        match (step.outcome, step.finished_at) {
-            (Some(outcome), Some(at)) => Ok(Some(RecordedCommand::Ended { at, outcome: decode(&outcome)? })),
-            _ => Ok(Some(RecordedCommand::Started)),
-        }
+        let end = match (step.outcome, step.finished_at) {
+            (Some(outcome), Some(at)) => Some(CommandEnd { at, outcome: decode(&outcome)? }),
+            _ => None,
+        };
+        Ok(Some(RecordedCommand { end }))
     }
 }

@@ -29,7 +29,7 @@ impl McpServer {
     pub(crate) async fn call_with_questions(
         &self,
         questions: &Questions,
-        asked: &Request,
+        subject: &Request,
         params: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
@@ -40,7 +40,7 @@ impl McpServer {
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
         let mut server = self.clone();
         if is_newer {
-            match questions.answered(&self.client, &params, asked).await {
+            match questions.answered(&self.client, &params, subject).await {
                 Answered::Nothing => {}
                 Answered::Undecided(error) => return Ok(self.failure(&error).into()),
                 Answered::Decided(question) => {
@@ -56,13 +56,13 @@ impl McpServer {
                 biased;
                 answer = &mut call => answer.map(Into::into),
                 // The call is dropped, and its proposal waits on for the answer.
-                question = questions.required(&self.client, asked) => Ok(question.into()),
+                question = questions.required(&self.client, subject) => Ok(question.into()),
             };
         }
         tokio::select! {
             biased;
             answer = &mut call => return answer.map(Into::into),
-            () = questions.ask_while_waiting(&self.client, &context.peer, asked) => {}
+            () = questions.ask_while_waiting(&self.client, &context.peer, subject) => {}
         }
         call.await.map(Into::into)
     }

@@ -2,7 +2,7 @@
 //!
 //! In 2025-11-25 the server asks by elicitation while the call waits; in 2026-07-28 the call is answered with the question,
 //! and made again with the answer. Either way the question is one more front end of the review: the first verdict counts,
-//! whoever gives it, and an answer is bound to the digest of what was asked.
+//! from whichever front end, and an answer is bound to the digest of what was asked.
 
 mod calls;
 mod form;

@@ -27,9 +27,9 @@ impl Questions {
     /// Returns the question about a call as the answer to it.
     pub(super) async fn required(&self, client: &Arc<Client>, request: &Request) -> InputRequiredResult {
         let question = self.find(client, request).await;
-        let asked = InputRequest::Elicitation(ElicitRequest::new(form(&question)));
+        let elicitation = InputRequest::Elicitation(ElicitRequest::new(form(&question)));
         let handle = self.keep(request, question);
-        InputRequiredResult::new(Some([(KEY.to_owned(), asked)].into()), Some(handle))
+        InputRequiredResult::new(Some([(KEY.to_owned(), elicitation)].into()), Some(handle))
     }
 
     /// Decides as the answer says that a call brings along.

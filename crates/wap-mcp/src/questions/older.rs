@@ -25,8 +25,8 @@ impl Questions {
     ) {
         loop {
             let question = self.find(client, request).await;
-            let asked = ServerRequest::ElicitRequest(ElicitRequest::new(form(&question)));
-            let sent = peer.send_request_with_option(asked, PeerRequestOptions::no_options()).await;
+            let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(&question)));
+            let sent = peer.send_request_with_option(elicitation, PeerRequestOptions::no_options()).await;
             let Ok(handle) = sent else { return };
             let mut withdrawn = Withdrawn { peer: peer.clone(), id: Some(handle.id.clone()) };
             let answer = handle.await_response().await;

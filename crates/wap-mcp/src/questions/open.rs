@@ -62,8 +62,8 @@ impl Questions {
     pub(super) async fn find(&self, client: &Arc<Client>, request: &Request) -> Question {
         loop {
             let (source, request) = (Arc::clone(&self.source), request.clone());
-            let found = ask(client, move |call| source.question(call, &request)).await;
-            if let Ok(Some(question)) = found {
+            let answer = ask(client, move |call| source.question(call, &request)).await;
+            if let Ok(Some(question)) = answer {
                 return question;
             }
             tokio::time::sleep(PAUSE).await;
@@ -112,11 +112,11 @@ async fn ask<T: Send + 'static>(
     call: impl FnOnce(&Call<'_>) -> Result<T, WapError> + Send + 'static,
 ) -> Result<T, WapError> {
     let client = Arc::clone(client);
-    let asked = tokio::task::spawn_blocking(move || {
+    let answer = tokio::task::spawn_blocking(move || {
         let (origin, cancel) = (client.origin(), CancelFlag::new());
         call(&Call { origin: &origin, cancel: &cancel, time_left: None })
     });
-    asked.await.unwrap_or_else(|_| {
+    answer.await.unwrap_or_else(|_| {
         Err(WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
     })
 }

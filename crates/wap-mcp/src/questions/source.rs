@@ -1,4 +1,4 @@
-//! What waits for a review, as the host of the workspace keeps it.
+//! The changes and commands that wait for a review, as the host of the workspace keeps it.
 
 use wap_core::{Call, ConversationId, Request, WapError};
 
@@ -19,7 +19,7 @@ pub trait ReviewQuestions: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`WapError`] if it is not what was asked any more, or if somebody else has decided; nothing is done then.
+    /// [`WapError`] if it is not what was asked any more, or if another front end has decided; nothing is done then.
     fn decide(&self, call: &Call<'_>, question: &Question, verdict: &Verdict) -> Result<(), WapError>;
 }
 

@@ -108,12 +108,12 @@ impl TaskDesk {
         call: impl FnOnce(&dyn CommandTasks, &Call<'_>) -> Result<T, WapError> + Send + 'static,
     ) -> Result<T, WapError> {
         let (client, tasks) = (Arc::clone(&self.client), Arc::clone(&self.tasks));
-        let asked = tokio::task::spawn_blocking(move || {
+        let answer = tokio::task::spawn_blocking(move || {
             let origin = client.origin();
             let cancel = CancelFlag::new();
             call(&*tasks, &Call { origin: &origin, cancel: &cancel, time_left: None })
         });
-        asked.await.unwrap_or_else(|_| {
+        answer.await.unwrap_or_else(|_| {
             Err(WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
         })
     }
@@ -127,13 +127,14 @@ pub(super) fn status_message(task: &TaskView) -> String {
         TaskProgress::AwaitsReview { proposal } => format!(
             "waits for the user's review: `agentd review {proposal}` shows it. The command: {subject}"
         ),
-        TaskProgress::Ended(Ok(response)) => {
-            format!("ended with exit code {}: {subject}", response.exit_code)
-        }
-        TaskProgress::Ended(Err(error)) if error.reason() == Reason::OutcomeUnknown => {
-            format!("UNKNOWN: {}. The command: {subject}", error.message().trim_start_matches("UNKNOWN: "))
-        }
-        TaskProgress::Ended(Err(error)) => format!("{}. The command: {subject}", error.message()),
+        TaskProgress::Ended(outcome) => match &**outcome {
+            Ok(response) => format!("ended with exit code {}: {subject}", response.exit_code),
+            Err(error) if error.reason() == Reason::OutcomeUnknown => {
+                let text = error.message().trim_start_matches("UNKNOWN: ");
+                format!("UNKNOWN: {text}. The command: {subject}")
+            }
+            Err(error) => format!("{}. The command: {subject}", error.message()),
+        },
     }
 }
 

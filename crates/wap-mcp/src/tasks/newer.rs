@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use serde_json::Value;
-use wap_core::{CancelFlag, ExecuteCommand, Reason, Request, Tool, UnknownArguments};
+use wap_core::{CancelFlag, ExecuteCommand, Reason, Request, Tool, UnknownArguments, WapError};
 
 use super::desk::{POLL_MS, TaskDesk, failed, no_such_task, status_message, time};
 use super::source::{TaskProgress, TaskView};
@@ -54,12 +54,12 @@ impl TaskDesk {
         let _guard = self.cancel_unless_answered(&begun.id, &abandoned);
         let ended = self.wait(&begun.id, Some(AT_ONCE), context).await?;
         if context.ct.is_cancelled() {
-            return Ok(self.failure(&wap_core::WapError::new(Reason::Cancelled, "cancelled")).into());
+            return Ok(self.failure(&WapError::new(Reason::Cancelled, "cancelled")).into());
         }
         abandoned.cancel();
         match ended {
             Some(TaskView { progress: TaskProgress::Ended(outcome), .. }) => {
-                Ok(answer::with_note(self.result(outcome), &unknown).into())
+                Ok(answer::with_note(self.result(*outcome), &unknown).into())
             }
             _ => {
                 let task = self.show(&begun.id, Duration::ZERO).await.ok().flatten().unwrap_or(begun);
@@ -86,9 +86,9 @@ impl TaskDesk {
         let message = status_message(&view);
         let payload = match view.progress {
             TaskProgress::Running | TaskProgress::AwaitsReview { .. } => TaskPayload::Working,
-            TaskProgress::Ended(Err(error)) if error.reason() == Reason::Cancelled => TaskPayload::Cancelled,
+            TaskProgress::Ended(outcome) if is_cancelled(&outcome) => TaskPayload::Cancelled,
             TaskProgress::Ended(outcome) => {
-                let result = serde_json::to_value(self.result(outcome));
+                let result = serde_json::to_value(self.result(*outcome));
                 let result = result.ok().and_then(|result| result.as_object().cloned()).unwrap_or_default();
                 TaskPayload::Completed { result }
             }
@@ -132,8 +132,12 @@ impl Drop for Abandoned {
     }
 }
 
+fn is_cancelled<T>(outcome: &Result<T, WapError>) -> bool {
+    outcome.as_ref().is_err_and(|error| error.reason() == Reason::Cancelled)
+}
+
 /// Reads the arguments of a command.
-pub(super) fn command(arguments: Value) -> Result<(ExecuteCommand, UnknownArguments), wap_core::WapError> {
+pub(super) fn command(arguments: Value) -> Result<(ExecuteCommand, UnknownArguments), WapError> {
     let unknown = UnknownArguments::of(Tool::ExecuteCommand, &arguments);
     match Request::parse(Tool::ExecuteCommand.name(), arguments) {
         Ok(Request::ExecuteCommand(command)) => Ok((command, unknown)),

@@ -58,7 +58,7 @@ impl TaskDesk {
             GET => {
                 let TaskParams { task_id } = params(&request)?;
                 let task = self.show(&task_id, Duration::ZERO).await.map_err(|error| failed(&error))?;
-                shown(&task.ok_or_else(|| no_such_task(&task_id))?)
+                wire_task(&task.ok_or_else(|| no_such_task(&task_id))?)
             }
             CANCEL => self.cancel_older(params(&request)?).await?,
             "tasks/result" => self.result_older(params(&request)?, context).await?,
@@ -78,7 +78,7 @@ impl TaskDesk {
         let invalid = |error: wap_core::WapError| ErrorData::invalid_params(error.message().to_owned(), None);
         let (command, _) = command(arguments).map_err(invalid)?;
         let task = self.begin(command).await.map_err(invalid)?;
-        Ok(json!({ "task": shown(&task) }))
+        Ok(json!({ "task": wire_task(&task) }))
     }
 
     async fn cancel_older(&self, TaskParams { task_id }: TaskParams) -> Result<Value, ErrorData> {
@@ -102,7 +102,7 @@ impl TaskDesk {
                 _ => break,
             }
         }
-        Ok(shown(&task.ok_or_else(|| no_such_task(&task_id))?))
+        Ok(wire_task(&task.ok_or_else(|| no_such_task(&task_id))?))
     }
 
     /// Waits for the end of a task and returns what its call would have answered.
@@ -116,7 +116,7 @@ impl TaskDesk {
         else {
             return Err(ErrorData::internal_error("the wait was cancelled", None));
         };
-        let result = serde_json::to_value(self.result(outcome));
+        let result = serde_json::to_value(self.result(*outcome));
         let mut result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if let Some(result) = result.as_object_mut() {
             result.remove("resultType");
@@ -133,7 +133,7 @@ impl TaskDesk {
         })?;
         let has_more = tasks.len() > PAGE;
         tasks.truncate(PAGE);
-        let mut list = json!({ "tasks": tasks.iter().map(shown).collect::<Vec<_>>() });
+        let mut list = json!({ "tasks": tasks.iter().map(wire_task).collect::<Vec<_>>() });
         if let (true, Some(last)) = (has_more, tasks.last()) {
             list["nextCursor"] = json!(last.id);
         }
@@ -154,13 +154,15 @@ fn params<T: for<'de> Deserialize<'de>>(request: &CustomRequest) -> Result<T, Er
 fn status(task: &TaskView) -> &'static str {
     match &task.progress {
         TaskProgress::Running | TaskProgress::AwaitsReview { .. } => "working",
-        TaskProgress::Ended(Ok(_)) => "completed",
-        TaskProgress::Ended(Err(error)) if error.reason() == Reason::Cancelled => "cancelled",
-        TaskProgress::Ended(Err(_)) => "failed",
+        TaskProgress::Ended(outcome) => match &**outcome {
+            Ok(_) => "completed",
+            Err(error) if error.reason() == Reason::Cancelled => "cancelled",
+            Err(_) => "failed",
+        },
     }
 }
 
-fn shown(task: &TaskView) -> Value {
+fn wire_task(task: &TaskView) -> Value {
     json!({
         "taskId": task.id,
         "status": status(task),

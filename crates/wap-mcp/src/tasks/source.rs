@@ -62,5 +62,5 @@ pub enum TaskProgress {
         proposal: String,
     },
     /// It is over. An error with the reason `OutcomeUnknown` means that how the command ended is not known.
-    Ended(Result<ExecuteCommandResponse, WapError>),
+    Ended(Box<Result<ExecuteCommandResponse, WapError>>),
 }

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use change_review::{ProposalId, QueueError, State};
-use local_workspace::RecordedCommand;
+use local_workspace::{CommandEnd, RecordedCommand};
 use wap_core::{ExecuteCommandResponse, Reason, WapError};
 
 use super::record::{Ended, TaskDocument, milliseconds};
@@ -50,7 +50,7 @@ impl Tasks {
         let is_running = self.running().contains_key(id);
         let Some(document) = self.document(id)? else { return Ok(None) };
         if let Some(Ended { at_ms, outcome }) = document.ended.clone() {
-            return Ok(Some(document.in_state(TaskState::Ended { outcome }, at_ms)));
+            return Ok(Some(document.in_state(TaskState::Ended { outcome: Box::new(outcome) }, at_ms)));
         }
         if let Some(proposal) = document.proposal {
             return reviewed(sessions, &document, proposal).map(Some);
@@ -61,11 +61,11 @@ impl Tasks {
         let recorded = sessions.engine().recorded_command(&document.origin());
         let recorded = recorded.map_err(|error| Failure::new(Exit::Failed, error.message()))?;
         let (at_ms, outcome) = match recorded {
-            Some(RecordedCommand::Ended { at, outcome }) => (milliseconds(at), outcome),
-            Some(RecordedCommand::Started) => (document.created_ms, Err(killed_meanwhile())),
+            Some(RecordedCommand { end: Some(CommandEnd { at, outcome }) }) => (milliseconds(at), outcome),
+            Some(RecordedCommand { end: None }) => (document.created_ms, Err(killed_meanwhile())),
             None => (document.created_ms, Err(never_started())),
         };
-        Ok(Some(document.in_state(TaskState::Ended { outcome }, at_ms)))
+        Ok(Some(document.in_state(TaskState::Ended { outcome: Box::new(outcome) }, at_ms)))
     }
 
     /// Returns tasks, the newest first, without their outputs; with `before`, those that were begun before that one.
@@ -95,7 +95,7 @@ fn reviewed(
     let proposal = match sessions.reviews().queue.proposal(id) {
         Ok(proposal) => proposal,
         Err(QueueError::Unknown { .. }) => {
-            let state = TaskState::Ended { outcome: Err(gone(id)) };
+            let state = TaskState::Ended { outcome: Box::new(Err(gone(id))) };
             return Ok(document.in_state(state, document.created_ms));
         }
         Err(error) => return Err(error.into()),
@@ -108,7 +108,7 @@ fn reviewed(
         Some(CallAnswer::Command(outcome)) => with_review(outcome, &decision.review),
         _ => Err(WapError::new(Reason::OutcomeUnknown, "the review is over, and its outcome cannot be read")),
     };
-    Ok(document.in_state(TaskState::Ended { outcome }, document.created_ms))
+    Ok(document.in_state(TaskState::Ended { outcome: Box::new(outcome) }, document.created_ms))
 }
 
 fn with_review(
@@ -130,7 +130,7 @@ fn with_review(
 /// Returns a task for a list.
 fn without_output(mut task: TaskRecord) -> TaskRecord {
     if let TaskState::Ended { outcome } = &mut task.state {
-        match outcome {
+        match &mut **outcome {
             Ok(response) => {
                 response.stdout.clear();
                 response.stderr.clear();

@@ -98,7 +98,7 @@ pub enum TaskState {
     /// It is over. If the process that ran it was killed, the error's reason is `OutcomeUnknown`.
     Ended {
         /// The answer to the call.
-        outcome: Result<ExecuteCommandResponse, WapError>,
+        outcome: Box<Result<ExecuteCommandResponse, WapError>>,
     },
 }
 

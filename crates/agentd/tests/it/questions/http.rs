@@ -27,12 +27,12 @@ fn a_request_of_the_newer_era_is_made_again_with_the_answer() {
         let answer = server.send("POST", "/mcp", &lines, body.to_string().as_bytes()).has_status(200);
         answer.json()["result"].clone()
     };
-    let asked = call(json!({}));
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let form = call(json!({}));
+    assert_eq!(form["resultType"], "input_required", "{form}");
     // Another connection, and another client for the server: the handle is all that names the question.
     let content = json!({ "decision": "carry out" });
     let answer = json!({
-        "requestState": asked["requestState"],
+        "requestState": form["requestState"],
         "inputResponses": { "review": { "action": "accept", "content": content } }
     });
     let ran = call(answer.clone());
@@ -66,13 +66,11 @@ fn a_session_of_the_older_era_is_asked_on_the_stream_of_its_call() {
         .lines()
         .map_while(Result::ok)
         .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?.trim()).ok());
-    let asked = events.next().unwrap();
-    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let form = events.next().unwrap();
+    assert_eq!(form["method"], "elicitation/create", "{form}");
     assert!(!project.has("a.txt"));
     let content = json!({ "decision": "carry out" });
-    post(
-        json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "accept", "content": content } }),
-    );
+    post(json!({ "jsonrpc": "2.0", "id": form["id"], "result": { "action": "accept", "content": content } }));
     let answer = events.next().unwrap();
     assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(2), &json!(false)), "{answer}");
     assert_eq!(project.read("a.txt"), "one\n");

@@ -46,18 +46,18 @@ fn a_person_reads_what_is_asked_and_it_is_carried_out() {
     project.write("a.txt", "one\ntwo\n");
     let mut client = client(&project);
     let call = run(&mut client, "cat a.txt; echo ran > ran");
-    let asked = question(&mut client);
-    let message = asked["params"]["message"].as_str().unwrap();
+    let form = question(&mut client);
+    let message = form["params"]["message"].as_str().unwrap();
     assert_eq!(message, "May this be carried out? (proposal 1)\nRun:\n$ cat a.txt; echo ran > ran\n");
     assert!(!project.has("ran"));
-    say(&mut client, &asked, carry_out());
+    say(&mut client, &form, carry_out());
     let answer = client.answer(call);
     assert!(text(&answer).ends_with("\none\ntwo\n"), "{answer}");
     assert_eq!(project.read("ran"), "ran\n");
     let call = write(&mut client, "a.txt", "one\nTWO\n");
-    let asked = question(&mut client);
-    assert!(asked["params"]["message"].as_str().unwrap().contains("- two\n+ TWO\n"), "{asked}");
-    say(&mut client, &asked, carry_out());
+    let form = question(&mut client);
+    assert!(form["params"]["message"].as_str().unwrap().contains("- two\n+ TWO\n"), "{form}");
+    say(&mut client, &form, carry_out());
     assert_eq!(client.answer(call)["result"]["isError"], false);
     assert_eq!(project.read("a.txt"), "one\nTWO\n");
     client.end().ok();
@@ -72,8 +72,8 @@ fn what_is_sent_back_is_not_done_and_the_model_reads_why() {
         json!({ "action": "decline" }),
     ] {
         let call = write(&mut client, "a.txt", "one\n");
-        let asked = question(&mut client);
-        say(&mut client, &asked, refusal.clone());
+        let form = question(&mut client);
+        say(&mut client, &form, refusal.clone());
         let answer = client.answer(call);
         assert!(text(&answer).contains("LEFT_OUT"), "{answer}");
         assert_eq!(text(&answer).contains("Not there."), refusal["action"] == "accept", "{answer}");
@@ -93,11 +93,11 @@ fn an_answer_that_decides_nothing_leaves_it_to_the_review() {
         json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "carry out" } }),
     ] {
         let call = write(&mut client, "a.txt", "one\n");
-        let asked = question(&mut client);
-        say(&mut client, &asked, nothing);
+        let form = question(&mut client);
+        say(&mut client, &form, nothing);
         assert!(client.is_silent(), "the call waits on");
         assert!(!project.has("a.txt"));
-        let id = asked["params"]["message"].as_str().unwrap().split(['(', ')']).nth(1).unwrap();
+        let id = form["params"]["message"].as_str().unwrap().split(['(', ')']).nth(1).unwrap();
         let id = id.strip_prefix("proposal ").unwrap();
         project.run(&["review", id, "--send-back"]).ok();
         client.answer(call);
@@ -110,15 +110,15 @@ fn the_first_verdict_counts_and_the_question_is_withdrawn() {
     let project = Project::new();
     let mut client = client(&project);
     let call = write(&mut client, "a.txt", "one\n");
-    let asked = question(&mut client);
+    let form = question(&mut client);
     project.run(&["review", "1", "--send-back"]).ok();
     assert!(text(&client.answer(call)).contains("LEFT_OUT"));
     let withdrawn =
         client.wait_for("the end of the question", |message| message["method"] == "notifications/cancelled");
-    assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
+    assert_eq!(withdrawn["params"]["requestId"], form["id"]);
     // A late answer, and the same once more.
-    say(&mut client, &asked, carry_out());
-    say(&mut client, &asked, carry_out());
+    say(&mut client, &form, carry_out());
+    say(&mut client, &form, carry_out());
     // The next call shows that both were read.
     let next = client.does("tools/call", json!({ "name": "exploreFiles", "arguments": { "path": "." } }));
     assert_ne!(next["isError"], true, "{next}");
@@ -132,9 +132,9 @@ fn an_approval_of_what_has_changed_since_does_nothing_and_is_asked_anew() {
     project.write("a.txt", "one\n");
     let mut client = client(&project);
     let call = write(&mut client, "a.txt", "two\n");
-    let asked = question(&mut client);
+    let form = question(&mut client);
     project.write("a.txt", "mine\n");
-    say(&mut client, &asked, carry_out());
+    say(&mut client, &form, carry_out());
     let again = question(&mut client);
     assert!(again["params"]["message"].as_str().unwrap().contains("- mine\n+ two\n"), "{again}");
     assert_eq!(project.read("a.txt"), "mine\n");
@@ -149,11 +149,11 @@ fn a_call_that_is_given_up_withdraws_its_question() {
     let project = Project::new();
     let mut client = client(&project);
     let call = write(&mut client, "a.txt", "one\n");
-    let asked = question(&mut client);
+    let form = question(&mut client);
     client.notify("notifications/cancelled", json!({ "requestId": call }));
     let withdrawn =
         client.wait_for("the end of the question", |message| message["method"] == "notifications/cancelled");
-    assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
+    assert_eq!(withdrawn["params"]["requestId"], form["id"]);
     client.end().ok();
 }
 
@@ -183,12 +183,12 @@ fn what_is_shown_is_plain_and_says_what_it_leaves_out() {
     let project = Project::new();
     let mut client = client(&project);
     let call = write(&mut client, "a.txt", &format!("\u{202e}evil\u{1b}[2J\n{}", "line\n".repeat(100)));
-    let asked = question(&mut client);
-    let message = asked["params"]["message"].as_str().unwrap();
+    let form = question(&mut client);
+    let message = form["params"]["message"].as_str().unwrap();
     assert!(!message.contains(['\u{202e}', '\u{1b}']), "{message:?}");
     assert!(message.contains("NOT ALL OF IT IS SHOWN: 42 lines"), "{message}");
     assert!(message.lines().count() < 70, "{message}");
-    say(&mut client, &asked, json!({ "action": "decline" }));
+    say(&mut client, &form, json!({ "action": "decline" }));
     client.answer(call);
     client.end().ok();
 }

@@ -28,8 +28,11 @@ fn get(client: &mut LineClient, id: &Value) -> Value {
 fn a_short_command_is_answered_and_a_long_one_becomes_a_task() {
     let project = Project::new();
     let mut client = bare(&project, &LAYERLESS);
-    let found = client.does("server/discover", json!({ "_meta": meta(&takes_tasks()) }));
-    assert!(found["capabilities"]["extensions"]["io.modelcontextprotocol/tasks"].is_object(), "{found}");
+    let discovered = client.does("server/discover", json!({ "_meta": meta(&takes_tasks()) }));
+    assert!(
+        discovered["capabilities"]["extensions"]["io.modelcontextprotocol/tasks"].is_object(),
+        "{discovered}"
+    );
     let short = run(&mut client, &takes_tasks(), "echo short");
     assert_eq!(short["resultType"], "complete", "{short}");
     assert!(short["content"][0]["text"].as_str().unwrap().ends_with("\nshort\n"), "{short}");

@@ -7,7 +7,7 @@ use crate::fixture::daemon::eventually;
 use crate::fixture::project::Project;
 
 #[test]
-fn a_client_is_told_which_tool_can_be_a_task() {
+fn the_list_says_which_tool_can_be_a_task() {
     let project = Project::new();
     let (mut client, info) = older_with(&project, &[], json!({}));
     assert!(info["capabilities"]["tasks"]["requests"]["tools"]["call"].is_object(), "{info}");

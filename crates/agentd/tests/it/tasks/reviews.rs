@@ -21,7 +21,7 @@ fn waits(client: &mut LineClient, id: &str) {
 }
 
 #[test]
-fn a_task_waits_for_its_review_however_long_and_whoever_is_there() {
+fn a_task_waits_for_its_review_and_survives_every_process() {
     let project = Project::new();
     let mut client = older(&project, &["--review=commands"]);
     let id = begin(&mut client, "echo ran > ran");

@@ -63,7 +63,7 @@ fn a_task_whose_owner_was_killed_is_unknown_and_never_runs_again() {
 }
 
 #[test]
-fn an_owner_that_is_told_to_end_cancels_its_tasks_and_records_it() {
+fn an_owner_that_is_terminated_cancels_its_tasks_and_records_it() {
     let project = Project::new();
     let mut owner = older(&project, &LAYERLESS);
     let id = begin(&mut owner, "sleep 600");
