@@ -9,6 +9,8 @@ mod exit;
 mod interrupt;
 mod network;
 mod served_history;
+mod served_questions;
+mod served_tasks;
 mod setup;
 mod views;
 

@@ -8,6 +8,7 @@ pub(crate) mod effect;
 pub(crate) mod effect_notes;
 pub(crate) mod effects;
 pub(crate) mod output_store;
+pub(crate) mod recorded;
 mod rights;
 mod run;
 pub(crate) mod tree_snapshot;

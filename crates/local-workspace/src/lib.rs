@@ -37,6 +37,7 @@ mod undo;
 pub use change::dry_run::DryWorkspace;
 pub use change::late_writes::LateWrite;
 pub use change::planned_change::{Contents, PlannedChange};
+pub use command::recorded::{CommandEnd, RecordedCommand};
 pub use config::{EngineConfig, LayerUse, SandboxNeed};
 pub use engine::{LocalWorkspace, OpenError};
 pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};

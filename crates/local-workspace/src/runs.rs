@@ -148,7 +148,7 @@ impl Drop for EngineRun<'_> {
 }
 
 /// The journal's key of a call's run. A digest that is a content hash is taken as such, any other text is hashed.
-fn journal_key(origin: &Origin) -> RunKey {
+pub(crate) fn journal_key(origin: &Origin) -> RunKey {
     let digest = &origin.run.digest;
     RunKey {
         conversation: origin.conversation.0.clone(),

@@ -58,6 +58,21 @@ impl Client {
         })
     }
 
+    /// Returns a client that makes its calls in another conversation, which has ended; this one for its own.
+    #[must_use]
+    pub fn in_conversation(self: &Arc<Self>, id: &ConversationId) -> Arc<Client> {
+        if self.conversation.id() == id {
+            return Arc::clone(self);
+        }
+        Arc::new(Client {
+            workspace: Arc::clone(&self.workspace),
+            pool: self.pool.clone(),
+            conversation: Conversation::new(id.clone()),
+            calls: Mutex::default(),
+            ended: Condvar::new(),
+        })
+    }
+
     /// Begins a call. `done` gets the answer, exactly once: on a thread of the pool, or on this one if too many calls wait
     /// already.
     pub fn begin(

@@ -2,6 +2,7 @@
 //!
 //! The service parses messages on the thread that runs it. On the thread of the other addresses, these would wait for it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -54,7 +55,14 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
         if let Err(error) = wap_core::check_json_size(&bytes) {
             return refusal(&error);
         }
-        let (response, is_full) = sessions.note(next.run(Request::from_parts(head, Body::from(bytes)))).await;
+        let body = match wap_mcp::rename_older(&bytes) {
+            Cow::Borrowed(_) => Body::from(bytes),
+            Cow::Owned(renamed) => {
+                head.headers.remove(header::CONTENT_LENGTH);
+                Body::from(renamed)
+            }
+        };
+        let (response, is_full) = sessions.note(next.run(Request::from_parts(head, body))).await;
         if is_full { bodies::refused(&crowded()) } else { ended(is_end, response) }
     }));
     match (&mut answering.0).await {

@@ -32,6 +32,7 @@ impl HttpMcp {
         self,
     ) -> (StreamableHttpService<McpServer, BoundedSessions>, Box<dyn FnOnce() + Send>) {
         let HttpMcp { config, workspace, pool, hosts, most_body_bytes } = self;
+        let offers_tasks = config.tasks.is_some();
         let outputs = Arc::new(RecentOutputs::default());
         // An IPv6 address stands in brackets in an origin, and any port is allowed: the guard in front has checked it.
         let origins: Vec<String> = hosts
@@ -51,7 +52,8 @@ impl HttpMcp {
             Ok(McpServer::new(&config, client, &outputs))
         };
         let ending = server.cancellation_token.clone();
-        let service = StreamableHttpService::new(make, Arc::new(BoundedSessions::default()), server);
+        let sessions = BoundedSessions::offering_tasks(offers_tasks);
+        let service = StreamableHttpService::new(make, Arc::new(sessions), server);
         (service, Box::new(move || ending.cancel()))
     }
 }

@@ -15,14 +15,16 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
 use crate::bounded_lines::BoundedLines;
+use crate::tasks::{OlderLines, for_older_client};
 
 /// The client at the other end of standard input and output.
 ///
 /// The SDK's transport hands each run of characters between two escapes to its buffer by itself, tens of thousands in a large
 /// text, which takes half as long again as rendering the whole message first.
 pub(crate) struct LineTransport {
-    incoming: AsyncRwTransport<RoleServer, BoundedLines<StdioReader, OnCut>, Replies>,
+    incoming: AsyncRwTransport<RoleServer, OlderLines<BoundedLines<StdioReader, OnCut>>, Replies>,
     output: Output,
+    offers_tasks: bool,
 }
 
 /// The largest buffer that is kept for the next message. Allocating one costs as much as rendering into it.
@@ -47,7 +49,12 @@ struct Lines {
 impl LineTransport {
     /// Returns a transport that leaves out lines longer than `most_line_bytes`, and answers a line with too many values
     /// with an error.
-    pub(crate) fn new(input: StdioReader, output: StdioWriter, most_line_bytes: usize) -> LineTransport {
+    pub(crate) fn new(
+        input: StdioReader,
+        output: StdioWriter,
+        most_line_bytes: usize,
+        offers_tasks: bool,
+    ) -> LineTransport {
         let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
         let for_cut = Arc::clone(&output);
@@ -58,9 +65,9 @@ impl LineTransport {
                 Ok(())
             }));
         });
-        let input = BoundedLines::new(input, on_cut);
+        let input = OlderLines::new(BoundedLines::new(input, on_cut));
         let incoming = AsyncRwTransport::new(input, replies).with_max_line_length(most_line_bytes);
-        LineTransport { incoming, output }
+        LineTransport { incoming, output, offers_tasks }
     }
 }
 
@@ -71,6 +78,7 @@ impl Transport<RoleServer> for LineTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let message = if self.offers_tasks { for_older_client(message) } else { message };
         write(Arc::clone(&self.output), move |buffer| serde_json::to_writer(buffer, &message))
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
+    GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
     Tool as McpTool,
@@ -19,9 +20,10 @@ use wap_core::{
 };
 
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
+use crate::tasks::TaskDesk;
 use crate::{
-    CodeIndexSource, LogPage, PageLimit, RecentOutputs, WorkspaceHistory, answer, code_tools, page, progress,
-    text, tool_list,
+    CodeIndexSource, CommandTasks, LogPage, PageLimit, Questions, RecentOutputs, WorkspaceHistory, answer,
+    code_tools, page, progress, text, tool_list,
 };
 use wap_calls::Client;
 
@@ -46,6 +48,10 @@ pub struct McpConfig {
     pub history: Option<Arc<dyn WorkspaceHistory>>,
     /// The code index for the tools that use one; without one they answer that there is none.
     pub code: Option<Arc<dyn CodeIndexSource>>,
+    /// The tasks for commands that outlive their client; without them every call is answered when its command has ended.
+    pub tasks: Option<Arc<dyn CommandTasks>>,
+    /// The questions to the person at the client; without them only other front ends review.
+    pub questions: Option<Arc<Questions>>,
 }
 
 /// The name and version of a server, as its clients show them.
@@ -70,6 +76,8 @@ impl McpConfig {
             page: PageLimit::default(),
             history: None,
             code: None,
+            tasks: None,
+            questions: None,
         }
     }
 }
@@ -83,10 +91,11 @@ impl std::fmt::Debug for McpConfig {
 /// The server of one client.
 #[derive(Clone)]
 pub struct McpServer {
-    config: Arc<McpConfig>,
-    client: Arc<Client>,
+    pub(crate) config: Arc<McpConfig>,
+    pub(crate) client: Arc<Client>,
     outputs: Arc<RecentOutputs>,
     tools: Arc<[McpTool]>,
+    tasks: Option<TaskDesk>,
 }
 
 /// Cancels a call when its client stops waiting for the answer.
@@ -104,10 +113,16 @@ impl McpServer {
     #[must_use]
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
         let tools = tool_list::tools(config).into();
-        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools }
+        let tasks = TaskDesk::new(config, &client, outputs);
+        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, tasks }
     }
 
-    async fn call(
+    /// Reports whether commands can be tasks.
+    pub(crate) fn offers_tasks(&self) -> bool {
+        self.tasks.is_some()
+    }
+
+    pub(crate) async fn call(
         &self,
         name: &str,
         arguments: Value,
@@ -278,7 +293,7 @@ impl McpServer {
         }
     }
 
-    fn failure(&self, error: &WapError) -> CallToolResult {
+    pub(crate) fn failure(&self, error: &WapError) -> CallToolResult {
         answer::failure(&self.config, &self.outputs, error)
     }
 }
@@ -312,7 +327,9 @@ async fn wait<T>(
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder().enable_tools();
+        let capabilities = if self.tasks.is_some() { capabilities.enable_tasks() } else { capabilities };
+        ServerConfig::new(capabilities.build())
             .with_server_info(
                 Implementation::new(self.config.name.name, self.config.name.version)
                     .with_title(self.config.name.title),
@@ -337,8 +354,43 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some((questions, subject)) = self.asks_about(&request, &context) {
+            return self.call_with_questions(&questions, &subject, request, &context).await;
+        }
+        if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
+            return tasks.call(request, &context).await;
+        }
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         self.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let tasks = self.tasks.as_ref().ok_or_else(ErrorData::method_not_found::<GetTaskMethod>)?;
+        tasks.get_newer(&request.task_id).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tasks = self.tasks.as_ref().ok_or_else(ErrorData::method_not_found::<CancelTaskMethod>)?;
+        tasks.cancel_newer(&request.task_id).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        match &self.tasks {
+            Some(tasks) => tasks.older(request, &context).await,
+            None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        }
     }
 
     // Methods of capabilities that are not advertised answer method-not-found; an empty list would claim support.

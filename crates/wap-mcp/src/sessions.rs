@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
@@ -16,6 +16,8 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
+
+use crate::tasks::for_older_client;
 
 /// The bound on sessions.
 const MOST_SESSIONS: usize = 256;
@@ -30,6 +32,7 @@ tokio::task_local! {
 pub struct BoundedSessions {
     inner: LocalSessionManager,
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
+    offers_tasks: bool,
 }
 
 /// Reports whether there was room for the session of a request.
@@ -64,6 +67,12 @@ impl SessionRoom {
 }
 
 impl BoundedSessions {
+    /// Returns sessions; `offers_tasks` says whether their clients learn that commands can be tasks.
+    #[must_use]
+    pub fn offering_tasks(offers_tasks: bool) -> BoundedSessions {
+        BoundedSessions { offers_tasks, ..BoundedSessions::default() }
+    }
+
     fn used(&self) -> MutexGuard<'_, HashMap<SessionId, Used>> {
         lock(&self.used)
     }
@@ -113,7 +122,8 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionsError> {
-        Ok(self.inner.initialize_session(id, message).await?)
+        let answer = self.inner.initialize_session(id, message).await?;
+        Ok(if self.offers_tasks { for_older_client(answer) } else { answer })
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, SessionsError> {
@@ -134,6 +144,13 @@ impl SessionManager for BoundedSessions {
         // Before the await, or the session could be ended as an idle one meanwhile.
         let busy = Busy::begin(&self.used, id);
         let stream = self.inner.create_stream(id, message).await?;
+        let offers_tasks = self.offers_tasks;
+        let stream = stream.map(move |mut event: ServerSseMessage| {
+            if offers_tasks && let Some(message) = event.message.take() {
+                event.message = Some(Arc::new(for_older_client(Arc::unwrap_or_clone(message))));
+            }
+            event
+        });
         Ok(BusyStream { stream: Box::pin(stream), _busy: busy })
     }
 

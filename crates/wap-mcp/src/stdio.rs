@@ -22,7 +22,7 @@ pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<(
     let served = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let most = usize::try_from(Limits::MAX_MESSAGE_BYTES).unwrap_or(usize::MAX);
-        let transport = LineTransport::new(input, output, most);
+        let transport = LineTransport::new(input, output, most, server.offers_tasks());
         let serving = async {
             // An error means that the client is gone, also one that has never sent a message.
             if let Ok(service) = server.serve(transport).await {

@@ -17,6 +17,7 @@ pub mod review;
 mod secret_use;
 pub mod session_failure;
 pub mod state;
+mod tasks;
 pub mod user_file;
 
 pub use failure::{Exit, Failure};
@@ -48,3 +49,5 @@ pub use review::calls::{
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
 pub use secret_use::{SecretMapFile, SecretRules, SecretUse};
 pub use state::{LocalSessions, Opened, ReadingEngine, ReadingFolder, STATE_FOLDER, WorkspacePaths};
+pub use tasks::calls::{CancelTask, ListTasks, ShowTask, StartTask};
+pub use tasks::{TaskId, TaskIdError, TaskRecord, TaskState};

@@ -34,6 +34,7 @@ use crate::owner::{Door, Host};
 use crate::review::{Reviews, overlay_process};
 use crate::secret_use::{SecretRules, SecretUse};
 use crate::session_failure;
+use crate::tasks::Tasks;
 
 /// The name of the state folder within a workspace.
 pub const STATE_FOLDER: &str = ".agentd";
@@ -139,6 +140,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 pub struct LocalSessions {
     sessions: Sessions<PlaceholderWorkspace<Arc<LocalWorkspace>>>,
     reviews: Reviews,
+    tasks: Arc<Tasks>,
     rules: SecretRules,
 }
 
@@ -156,6 +158,11 @@ impl LocalSessions {
     /// Returns the queue.
     pub(crate) fn reviews(&self) -> &Reviews {
         &self.reviews
+    }
+
+    /// Returns the tasks.
+    pub(crate) fn tasks(&self) -> &Arc<Tasks> {
+        &self.tasks
     }
 }
 
@@ -273,7 +280,8 @@ pub fn open(
     let of_messages = rules.clone();
     let sessions = sessions.with_filter(TextFilter::new(move |text| of_messages.mask_rest(text)));
     let reviews = Reviews::open(&journal, paths, options.trial_arguments.clone());
-    let sessions = LocalSessions { sessions, reviews, rules };
+    let tasks = Arc::new(Tasks::new(journal.clone()));
+    let sessions = LocalSessions { sessions, reviews, tasks, rules };
     // On the overlay of one proposal, nothing of another one is carried out.
     if !overlay_process::is_trial()
         && let Err(refusal) = sessions.reviews.recover(&sessions)

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{ExtraTool, PageLimit};
-use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
+use wap_mcp::{McpConfig, McpServer, Questions, RecentOutputs, ServerName, serve_stdio};
 use workspace_host::SecretRules;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
@@ -22,6 +22,8 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::served_history::ServedHistory;
+use crate::served_questions::ServedQuestions;
+use crate::served_tasks::ServedTasks;
 use crate::views::console::Console;
 
 /// Options of serving MCP clients.
@@ -38,6 +40,9 @@ pub(crate) struct McpOptions {
     pub page: PageLimit,
     #[command(flatten)]
     pub review: ReviewPolicyOption,
+    /// Ask nothing through the client: only `agentd review` and the page decide about what waits.
+    #[arg(long)]
+    pub no_questions: bool,
 }
 
 impl McpOptions {
@@ -132,12 +137,25 @@ pub(crate) fn config(
         may_undo,
         rules: rules.clone(),
     };
+    let tasks = ServedTasks {
+        workspace: Arc::clone(workspace),
+        rules: rules.clone(),
+        policy: options.review.review,
+        front_end: "mcp",
+    };
+    let questions = (options.review.review != ReviewPolicy::None && !options.no_questions).then(|| {
+        let (workspace, rules) = (Arc::clone(workspace), rules.clone());
+        let review = ServedQuestions { workspace, rules, policy: options.review.review };
+        Arc::new(Questions::new(Arc::new(review)))
+    });
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
         page: options.page,
         history: Some(Arc::new(history)),
         code: Some(Arc::<ServedIndex>::clone(code)),
+        tasks: Some(Arc::new(tasks)),
+        questions,
         ..McpConfig::new(SERVER_NAME)
     }
 }

@@ -8,11 +8,13 @@ mod exit_codes;
 mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile_table;
+mod questions;
 mod review;
 mod secrets;
 mod server;
 mod session;
 mod shell_help;
 mod state;
+mod tasks;
 #[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
 mod tricks;

@@ -12,6 +12,34 @@ use super::{PlaceholderWorkspace, restored};
 use crate::{Secrets, StreamMask};
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
+    /// Returns a command of a model as `execute_command` passes it on: with the values that its placeholders stand for.
+    ///
+    /// # Errors
+    ///
+    /// If a placeholder stands for nothing that is known.
+    pub fn restored_command(&self, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+        match &self.secrets {
+            Some(secrets) => restored_command(secrets, request),
+            // Without what the request says itself: a model must not choose what the journal keeps.
+            None => Ok(ExecuteCommand { recorded_command: None, ..request.clone() }),
+        }
+    }
+
+    /// Masks the outcome of a command that was carried out elsewhere, as `execute_command` does.
+    ///
+    /// # Errors
+    ///
+    /// The error of the outcome, masked.
+    pub fn masked_outcome(
+        &self,
+        call: &Call<'_>,
+        outcome: Result<ExecuteCommandResponse, WapError>,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        let Some(secrets) = &self.secrets else { return outcome };
+        let veil = Veil::new(&self.inner, secrets, call, None);
+        outcome.map(|ran| veil.all_outputs(ran)).map_err(|error| veil.all_outputs(error))
+    }
+
     pub(super) fn run_masked(
         &self,
         secrets: &Arc<Secrets>,
@@ -19,25 +47,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        let mut restored_request = request.clone();
-        restored_request.command = restored(secrets, &request.command, "command")?;
-        // Without what the request says itself: a model must not choose what the journal keeps.
-        restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
-        if let Some(folder) = &mut restored_request.working_directory {
-            *folder = restored(secrets, folder, "workingDirectory")?;
-        }
-        for value in restored_request.environment.iter_mut().flat_map(|variables| variables.values_mut()) {
-            *value = restored(secrets, value, "environment")?;
-        }
-        if let Some(text) = &mut restored_request.ready {
-            *text = restored(secrets, text, "ready")?;
-        }
-        let veil = Veil::new(&self.inner, secrets, call, None);
+        let restored_request = restored_command(secrets, request)?;
         let mut masking =
             MaskedObserver { observer, stdout: StreamMask::new(secrets), stderr: StreamMask::new(secrets) };
         let ran = self.inner.execute_command(call, &restored_request, &mut masking);
         masking.finish();
-        ran.map(|ran| veil.all_outputs(ran)).map_err(|error| veil.all_outputs(error))
+        self.masked_outcome(call, ran)
     }
 
     pub(super) fn stop_masked(
@@ -50,6 +65,24 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let stopped = self.inner.stop_process(call, request);
         stopped.map(|stopped| veil.all_outputs(stopped)).map_err(|error| veil.all_outputs(error))
     }
+}
+
+/// Returns a command with the values that its placeholders stand for.
+fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+    let mut restored_request = request.clone();
+    restored_request.command = restored(secrets, &request.command, "command")?;
+    // Without what the request says itself: a model must not choose what the journal keeps.
+    restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
+    if let Some(folder) = &mut restored_request.working_directory {
+        *folder = restored(secrets, folder, "workingDirectory")?;
+    }
+    for value in restored_request.environment.iter_mut().flat_map(|variables| variables.values_mut()) {
+        *value = restored(secrets, value, "environment")?;
+    }
+    if let Some(text) = &mut restored_request.ready {
+        *text = restored(secrets, text, "ready")?;
+    }
+    Ok(restored_request)
 }
 
 /// Passes masked output on.

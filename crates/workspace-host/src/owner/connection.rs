@@ -36,6 +36,7 @@ use crate::review::calls::{
     AnsweredProposal, AwaitReview, DecideProposal, ListProposals, ProposeCalls, ProposeReply, SaveDraft,
     ShowProposal, TryProposal,
 };
+use crate::tasks::calls::{CancelTask, ListTasks, ShowTask, StartTask};
 
 /// The time within which a client has to send its greeting.
 const GREETING: Duration = Duration::from_secs(5);
@@ -187,6 +188,10 @@ impl Client {
             DecideProposal::METHOD => self.begin_session::<DecideProposal>((id, bytes), message.params),
             AwaitReview::METHOD => self.begin_session::<AwaitReview>((id, bytes), message.params),
             AnsweredProposal::METHOD => self.begin_session::<AnsweredProposal>((id, bytes), message.params),
+            StartTask::METHOD => self.begin_session::<StartTask>((id, bytes), message.params),
+            ShowTask::METHOD => self.begin_session::<ShowTask>((id, bytes), message.params),
+            CancelTask::METHOD => self.begin_session::<CancelTask>((id, bytes), message.params),
+            ListTasks::METHOD => self.begin_session::<ListTasks>((id, bytes), message.params),
             CollectGarbage::METHOD => self.begin_session::<CollectGarbage>((id, bytes), message.params),
             CHANGE_FILES => {
                 self.begin(

@@ -10,7 +10,7 @@ use tagproto::CommandResult;
 use wap_core::{ConversationId, FileChanged, Moment, Origin, OutputStream, Retention, RunKey};
 
 /// The version of the protocol, raised whenever a message changes.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";

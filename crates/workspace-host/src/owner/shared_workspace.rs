@@ -111,17 +111,34 @@ impl SharedWorkspace {
         }
     }
 
-    /// Waits until the commands of clients have ended, then releases the state folder. A client becomes the owner.
+    /// Waits until the tasks and the commands of clients have ended, then releases the state folder. A client becomes the owner.
     ///
-    /// Once `end_requested` is set, the wait is short: the commands that are left end with this process.
+    /// Once `end_requested` is set, the wait is short: tasks are cancelled, and the commands that are left end with this
+    /// process.
     pub fn leave(&self, end_requested: &CancelFlag) {
         let mut access = self.lock();
         if let Access::Owner(opened) = &*access {
             let began = Instant::now();
+            // Before the door closes: while tasks run, this process is an owner like any other.
+            opened.tasks().wait_until_idle(&|| end_requested.is_cancelled());
             let is_hurried = || end_requested.is_cancelled() && began.elapsed() > HURRY;
             opened.door.wait_for_commands(&is_hurried);
         }
         *access = Access::None;
+    }
+
+    /// Returns a command with this process's own timeout: the owner may have been started with another one.
+    ///
+    /// # Errors
+    ///
+    /// [`WapError`] if this process may change nothing.
+    pub fn as_run_here(&self, mut command: ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+        self.may_change()?;
+        // A process without a text to wait for is only glanced at.
+        if command.background.is_none() || command.ready.is_some() {
+            command.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
+        }
+        Ok(command)
     }
 
     /// Reverts changes.
@@ -465,12 +482,7 @@ impl Workspace for SharedWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        self.may_change()?;
-        let mut request = request.clone();
-        // The owner may have been started with another timeout. A process without a text to wait for is only glanced at.
-        if request.background.is_none() || request.ready.is_some() {
-            request.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
-        }
+        let request = self.as_run_here(request.clone())?;
         let time =
             Duration::from_millis(request.timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(0));
         let limit = CallLimit::OnceStarted(time);

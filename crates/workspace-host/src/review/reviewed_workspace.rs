@@ -133,8 +133,8 @@ impl ReviewedWorkspace {
             }
             if Instant::now() >= deadline {
                 let text = format!(
-                    "the user has not reviewed this yet (proposal {id}); nothing was done. Make the same call again to \
-                     wait for the review, or go on with reading"
+                    "the user has not reviewed this yet (proposal {id}); nothing was done. The user can run `agentd review \
+                     {id}` in the workspace. Make the same call again to wait for the review, or go on with reading"
                 );
                 return Err(WapError::new(Reason::PendingReview, text).with("proposal", id.to_string()));
             }

@@ -1,0 +1,135 @@
+//! The review of a server's workspace, by questions to the person at a client.
+
+mod text;
+
+use std::sync::Arc;
+
+use change_journal::ContentHash;
+use change_review::{Content, ProposalId, ProposedCall, StepEffect};
+use tagproto::UnobservedExecution;
+use wap_core::{Call, ConversationId, Reason, Request, WapError};
+use wap_mcp::{Question, ReviewQuestions, Verdict};
+use workspace_host::{
+    DecideProposal, Failure, ListProposals, ReviewPolicy, SaveDraft, SecretRules, SessionCall,
+    SessionRefusal, SharedWorkspace, ShowProposal, ShownProposal, TryProposal, Watching,
+};
+
+/// The review of the workspace that a server serves.
+pub(crate) struct ServedQuestions {
+    pub(crate) workspace: Arc<SharedWorkspace>,
+    pub(crate) rules: SecretRules,
+    pub(crate) policy: ReviewPolicy,
+}
+
+impl ReviewQuestions for ServedQuestions {
+    fn concerns(&self, request: &Request) -> bool {
+        match request {
+            Request::ExecuteCommand(_) => self.policy != ReviewPolicy::None,
+            Request::WriteFile(_) | Request::ModifyFile(_) | Request::DeleteFile(_) => {
+                self.policy == ReviewPolicy::All
+            }
+            _ => false,
+        }
+    }
+
+    fn question(&self, call: &Call<'_>, request: &Request) -> Result<Option<Question>, WapError> {
+        let conversation = &call.origin.conversation;
+        let all = self.request(&ListProposals, call)?;
+        let own = all.iter().rev().filter(|one| one.is_pending && one.conversation == conversation.0);
+        for summary in own {
+            let review = self.request(&ShowProposal(summary.id), call)?;
+            // Somebody has begun to choose in another window, and what a question shows would not be what they chose.
+            let is_chosen_from = !review.draft.selection.0.is_empty();
+            if review.proposal.is_pending() && !is_chosen_from && self.is_about(&review, request) {
+                return Ok(Some(self.question_of(&review)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn decide(&self, call: &Call<'_>, question: &Question, verdict: &Verdict) -> Result<(), WapError> {
+        let id = ProposalId(question.proposal);
+        let review = self.request(&ShowProposal(id), call)?;
+        if !review.proposal.is_pending() {
+            let text = format!("proposal {id} was decided before this answer came");
+            return Err(WapError::new(Reason::LeftOut, text));
+        }
+        if digest(&review) != question.digest || review.proposal.conversation != question.conversation.0 {
+            let text = format!("proposal {id} has changed since it was asked about; nothing was done");
+            return Err(WapError::new(Reason::Conflict, text));
+        }
+        let mut draft = review.draft;
+        let sends_back = match verdict {
+            Verdict::CarryOut => {
+                let is_command = |effect: &StepEffect| matches!(effect, StepEffect::Command(_));
+                if review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
+                    // What lands is what was tried, and commands are tried first.
+                    self.request(&TryProposal { id, selection: draft.selection.clone() }, call)?;
+                }
+                false
+            }
+            Verdict::SendBack { comment } => {
+                if !comment.is_empty() {
+                    draft.summary.clone_from(comment);
+                    draft = self.request(&SaveDraft { id, draft }, call)?;
+                }
+                true
+            }
+        };
+        // The revision is that of the draft as it was asked about: a window that has saved it since wins.
+        self.request(&DecideProposal { id, sends_back, revision: draft.revision }, call).map(drop)
+    }
+}
+
+impl ServedQuestions {
+    fn request<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
+        let mut observer = UnobservedExecution;
+        let mut watching = Watching::new(&[], &mut observer);
+        match self.workspace.session_call(request, call, &mut watching) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(SessionRefusal { message, .. })) | Err(Failure { message, .. }) => {
+                Err(WapError::new(Reason::Busy, message))
+            }
+        }
+    }
+
+    fn question_of(&self, review: &ShownProposal) -> Question {
+        let text = text::of(&review.proposal);
+        Question {
+            proposal: review.proposal.id.0,
+            conversation: ConversationId(review.proposal.conversation.clone()),
+            digest: digest(review),
+            // Files as they are on the disk are quoted.
+            text: self.rules.mask_file_text(&text),
+        }
+    }
+
+    /// Reports whether a proposal is the one that a request has made.
+    fn is_about(&self, review: &ShownProposal, request: &Request) -> bool {
+        let Content::Calls { calls, .. } = &review.proposal.content else { return false };
+        match (calls.as_slice(), request) {
+            ([ProposedCall::Command(proposed)], Request::ExecuteCommand(command)) => {
+                let restored = self.rules.over(Arc::clone(&self.workspace)).restored_command(command);
+                restored.is_ok_and(|restored| restored.command == proposed.command)
+            }
+            ([ProposedCall::Changes(changes)], Request::WriteFile(write)) => {
+                changes.iter().any(|change| change.path() == write.path)
+            }
+            ([ProposedCall::Changes(changes)], Request::ModifyFile(modify)) => {
+                changes.iter().any(|change| change.path() == modify.path)
+            }
+            ([ProposedCall::Changes(changes)], Request::DeleteFile(delete)) => {
+                changes.iter().any(|change| change.path() == delete.path)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns the digest of everything that an answer decides about: what would be carried out, what it would change, and the
+/// draft as it is.
+fn digest(review: &ShownProposal) -> String {
+    let decided = (&review.proposal.id, &review.proposal.content, &review.proposal.steps, &review.draft);
+    let bytes = serde_json::to_vec(&decided).expect("proposals have string keys");
+    ContentHash::of(&bytes).to_string()
+}

@@ -1,0 +1,5 @@
+//! Questions to the person at an MCP client about what waits for a review.
+
+mod http;
+mod newer;
+mod older;

@@ -1,0 +1,8 @@
+//! Commands as tasks over MCP, in both eras.
+
+pub(crate) mod client;
+mod http;
+mod newer;
+mod older;
+mod reviews;
+mod survival;

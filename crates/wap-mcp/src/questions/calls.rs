@@ -1,0 +1,69 @@
+//! Calls about which the person at the client is asked.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ProtocolVersion};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use wap_core::Request;
+
+use super::newer::Answered;
+use super::open::Questions;
+use crate::McpServer;
+
+impl McpServer {
+    /// Returns the questions about a call and what it requests; `None` if the person at the client is asked nothing.
+    pub(crate) fn asks_about(
+        &self,
+        params: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<(Arc<Questions>, Request)> {
+        let questions = self.config.questions.as_ref()?;
+        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        let request = Request::parse(&params.name, arguments).ok()?;
+        questions.may_ask(&request, context).then(|| (Arc::clone(questions), request))
+    }
+
+    /// Makes a call about which the person at the client is asked.
+    pub(crate) async fn call_with_questions(
+        &self,
+        questions: &Questions,
+        subject: &Request,
+        params: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        // ISO dates compare as their times do.
+        let is_newer = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let mut server = self.clone();
+        if is_newer {
+            match questions.answered(&self.client, &params, subject).await {
+                Answered::Nothing => {}
+                Answered::Undecided(error) => return Ok(self.failure(&error).into()),
+                Answered::Decided(question) => {
+                    server.client = self.client.in_conversation(&question.conversation);
+                    return server.call(&params.name, arguments, context).await.map(Into::into);
+                }
+            }
+        }
+        let call = server.call(&params.name, arguments, context);
+        tokio::pin!(call);
+        if is_newer {
+            return tokio::select! {
+                biased;
+                answer = &mut call => answer.map(Into::into),
+                // The call is dropped, and its proposal waits on for the answer.
+                question = questions.required(&self.client, subject) => Ok(question.into()),
+            };
+        }
+        tokio::select! {
+            biased;
+            answer = &mut call => return answer.map(Into::into),
+            () = questions.ask_while_waiting(&self.client, &context.peer, subject) => {}
+        }
+        call.await.map(Into::into)
+    }
+}

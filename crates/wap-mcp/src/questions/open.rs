@@ -1,0 +1,122 @@
+//! The questions that were asked and not answered yet.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use wap_calls::Client;
+use wap_core::{Call, CancelFlag, Reason, Request, WapError};
+
+use super::source::{Question, ReviewQuestions, Verdict};
+
+/// The most questions of the newer era that wait for their answers; beyond it the oldest is forgotten.
+const MOST_OPEN: usize = 1_000;
+
+/// The time after which an answer comes too late.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// The pause between two looks for the question about a call.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The questions of a server, which all its clients share: in the stateless era each request is a client of its own.
+pub struct Questions {
+    source: Arc<dyn ReviewQuestions>,
+    open: Mutex<VecDeque<Open>>,
+}
+
+/// A question whose answer comes with another request.
+struct Open {
+    /// A random name that the client hands back.
+    handle: String,
+    /// The call that was asked about: an answer counts for the same call only.
+    request: Request,
+    question: Question,
+    until: Instant,
+}
+
+impl std::fmt::Debug for Questions {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Questions").finish_non_exhaustive()
+    }
+}
+
+impl Questions {
+    /// Returns the questions about a review.
+    #[must_use]
+    pub fn new(source: Arc<dyn ReviewQuestions>) -> Questions {
+        Questions { source, open: Mutex::default() }
+    }
+
+    /// Reports whether the person at a client can be asked about a request.
+    pub(super) fn may_ask(&self, request: &Request, context: &RequestContext<RoleServer>) -> bool {
+        let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+        // Without either mode, forms are meant.
+        let shows_forms =
+            elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
+        shows_forms && self.source.concerns(request)
+    }
+
+    /// Waits until a call waits for a review, and returns the question. It ends only when it is dropped, if there is none.
+    pub(super) async fn find(&self, client: &Arc<Client>, request: &Request) -> Question {
+        loop {
+            let (source, request) = (Arc::clone(&self.source), request.clone());
+            let answer = ask(client, move |call| source.question(call, &request)).await;
+            if let Ok(Some(question)) = answer {
+                return question;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    pub(super) async fn decide(
+        &self,
+        client: &Arc<Client>,
+        question: Question,
+        verdict: Verdict,
+    ) -> Result<(), WapError> {
+        let source = Arc::clone(&self.source);
+        ask(client, move |call| source.decide(call, &question, &verdict)).await
+    }
+
+    /// Keeps a question and returns the handle for its answer.
+    pub(super) fn keep(&self, request: &Request, question: Question) -> String {
+        let handle = uuid::Uuid::new_v4().simple().to_string();
+        let until = Instant::now() + PATIENCE;
+        let mut open = self.open();
+        open.push_back(Open { handle: handle.clone(), request: request.clone(), question, until });
+        while open.len() > MOST_OPEN {
+            open.pop_front();
+        }
+        handle
+    }
+
+    /// Takes a question out, once; `None` for a handle that was used, is too old, was never given, or was given for another
+    /// call.
+    pub(super) fn take(&self, handle: &str, request: &Request) -> Option<Question> {
+        let mut open = self.open();
+        open.retain(|open| open.until > Instant::now());
+        let index = open.iter().position(|open| open.handle == handle && open.request == *request)?;
+        open.remove(index).map(|open| open.question)
+    }
+
+    fn open(&self) -> MutexGuard<'_, VecDeque<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes a call off the thread that serves all clients.
+async fn ask<T: Send + 'static>(
+    client: &Arc<Client>,
+    call: impl FnOnce(&Call<'_>) -> Result<T, WapError> + Send + 'static,
+) -> Result<T, WapError> {
+    let client = Arc::clone(client);
+    let answer = tokio::task::spawn_blocking(move || {
+        let (origin, cancel) = (client.origin(), CancelFlag::new());
+        call(&Call { origin: &origin, cancel: &cancel, time_left: None })
+    });
+    answer.await.unwrap_or_else(|_| {
+        Err(WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
+    })
+}

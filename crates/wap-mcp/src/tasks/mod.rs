@@ -1,0 +1,20 @@
+//! Commands as tasks of the protocol, in both eras.
+//!
+//! In 2026-07-28 the server decides: a command of a client that declares the extension becomes a task if it takes long. In
+//! 2025-11-25 the client asks for a task, and polls it with methods that the SDK does not know; `older_messages` renames
+//! what the SDK would take for the newer methods.
+
+mod desk;
+mod newer;
+mod older;
+mod older_answers;
+mod older_lines;
+mod older_messages;
+mod source;
+
+pub use older_messages::rename_older;
+pub use source::{CommandTasks, TaskProgress, TaskView};
+
+pub(crate) use desk::TaskDesk;
+pub(crate) use older_answers::for_older_client;
+pub(crate) use older_lines::OlderLines;
