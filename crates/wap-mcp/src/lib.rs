@@ -10,7 +10,9 @@ mod http;
 mod line_transport;
 mod page;
 mod progress;
+mod prompts;
 mod recent_outputs;
+mod resources;
 mod server;
 mod sessions;
 mod short_listing;
@@ -24,6 +26,9 @@ pub use history::{LogPage, WorkspaceHistory};
 pub use http::HttpMcp;
 pub use page::PageLimit;
 pub use recent_outputs::RecentOutputs;
+pub use resources::{
+    Listed, ListedPage, Mark, NameError, ResourceName, SubscriptionDesk, Watched, WorkspaceResources,
+};
 pub use server::{McpConfig, McpServer, ServerName};
 pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
 pub use stdio::serve_stdio;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -19,9 +19,10 @@ use wap_core::{
 };
 
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
+use crate::resources::{self, Follower, unless_cancelled};
 use crate::{
-    CodeIndexSource, LogPage, PageLimit, RecentOutputs, WorkspaceHistory, answer, code_tools, page, progress,
-    text, tool_list,
+    CodeIndexSource, LogPage, PageLimit, RecentOutputs, SubscriptionDesk, WorkspaceHistory, answer,
+    code_tools, page, progress, prompts, text, tool_list,
 };
 use wap_calls::Client;
 
@@ -46,6 +47,8 @@ pub struct McpConfig {
     pub history: Option<Arc<dyn WorkspaceHistory>>,
     /// The code index for the tools that use one; without one they answer that there is none.
     pub code: Option<Arc<dyn CodeIndexSource>>,
+    /// The resources and the subscriptions to them, for prompts and completions too; without them these are not offered.
+    pub resources: Option<Arc<SubscriptionDesk>>,
 }
 
 /// The name and version of a server, as its clients show them.
@@ -70,6 +73,7 @@ impl McpConfig {
             page: PageLimit::default(),
             history: None,
             code: None,
+            resources: None,
         }
     }
 }
@@ -83,10 +87,12 @@ impl std::fmt::Debug for McpConfig {
 /// The server of one client.
 #[derive(Clone)]
 pub struct McpServer {
-    config: Arc<McpConfig>,
-    client: Arc<Client>,
-    outputs: Arc<RecentOutputs>,
+    pub(crate) config: Arc<McpConfig>,
+    pub(crate) client: Arc<Client>,
+    pub(crate) outputs: Arc<RecentOutputs>,
     tools: Arc<[McpTool]>,
+    /// The subscriptions of the older era.
+    follower: Option<Arc<Follower>>,
 }
 
 /// Cancels a call when its client stops waiting for the answer.
@@ -104,7 +110,9 @@ impl McpServer {
     #[must_use]
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
         let tools = tool_list::tools(config).into();
-        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools }
+        let follower = config.resources.as_ref();
+        let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
+        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, follower }
     }
 
     async fn call(
@@ -312,7 +320,11 @@ async fn wait<T>(
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        if self.config.resources.is_some() {
+            resources::advertise(&mut capabilities);
+        }
+        ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new(self.config.name.name, self.config.name.version)
                     .with_title(self.config.name.title),
@@ -345,10 +357,11 @@ impl ServerHandler for McpServer {
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        self.desk("completion/complete")?;
+        unless_cancelled(&context, prompts::complete(self, request)).await
     }
 
     async fn list_prompts(
@@ -356,15 +369,26 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        self.desk("prompts/list")?;
+        Ok(prompts::list())
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.desk("prompts/get")?;
+        unless_cancelled(&context, prompts::fill(self, request)).await.map(GetPromptResponse::Complete)
     }
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        self.desk("resources/list")?;
+        unless_cancelled(&context, resources::list(self, request)).await
     }
 
     async fn list_resource_templates(
@@ -372,6 +396,45 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        self.desk("resources/templates/list")?;
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.desk("resources/read")?;
+        unless_cancelled(&context, resources::read(self, request)).await.map(ReadResourceResponse::Complete)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk("resources/subscribe")?;
+        let Some(follower) = &self.follower else { return Ok(()) };
+        let peer = context.peer.clone();
+        unless_cancelled(&context, resources::follow_for_older(follower, &request.uri, peer)).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk("resources/unsubscribe")?;
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.unwatch(&request.uri))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.config.resources.as_ref().map(|_| resources::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let follower = Follower::new(self.desk("subscriptions/listen")?, self.client.origin().conversation);
+        resources::follow_for_newer(follower, context).await
     }
 }
