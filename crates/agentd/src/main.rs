@@ -9,6 +9,7 @@ mod exit;
 mod interrupt;
 mod network;
 mod served_history;
+mod served_resources;
 mod setup;
 mod views;
 

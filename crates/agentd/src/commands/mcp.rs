@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{ExtraTool, PageLimit};
-use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
+use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, SubscriptionDesk, serve_stdio};
 use workspace_host::SecretRules;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
@@ -22,6 +22,7 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::served_history::ServedHistory;
+use crate::served_resources::ServedResources;
 use crate::views::console::Console;
 
 /// Options of serving MCP clients.
@@ -132,12 +133,15 @@ pub(crate) fn config(
         may_undo,
         rules: rules.clone(),
     };
+    let resources =
+        ServedResources { workspace: Arc::clone(workspace), paths: paths.clone(), rules: rules.clone() };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
         page: options.page,
         history: Some(Arc::new(history)),
         code: Some(Arc::<ServedIndex>::clone(code)),
+        resources: Some(SubscriptionDesk::new(Arc::new(resources))),
         ..McpConfig::new(SERVER_NAME)
     }
 }
