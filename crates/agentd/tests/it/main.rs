@@ -8,6 +8,7 @@ mod exit_codes;
 mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile_table;
+mod resources;
 mod review;
 mod secrets;
 mod server;
