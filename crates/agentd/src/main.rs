@@ -10,6 +10,7 @@ mod interrupt;
 mod network;
 mod served_history;
 mod served_questions;
+mod served_resources;
 mod served_tasks;
 mod setup;
 mod views;

@@ -10,8 +10,10 @@ mod http;
 mod line_transport;
 mod page;
 mod progress;
+mod prompts;
 mod questions;
 mod recent_outputs;
+mod resources;
 mod server;
 mod sessions;
 mod short_listing;
@@ -27,6 +29,9 @@ pub use http::HttpMcp;
 pub use page::PageLimit;
 pub use questions::{Question, Questions, ReviewQuestions, Verdict};
 pub use recent_outputs::RecentOutputs;
+pub use resources::{
+    Listed, ListedPage, Mark, NameError, ResourceName, SubscriptionDesk, Watched, WorkspaceResources,
+};
 pub use server::{McpConfig, McpServer, ServerName};
 pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
 pub use stdio::serve_stdio;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
-    CompleteRequestMethod, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
-    GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool as McpTool,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -20,10 +20,11 @@ use wap_core::{
 };
 
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
+use crate::resources::{self, Follower, unless_cancelled};
 use crate::tasks::TaskDesk;
 use crate::{
-    CodeIndexSource, CommandTasks, LogPage, PageLimit, Questions, RecentOutputs, WorkspaceHistory, answer,
-    code_tools, page, progress, text, tool_list,
+    CodeIndexSource, CommandTasks, LogPage, PageLimit, Questions, RecentOutputs, SubscriptionDesk,
+    WorkspaceHistory, answer, code_tools, page, progress, prompts, text, tool_list,
 };
 use wap_calls::Client;
 
@@ -52,6 +53,8 @@ pub struct McpConfig {
     pub tasks: Option<Arc<dyn CommandTasks>>,
     /// The questions to the person at the client; without them only other front ends review.
     pub questions: Option<Arc<Questions>>,
+    /// The resources and the subscriptions to them, for prompts and completions too; without them these are not offered.
+    pub resources: Option<Arc<SubscriptionDesk>>,
 }
 
 /// The name and version of a server, as its clients show them.
@@ -78,6 +81,7 @@ impl McpConfig {
             code: None,
             tasks: None,
             questions: None,
+            resources: None,
         }
     }
 }
@@ -93,9 +97,11 @@ impl std::fmt::Debug for McpConfig {
 pub struct McpServer {
     pub(crate) config: Arc<McpConfig>,
     pub(crate) client: Arc<Client>,
-    outputs: Arc<RecentOutputs>,
+    pub(crate) outputs: Arc<RecentOutputs>,
     tools: Arc<[McpTool]>,
     tasks: Option<TaskDesk>,
+    /// The subscriptions of the older era.
+    follower: Option<Arc<Follower>>,
 }
 
 /// Cancels a call when its client stops waiting for the answer.
@@ -114,7 +120,9 @@ impl McpServer {
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
         let tools = tool_list::tools(config).into();
         let tasks = TaskDesk::new(config, &client, outputs);
-        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, tasks }
+        let follower = config.resources.as_ref();
+        let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
+        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, tasks, follower }
     }
 
     /// Reports whether commands can be tasks.
@@ -329,7 +337,11 @@ impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
         let capabilities = if self.tasks.is_some() { capabilities.enable_tasks() } else { capabilities };
-        ServerConfig::new(capabilities.build())
+        let mut capabilities = capabilities.build();
+        if self.config.resources.is_some() {
+            resources::advertise(&mut capabilities);
+        }
+        ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new(self.config.name.name, self.config.name.version)
                     .with_title(self.config.name.title),
@@ -397,10 +409,11 @@ impl ServerHandler for McpServer {
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        self.desk("completion/complete")?;
+        unless_cancelled(&context, prompts::complete(self, request)).await
     }
 
     async fn list_prompts(
@@ -408,15 +421,26 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        self.desk("prompts/list")?;
+        Ok(prompts::list())
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.desk("prompts/get")?;
+        unless_cancelled(&context, prompts::fill(self, request)).await.map(GetPromptResponse::Complete)
     }
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        self.desk("resources/list")?;
+        unless_cancelled(&context, resources::list(self, request)).await
     }
 
     async fn list_resource_templates(
@@ -424,6 +448,45 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        self.desk("resources/templates/list")?;
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.desk("resources/read")?;
+        unless_cancelled(&context, resources::read(self, request)).await.map(ReadResourceResponse::Complete)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk("resources/subscribe")?;
+        let Some(follower) = &self.follower else { return Ok(()) };
+        let peer = context.peer.clone();
+        unless_cancelled(&context, resources::follow_for_older(follower, &request.uri, peer)).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk("resources/unsubscribe")?;
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.unwatch(&request.uri))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.config.resources.as_ref().map(|_| resources::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let follower = Follower::new(self.desk("subscriptions/listen")?, self.client.origin().conversation);
+        resources::follow_for_newer(follower, context).await
     }
 }

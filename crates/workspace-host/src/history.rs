@@ -3,6 +3,7 @@
 mod bookkeeping_paths;
 mod log;
 mod log_page;
+mod model_view;
 mod touched_paths;
 mod undo_text;
 pub(crate) mod work_so_far;
@@ -14,6 +15,7 @@ use crate::{Exit, Failure};
 pub use bookkeeping_paths::bookkeeping_paths;
 pub use log::{LogRange, RunLine, log, log_range, log_text};
 pub use log_page::{LogPart, log_page};
+pub use model_view::{ListedRun, RunPage, RunViews};
 pub use touched_paths::{TouchedBy, touched_paths};
 pub use undo_text::{undo_lines, undo_text};
 

@@ -22,8 +22,8 @@ pub mod user_file;
 
 pub use failure::{Exit, Failure};
 pub use history::{
-    LogPart, LogRange, RunLine, TouchedBy, bookkeeping_paths, log, log_page, log_range, log_text,
-    touched_paths, undo_lines, undo_text,
+    ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, bookkeeping_paths, log, log_page,
+    log_range, log_text, touched_paths, undo_lines, undo_text,
 };
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};
@@ -46,6 +46,7 @@ pub use review::calls::{
     AnsweredProposal, AwaitReview, DecideProposal, DecidedProposal, ListProposals, ProposeCalls,
     ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
 };
+pub use review::proposal_text::proposal_text;
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
 pub use secret_use::{SecretMapFile, SecretRules, SecretUse};
 pub use state::{LocalSessions, Opened, ReadingEngine, ReadingFolder, STATE_FOLDER, WorkspacePaths};

@@ -8,6 +8,7 @@ mod carry_out;
 mod landing;
 pub mod overlay_process;
 mod plan;
+pub(crate) mod proposal_text;
 pub mod reviewed_workspace;
 mod trial_process;
 mod trial_run;

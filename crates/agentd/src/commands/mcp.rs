@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
 use wap_mcp::{ExtraTool, PageLimit};
-use wap_mcp::{McpConfig, McpServer, Questions, RecentOutputs, ServerName, serve_stdio};
+use wap_mcp::{McpConfig, McpServer, Questions, RecentOutputs, ServerName, SubscriptionDesk, serve_stdio};
 use workspace_host::SecretRules;
 use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
@@ -23,6 +23,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::served_history::ServedHistory;
 use crate::served_questions::ServedQuestions;
+use crate::served_resources::ServedResources;
 use crate::served_tasks::ServedTasks;
 use crate::views::console::Console;
 
@@ -148,6 +149,8 @@ pub(crate) fn config(
         let review = ServedQuestions { workspace, rules, policy: options.review.review };
         Arc::new(Questions::new(Arc::new(review)))
     });
+    let resources =
+        ServedResources { workspace: Arc::clone(workspace), paths: paths.clone(), rules: rules.clone() };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
@@ -156,6 +159,7 @@ pub(crate) fn config(
         code: Some(Arc::<ServedIndex>::clone(code)),
         tasks: Some(Arc::new(tasks)),
         questions,
+        resources: Some(SubscriptionDesk::new(Arc::new(resources))),
         ..McpConfig::new(SERVER_NAME)
     }
 }

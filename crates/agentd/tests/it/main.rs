@@ -9,6 +9,7 @@ mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile_table;
 mod questions;
+mod resources;
 mod review;
 mod secrets;
 mod server;

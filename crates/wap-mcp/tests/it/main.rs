@@ -1,5 +1,8 @@
 //! Tests of `wap-mcp` through its public API.
 
+mod resource_names;
+mod strict_schemas;
+
 use std::sync::Arc;
 
 use memory_workspace::MemoryWorkspace;

@@ -10,7 +10,6 @@ use wap_core::{ExecuteCommandResponse, WapError, visible_line};
 
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
-use crate::state::LocalSessions;
 
 /// The part of the token budget that the work may take, at about three characters a token.
 const CHARACTERS_PER_TOKEN: usize = 1;
@@ -25,17 +24,17 @@ const COMMAND_CHARACTERS: usize = 200;
 const FAILURE_CHARACTERS: usize = 4_000;
 
 /// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
-/// differences that it has made to files, within a third of a message.
+/// differences that it has made to files, within a third of a message. Files for which `leaves_out` holds are only named.
 ///
 /// # Errors
 ///
 /// If there is no such conversation, or the journal cannot be read.
 pub(crate) fn work_so_far(
-    sessions: &LocalSessions,
+    journal: &JournalReader,
     from: &str,
     budget: Option<u32>,
+    leaves_out: &dyn Fn(&str) -> bool,
 ) -> Result<Handover, SessionRefusal> {
-    let journal = sessions.journal_reader();
     let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
     let failed = |error: change_journal::JournalError| {
         Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
@@ -59,7 +58,7 @@ pub(crate) fn work_so_far(
     }
     let mut left_out = Vec::new();
     for difference in differences.iter().filter(|difference| !difference.diff.is_empty()) {
-        if text.len() + difference.diff.len() > most {
+        if leaves_out(&difference.path) || text.len() + difference.diff.len() > most {
             left_out.push(difference.path.as_str());
             continue;
         }

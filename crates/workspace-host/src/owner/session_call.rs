@@ -142,8 +142,8 @@ impl SessionCall for CreateSession {
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
-        let handover =
-            self.from.as_deref().map(|from| work_so_far(sessions, from, self.budget)).transpose()?;
+        let work = |from| work_so_far(sessions.journal_reader(), from, self.budget, &|_| false);
+        let handover = self.from.as_deref().map(work).transpose()?;
         let new = NewSession {
             id: self.id,
             task: &self.task,

@@ -56,6 +56,33 @@ fn has_all_edits(project: &Project, name: &str) {
 
 #[test]
 #[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
+fn the_python_package_reads_and_follows_resources_in_both_eras() {
+    for (mode, version) in MODES {
+        for is_http in [false, true] {
+            let Some(mut python) = python("the_python_package_reads_and_follows_resources_in_both_eras")
+            else {
+                return;
+            };
+            let project = Project::new();
+            let server = is_http.then(|| WebServer::start(&project, &[]));
+            python.arg(fixture("mcp_resources.py")).arg(mode).stdin(Stdio::null());
+            match &server {
+                Some(server) => {
+                    let url = format!("http://{}/mcp", server.address);
+                    python.args(["http", &url, server.token.as_deref().unwrap()]);
+                }
+                None => {
+                    python.args(["stdio", text(program()), text(&project.workspace())]);
+                }
+            }
+            let ran = Ran::of(python.output().unwrap()).ok();
+            assert_eq!(ran.stdout.trim(), version, "{ran}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn the_python_package_completes_a_task_in_both_eras() {
     for (mode, version) in MODES {
         let Some(python) = python("the_python_package_completes_a_task_in_both_eras") else { return };

@@ -1,0 +1,157 @@
+//! The resources of a server's workspace: runs from the journal, processes and proposals from the owner of the state folder.
+
+use std::sync::Arc;
+
+use change_review::{ProposalId, ProposalSummary};
+use local_workspace::ProcessStatus;
+use tagproto::UnobservedExecution;
+use wap_core::{Call, ConversationId, Reason, WapError};
+use wap_mcp::{Listed, ListedPage, Mark, ResourceName, Watched, WorkspaceResources};
+use workspace_host::{
+    ListProcesses, ListProposals, RunViews, SecretRules, SessionCall, SharedWorkspace, ShowProposal,
+    Watching, WorkspacePaths, proposal_text,
+};
+
+use crate::exit::Failure;
+
+/// The most processes, and the most proposals, in the first part of a list.
+const MOST_LISTED: usize = 100;
+
+/// The resources of the workspace that a server serves.
+pub(crate) struct ServedResources {
+    pub(crate) workspace: Arc<SharedWorkspace>,
+    pub(crate) paths: WorkspacePaths,
+    pub(crate) rules: SecretRules,
+}
+
+impl ServedResources {
+    fn runs(&self) -> RunViews<'_> {
+        RunViews::new(&self.paths, &self.rules)
+    }
+
+    fn ask<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
+        let mut observer = UnobservedExecution;
+        let mut watching = Watching::new(&[], &mut observer);
+        match self.workspace.session_call(request, call, &mut watching) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(refusal)) => Err(WapError::new(Reason::Busy, refusal.message)),
+            Err(failure) => Err(unavailable(&failure)),
+        }
+    }
+
+    fn processes(&self, call: &Call<'_>) -> Result<Vec<ProcessStatus>, WapError> {
+        self.ask(&ListProcesses, call)
+    }
+
+    fn proposals(&self, call: &Call<'_>) -> Result<Vec<ProposalSummary>, WapError> {
+        self.ask(&ListProposals, call)
+    }
+}
+
+impl WorkspaceResources for ServedResources {
+    fn list(&self, call: &Call<'_>, before: Option<u64>) -> Result<ListedPage, WapError> {
+        let mut page = ListedPage::default();
+        if before.is_none() {
+            let own = &call.origin.conversation;
+            let processes = self.processes(call)?;
+            let own = processes.iter().filter(|process| process.conversation == *own);
+            page.resources
+                .extend(own.filter_map(|process| listed_process(process, &self.rules)).take(MOST_LISTED));
+            // The newest proposals, and of them those that wait in front.
+            let mut proposals = self.proposals(call)?;
+            proposals.sort_by_key(|proposal| (!proposal.is_pending, std::cmp::Reverse(proposal.id)));
+            let proposals = proposals.iter().take(MOST_LISTED);
+            page.resources.extend(proposals.map(|proposal| listed_proposal(proposal, &self.rules)));
+        }
+        let runs = self.runs().list(before).map_err(|failure| unavailable(&failure))?;
+        page.next = runs.next;
+        page.resources.extend(
+            runs.runs
+                .into_iter()
+                .map(|run| Listed { name: ResourceName::Run(run.number), description: run.description }),
+        );
+        Ok(page)
+    }
+
+    fn text(&self, call: &Call<'_>, name: &ResourceName) -> Result<Option<String>, WapError> {
+        match name {
+            ResourceName::Run(run) => self.runs().differences(*run).map_err(|failure| unavailable(&failure)),
+            ResourceName::Review(number) => {
+                let id = ProposalId(*number);
+                if !self.proposals(call)?.iter().any(|proposal| proposal.id == id) {
+                    return Ok(None);
+                }
+                let shown = self.ask(&ShowProposal(id), call)?;
+                Ok(Some(proposal_text(&shown, &self.rules)))
+            }
+            // The server reads these as the tool `readFile` does.
+            ResourceName::Output(_) | ResourceName::Process(_) => Ok(None),
+        }
+    }
+
+    fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Result<Vec<Option<Mark>>, WapError> {
+        let has = |is_meant: fn(&ResourceName) -> bool| watched.iter().any(|watched| is_meant(&watched.name));
+        let processes = match has(|name| matches!(name, ResourceName::Process(_))) {
+            true => self.processes(call)?,
+            false => Vec::new(),
+        };
+        let proposals = match has(|name| matches!(name, ResourceName::Review(_))) {
+            true => self.proposals(call)?,
+            false => Vec::new(),
+        };
+        let mark = |Watched { conversation, name }: &Watched| match name {
+            ResourceName::Process(name) => {
+                let is_meant =
+                    |process: &&ProcessStatus| process.conversation == *conversation && process.name == *name;
+                let process = processes.iter().find(is_meant);
+                Ok(process.map(|process| format!("{} {}", process.is_running, process.output_bytes)))
+            }
+            ResourceName::Review(number) => {
+                let proposal = proposals.iter().find(|proposal| proposal.id.0 == *number);
+                Ok(proposal.map(|proposal| format!("{} {}", proposal.is_pending, proposal.has_landed)))
+            }
+            ResourceName::Run(run) => self.runs().mark(*run).map_err(|failure| unavailable(&failure)),
+            ResourceName::Output(_) => Ok(None),
+        };
+        watched.iter().map(|watched| Ok(mark(watched)?.map(Mark))).collect()
+    }
+
+    fn last_change(&self) -> Result<Option<u64>, WapError> {
+        self.runs().last_change().map_err(|failure| unavailable(&failure))
+    }
+
+    fn failure(&self, run: Option<u64>) -> Result<Option<String>, WapError> {
+        self.runs().failure(run).map_err(|failure| unavailable(&failure))
+    }
+
+    fn work(&self, own: &ConversationId, conversation: Option<&str>) -> Result<Option<String>, WapError> {
+        self.runs().work(&own.0, conversation).map_err(|failure| unavailable(&failure))
+    }
+
+    fn conversations(&self, prefix: &str, most: usize) -> Result<Vec<String>, WapError> {
+        self.runs().conversations(prefix, most).map_err(|failure| unavailable(&failure))
+    }
+}
+
+/// A process in the list; `None` if its name cannot stand in the name of a resource.
+fn listed_process(process: &ProcessStatus, rules: &SecretRules) -> Option<Listed> {
+    let name = format!("agentd://process/{}", process.name).parse().ok()?;
+    let state = if process.is_running { "runs" } else { "has ended" };
+    let description = format!("{state}, {} bytes: {}", process.output_bytes, process.command);
+    Some(Listed { name, description: rules.mask_rest(&description) })
+}
+
+fn listed_proposal(proposal: &ProposalSummary, rules: &SecretRules) -> Listed {
+    let state = match (proposal.is_pending, proposal.has_landed) {
+        (true, _) => "waits for the user",
+        (false, true) => "has landed",
+        (false, false) => "was sent back",
+    };
+    let description = rules.mask_rest(&format!("{state}: {}", proposal.subject));
+    Listed { name: ResourceName::Review(proposal.id.0), description }
+}
+
+/// Turns a failure into an error for a client, without the paths that are for the person at the terminal.
+fn unavailable(_: &Failure) -> WapError {
+    WapError::new(Reason::Busy, "the state folder cannot be used; agentd's standard error says why")
+}

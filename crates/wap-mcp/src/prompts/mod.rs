@@ -1,0 +1,9 @@
+//! The prompts of the server, and the completion of their arguments and of the names of resources.
+
+mod completion;
+mod filling;
+mod prompt;
+
+pub(crate) use completion::complete;
+pub(crate) use filling::fill;
+pub(crate) use prompt::{ArgumentKind, ServerPrompt, list};

@@ -1,0 +1,105 @@
+//! The prompts as they are listed.
+
+use rmcp::model::{ListPromptsResult, Prompt, PromptArgument};
+
+/// A prompt of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerPrompt {
+    /// Reviews what a run has changed.
+    ReviewChanges,
+    /// Explains why a command failed.
+    ExplainFailure,
+    /// Reverts the last change.
+    UndoLast,
+    /// Continues the work of another conversation.
+    ContinueSession,
+}
+
+/// The meaning of an argument, by which it is completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArgumentKind {
+    /// The number of a run.
+    Run,
+    /// The path of a file.
+    Path,
+    /// The name of a conversation.
+    Conversation,
+}
+
+impl ArgumentKind {
+    /// Returns the name of an argument of this kind.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            ArgumentKind::Run => "run",
+            ArgumentKind::Path => "path",
+            ArgumentKind::Conversation => "conversation",
+        }
+    }
+
+    const fn description(self) -> &'static str {
+        match self {
+            ArgumentKind::Run => "The number of a run; the newest one that fits, if it is left out",
+            ArgumentKind::Path => "Only this file",
+            ArgumentKind::Conversation => {
+                "The session or client whose work is continued; the newest one, if it is left out"
+            }
+        }
+    }
+}
+
+impl ServerPrompt {
+    /// All of them, in the order of the list.
+    pub(crate) const ALL: [ServerPrompt; 4] = [
+        ServerPrompt::ReviewChanges,
+        ServerPrompt::ExplainFailure,
+        ServerPrompt::UndoLast,
+        ServerPrompt::ContinueSession,
+    ];
+
+    /// Returns the prompt of a name.
+    pub(crate) fn named(name: &str) -> Option<ServerPrompt> {
+        ServerPrompt::ALL.into_iter().find(|prompt| prompt.name() == name)
+    }
+
+    /// Returns its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            ServerPrompt::ReviewChanges => "review-changes",
+            ServerPrompt::ExplainFailure => "explain-failure",
+            ServerPrompt::UndoLast => "undo-last",
+            ServerPrompt::ContinueSession => "continue-session",
+        }
+    }
+
+    /// Returns what it does, in one line.
+    pub(crate) const fn description(self) -> &'static str {
+        match self {
+            ServerPrompt::ReviewChanges => "Review what a run has changed in the workspace",
+            ServerPrompt::ExplainFailure => "Explain why the last failed command failed",
+            ServerPrompt::UndoLast => "Take the last change of the workspace back",
+            ServerPrompt::ContinueSession => "Continue the work that another conversation has begun",
+        }
+    }
+
+    /// Returns its arguments; all of them may be left out.
+    pub(crate) const fn arguments(self) -> &'static [ArgumentKind] {
+        match self {
+            ServerPrompt::ReviewChanges => &[ArgumentKind::Run, ArgumentKind::Path],
+            ServerPrompt::ExplainFailure => &[ArgumentKind::Run],
+            ServerPrompt::UndoLast => &[],
+            ServerPrompt::ContinueSession => &[ArgumentKind::Conversation],
+        }
+    }
+}
+
+/// Lists the prompts.
+pub(crate) fn list() -> ListPromptsResult {
+    let argument = |kind: &ArgumentKind| {
+        PromptArgument::new(kind.name()).with_description(kind.description()).with_required(false)
+    };
+    let listed = |prompt: ServerPrompt| {
+        let arguments: Vec<_> = prompt.arguments().iter().map(argument).collect();
+        Prompt::new(prompt.name(), Some(prompt.description()), (!arguments.is_empty()).then_some(arguments))
+    };
+    ListPromptsResult::with_all_items(ServerPrompt::ALL.into_iter().map(listed).collect())
+}

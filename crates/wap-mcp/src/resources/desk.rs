@@ -1,0 +1,206 @@
+//! The subscriptions of all clients. One task looks at the resources as long as there are any.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, WapError};
+
+use super::follower::News;
+use super::{Mark, ResourceName, Watched, WorkspaceResources};
+
+/// The pause between two looks. The owner of the state folder may be another process, which sends no events.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The most resources that the clients of one server follow together.
+const MOST_WATCHED: usize = 1_024;
+
+/// The most resources that one client follows.
+pub(super) const MOST_OF_A_CLIENT: usize = 64;
+
+/// The subscriptions of all clients of a server.
+pub struct SubscriptionDesk {
+    source: Arc<dyn WorkspaceResources>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    entries: BTreeMap<u64, Entry>,
+    is_looking: bool,
+}
+
+/// The subscriptions of one client.
+struct Entry {
+    conversation: ConversationId,
+    marks: HashMap<ResourceName, Option<Mark>>,
+    news: Weak<News>,
+}
+
+/// The refusal of a subscription.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// There is no such resource.
+    Missing,
+    /// An output never changes.
+    Constant,
+    /// The client, or all clients together, follow too many.
+    TooMany,
+    /// The source cannot answer.
+    Failed(WapError),
+}
+
+impl SubscriptionDesk {
+    /// Returns a desk without subscriptions.
+    #[must_use]
+    pub fn new(source: Arc<dyn WorkspaceResources>) -> Arc<SubscriptionDesk> {
+        Arc::new(SubscriptionDesk { source, state: Mutex::default() })
+    }
+
+    /// Returns the source of the resources.
+    pub(crate) fn source(&self) -> &Arc<dyn WorkspaceResources> {
+        &self.source
+    }
+
+    /// Adds a client and returns its number.
+    pub(super) fn enter(&self, conversation: ConversationId, news: &Arc<News>) -> u64 {
+        let mut state = self.lock();
+        state.next += 1;
+        let number = state.next;
+        let entry = Entry { conversation, marks: HashMap::new(), news: Arc::downgrade(news) };
+        state.entries.insert(number, entry);
+        number
+    }
+
+    /// Removes a client.
+    pub(super) fn leave(&self, number: u64) {
+        self.lock().entries.remove(&number);
+    }
+
+    /// Removes a subscription.
+    pub(super) fn unwatch(&self, number: u64, name: &ResourceName) {
+        if let Some(entry) = self.lock().entries.get_mut(&number) {
+            entry.marks.remove(name);
+        }
+    }
+
+    /// Adds a subscription. What changes after this call has returned is noticed; with `may_be_missing`, so is the
+    /// appearance of a resource.
+    pub(super) async fn watch(
+        self: &Arc<Self>,
+        number: u64,
+        name: &ResourceName,
+        may_be_missing: bool,
+    ) -> Result<(), Refused> {
+        if matches!(name, ResourceName::Output(_)) {
+            return Err(Refused::Constant);
+        }
+        let conversation = {
+            let mut state = self.lock();
+            let total: usize = state.entries.values().map(|entry| entry.marks.len()).sum();
+            let Some(entry) = state.entries.get_mut(&number) else { return Ok(()) };
+            if entry.marks.contains_key(name) {
+                return Ok(());
+            }
+            if entry.marks.len() >= MOST_OF_A_CLIENT || total >= MOST_WATCHED {
+                return Err(Refused::TooMany);
+            }
+            // Taken before the await, so that many requests at once cannot pass the bound.
+            entry.marks.insert(name.clone(), None);
+            entry.conversation.clone()
+        };
+        let watched = vec![Watched { conversation, name: name.clone() }];
+        let marks = self.look(watched).await;
+        let mark = match marks {
+            Ok(mut marks) => match marks.pop().flatten() {
+                None if may_be_missing => Ok(Mark::default()),
+                mark => mark.ok_or(Refused::Missing),
+            },
+            Err(error) => Err(Refused::Failed(error)),
+        };
+        let mut state = self.lock();
+        if let Some(entry) = state.entries.get_mut(&number) {
+            match &mark {
+                Ok(mark) => {
+                    // An unsubscription meanwhile has removed the entry.
+                    if let Some(own) = entry.marks.get_mut(name) {
+                        own.get_or_insert_with(|| mark.clone());
+                    }
+                }
+                Err(_) => {
+                    entry.marks.remove(name);
+                }
+            }
+        }
+        if mark.is_ok() && !std::mem::replace(&mut state.is_looking, true) {
+            tokio::spawn(Arc::clone(self).keep_looking());
+        }
+        mark.map(|_| ())
+    }
+
+    /// Looks at what is followed until nothing is.
+    async fn keep_looking(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let watched: Vec<(u64, Watched)> = {
+                let mut state = self.lock();
+                state.entries.retain(|_, entry| entry.news.strong_count() > 0);
+                let of = |(number, entry): (&u64, &Entry)| {
+                    // Without a mark, its first look is still under way.
+                    let known = entry.marks.iter().filter(|(_, mark)| mark.is_some());
+                    let watched = known.map(|(name, _)| Watched {
+                        conversation: entry.conversation.clone(),
+                        name: name.clone(),
+                    });
+                    watched.map(|watched| (*number, watched)).collect::<Vec<_>>()
+                };
+                let watched: Vec<_> = state.entries.iter().flat_map(of).collect();
+                if state.entries.values().all(|entry| entry.marks.is_empty()) {
+                    state.is_looking = false;
+                    return;
+                }
+                watched
+            };
+            // A source that cannot answer now is asked again.
+            let Ok(marks) = self.look(watched.iter().map(|(_, watched)| watched.clone()).collect()).await
+            else {
+                continue;
+            };
+            let mut state = self.lock();
+            for ((number, Watched { name, .. }), mark) in watched.into_iter().zip(marks) {
+                let Some(entry) = state.entries.get_mut(&number) else { continue };
+                let Some(own) = entry.marks.get_mut(&name) else { continue };
+                // A resource that is gone has an empty mark, which is noticed once.
+                let mark = mark.unwrap_or_default();
+                if own.as_ref() != Some(&mark) {
+                    *own = Some(mark);
+                    if let Some(news) = entry.news.upgrade() {
+                        news.add(name);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn look(self: &Arc<Self>, watched: Vec<Watched>) -> Result<Vec<Option<Mark>>, WapError> {
+        let source = Arc::clone(&self.source);
+        let looked = tokio::task::spawn_blocking(move || {
+            let origin = Origin {
+                conversation: ConversationId("resources".to_owned()),
+                run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+                step: 0,
+                retention: Retention::Process,
+            };
+            let cancel = CancelFlag::new();
+            source.marks(&Call { origin: &origin, cancel: &cancel, time_left: None }, &watched)
+        });
+        looked.await.unwrap_or_else(|_| {
+            Err(WapError::new(wap_core::Reason::ReadError, "agentd has a fault and could not look"))
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,18 @@
+//! What clients can read and follow beside the tools: outputs, processes, runs and reviews under `agentd://`.
+
+mod calls;
+mod desk;
+mod follower;
+mod listing;
+mod name;
+mod reading;
+mod source;
+mod text_page;
+
+pub(crate) use calls::unless_cancelled;
+pub use desk::SubscriptionDesk;
+pub(crate) use follower::{Follower, accepted, follow_for_newer, follow_for_older};
+pub(crate) use listing::{advertise, list, templates};
+pub use name::{NameError, ResourceName};
+pub(crate) use reading::{read, read_page};
+pub use source::{Listed, ListedPage, Mark, Watched, WorkspaceResources};

@@ -1,0 +1,83 @@
+//! Reading a resource: a page of its text.
+
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceRequestParams, ReadResourceResult, ResourceContents};
+use wap_core::{OUTPUT_PREFIX, PROCESS_PREFIX, ReadFile, Reason, WapError};
+
+use super::listing::kind;
+use super::text_page::{TextPage, from_line};
+use super::{NameError, ResourceName};
+use crate::McpServer;
+
+/// Answers `resources/read`.
+pub(crate) async fn read(
+    server: &McpServer,
+    request: ReadResourceRequestParams,
+) -> Result<ReadResourceResult, ErrorData> {
+    let uri = request.uri;
+    let (name, first) = ResourceName::parse_page(&uri).map_err(|error| unknown(&uri, error))?;
+    let text = read_page(server, &name, first).await?;
+    let contents = ResourceContents::text(text, uri).with_mime_type(kind(&name));
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Returns the lines of a resource from `first` on, as far as they fit into an answer.
+pub(crate) async fn read_page(
+    server: &McpServer,
+    name: &ResourceName,
+    first: u64,
+) -> Result<String, ErrorData> {
+    let limit = server.page_limit();
+    match name {
+        ResourceName::Run(_) | ResourceName::Review(_) => {
+            let wanted = name.clone();
+            let text = server.ask_source(move |source, call| source.text(call, &wanted)).await?;
+            let text = text.ok_or_else(|| missing(name))?;
+            let (content, total_lines) = from_line(&text, first).ok_or_else(|| no_line(name, first))?;
+            Ok(TextPage { name, content, first, total_lines }.render(limit))
+        }
+        ResourceName::Output(word) => {
+            read_output(server, name, format!("{OUTPUT_PREFIX}{word}"), first).await
+        }
+        ResourceName::Process(word) => {
+            read_output(server, name, format!("{PROCESS_PREFIX}{word}"), first).await
+        }
+    }
+}
+
+/// Reads what a command has printed, as the tool `readFile` does.
+async fn read_output(
+    server: &McpServer,
+    name: &ResourceName,
+    path: String,
+    first: u64,
+) -> Result<String, ErrorData> {
+    let request = ReadFile { path, start_line: Some(first.cast_signed()), ..ReadFile::default() };
+    let (content, total_lines) = server.read_lines(request).await.map_err(|error| match error.reason() {
+        Reason::FileNotFound | Reason::InvalidName => missing(name),
+        Reason::InvalidRange => no_line(name, first),
+        _ => failure(&error),
+    })?;
+    Ok(TextPage { name, content: &content, first, total_lines }.render(server.page_limit()))
+}
+
+/// The error for a name that no resource can have.
+pub(crate) fn unknown(uri: &str, error: NameError) -> ErrorData {
+    let uri: String = uri.chars().take(300).collect();
+    ErrorData::resource_not_found(error.to_string(), Some(serde_json::json!({ "uri": uri })))
+}
+
+/// The error for a resource that is not there.
+pub(crate) fn missing(name: &ResourceName) -> ErrorData {
+    let data = serde_json::json!({ "uri": name.to_string() });
+    ErrorData::resource_not_found(format!("there is no {name}"), Some(data))
+}
+
+/// The error for a source that cannot answer.
+pub(crate) fn failure(error: &WapError) -> ErrorData {
+    ErrorData::internal_error(error.message().to_owned(), None)
+}
+
+fn no_line(name: &ResourceName, line: u64) -> ErrorData {
+    ErrorData::invalid_params(format!("{name} has no line {line}"), None)
+}

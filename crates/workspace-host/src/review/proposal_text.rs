@@ -1,0 +1,99 @@
+//! A proposal as text for a model: its steps with their differences, and the outcome of its review.
+
+use std::fmt::Write;
+
+use change_review::{FileStep, ProposedStep, State, StepEffect};
+use wap_core::visible_line;
+
+use crate::SecretRules;
+use crate::review::calls::ShownProposal;
+
+/// The most characters of a line about a step.
+const LINE_CHARACTERS: usize = 200;
+
+/// Renders a proposal without secrets, and without the contents of files that hold credentials.
+#[must_use]
+pub fn proposal_text(shown: &ShownProposal, rules: &SecretRules) -> String {
+    let proposal = &shown.proposal;
+    let state = match &proposal.state {
+        State::Pending => "waits for the user",
+        State::Landing { .. } => "is landing",
+        State::Decided(decision) if decision.has_landed => "has landed",
+        State::Decided(_) => "was sent back",
+    };
+    let subject = visible_line(&proposal.subject, LINE_CHARACTERS);
+    let mut text = rules.mask_rest(&format!(
+        "Proposal {} {state}: {subject}\nFrom {} through {}\n",
+        proposal.id, proposal.conversation, proposal.front_end
+    ));
+    for step in &proposal.steps {
+        text.push_str(&step_text(step, rules));
+    }
+    if let State::Decided(decision) = &proposal.state
+        && !decision.review.is_empty()
+    {
+        let _ = write!(text, "\n{}", rules.mask_rest(&decision.review));
+    }
+    text
+}
+
+fn step_text(step: &ProposedStep, rules: &SecretRules) -> String {
+    let title = visible_line(&step.title, LINE_CHARACTERS);
+    let mut text = rules.mask_rest(&format!("\n{}. {title}\n", step.step + 1));
+    if let Some(problem) = &step.problem {
+        text.push_str(&rules.mask_rest(&format!("It would fail: {problem}\n")));
+    }
+    match &step.effect {
+        StepEffect::File(file) => text.push_str(&file_text(file, rules)),
+        StepEffect::Command(command) => {
+            text.push_str(&rules.mask_rest(&format!("{}\n", command.command.trim_end())));
+            for file in &command.effects {
+                text.push_str(&file_text(file, rules));
+            }
+        }
+    }
+    text
+}
+
+/// Renders the change of a file as a diff without context: the hunks among which a reviewer chooses.
+fn file_text(file: &FileStep, rules: &SecretRules) -> String {
+    if rules.secrets.is_some() && rules.withheld.may_leave_out(&file.path) {
+        return format!("{}: its content is left out, since it usually holds credentials\n", file.path);
+    }
+    let mut text = String::new();
+    let (old, new) = (file.before.as_deref(), file.after.as_deref());
+    if old.is_some() || new.is_some() {
+        let name = |side: Option<&str>, letter: char| match side {
+            Some(_) => format!("{letter}/{}", file.path),
+            None => "/dev/null".to_owned(),
+        };
+        let _ = writeln!(text, "--- {}\n+++ {}", name(old, 'a'), name(new, 'b'));
+    }
+    for hunk in &file.hunks {
+        let (old, new) = ((hunk.old_first, hunk.old_count), (hunk.new_first, hunk.new_count));
+        add_hunk(&mut text, old, new, &hunk.old_text, &hunk.new_text);
+    }
+    match (old, new) {
+        (None, Some(new)) => add_hunk(&mut text, (0, 0), (1, new.lines().count()), "", new),
+        (Some(old), None) => add_hunk(&mut text, (1, old.lines().count()), (0, 0), old, ""),
+        _ => {}
+    }
+    if let Some(note) = &file.note {
+        let _ = writeln!(text, "[{}: {note}]", file.path);
+    }
+    rules.mask_file_text(&text)
+}
+
+fn add_hunk(text: &mut String, old: (usize, usize), new: (usize, usize), old_text: &str, new_text: &str) {
+    // By the rules of unified diffs, a side without lines names the line before.
+    let first = |(first, count): (usize, usize)| if count == 0 { first.saturating_sub(1) } else { first };
+    let _ = writeln!(text, "@@ -{},{} +{},{} @@", first(old), old.1, first(new), new.1);
+    for (sign, side) in [('-', old_text), ('+', new_text)] {
+        for line in side.split_inclusive('\n') {
+            let _ = write!(text, "{sign}{line}");
+            if !line.ends_with('\n') {
+                text.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    }
+}
