@@ -1,12 +1,13 @@
 //! The proposal that is looked at: its draft, its rows and the cursor.
 
 use change_review::{
-    Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, StepOutcome, Tried,
+    Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, SinceReview,
+    StepOutcome, Tried,
 };
 
 use crate::choice::{self, hunks};
 use crate::event::OpenedProposal;
-use crate::rows::{Arrangement, Row, RowKind, Rows, Stop, rows};
+use crate::rows::{Arrangement, LineSource, Row, RowKind, Rows, Stop, rows};
 
 /// A proposal on the screen.
 #[derive(Clone, Debug)]
@@ -16,6 +17,7 @@ pub(crate) struct Opened {
     pub(crate) draft: Draft,
     pub(crate) positions: Vec<CommentPosition>,
     pub(crate) tried: Option<Tried>,
+    pub(crate) since: Option<SinceReview>,
     pub(crate) arrangement: Arrangement,
     pub(crate) rows: Rows,
     /// The row of the cursor.
@@ -54,12 +56,13 @@ pub(crate) struct Changed {
 
 impl Opened {
     pub(crate) fn new(read: OpenedProposal) -> Opened {
-        let OpenedProposal { proposal, draft, tried } = read;
+        let OpenedProposal { proposal, draft, tried, since } = read;
         let mut opened = Opened {
             proposal,
             draft,
             positions: Vec::new(),
             tried,
+            since,
             arrangement: Arrangement::default(),
             rows: Rows::default(),
             cursor: 0,
@@ -95,6 +98,7 @@ impl Opened {
         changed.steps &= !read.proposal.is_tried;
         self.proposal = read.proposal;
         self.tried = read.tried;
+        self.since = read.since;
         self.rebuild();
         changed
     }
@@ -109,8 +113,10 @@ impl Opened {
         let kept = self.stop().map(|stop| (self.name(stop), self.cursor.saturating_sub(stop.row)));
         self.positions =
             self.draft.comments.iter().map(|comment| comment.position(&self.proposal.steps)).collect();
-        self.rows =
-            rows(&self.proposal.steps, &self.draft, &self.positions, self.tried.as_ref(), &self.arrangement);
+        self.rows = {
+            let beside = (self.tried.as_ref(), self.since.as_ref());
+            rows(&self.proposal.steps, &self.draft, &self.positions, beside, &self.arrangement)
+        };
         if let Some(((step, hunk), offset)) = kept {
             let stops = self.rows.stops.iter();
             let exact = stops.clone().position(|stop| self.name(*stop) == (step, hunk.clone()));
@@ -213,7 +219,7 @@ impl Opened {
         let index = row.step? as usize;
         let step = self.proposal.steps.get(index)?;
         Some(match row.kind {
-            RowKind::Line(line) if line.effect.is_none() => {
+            RowKind::Line(line) if line.source == LineSource::Step => {
                 let number = line.numbers[usize::from(line.side == Side::After)] as usize;
                 Subject::Lines(index, line.side, number, number)
             }

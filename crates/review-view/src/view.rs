@@ -173,6 +173,12 @@ impl ReviewView {
             self.mode = Mode::Browse;
             self.complain(format!("proposal {id} was {end} elsewhere"));
         }
+        if let Some(damaged) = all.iter().find(|one| one.fault.is_some())
+            && self.queue.is_none()
+        {
+            let id = damaged.id;
+            self.complain(format!("proposal {id} cannot be read: `agentd review {id} --drop` removes it"));
+        }
         let pending: Vec<ProposalSummary> = all.into_iter().filter(|one| one.is_pending).collect();
         let listed = self.queue.as_deref().unwrap_or_default();
         let new = pending.iter().filter(|one| listed.iter().all(|other| other.id != one.id)).count();

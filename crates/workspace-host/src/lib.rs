@@ -42,8 +42,8 @@ pub use owner::shared_workspace::SharedWorkspace;
 pub use owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 pub use reply_plan::{PlanLine, ReplyPlan};
 pub use review::calls::{
-    AnsweredProposal, AwaitReview, DecideProposal, DecidedProposal, ListProposals, ProposeCalls,
-    ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
+    AnsweredProposal, AwaitReview, DecideProposal, DecidedProposal, DropProposal, ListProposals,
+    ProposeCalls, ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
 };
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
 pub use secret_use::{SecretMapFile, SecretRules, SecretUse};

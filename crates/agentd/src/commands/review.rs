@@ -12,8 +12,8 @@ pub(crate) mod waiting;
 use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict};
 use wap_core::CancelFlag;
 use workspace_host::{
-    DecideProposal, DecidedProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal, ShownProposal,
-    TryProposal, WorkspacePaths,
+    DecideProposal, DecidedProposal, DropProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal,
+    ShownProposal, TryProposal, WorkspacePaths,
 };
 
 use crate::commands::review::at_terminal::{Ends, review_at_terminal};
@@ -47,10 +47,15 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
     }
     let Some(id) = options.id else {
         let mut all = sessions.call(&ListProposals, &cancel)?;
-        all.retain(|proposal| options.all || proposal.is_pending);
+        all.retain(|proposal| options.all || proposal.is_pending || proposal.fault.is_some());
         list(console, &all);
         return Ok(Exit::Done);
     };
+    if options.drop {
+        sessions.call(&DropProposal(id), &cancel)?;
+        console.progress(&format!("what cannot be read of proposal {id} was dropped"));
+        return Ok(Exit::Done);
+    }
     let review = drafted(&sessions, id, options, &cancel)?;
     if options.try_it || (options.land && needs_a_trial(&review)) {
         let request = TryProposal { id, selection: review.draft.selection.clone() };
@@ -73,7 +78,7 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
     if console.json {
         console.json_result(&review);
     } else {
-        printed::proposal(console, &review);
+        printed::proposal(console, &review, options.since);
     }
     Ok(Exit::Done)
 }
@@ -199,6 +204,11 @@ fn list(console: Console, proposals: &[ProposalSummary]) {
         console.notice("no proposal waits for a review");
     }
     for proposal in proposals {
+        if let Some(fault) = &proposal.fault {
+            let (id, fault) = (proposal.id, one_line(fault));
+            console.result(&format!("{id:>4}  damaged    {fault}  (`agentd review {id} --drop` removes it)"));
+            continue;
+        }
         let ProposalSummary { id, front_end, subject, files, commands, is_pending, has_landed, .. } =
             proposal;
         let state = match (is_pending, has_landed) {

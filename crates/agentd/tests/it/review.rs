@@ -3,6 +3,7 @@
 mod at_terminal;
 mod clients;
 mod crashes;
+mod damaged;
 mod handover;
 mod plain;
 mod sessions;

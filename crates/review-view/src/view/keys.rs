@@ -105,6 +105,14 @@ impl ReviewView {
             Key::Character('o') => {
                 self.reshow(|opened| opened.arrangement.order = opened.arrangement.order.next())
             }
+            Key::Character('v') => {
+                let has_since = self.opened.as_ref().is_some_and(|opened| opened.since.is_some());
+                if !has_since {
+                    self.say("nothing of this was sent back before");
+                    return Vec::new();
+                }
+                self.reshow(|opened| opened.arrangement.is_since = !opened.arrangement.is_since)
+            }
             Key::Character('f') => {
                 self.reshow(|opened| opened.arrangement.shows_generated = !opened.arrangement.shows_generated)
             }
@@ -141,7 +149,8 @@ impl ReviewView {
             opened.rebuild();
             let order = opened.arrangement.order.name();
             let folds = if opened.arrangement.shows_generated { "shown" } else { "folded" };
-            self.say(format!("steps {order}; generated and lock files {folds}"));
+            let since = if opened.arrangement.is_since { "; changes since your last review" } else { "" };
+            self.say(format!("steps {order}; generated and lock files {folds}{since}"));
         }
         Vec::new()
     }

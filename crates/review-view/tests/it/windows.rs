@@ -1,6 +1,6 @@
 //! Other windows, and a folder that changes meanwhile.
 
-use change_review::{Comment, Decision, ProposalId, Resolution, Selection, State};
+use change_review::{Comment, Decision, ProposalId, ProposalSummary, Resolution, Selection, State};
 
 use crate::fixture::{Host, command_step, file_step, lines, proposal, usual};
 
@@ -110,10 +110,33 @@ fn a_proposal_that_was_decided_elsewhere_is_said_and_left_alone() {
 fn a_proposal_that_comes_is_listed_and_said() {
     let mut host = Host::new(vec![usual()]);
     let new = proposal(9, "another one", vec![command_step(0, "true")]);
-    host.proposals.push(crate::fixture::Kept { proposal: new, draft: Default::default(), tried: None });
+    host.proposals.push(crate::fixture::Kept {
+        proposal: new,
+        draft: Default::default(),
+        tried: None,
+        since: None,
+    });
     host.list();
     let screen = host.screen(80, 24);
     assert!(screen.contains("#9") && screen.contains("1 more to review"), "{screen}");
+}
+
+#[test]
+fn a_proposal_that_cannot_be_read_is_said_and_keeps_no_other_from_being_opened() {
+    let mut host = Host::new(vec![usual()]);
+    let damaged = ProposalSummary {
+        id: ProposalId(1),
+        is_pending: false,
+        fault: Some("cut".to_owned()),
+        ..usual().summary()
+    };
+    let (view, _) = review_view::ReviewView::new(None, review_view::Palette::plain());
+    host.view = view;
+    host.send(review_view::Event::Listed(vec![damaged, usual().summary()]));
+    host.answer_all();
+    let screen = host.screen(100, 24);
+    assert!(screen.contains("proposal 1 cannot be read: `agentd review 1 --drop`"), "{screen}");
+    assert_eq!(host.view.opened_id(), Some(USUAL));
 }
 
 #[test]

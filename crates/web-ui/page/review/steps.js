@@ -94,6 +94,7 @@ export class Steps {
       head,
       isFile && step.note && el("p", { class: "warn" }, step.note),
       step.problem && el("p", { class: "bad-text" }, `It would fail: ${step.problem}`),
+      news(step, shownSince(this.shown)),
       elsewhere,
       body,
     ]);
@@ -205,6 +206,17 @@ export class Steps {
   row(step, side, line) {
     return this.rows.get(`${step}:${side}:${line}`);
   }
+}
+
+const shownSince = (shown) => shown.hasSince && shown.state === "pending";
+
+/// What is new in a step since the last review, where something was sent back.
+function news(step, hasSince) {
+  if (!hasSince) return false;
+  if (!step.since) return el("p", { class: "since faint" }, "New since your last review");
+  const { review, changed } = step.since;
+  if (!changed) return el("p", { class: "since faint" }, `The same as at your review of proposal ${review}`);
+  return el("div", { class: "since" }, folded([`Since your review of proposal ${review} `, counts(changed)], () => changes([changed], 0), false));
 }
 
 export function counts(file) {

@@ -33,8 +33,8 @@ use crate::owner::session_call::{
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
 use crate::review::calls::{
-    AnsweredProposal, AwaitReview, DecideProposal, ListProposals, ProposeCalls, ProposeReply, SaveDraft,
-    ShowProposal, TryProposal,
+    AnsweredProposal, AwaitReview, DecideProposal, DropProposal, ListProposals, ProposeCalls, ProposeReply,
+    SaveDraft, ShowProposal, TryProposal,
 };
 
 /// The time within which a client has to send its greeting.
@@ -185,6 +185,7 @@ impl Client {
             SaveDraft::METHOD => self.begin_session::<SaveDraft>((id, bytes), message.params),
             TryProposal::METHOD => self.begin_session::<TryProposal>((id, bytes), message.params),
             DecideProposal::METHOD => self.begin_session::<DecideProposal>((id, bytes), message.params),
+            DropProposal::METHOD => self.begin_session::<DropProposal>((id, bytes), message.params),
             AwaitReview::METHOD => self.begin_session::<AwaitReview>((id, bytes), message.params),
             AnsweredProposal::METHOD => self.begin_session::<AnsweredProposal>((id, bytes), message.params),
             CollectGarbage::METHOD => self.begin_session::<CollectGarbage>((id, bytes), message.params),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use change_review::{
-    CommentPosition, Content, Draft, Proposal, ProposalId, ProposalSummary, ProposedCall, Selection, State,
-    Tried,
+    CommentPosition, Content, Draft, Proposal, ProposalId, ProposalSummary, ProposedCall, Selection,
+    SinceReview, State, Tried,
 };
 use serde::{Deserialize, Serialize};
 use tagproto::ExecutionObserver;
@@ -123,6 +123,9 @@ pub struct ShownProposal {
     pub positions: Vec<CommentPosition>,
     /// The outcome of the last trial; `None` if there was none. Its `is_held` says whether landing adopts it.
     pub tried: Option<Tried>,
+    /// The news since the last review of the same conversation; `None` if nothing was sent back before.
+    #[serde(default)]
+    pub since: Option<SinceReview>,
 }
 
 impl SessionCall for ShowProposal {
@@ -146,7 +149,11 @@ impl SessionCall for ShowProposal {
         if let Some(tried) = &mut tried {
             tried.is_held = reviews.holds(self.0);
         }
-        Ok(ShownProposal { proposal, draft, positions, tried })
+        let since = match proposal.is_pending() {
+            true => SinceReview::of(&proposal.steps, &reviews.queue.earlier(&proposal)?),
+            false => None,
+        };
+        Ok(ShownProposal { proposal, draft, positions, tried, since })
     }
 }
 
@@ -243,6 +250,27 @@ impl SessionCall for DecideProposal {
             false => reviews.land(sessions, decision, call, observer)?,
         };
         Ok(DecidedProposal { proposal, carried })
+    }
+}
+
+/// Removes what cannot be read of a proposal.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct DropProposal(pub ProposalId);
+
+impl SessionCall for DropProposal {
+    const METHOD: &'static str = "agentd/dropProposal";
+    const TOOL: Tool = Tool::WriteFile;
+    const IS_CONFINED: bool = false;
+    type Answer = ();
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<(), SessionRefusal> {
+        Ok(sessions.reviews().queue.drop_unreadable(self.0)?)
     }
 }
 

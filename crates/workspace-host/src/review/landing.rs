@@ -40,7 +40,6 @@ impl Reviews {
         if steps.is_empty() {
             return Ok(None);
         }
-        let same = content.clone();
         let new = NewProposal {
             conversation: conversation.to_owned(),
             front_end: front_end.to_owned(),
@@ -48,7 +47,7 @@ impl Reviews {
             content,
             steps,
         };
-        Ok(Some(self.queue.propose(new, |other| other.requests_the_same(&same))?))
+        Ok(Some(self.queue.propose(new)?))
     }
 
     /// Returns a proposal whose steps are those on the folder as it is now. If the folder has changed where they touch it, a
@@ -149,8 +148,9 @@ impl Reviews {
     /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other one waits again.
     pub(crate) fn recover(&self, sessions: &LocalSessions) -> Result<(), SessionRefusal> {
         let mut first = Ok(());
-        for proposal in self.queue.landing()? {
-            let recovered = self.recover_one(sessions, &proposal);
+        for id in self.queue.landing()? {
+            let proposal = self.queue.proposal(id).map_err(SessionRefusal::from);
+            let recovered = proposal.and_then(|proposal| self.recover_one(sessions, &proposal));
             // One that cannot be recovered must not keep the others from it.
             first = first.and(recovered);
         }

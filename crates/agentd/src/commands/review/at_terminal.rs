@@ -232,8 +232,8 @@ impl<'a> Host<'a> {
 }
 
 fn opened(review: ShownProposal) -> OpenedProposal {
-    let ShownProposal { proposal, draft, tried, .. } = review;
-    OpenedProposal { proposal, draft, tried }
+    let ShownProposal { proposal, draft, tried, since, .. } = review;
+    OpenedProposal { proposal, draft, tried, since }
 }
 
 fn line(failure: Failure) -> String {

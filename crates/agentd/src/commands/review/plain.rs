@@ -75,7 +75,7 @@ impl Questions<'_> {
     fn steps(&mut self) -> Result<Next, Failure> {
         let mut index = 0;
         while index < self.review.proposal.steps.len() {
-            printed::step(self.console, &self.review, index);
+            printed::step(self.console, &self.review, index, false);
             let number = self.review.proposal.steps[index].step;
             let has_hunks = printed::hunks(&self.review.proposal.steps[index]).len() > 1;
             let by_hunk = if has_hunks { "[h]unk by hunk, " } else { "" };

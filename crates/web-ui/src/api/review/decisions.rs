@@ -10,7 +10,7 @@ use change_review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 use wap_core::CancelFlag;
-use workspace_host::{DecideProposal, ShownProposal, TryProposal};
+use workspace_host::{DecideProposal, DropProposal, ShownProposal, TryProposal};
 
 use super::drafts::outdated;
 use super::{current, proposal_view};
@@ -79,6 +79,18 @@ pub(super) async fn land(State(page): State<Arc<Page>>, Path(id): Path<u64>, bod
 /// Lands nothing; the comments go to the model.
 pub(super) async fn send_back(State(page): State<Arc<Page>>, Path(id): Path<u64>, body: Bytes) -> Response {
     page.answer(move |page| decide(page, ProposalId(id), &body, true)).await
+}
+
+/// Removes what cannot be read of a proposal.
+pub(super) async fn drop_unreadable(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
+    page.answer(move |page| {
+        let sessions = page.sessions()?;
+        let dropped = sessions.call(&DropProposal(ProposalId(id)), &CancelFlag::new());
+        page.publish_reviews(&sessions);
+        dropped?;
+        Ok(json(&value!({})))
+    })
+    .await
 }
 
 fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> Answer {
