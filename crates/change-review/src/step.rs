@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::hunk::{Hunk, hunks};
 
+/// Characters of a mark.
+const MARK_LENGTH: usize = 32;
+
 /// One step of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,6 +31,16 @@ pub enum StepEffect {
     File(FileStep),
     /// It runs a command.
     Command(CommandStep),
+}
+
+/// Returns a text that is another one if the steps are others. A decision names the mark of the steps that the reviewer saw: a
+/// folder that has changed, or a trial of everything by another window, makes them others.
+#[must_use]
+pub fn steps_mark(steps: &[ProposedStep]) -> String {
+    let bytes = serde_json::to_vec(steps).expect("steps have string keys");
+    let mut mark = ContentHash::of(&bytes).to_string();
+    mark.truncate(MARK_LENGTH);
+    mark
 }
 
 /// A change of one file.

@@ -128,6 +128,8 @@ pub enum Request {
         /// The draft that was looked at, after the saves that were requested: if another one is kept by now, nothing may be
         /// decided.
         draft: Draft,
+        /// The mark of the steps that were looked at: if they are others by now, nothing may land.
+        mark: String,
         /// True if nothing of it lands.
         sends_back: bool,
     },

@@ -48,6 +48,8 @@ pub(crate) enum Subject {
 pub(crate) struct Changed {
     /// The steps, because the folder has changed.
     pub(crate) steps: bool,
+    /// The steps, because another window has tried everything: they are the real ones now.
+    pub(crate) tried: bool,
     /// The draft, because another window saved it.
     pub(crate) draft: bool,
     /// Comments of this window are not in the draft that was saved elsewhere, and were added to it.
@@ -75,9 +77,16 @@ impl Opened {
         opened
     }
 
-    /// Takes what was read again. `is_refused` is true if a save was refused: then the draft that was read holds.
-    pub(crate) fn read_again(&mut self, read: OpenedProposal, is_refused: bool) -> Changed {
-        let mut changed = Changed { steps: read.proposal.steps != self.proposal.steps, ..Changed::default() };
+    /// Takes what was read again. `is_refused` is true if a save was refused: then the draft that was read holds. `is_trying` is
+    /// true while a trial of this window runs.
+    pub(crate) fn read_again(&mut self, read: OpenedProposal, is_refused: bool, is_trying: bool) -> Changed {
+        let has_other_steps = read.proposal.steps != self.proposal.steps;
+        let is_own_trial = is_trying || is_same_trial(self.tried.as_ref(), read.tried.as_ref());
+        let mut changed = Changed {
+            steps: has_other_steps && !read.proposal.is_tried,
+            tried: has_other_steps && read.proposal.is_tried && !is_own_trial,
+            ..Changed::default()
+        };
         let is_elsewhere = read.draft.revision > self.draft.revision;
         // A draft with a smaller revision was read before a save that is on its way.
         let is_same = Draft { revision: self.draft.revision, ..read.draft.clone() } == self.draft;
@@ -94,8 +103,6 @@ impl Opened {
                 }
             }
         }
-        // A trial that replaced the planned steps by the real ones is not a change of the folder.
-        changed.steps &= !read.proposal.is_tried;
         self.proposal = read.proposal;
         self.tried = read.tried;
         self.since = read.since;
@@ -276,6 +283,12 @@ impl Opened {
         }
         has_changed
     }
+}
+
+/// Checks whether two reads are of the same trial, held or not.
+fn is_same_trial(one: Option<&Tried>, other: Option<&Tried>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    (&one.selection, &one.steps, &one.files) == (&other.selection, &other.steps, &other.files)
 }
 
 /// Returns a comment on lines, or on the step where it does not have these lines any more.

@@ -9,7 +9,7 @@ mod plain;
 mod printed;
 pub(crate) mod waiting;
 
-use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict};
+use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict, steps_mark};
 use wap_core::CancelFlag;
 use workspace_host::{
     DecideProposal, DecidedProposal, DropProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal,
@@ -56,7 +56,7 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         console.progress(&format!("what cannot be read of proposal {id} was dropped"));
         return Ok(Exit::Done);
     }
-    let review = drafted(&sessions, id, options, &cancel)?;
+    let mut review = drafted(&sessions, id, options, &cancel)?;
     if options.try_it || (options.land && needs_a_trial(&review)) {
         let request = TryProposal { id, selection: review.draft.selection.clone() };
         let tried = sessions.call(&request, &cancel)?;
@@ -69,10 +69,13 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
             return Ok(Exit::Done);
         }
         printed::tried(console, &review.proposal, &tried);
+        // A trial of everything has replaced the planned steps by the real ones.
+        review = sessions.call(&ShowProposal(id), &cancel)?;
     }
     if options.land || options.send_back {
         let (sends_back, revision) = (options.send_back, review.draft.revision);
-        let decided = sessions.call(&DecideProposal { id, sends_back, revision }, &cancel)?;
+        let mark = steps_mark(&review.proposal.steps);
+        let decided = sessions.call(&DecideProposal { id, sends_back, revision, mark }, &cancel)?;
         return Ok(report(console, &decided));
     }
     if console.json {

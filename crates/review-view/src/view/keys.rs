@@ -1,5 +1,7 @@
 //! The effect of each key.
 
+use change_review::steps_mark;
+
 use super::{Decision, Mode, ReviewView, is_no};
 use crate::choice::needs_a_trial;
 use crate::event::{Key, Request};
@@ -14,6 +16,8 @@ const MOST_SIDEWAYS: usize = 1 << 20;
 
 impl ReviewView {
     pub(super) fn press(&mut self, key: &Key) -> Vec<Request> {
+        // The user goes on with something else.
+        self.lands_when_read = None;
         match &mut self.mode {
             Mode::Help => {
                 self.mode = Mode::Browse;
@@ -212,6 +216,7 @@ impl ReviewView {
         let (id, draft) = (opened.proposal.id, opened.draft.clone());
         self.deciding = Some(id);
         self.notice = None;
-        vec![Request::Decide { id, draft, sends_back: decision == Decision::SendBack }]
+        let mark = steps_mark(&opened.proposal.steps);
+        vec![Request::Decide { id, draft, mark, sends_back: decision == Decision::SendBack }]
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use change_review::{
     CommandStep, Content, Draft, FileStep, Proposal, ProposalId, ProposedStep, Selection, SinceReview, State,
-    StepEffect, StepOutcome, StepVerdict, Tried,
+    StepEffect, StepOutcome, StepVerdict, Tried, steps_mark,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -164,8 +164,12 @@ impl Host {
                 self.send(Event::Tried { id, outcome: Ok(outcome) });
             }
             Request::StopTrial => {}
-            Request::Decide { id, draft, sends_back } => {
+            Request::Decide { id, draft, mark, sends_back } => {
                 let kept = self.kept(id);
+                if !sends_back && mark != steps_mark(&kept.proposal.steps) {
+                    self.send(Event::Decided { id, outcome: Err("the steps are others now".to_owned()) });
+                    return true;
+                }
                 if kept.draft != draft {
                     self.send(Event::Decided { id, outcome: Err("the draft has changed".to_owned()) });
                     return true;

@@ -1,6 +1,8 @@
 //! Other windows, and a folder that changes meanwhile.
 
-use change_review::{Comment, Decision, ProposalId, ProposalSummary, Resolution, Selection, State};
+use change_review::{
+    Comment, Decision, FileStep, ProposalId, ProposalSummary, Resolution, Selection, State, StepEffect, Tried,
+};
 
 use crate::fixture::{Host, command_step, file_step, lines, proposal, usual};
 
@@ -86,6 +88,57 @@ fn a_confirmation_does_not_outlive_the_plan_that_it_was_about() {
     host.show(USUAL);
     host.keys("y");
     assert!(host.proposals[0].proposal.is_pending());
+}
+
+/// Tries everything as another window does: the command has changed a file.
+fn try_elsewhere(host: &mut Host) {
+    let kept = host.kept(USUAL);
+    let StepEffect::Command(command) = &mut kept.proposal.steps[3].effect else {
+        panic!("it is the command")
+    };
+    command.effects = vec![FileStep::between("made.txt", None, Some(b"made\n"))];
+    kept.proposal.is_tried = true;
+    kept.tried = Some(Tried { is_held: true, files: command.effects.clone(), ..Tried::default() });
+}
+
+#[test]
+fn a_full_trial_by_another_window_is_said_and_nothing_lands_unseen() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("tl");
+    assert!(host.screen(100, 24).contains("land all 4 steps? [y/N]"));
+    // The trial is not read yet when the answer is typed: the mark of the steps prevents the landing.
+    try_elsewhere(&mut host);
+    host.keys("y");
+    assert!(host.proposals[0].proposal.is_pending());
+    assert!(host.screen(100, 24).contains("another window has tried all of it"), "{}", host.screen(100, 24));
+    // Now it was looked at.
+    host.keys("ly");
+    assert!(!host.proposals[0].proposal.is_pending());
+}
+
+#[test]
+fn a_full_trial_by_another_window_ends_a_question() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("tl");
+    try_elsewhere(&mut host);
+    host.show(USUAL);
+    let screen = host.screen(100, 60);
+    assert!(!screen.contains("[y/N]") && screen.contains("another window has tried all of it"), "{screen}");
+    assert!(screen.contains("changes made.txt"), "{screen}");
+}
+
+#[test]
+fn the_own_full_trial_is_no_news() {
+    let mut host = Host::new(vec![usual()]);
+    host.press(review_view::Key::Character('l'));
+    // The trial has replaced the steps before its answer arrives, and a look at the queue reads them.
+    try_elsewhere(&mut host);
+    host.show(USUAL);
+    host.answer_all();
+    let screen = host.screen(100, 24);
+    assert!(!screen.contains("another window") && screen.contains("land all 4 steps? [y/N]"), "{screen}");
+    host.keys("y");
+    assert!(!host.proposals[0].proposal.is_pending());
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl SessionCall for TryProposal {
 }
 
 /// Lands the choice of the draft as it was tried, or sends everything back.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DecideProposal {
     /// The proposal.
     pub id: ProposalId,
@@ -219,6 +219,10 @@ pub struct DecideProposal {
     /// The revision of the draft that the reviewer saw: if it is another one now, because another window has saved it or the
     /// folder has changed, nothing is decided.
     pub revision: u64,
+    /// The mark of the steps that the reviewer saw ([`steps_mark`](change_review::steps_mark)): if they are others now, because
+    /// the folder has changed or another window has tried everything, nothing lands.
+    #[serde(default)]
+    pub mark: String,
 }
 
 /// The end of a proposal.
@@ -247,7 +251,7 @@ impl SessionCall for DecideProposal {
         let decision = (self.id, self.revision);
         let (proposal, carried) = match self.sends_back {
             true => reviews.send_back(sessions, decision, call)?,
-            false => reviews.land(sessions, decision, call, observer)?,
+            false => reviews.land(sessions, (decision, &self.mark), call, observer)?,
         };
         Ok(DecidedProposal { proposal, carried })
     }

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use change_journal::{ContentHash, RunKey, RunState};
 use change_review::{
     Content, Decision, Draft, NewProposal, Proposal, ProposalId, QueueError, RecordedStep, Resolution,
-    Selection, State, StepEffect, StepVerdict, review_text,
+    Selection, State, StepEffect, StepVerdict, review_text, steps_mark,
 };
 use local_workspace::ADOPTION_STEP;
 use tagproto::{ExecutionObserver, UnobservedExecution};
@@ -91,7 +91,7 @@ impl Reviews {
     pub(crate) fn land(
         &self,
         sessions: &LocalSessions,
-        (id, revision): (ProposalId, u64),
+        ((id, revision), mark): ((ProposalId, u64), &str),
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
@@ -104,7 +104,11 @@ impl Reviews {
         let draft = self.queue.draft(id)?;
         // Planning again gives the draft its next revision.
         if draft.revision != revision {
-            return Err(changed_meanwhile().into());
+            return Err(changed_meanwhile(false).into());
+        }
+        // A trial of everything replaces the steps without a word to the draft.
+        if steps_mark(&proposal.steps) != mark {
+            return Err(changed_meanwhile(proposal.is_tried).into());
         }
         let selection = draft.selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
@@ -315,12 +319,14 @@ fn run_key(origin: &wap_core::Origin) -> RunKey {
     }
 }
 
-fn changed_meanwhile() -> Failure {
-    Failure::new(
-        Exit::Failed,
-        "the folder has changed meanwhile: the proposal was planned again, and nothing has landed",
-    )
-    .advise("look at it again, and try it once more if it runs commands")
+fn changed_meanwhile(is_tried: bool) -> Failure {
+    let message = match is_tried {
+        true => {
+            "another window has tried all of it meanwhile: the steps are the real ones now, and nothing has landed"
+        }
+        false => "the folder has changed meanwhile: the proposal was planned again, and nothing has landed",
+    };
+    Failure::new(Exit::Failed, message).advise("look at it again, and try it once more if it runs commands")
 }
 
 /// Checks whether a choice runs a command that can be tried: one that is left running cannot.

@@ -221,8 +221,8 @@ impl<'a> Host<'a> {
                 let outcome = sessions.call(&TryProposal { id, selection }, stop).map_err(line);
                 Event::Tried { id, outcome }
             }
-            Request::Decide { id, draft, sends_back } => {
-                let decided = decide(sessions, id, &draft, sends_back, cancel);
+            Request::Decide { id, draft, mark, sends_back } => {
+                let decided = decide(sessions, id, (&draft, mark), sends_back, cancel);
                 Event::Decided { id, outcome: decided.map(|decided| in_one_line(&decided)).map_err(line) }
             }
             Request::StopTrial | Request::Quit => return,

@@ -9,7 +9,7 @@ use super::sessions::waiting;
 fn a_damaged_proposal_is_listed_and_dropped_and_the_others_are_reviewed() {
     let (project, _, mut daemon) = waiting();
     daemon.kill();
-    let journal = Journal::open(&project.base().join("journal"), JournalLimits::default()).unwrap();
+    let (journal, _) = Journal::open(&project.base().join("journal"), JournalLimits::default()).unwrap();
     let name = "review/proposal/000000000001";
     journal.write_documents(&[DocumentWrite::Put { name, bytes: b"{\"id\":1," }]).unwrap();
     drop(journal);

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use change_review::ProposalId;
+use change_review::{ProposalId, steps_mark};
 use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 use wap_core::CancelFlag;
@@ -102,14 +102,19 @@ fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> An
     }
     // What lands is what was looked at, not what the folder has made of it since. Before the revision, which planning again
     // raises as well.
-    if !sends_back && proposal_view::mark(&now.proposal.steps) != request.mark {
-        let message = "the folder has changed since you looked: it was planned again, and nothing has landed";
+    if !sends_back && steps_mark(&now.proposal.steps) != request.mark {
+        let message = match now.proposal.is_tried {
+            true => {
+                "another window has tried all of it since you looked: the differences are the real ones now"
+            }
+            false => "the folder has changed since you looked: it was planned again, and nothing has landed",
+        };
         return Err(Refused::new(StatusCode::CONFLICT, message).advise("look at it again"));
     }
     if now.draft.revision != request.revision {
         return Ok(outdated(&now.draft));
     }
-    let request = DecideProposal { id, sends_back, revision: request.revision };
+    let request = DecideProposal { id, sends_back, revision: request.revision, mark: request.mark };
     let decided = sessions.call(&request, &CancelFlag::new());
     page.publish_reviews(&sessions);
     let decided = decided?;

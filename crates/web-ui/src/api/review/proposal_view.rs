@@ -2,7 +2,7 @@
 
 use change_review::{
     CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, SinceReview,
-    State, StepEffect, StepOutcome, StepSince, Tried,
+    State, StepEffect, StepOutcome, StepSince, Tried, steps_mark,
 };
 use serde::Serialize;
 use workspace_host::ShownProposal;
@@ -156,7 +156,7 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
         review: review_of(&proposal),
         is_tried: proposal.is_tried,
         is_trying: page.trial(proposal.id).is_some(),
-        mark: mark(&proposal.steps),
+        mark: steps_mark(&proposal.steps),
         steps_left_out: proposal.steps.len() - steps.len(),
         steps,
         positions,
@@ -174,12 +174,6 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
 /// Returns one step with as much of its texts as a page can bear.
 pub(super) fn whole_step(step: &ProposedStep) -> StepView {
     step_view(step, WHOLE, &mut Budget::of_a_step())
-}
-
-/// Returns a text that is another one if the steps are others.
-pub(super) fn mark(steps: &[ProposedStep]) -> String {
-    let bytes = serde_json::to_vec(steps).expect("steps have string keys");
-    blake3::hash(&bytes).to_hex()[..16].to_owned()
 }
 
 /// Returns the review that the model got.
