@@ -26,6 +26,6 @@ pub use resolution::{Instead, Resolution};
 pub use section::review_text;
 pub use selected::SelectedWorkspace;
 pub use since::{SinceReview, StepSince};
-pub use step::{CommandStep, FileChangeKind, FileStep, ProposedStep, StepEffect, steps_mark};
+pub use step::{CommandStep, FileChangeKind, FileStep, ProposedStep, StepEffect, files_before, steps_mark};
 pub use tried::{StepOutcome, Tried};
 pub use verdict::{Selection, StepVerdict};

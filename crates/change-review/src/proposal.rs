@@ -1,5 +1,6 @@
 //! A proposal: changes and commands that wait for a person.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -124,6 +125,9 @@ pub enum State {
         review: String,
         /// The steps as they were on the overlay that is adopted; `None` if they are carried out anew.
         adopted: Option<Vec<RecordedStep>>,
+        /// The files that the steps were planned on, by path: the hash of the content, or `None` where there was no file.
+        #[serde(default)]
+        expected: BTreeMap<String, Option<String>>,
     },
     /// It is over.
     Decided(Decision),

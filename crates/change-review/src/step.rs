@@ -1,5 +1,7 @@
 //! The steps of a proposal, as they are shown to the reviewer.
 
+use std::collections::BTreeMap;
+
 use content_hash::ContentHash;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +43,21 @@ pub fn steps_mark(steps: &[ProposedStep]) -> String {
     let mut mark = ContentHash::of(&bytes).to_string();
     mark.truncate(MARK_LENGTH);
     mark
+}
+
+/// Returns the files that planned steps are about as the first of their steps finds them, by path: the hash of the content, or
+/// `None` where there is no file. Files that could not be planned are not among them.
+#[must_use]
+pub fn files_before(steps: &[ProposedStep]) -> BTreeMap<String, Option<String>> {
+    let mut files = BTreeMap::new();
+    for step in steps {
+        if let StepEffect::File(file) = &step.effect
+            && let Some((before, _)) = file.mark.split_once(' ')
+        {
+            files.entry(file.path.clone()).or_insert_with(|| (!before.is_empty()).then(|| before.to_owned()));
+        }
+    }
+    files
 }
 
 /// A change of one file.

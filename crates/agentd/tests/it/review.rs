@@ -4,6 +4,7 @@ mod at_terminal;
 mod clients;
 mod crashes;
 mod damaged;
+mod expected_files;
 mod handover;
 mod plain;
 mod sessions;

@@ -1,5 +1,6 @@
 //! The queue in a journal.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use change_journal::{DocumentWrite, Journal};
@@ -68,8 +69,12 @@ fn a_landing_of_a_draft_that_was_saved_since_is_refused() {
     let queue = queue();
     let id = propose(&queue, "a");
     let draft = queue.save_draft(id, Draft::default()).expect("it is current");
-    let landing =
-        || State::Landing { resolution: Resolution::default(), review: String::new(), adopted: None };
+    let landing = || State::Landing {
+        resolution: Resolution::default(),
+        review: String::new(),
+        adopted: None,
+        expected: BTreeMap::new(),
+    };
     let late = queue.begin_landing(id, draft.revision - 1, landing());
     assert!(matches!(late, Err(QueueError::Revised { revision: 1 })), "{late:?}");
     queue.begin_landing(id, draft.revision, landing()).expect("it is the draft that was seen");

@@ -1,11 +1,12 @@
 //! Landing a choice, or sending a proposal back.
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use change_journal::{ContentHash, RunKey, RunState};
 use change_review::{
-    Content, Decision, Draft, NewProposal, Proposal, ProposalId, QueueError, RecordedStep, Resolution,
-    Selection, State, StepEffect, StepVerdict, review_text, steps_mark,
+    Content, Decision, Draft, NewProposal, Proposal, ProposalId, ProposedStep, QueueError, RecordedStep,
+    Resolution, Selection, State, StepEffect, StepVerdict, files_before, review_text, steps_mark,
 };
 use local_workspace::ADOPTION_STEP;
 use tagproto::{ExecutionObserver, UnobservedExecution};
@@ -18,6 +19,9 @@ use crate::review::plan::plan;
 use crate::review::{HeldReview, Reviews};
 use crate::secret_use::SecretMapFile;
 use crate::state::LocalSessions;
+
+/// The files that the steps were planned on.
+type Expected = BTreeMap<String, Option<String>>;
 
 impl Reviews {
     /// Adds a proposal, or returns the same one that waits already. `None` if it has no step to review.
@@ -62,19 +66,30 @@ impl Reviews {
         id: ProposalId,
         cancel: &CancelFlag,
     ) -> Result<Proposal, SessionRefusal> {
+        Ok(self.current_with_plan(sessions, id, cancel)?.0)
+    }
+
+    /// The same with the steps as they are planned on the folder; none if the proposal is over.
+    fn current_with_plan(
+        &self,
+        sessions: &LocalSessions,
+        id: ProposalId,
+        cancel: &CancelFlag,
+    ) -> Result<(Proposal, Vec<ProposedStep>), SessionRefusal> {
         let proposal = self.queue.proposal(id)?;
         if !proposal.is_pending() {
-            return Ok(proposal);
+            return Ok((proposal, Vec::new()));
         }
         let plan = plan(sessions, &proposal.conversation, &proposal.content, cancel)?;
         let mut held = self.held();
         let is_as_tried = held.get(&id).is_some_and(|held| held.basis == plan.basis);
         if is_as_tried || (!proposal.is_tried && plan.steps == proposal.steps) {
-            return Ok(proposal);
+            return Ok((proposal, plan.steps));
         }
         held.remove(&id);
         drop(held);
-        Ok(self.queue.plan_again(id, plan.steps)?)
+        let proposal = self.queue.plan_again(id, plan.steps.clone())?;
+        Ok((proposal, plan.steps))
     }
 
     /// Checks whether the overlay of the last trial is held, so that landing adopts it.
@@ -100,7 +115,7 @@ impl Reviews {
         if current_draft.revision != revision {
             return Err(QueueError::Revised { revision: current_draft.revision }.into());
         }
-        let proposal = self.current(sessions, id, call.cancel)?;
+        let (proposal, planned) = self.current_with_plan(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
         // Planning again gives the draft its next revision.
         if draft.revision != revision {
@@ -121,7 +136,10 @@ impl Reviews {
             }
             _ => None,
         };
-        self.decide(sessions, &proposal, (&selection, resolution, &draft), held, call, observer)
+        // Those of a trial may be about files as commands have left them.
+        let expected = files_before(&planned);
+        let choice = (&selection, (resolution, expected), &draft);
+        self.decide(sessions, &proposal, choice, held, call, observer)
     }
 
     /// Sends a proposal back: nothing of it is carried out, and the model gets the comments.
@@ -145,7 +163,7 @@ impl Reviews {
         self.held().remove(&id);
         let selection = Selection::nothing(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
-        let choice = (&selection, resolution, &draft);
+        let choice = (&selection, (resolution, BTreeMap::new()), &draft);
         self.decide(sessions, &proposal, choice, None, call, &mut UnobservedExecution)
     }
 
@@ -162,7 +180,9 @@ impl Reviews {
     }
 
     fn recover_one(&self, sessions: &LocalSessions, proposal: &Proposal) -> Result<(), SessionRefusal> {
-        let State::Landing { resolution, review, adopted } = proposal.state.clone() else { return Ok(()) };
+        let State::Landing { resolution, review, adopted, expected } = proposal.state.clone() else {
+            return Ok(());
+        };
         let origin = self.run_origin(sessions, proposal)?;
         let cancel = CancelFlag::new();
         let call = Call { origin: &origin, cancel: &cancel, time_left: None };
@@ -171,7 +191,7 @@ impl Reviews {
             self.queue.advance(proposal.id, State::Pending, |_| true)?;
             return Ok(());
         }
-        let choice = (resolution, review, adopted);
+        let choice = ((resolution, expected), review, adopted);
         self.carry_out(sessions, proposal, choice, &call, &mut UnobservedExecution).map(drop)
     }
 
@@ -179,7 +199,7 @@ impl Reviews {
         &self,
         sessions: &LocalSessions,
         proposal: &Proposal,
-        (selection, resolution, draft): (&Selection, Resolution, &Draft),
+        (selection, (resolution, expected), draft): (&Selection, (Resolution, Expected), &Draft),
         held: Option<HeldReview>,
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
@@ -202,6 +222,7 @@ impl Reviews {
             resolution: resolution.clone(),
             review: review.clone(),
             adopted: adopted.clone(),
+            expected: expected.clone(),
         };
         self.queue.begin_landing(proposal.id, draft.revision, landing)?;
         let never = CancelFlag::new();
@@ -237,7 +258,8 @@ impl Reviews {
             // It is in the folder: from here on nothing keeps the outcome from being recorded.
             call.cancel = &never;
         }
-        self.carry_out(sessions, proposal, (resolution, review, adopted), &call, observer)
+        let choice = ((resolution, expected), review, adopted);
+        self.carry_out(sessions, proposal, choice, &call, observer)
     }
 
     /// Makes the calls of a proposal, which are answered as on the overlay where one was adopted, and records the end.
@@ -245,7 +267,11 @@ impl Reviews {
         &self,
         sessions: &LocalSessions,
         proposal: &Proposal,
-        (resolution, review, adopted): (Resolution, String, Option<Vec<RecordedStep>>),
+        ((resolution, expected), review, adopted): (
+            (Resolution, Expected),
+            String,
+            Option<Vec<RecordedStep>>,
+        ),
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
@@ -255,6 +281,7 @@ impl Reviews {
             resolution: resolution.clone(),
             review: review.clone(),
             adopted,
+            expected,
         };
         let was_adopted =
             request.adopted.as_ref().is_some_and(|steps| steps.iter().any(|step| step.outcome.success));

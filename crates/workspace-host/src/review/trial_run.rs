@@ -1,5 +1,7 @@
 //! Trying a choice out.
 
+use std::collections::BTreeMap;
+
 use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
 use change_review::{
     Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution,
@@ -55,6 +57,7 @@ impl Reviews {
             resolution: resolution.clone(),
             review: String::new(),
             adopted: None,
+            expected: BTreeMap::new(),
         };
         let request = serde_json::to_vec(&request).expect("requests have string keys");
         let mut words = arguments.clone();
