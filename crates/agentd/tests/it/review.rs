@@ -7,5 +7,6 @@ mod damaged;
 mod expected_files;
 mod handover;
 mod plain;
+mod recoveries;
 mod sessions;
 mod waiting_reply;

@@ -127,19 +127,19 @@ impl Reviews {
         }
         let selection = draft.selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
-        let held = self.held().remove(&id);
-        let held = match held {
-            Some(held) if held.resolution == resolution => Some(held),
-            _ if runs_commands(&proposal, &selection) => {
-                let message = "this choice runs commands and has not been tried";
-                return Err(Failure::new(Exit::Failed, message).advise("try it first, then land it").into());
-            }
-            _ => None,
-        };
+        // It stays with the others until the landing has begun: without it, a look by another window would plan again.
+        let held = self.held();
+        let adopted =
+            held.get(&id).filter(|held| held.resolution == resolution).map(|held| held.steps.clone());
+        drop(held);
+        if adopted.is_none() && runs_commands(&proposal, &selection) {
+            let message = "this choice runs commands and has not been tried";
+            return Err(Failure::new(Exit::Failed, message).advise("try it first, then land it").into());
+        }
         // Those of a trial may be about files as commands have left them.
         let expected = files_before(&planned);
         let choice = (&selection, (resolution, expected), &draft);
-        self.decide(sessions, &proposal, choice, held, call, observer)
+        self.decide(sessions, &proposal, choice, adopted, call, observer)
     }
 
     /// Sends a proposal back: nothing of it is carried out, and the model gets the comments.
@@ -158,9 +158,13 @@ impl Reviews {
         if draft.revision != revision {
             return Err(QueueError::Revised { revision: draft.revision }.into());
         }
-        // Another plan changes nothing: all of it is left out.
         let proposal = self.current(sessions, id, call.cancel)?;
-        self.held().remove(&id);
+        // Another plan changes nothing, because all of it is left out, and gives the draft its next revision only.
+        let now = self.queue.draft(id)?;
+        if (Draft { revision: draft.revision, ..now.clone() }) != draft {
+            return Err(QueueError::Revised { revision: now.revision }.into());
+        }
+        let draft = now;
         let selection = Selection::nothing(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
         let choice = (&selection, (resolution, BTreeMap::new()), &draft);
@@ -200,7 +204,7 @@ impl Reviews {
         sessions: &LocalSessions,
         proposal: &Proposal,
         (selection, (resolution, expected), draft): (&Selection, (Resolution, Expected), &Draft),
-        held: Option<HeldReview>,
+        adopted: Option<Vec<RecordedStep>>,
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
@@ -217,7 +221,6 @@ impl Reviews {
         }
         let mask = |text: &str| sessions.rules().mask_file_text(text);
         let mut review = review_text(&proposal.steps, selection, draft, &mask);
-        let adopted = held.as_ref().map(|held| held.steps.clone());
         let landing = State::Landing {
             resolution: resolution.clone(),
             review: review.clone(),
@@ -227,8 +230,15 @@ impl Reviews {
         self.queue.begin_landing(proposal.id, draft.revision, landing)?;
         let never = CancelFlag::new();
         let mut call = *call;
-        if let Some(held) = held {
-            let HeldReview { trial, folder, .. } = held;
+        let held = self.held().remove(&proposal.id);
+        if adopted.is_some() {
+            let Some(HeldReview { trial, folder, .. }) = held.filter(|held| held.resolution == resolution)
+            else {
+                self.queue.advance(proposal.id, State::Pending, |_| true)?;
+                return Err(Failure::new(Exit::Failed, "its trial is over: another window tries it")
+                    .advise("try it again, then land it")
+                    .into());
+            };
             let kept = sessions
                 .engine()
                 .take_up_trial(trial, &call)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
 use change_review::{
-    Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution,
-    Selection, StepEffect, StepRequest, StepVerdict, Tried,
+    Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, QueueError, RecordedStep,
+    Resolution, Selection, StepEffect, StepRequest, StepVerdict, Tried,
 };
 use local_workspace::PlannedChange;
 use wap_core::{Call, Reason, WapError};
@@ -33,6 +33,10 @@ impl Reviews {
         call: &Call<'_>,
     ) -> Result<Tried, SessionRefusal> {
         let proposal = self.current(sessions, id, call.cancel)?;
+        // The trial of one that is about to land is what lands.
+        if !proposal.is_pending() {
+            return Err(QueueError::Decided { id }.into());
+        }
         let selection = selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
         self.held().remove(&id);
