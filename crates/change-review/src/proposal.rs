@@ -1,8 +1,10 @@
 //! A proposal: changes and commands that wait for a person.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use content_hash::ContentHash;
 use serde::{Deserialize, Serialize};
 use wap_core::{ExecuteCommand, FileChange};
 
@@ -69,16 +71,18 @@ pub enum Content {
 }
 
 impl Content {
-    /// Checks whether another content requests the same: the same reply, or the same calls under whatever run.
+    /// Returns a hash that another content has only if it requests the same: the same reply, or the same calls under whatever
+    /// run.
     #[must_use]
-    pub fn requests_the_same(&self, other: &Content) -> bool {
-        match (self, other) {
-            (Content::Calls { calls, .. }, Content::Calls { calls: others, .. }) => {
-                calls.len() == others.len()
-                    && calls.iter().zip(others).all(|(own, other)| own.as_requested() == other.as_requested())
+    pub fn request_hash(&self) -> String {
+        let bytes = match self {
+            Content::Reply(reply) => serde_json::to_vec(&("reply", reply)),
+            Content::Calls { calls, .. } => {
+                let calls: Vec<ProposedCall> = calls.iter().map(ProposedCall::as_requested).collect();
+                serde_json::to_vec(&("calls", calls))
             }
-            (own, other) => own == other,
-        }
+        };
+        ContentHash::of(&bytes.expect("contents have string keys")).to_string()
     }
 }
 
@@ -121,6 +125,9 @@ pub enum State {
         review: String,
         /// The steps as they were on the overlay that is adopted; `None` if they are carried out anew.
         adopted: Option<Vec<RecordedStep>>,
+        /// The files that the steps were planned on, by path: the hash of the content, or `None` where there was no file.
+        #[serde(default)]
+        expected: BTreeMap<String, Option<String>>,
     },
     /// It is over.
     Decided(Decision),
@@ -166,6 +173,27 @@ pub struct ProposalSummary {
     pub is_pending: bool,
     /// True if anything of it has landed.
     pub has_landed: bool,
+    /// The reason why it cannot be read; `None` if it can. Everything else but its number is unknown then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+impl ProposalSummary {
+    /// Describes a proposal that cannot be read.
+    pub(crate) fn unreadable(id: ProposalId, fault: &str) -> ProposalSummary {
+        ProposalSummary {
+            id,
+            conversation: String::new(),
+            front_end: String::new(),
+            came_at: 0,
+            subject: String::new(),
+            files: 0,
+            commands: 0,
+            is_pending: false,
+            has_landed: false,
+            fault: Some(fault.to_owned()),
+        }
+    }
 }
 
 impl Proposal {
@@ -186,6 +214,7 @@ impl Proposal {
             commands,
             is_pending: self.is_pending(),
             has_landed: matches!(&self.state, State::Decided(decision) if decision.has_landed),
+            fault: None,
         }
     }
 

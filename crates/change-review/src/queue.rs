@@ -1,24 +1,24 @@
 //! The proposals of a state folder, as documents of its journal.
 
+mod documents;
+mod entry;
+mod error;
+
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use change_journal::{DocumentWrite, Journal, JournalError};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use change_journal::{DocumentWrite, Journal};
 
+use self::documents::encoded;
+use self::entry::{Entry, Progress, all_names, name};
+pub use self::error::QueueError;
 use crate::draft::Draft;
 use crate::proposal::{Content, Proposal, ProposalId, ProposalSummary, State};
 use crate::step::ProposedStep;
 use crate::tried::Tried;
 
-/// The most proposals that may wait.
-const MOST_PENDING: usize = 1_000;
-
-/// The number of proposals that are kept when they are over.
-const KEPT: usize = 200;
-
-const PROPOSALS: &str = "review/proposal/";
+/// The most earlier proposals of a conversation that a proposal is compared with.
+const MOST_EARLIER: usize = 8;
 
 /// A new proposal.
 #[derive(Clone, Debug)]
@@ -35,48 +35,31 @@ pub struct NewProposal {
     pub steps: Vec<ProposedStep>,
 }
 
-/// The refusal of a change to the queue.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum QueueError {
-    /// There is no such proposal.
-    #[error("there is no proposal {id}")]
-    Unknown {
-        /// The number.
-        id: ProposalId,
-    },
-    /// The proposal is over.
-    #[error("proposal {id} is over already")]
-    Decided {
-        /// The number.
-        id: ProposalId,
-    },
-    /// Another window has saved the draft since it was read.
-    #[error("the draft was saved by another window meanwhile: its revision is {revision}")]
-    Revised {
-        /// The revision that it has now.
-        revision: u64,
-    },
-    /// Too many proposals wait.
-    #[error("{MOST_PENDING} proposals wait already: review some of them first")]
-    Full,
-    /// The journal failed.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A document is not what this version writes.
-    #[error("proposal {id} cannot be read: {error}")]
-    Damaged {
-        /// The number.
-        id: ProposalId,
-        /// The fault.
-        error: String,
-    },
+/// The bounds of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLimits {
+    /// The most proposals that may wait.
+    pub pending: usize,
+    /// The length of the documents of those that wait, in bytes, beyond which no further one is accepted.
+    pub pending_bytes: u64,
+    /// The number of proposals that are kept when they are over.
+    pub kept: usize,
+    /// The length of the documents of those that are over, in bytes, beyond which the oldest ones are removed. One whose outcome
+    /// was not received stays.
+    pub kept_bytes: u64,
+}
+
+impl Default for QueueLimits {
+    fn default() -> QueueLimits {
+        QueueLimits { pending: 1_000, pending_bytes: 256 << 20, kept: 200, kept_bytes: 64 << 20 }
+    }
 }
 
 /// The queue of proposals. Every change is on the disk when a method returns; drafts, too.
 #[derive(Debug)]
 pub struct Queue {
     journal: Journal,
+    limits: QueueLimits,
     /// The number of changes of the queue since it was opened. Held for each change, so that changes are one at a time.
     generation: Mutex<u64>,
     changed: Condvar,
@@ -85,41 +68,43 @@ pub struct Queue {
 impl Queue {
     /// Opens the queue in a journal.
     #[must_use]
-    pub fn new(journal: Journal) -> Queue {
-        Queue { journal, generation: Mutex::new(0), changed: Condvar::new() }
+    pub fn new(journal: Journal, limits: QueueLimits) -> Queue {
+        Queue { journal, limits, generation: Mutex::new(0), changed: Condvar::new() }
     }
 
-    /// Adds a proposal, or returns the one with the same content that the same conversation proposed before and whose
+    /// Adds a proposal, or returns the one that requests the same, that the same conversation proposed before and whose
     /// outcome it has not received.
     ///
     /// # Errors
     ///
     /// [`QueueError::Full`], and failures of the journal.
-    pub fn propose(
-        &self,
-        new: NewProposal,
-        is_same: impl Fn(&Content) -> bool,
-    ) -> Result<Proposal, QueueError> {
+    pub fn propose(&self, new: NewProposal) -> Result<Proposal, QueueError> {
         let mut generation = self.lock();
-        let all = self.all()?;
+        let all = self.entries()?;
         // A decision answers only the request that came last: an older one would answer for another state of the folder.
-        let newest = all.iter().rfind(|proposal| proposal.conversation == new.conversation);
-        let newest = newest.map(|proposal| proposal.id);
-        let is_open = |proposal: &&Proposal| match &proposal.state {
-            State::Decided(decision) => !decision.is_answered && newest == Some(proposal.id),
-            State::Pending | State::Landing { .. } => true,
+        let newest = all.iter().rfind(|entry| entry.summary.conversation == new.conversation);
+        let newest = newest.map(|entry| entry.summary.id);
+        let is_open = |entry: &&Entry| match entry.progress {
+            Progress::Decided => newest == Some(entry.summary.id),
+            Progress::Pending | Progress::Landing => true,
+            Progress::Answered | Progress::Unreadable => false,
         };
-        let same = all
-            .iter()
-            .filter(is_open)
-            .find(|proposal| proposal.conversation == new.conversation && is_same(&proposal.content));
-        if let Some(same) = same {
-            return Ok(same.clone());
+        let request = new.content.request_hash();
+        let is_same =
+            |entry: &&Entry| entry.summary.conversation == new.conversation && entry.request == request;
+        if let Some(same) = all.iter().filter(is_open).find(is_same) {
+            // One that has become unreadable since is no answer.
+            match self.proposal(same.summary.id) {
+                Err(QueueError::Damaged { .. }) => {}
+                same => return same,
+            }
         }
-        if all.iter().filter(|proposal| proposal.is_pending()).count() >= MOST_PENDING {
-            return Err(QueueError::Full);
+        let waiting = all.iter().filter(|entry| entry.is_pending());
+        let (count, bytes) = waiting.fold((0, 0), |(count, bytes), entry| (count + 1, bytes + entry.bytes));
+        if count >= self.limits.pending || bytes >= self.limits.pending_bytes {
+            return Err(QueueError::Full { count, bytes });
         }
-        let id = ProposalId(all.iter().map(|proposal| proposal.id.0).max().unwrap_or(0) + 1);
+        let id = ProposalId(all.iter().map(|entry| entry.summary.id.0).max().unwrap_or(0) + 1);
         let NewProposal { conversation, front_end, subject, content, steps } = new;
         let came_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let state = State::Pending;
@@ -134,29 +119,31 @@ impl Queue {
             is_tried: false,
             state,
         };
-        self.put(&proposal)?;
-        self.forget_old(&all)?;
+        let old = self.beyond_what_is_kept(&all);
+        let removals: Vec<_> = old.iter().map(|name| DocumentWrite::Remove { name }).collect();
+        self.put_with(&proposal, &removals)?;
         self.announce(&mut generation);
         Ok(proposal)
     }
 
-    /// Lists the proposals, the oldest first.
+    /// Lists the proposals, the oldest first. One that cannot be read is among them, with its fault.
     ///
     /// # Errors
     ///
     /// Failures of the journal.
     pub fn list(&self) -> Result<Vec<ProposalSummary>, QueueError> {
-        Ok(self.all()?.iter().map(Proposal::summary).collect())
+        Ok(self.entries()?.into_iter().map(|entry| entry.summary).collect())
     }
 
-    /// Returns the proposals whose landing was begun and not finished.
+    /// Returns the numbers of the proposals whose landing was begun and not finished.
     ///
     /// # Errors
     ///
     /// Failures of the journal.
-    pub fn landing(&self) -> Result<Vec<Proposal>, QueueError> {
-        let all = self.all()?;
-        Ok(all.into_iter().filter(|proposal| matches!(proposal.state, State::Landing { .. })).collect())
+    pub fn landing(&self) -> Result<Vec<ProposalId>, QueueError> {
+        let mut all = self.entries()?;
+        all.retain(|entry| entry.progress == Progress::Landing);
+        Ok(all.into_iter().map(|entry| entry.summary.id).collect())
     }
 
     /// Returns a proposal.
@@ -166,6 +153,25 @@ impl Queue {
     /// [`QueueError::Unknown`], and failures of the journal.
     pub fn proposal(&self, id: ProposalId) -> Result<Proposal, QueueError> {
         self.read(&name("proposal", id), id)?.ok_or(QueueError::Unknown { id })
+    }
+
+    /// Returns the decided proposals of the same conversation that came before a proposal, the newest first: at most 8.
+    ///
+    /// # Errors
+    ///
+    /// Failures of the journal.
+    pub fn earlier(&self, proposal: &Proposal) -> Result<Vec<Proposal>, QueueError> {
+        let all = self.entries()?;
+        let is_earlier = |entry: &&Entry| {
+            let summary = &entry.summary;
+            entry.is_decided() && summary.id < proposal.id && summary.conversation == proposal.conversation
+        };
+        let newest = all.iter().rev().filter(is_earlier).take(MOST_EARLIER);
+        // What cannot be read says nothing.
+        let read = newest
+            .map(|entry| self.proposal(entry.summary.id))
+            .filter(|read| !matches!(read, Err(QueueError::Damaged { .. } | QueueError::Unknown { .. })));
+        read.collect()
     }
 
     /// Returns the draft of a proposal; an empty one if nothing was written.
@@ -222,11 +228,15 @@ impl Queue {
         if !proposal.is_pending() {
             return Err(QueueError::Decided { id });
         }
-        self.write(&name("tried", id), tried)?;
-        if let Some(steps) = steps {
-            proposal.steps = steps;
-            proposal.is_tried = true;
-            self.put(&proposal)?;
+        let (name, bytes) = (name("tried", id), encoded(tried));
+        let write = DocumentWrite::Put { name: &name, bytes: &bytes };
+        match steps {
+            Some(steps) => {
+                proposal.steps = steps;
+                proposal.is_tried = true;
+                self.put_with(&proposal, &[write])?;
+            }
+            None => drop(self.journal.write_documents(&[write])?),
         }
         self.announce(&mut generation);
         Ok(())
@@ -248,10 +258,8 @@ impl Queue {
         proposal.is_tried = false;
         let mut draft = self.draft(id)?;
         draft.revision += 1;
-        let names = [name("proposal", id), name("draft", id)];
-        let bytes = [encoded(&proposal), encoded(&draft)];
-        let writes = [0, 1].map(|at| DocumentWrite::Put { name: &names[at], bytes: &bytes[at] });
-        self.journal.write_documents(&writes)?;
+        let (name, bytes) = (name("draft", id), encoded(&draft));
+        self.put_with(&proposal, &[DocumentWrite::Put { name: &name, bytes: &bytes }])?;
         self.announce(&mut generation);
         Ok(proposal)
     }
@@ -274,7 +282,7 @@ impl Queue {
             return Err(QueueError::Revised { revision: saved });
         }
         proposal.state = landing;
-        self.put(&proposal)?;
+        self.put_with(&proposal, &[])?;
         self.announce(&mut generation);
         Ok(())
     }
@@ -296,7 +304,7 @@ impl Queue {
             return Err(QueueError::Decided { id });
         }
         proposal.state = state;
-        self.put(&proposal)?;
+        self.put_with(&proposal, &[])?;
         self.announce(&mut generation);
         Ok(proposal)
     }
@@ -326,42 +334,51 @@ impl Queue {
         }
     }
 
-    fn all(&self) -> Result<Vec<Proposal>, QueueError> {
-        let heads = self.journal.reader().documents(PROPOSALS)?;
-        // A name that this version does not write is another version's.
-        let ids = heads.iter().filter_map(|head| head.name.strip_prefix(PROPOSALS)?.parse().ok());
-        ids.filter_map(|id| self.read(&name("proposal", ProposalId(id)), ProposalId(id)).transpose())
-            .collect()
-    }
-
-    /// Removes the oldest of the proposals that are over, beyond the number that is kept.
-    fn forget_old(&self, all: &[Proposal]) -> Result<(), QueueError> {
-        let over: Vec<ProposalId> = all
-            .iter()
-            .filter(|proposal| matches!(proposal.state, State::Decided(_)))
-            .map(|proposal| proposal.id)
-            .collect();
-        for id in over.iter().take(over.len().saturating_sub(KEPT)) {
-            let names = ["proposal", "draft", "tried"].map(|kind| name(kind, *id));
-            let removals = names.each_ref().map(|name| DocumentWrite::Remove { name });
-            self.journal.write_documents_lazily(&removals)?;
+    /// Removes what cannot be read of a proposal: all of it, or its draft and its trial if the proposal itself can be read.
+    ///
+    /// # Errors
+    ///
+    /// [`QueueError::Readable`] if all of it can be read, [`QueueError::Unknown`], and failures of the journal.
+    pub fn drop_unreadable(&self, id: ProposalId) -> Result<(), QueueError> {
+        let mut generation = self.lock();
+        let is_damaged = |fault: Option<QueueError>| matches!(fault, Some(QueueError::Damaged { .. }));
+        match self.proposal(id) {
+            Ok(_) => {
+                let draft = is_damaged(self.draft(id).err()).then(|| name("draft", id));
+                let tried = is_damaged(self.tried(id).err()).then(|| name("tried", id));
+                let names: Vec<String> = draft.into_iter().chain(tried).collect();
+                if names.is_empty() {
+                    return Err(QueueError::Readable { id });
+                }
+                let removals: Vec<_> = names.iter().map(|name| DocumentWrite::Remove { name }).collect();
+                self.journal.write_documents(&removals)?;
+            }
+            Err(QueueError::Damaged { .. }) => {
+                let names = all_names(id);
+                let removals = names.each_ref().map(|name| DocumentWrite::Remove { name });
+                self.journal.write_documents(&removals)?;
+            }
+            Err(error) => return Err(error),
         }
+        self.announce(&mut generation);
         Ok(())
     }
 
-    fn put(&self, proposal: &Proposal) -> Result<(), QueueError> {
-        self.write(&name("proposal", proposal.id), proposal)
-    }
-
-    fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<(), QueueError> {
-        self.journal.write_documents(&[DocumentWrite::Put { name, bytes: &encoded(value) }])?;
-        Ok(())
-    }
-
-    fn read<T: DeserializeOwned>(&self, name: &str, id: ProposalId) -> Result<Option<T>, QueueError> {
-        let Some(document) = self.journal.reader().document(name)? else { return Ok(None) };
-        let read = serde_json::from_slice(&document.bytes);
-        read.map(Some).map_err(|error| QueueError::Damaged { id, error: error.to_string() })
+    /// Returns the names of the documents of the oldest proposals that are over, beyond what is kept.
+    fn beyond_what_is_kept(&self, all: &[Entry]) -> Vec<String> {
+        let over: Vec<&Entry> = all.iter().filter(|entry| entry.is_decided()).collect();
+        let mut count = over.len();
+        let mut bytes: u64 = over.iter().map(|entry| entry.bytes).sum();
+        let mut names = Vec::new();
+        for entry in over {
+            let is_too_much = bytes > self.limits.kept_bytes && entry.progress == Progress::Answered;
+            if count > self.limits.kept || is_too_much {
+                names.extend(all_names(entry.summary.id));
+                count -= 1;
+                bytes -= entry.bytes;
+            }
+        }
+        names
     }
 
     fn lock(&self) -> MutexGuard<'_, u64> {
@@ -372,13 +389,4 @@ impl Queue {
         *generation += 1;
         self.changed.notify_all();
     }
-}
-
-fn encoded<T: Serialize>(value: &T) -> Vec<u8> {
-    serde_json::to_vec(value).expect("the values have string keys")
-}
-
-/// Returns the name of a document, with the number in a form whose order is that of the numbers.
-fn name(kind: &str, id: ProposalId) -> String {
-    format!("review/{kind}/{:012}", id.0)
 }

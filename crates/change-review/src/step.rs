@@ -1,9 +1,14 @@
 //! The steps of a proposal, as they are shown to the reviewer.
 
+use std::collections::BTreeMap;
+
 use content_hash::ContentHash;
 use serde::{Deserialize, Serialize};
 
 use crate::hunk::{Hunk, hunks};
+
+/// Characters of a mark.
+const MARK_LENGTH: usize = 32;
 
 /// One step of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +33,31 @@ pub enum StepEffect {
     File(FileStep),
     /// It runs a command.
     Command(CommandStep),
+}
+
+/// Returns a text that is another one if the steps are others. A decision names the mark of the steps that the reviewer saw: a
+/// folder that has changed, or a trial of everything by another window, makes them others.
+#[must_use]
+pub fn steps_mark(steps: &[ProposedStep]) -> String {
+    let bytes = serde_json::to_vec(steps).expect("steps have string keys");
+    let mut mark = ContentHash::of(&bytes).to_string();
+    mark.truncate(MARK_LENGTH);
+    mark
+}
+
+/// Returns the files that planned steps are about as the first of their steps finds them, by path: the hash of the content, or
+/// `None` where there is no file. Files that could not be planned are not among them.
+#[must_use]
+pub fn files_before(steps: &[ProposedStep]) -> BTreeMap<String, Option<String>> {
+    let mut files = BTreeMap::new();
+    for step in steps {
+        if let StepEffect::File(file) = &step.effect
+            && let Some((before, _)) = file.mark.split_once(' ')
+        {
+            files.entry(file.path.clone()).or_insert_with(|| (!before.is_empty()).then(|| before.to_owned()));
+        }
+    }
+    files
 }
 
 /// A change of one file.

@@ -2,6 +2,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod dry_run;
+pub(crate) mod expected_files;
 pub(crate) mod folder_modes;
 pub(crate) mod held_versions;
 pub(crate) mod late_writes;
@@ -21,6 +22,7 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
 use wap_core::{Call, ConversationId, FileChange, FileChanged, Reason, Retention, WapError};
 
+use crate::change::expected_files::ExpectedFiles;
 use crate::change::plan::{Plan, PlannedFile, PlannedStep};
 use crate::change::prepared_edits::PreparedEdits;
 use crate::change::present::Present;
@@ -39,15 +41,16 @@ const DESCRIPTION_CHARACTERS: usize = 200;
 type ItemOutcome = Result<FileChanged, WapError>;
 
 impl LocalWorkspace {
-    /// Carries out a batch; see [`wap_core::Workspace::change_files`].
+    /// Carries out a batch; see [`wap_core::Workspace::change_files`]. A change of a file that is not the expected one is refused.
     pub(crate) fn change(
         &self,
         call: &Call<'_>,
         changes: &[FileChange],
+        expected: &ExpectedFiles,
     ) -> Result<Vec<ItemOutcome>, WapError> {
         if !PreparedEdits::are_worth_it(changes) {
             let _one_batch_at_a_time = self.lock_changes_for(call);
-            return self.change_in_turn(call, changes, None);
+            return self.change_in_turn(call, (changes, expected), None);
         }
         // What takes long is worked out before the batch's turn, against the files as they are. If one of them has changed
         // by then, it is done again; who is overtaken too often works while the others wait.
@@ -57,14 +60,14 @@ impl LocalWorkspace {
             self.prepare(call, changes, &prepared);
             prepared.close();
             let _one_batch_at_a_time = self.lock_changes_for(call);
-            let outcomes = self.change_in_turn(call, changes, Some(&prepared));
+            let outcomes = self.change_in_turn(call, (changes, expected), Some(&prepared));
             if !prepared.has_missed() {
                 return outcomes;
             }
         }
         prepared.open();
         let _one_batch_at_a_time = self.lock_changes_for(call);
-        self.change_in_turn(call, changes, Some(&prepared))
+        self.change_in_turn(call, (changes, expected), Some(&prepared))
     }
 
     /// Works out the long edits of a batch. Whatever is wrong with the batch is found again in its turn.
@@ -85,7 +88,7 @@ impl LocalWorkspace {
     fn change_in_turn(
         &self,
         call: &Call<'_>,
-        changes: &[FileChange],
+        (changes, expected): (&[FileChange], &ExpectedFiles),
         prepared: Option<&PreparedEdits>,
     ) -> Result<Vec<ItemOutcome>, WapError> {
         let run = EngineRun::enter_for(&self.journal, call.origin, changes.len())?;
@@ -95,7 +98,7 @@ impl LocalWorkspace {
             return Ok(outcomes);
         }
         let first_step = call.origin.step + small(recorded.len());
-        match self.change_rest(call, &run, first_step, rest, prepared) {
+        match self.change_rest(call, &run, (first_step, rest), (expected, prepared)) {
             Ok(answers) => outcomes.extend(answers),
             // What is on record is told to a caller who has cancelled, too.
             Err(error) if error.reason() == Reason::Cancelled && !recorded.is_empty() => {
@@ -111,15 +114,15 @@ impl LocalWorkspace {
         &self,
         call: &Call<'_>,
         run: &EngineRun<'_>,
-        first_step: u32,
-        changes: &[FileChange],
-        prepared: Option<&PreparedEdits>,
+        (first_step, changes): (u32, &[FileChange]),
+        (expected, prepared): (&ExpectedFiles, Option<&PreparedEdits>),
     ) -> Result<Vec<ItemOutcome>, WapError> {
         self.check_cancelled(call)?;
         if self.config.read_only {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
-        let mut plan = Plan::new(&self.root, &self.hidden, &self.held).with_prepared(prepared);
+        let plan = Plan::new(&self.root, &self.hidden, &self.held);
+        let mut plan = plan.with_prepared(prepared).expecting(expected);
         let mut planned = Vec::with_capacity(changes.len());
         for change in changes {
             // Until the commit nothing has happened, and a long plan takes its time.

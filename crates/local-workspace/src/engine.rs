@@ -21,6 +21,7 @@ use crate::adopt::build_folder_check::BuildFoldersBefore;
 use crate::adopt::build_folder_list::BuildFolderList;
 use crate::adopt::layer_shelf::LayerShelf;
 use crate::change::checkpoint::Checkpoint;
+use crate::change::expected_files::ExpectedFiles;
 use crate::change::held_versions::HeldVersions;
 use crate::change::late_writes::{LateWrite, LateWrites};
 use crate::command::output_store::OutputStore;
@@ -223,7 +224,7 @@ impl LocalWorkspace {
     /// Returns the notices for the caller beside its answer: writes to files that its changes have replaced, and
     /// changes that the disk does not take. Replies of sessions have a terminal that shows these, and answers from a
     /// record that must stay the same.
-    fn news(&self, call: &Call<'_>) -> Vec<String> {
+    pub(crate) fn news(&self, call: &Call<'_>) -> Vec<String> {
         if call.origin.run.sequence > 0 {
             return Vec::new();
         }
@@ -364,16 +365,7 @@ impl Workspace for LocalWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
-        let mut outcomes = self.change(call, changes)?;
-        let warnings = outcomes.iter_mut().flatten().find_map(|changed| match changed {
-            FileChanged::Written(written) => Some(&mut written.warnings),
-            FileChanged::Modified(modified) => Some(&mut modified.warnings),
-            FileChanged::Deleted(_) => None,
-        });
-        if let Some(warnings) = warnings {
-            warnings.extend(self.news(call));
-        }
-        Ok(outcomes)
+        self.change_expected(call, changes, &ExpectedFiles::new())
     }
 
     fn execute_command(

@@ -35,6 +35,7 @@ mod turns;
 mod undo;
 
 pub use change::dry_run::DryWorkspace;
+pub use change::expected_files::{ExpectedFiles, ExpectingWorkspace};
 pub use change::late_writes::LateWrite;
 pub use change::planned_change::{Contents, PlannedChange};
 pub use command::recorded::{CommandEnd, RecordedCommand};

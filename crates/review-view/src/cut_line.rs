@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
+use wap_core::is_invisible;
 
 /// The cells between two stops of the tabulator.
 const TAB_CELLS: usize = 4;
@@ -127,15 +128,4 @@ fn shape(character: char) -> Shape {
             cells => Shape::Plain(cells),
         },
     }
-}
-
-/// Checks whether a character shows nothing by itself and no accent on another one either.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }

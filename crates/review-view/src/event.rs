@@ -1,6 +1,6 @@
 //! The events of the view, and its requests to the program around it.
 
-use change_review::{Draft, Proposal, ProposalId, ProposalSummary, Selection, Tried};
+use change_review::{Draft, Proposal, ProposalId, ProposalSummary, Selection, SinceReview, Tried};
 
 /// A key, in the form that the view understands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct OpenedProposal {
     pub draft: Draft,
     /// The last trial; `None` if there was none.
     pub tried: Option<Tried>,
+    /// The news since the last review of the same conversation; `None` if nothing was sent back before.
+    pub since: Option<SinceReview>,
 }
 
 /// Something that happened outside of the view.
@@ -126,6 +128,8 @@ pub enum Request {
         /// The draft that was looked at, after the saves that were requested: if another one is kept by now, nothing may be
         /// decided.
         draft: Draft,
+        /// The mark of the steps that were looked at: if they are others by now, nothing may land.
+        mark: String,
         /// True if nothing of it lands.
         sends_back: bool,
     },

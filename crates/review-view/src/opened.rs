@@ -1,12 +1,13 @@
 //! The proposal that is looked at: its draft, its rows and the cursor.
 
 use change_review::{
-    Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, StepOutcome, Tried,
+    Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, SinceReview,
+    StepOutcome, Tried,
 };
 
 use crate::choice::{self, hunks};
 use crate::event::OpenedProposal;
-use crate::rows::{Arrangement, Row, RowKind, Rows, Stop, rows};
+use crate::rows::{Arrangement, LineSource, Row, RowKind, Rows, Stop, rows};
 
 /// A proposal on the screen.
 #[derive(Clone, Debug)]
@@ -16,6 +17,7 @@ pub(crate) struct Opened {
     pub(crate) draft: Draft,
     pub(crate) positions: Vec<CommentPosition>,
     pub(crate) tried: Option<Tried>,
+    pub(crate) since: Option<SinceReview>,
     pub(crate) arrangement: Arrangement,
     pub(crate) rows: Rows,
     /// The row of the cursor.
@@ -46,6 +48,8 @@ pub(crate) enum Subject {
 pub(crate) struct Changed {
     /// The steps, because the folder has changed.
     pub(crate) steps: bool,
+    /// The steps, because another window has tried everything: they are the real ones now.
+    pub(crate) tried: bool,
     /// The draft, because another window saved it.
     pub(crate) draft: bool,
     /// Comments of this window are not in the draft that was saved elsewhere, and were added to it.
@@ -54,12 +58,13 @@ pub(crate) struct Changed {
 
 impl Opened {
     pub(crate) fn new(read: OpenedProposal) -> Opened {
-        let OpenedProposal { proposal, draft, tried } = read;
+        let OpenedProposal { proposal, draft, tried, since } = read;
         let mut opened = Opened {
             proposal,
             draft,
             positions: Vec::new(),
             tried,
+            since,
             arrangement: Arrangement::default(),
             rows: Rows::default(),
             cursor: 0,
@@ -72,9 +77,16 @@ impl Opened {
         opened
     }
 
-    /// Takes what was read again. `is_refused` is true if a save was refused: then the draft that was read holds.
-    pub(crate) fn read_again(&mut self, read: OpenedProposal, is_refused: bool) -> Changed {
-        let mut changed = Changed { steps: read.proposal.steps != self.proposal.steps, ..Changed::default() };
+    /// Takes what was read again. `is_refused` is true if a save was refused: then the draft that was read holds. `is_trying` is
+    /// true while a trial of this window runs.
+    pub(crate) fn read_again(&mut self, read: OpenedProposal, is_refused: bool, is_trying: bool) -> Changed {
+        let has_other_steps = read.proposal.steps != self.proposal.steps;
+        let is_own_trial = is_trying || is_same_trial(self.tried.as_ref(), read.tried.as_ref());
+        let mut changed = Changed {
+            steps: has_other_steps && !read.proposal.is_tried,
+            tried: has_other_steps && read.proposal.is_tried && !is_own_trial,
+            ..Changed::default()
+        };
         let is_elsewhere = read.draft.revision > self.draft.revision;
         // A draft with a smaller revision was read before a save that is on its way.
         let is_same = Draft { revision: self.draft.revision, ..read.draft.clone() } == self.draft;
@@ -91,10 +103,9 @@ impl Opened {
                 }
             }
         }
-        // A trial that replaced the planned steps by the real ones is not a change of the folder.
-        changed.steps &= !read.proposal.is_tried;
         self.proposal = read.proposal;
         self.tried = read.tried;
+        self.since = read.since;
         self.rebuild();
         changed
     }
@@ -109,8 +120,10 @@ impl Opened {
         let kept = self.stop().map(|stop| (self.name(stop), self.cursor.saturating_sub(stop.row)));
         self.positions =
             self.draft.comments.iter().map(|comment| comment.position(&self.proposal.steps)).collect();
-        self.rows =
-            rows(&self.proposal.steps, &self.draft, &self.positions, self.tried.as_ref(), &self.arrangement);
+        self.rows = {
+            let beside = (self.tried.as_ref(), self.since.as_ref());
+            rows(&self.proposal.steps, &self.draft, &self.positions, beside, &self.arrangement)
+        };
         if let Some(((step, hunk), offset)) = kept {
             let stops = self.rows.stops.iter();
             let exact = stops.clone().position(|stop| self.name(*stop) == (step, hunk.clone()));
@@ -213,7 +226,7 @@ impl Opened {
         let index = row.step? as usize;
         let step = self.proposal.steps.get(index)?;
         Some(match row.kind {
-            RowKind::Line(line) if line.effect.is_none() => {
+            RowKind::Line(line) if line.source == LineSource::Step => {
                 let number = line.numbers[usize::from(line.side == Side::After)] as usize;
                 Subject::Lines(index, line.side, number, number)
             }
@@ -270,6 +283,12 @@ impl Opened {
         }
         has_changed
     }
+}
+
+/// Checks whether two reads are of the same trial, held or not.
+fn is_same_trial(one: Option<&Tried>, other: Option<&Tried>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    (&one.selection, &one.steps, &one.files) == (&other.selection, &other.steps, &other.files)
 }
 
 /// Returns a comment on lines, or on the step where it does not have these lines any more.

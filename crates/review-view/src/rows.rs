@@ -4,7 +4,7 @@ mod files;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_review::{CommentPosition, Draft, ProposedStep, Side, StepEffect, Tried};
+use change_review::{CommentPosition, Draft, ProposedStep, Side, SinceReview, StepEffect, StepSince, Tried};
 
 use self::files::FileRows;
 use crate::generated::is_generated;
@@ -40,6 +40,8 @@ pub(crate) enum RowKind {
     Problem,
     /// A remark on the file.
     Note,
+    /// The news of the step since the last review.
+    Since,
     /// A part of the command's text.
     Command(Span),
     /// The verdict on a hunk of the step.
@@ -66,14 +68,15 @@ pub(crate) enum RowKind {
     TrialFiles,
     /// A file that the trial has changed.
     TrialFile(u32),
+    /// A step of the last review that is not proposed again, by its index.
+    Dropped(u32),
     Blank,
 }
 
 /// A line of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// The file that a command has changed, by its index; `None` for the step's own.
-    pub(crate) effect: Option<u32>,
+    pub(crate) source: LineSource,
     /// The hunk that it belongs to; `None` for lines that stay, and for files without hunks.
     pub(crate) hunk: Option<u32>,
     /// The text that the line is taken from: lines that stay are of the text after the step.
@@ -81,6 +84,17 @@ pub(crate) struct Line {
     pub(crate) span: Span,
     /// Its number before and after the step, 1-based; 0 where it is not there.
     pub(crate) numbers: [u32; 2],
+}
+
+/// The change that a line is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineSource {
+    /// The step's own.
+    Step,
+    /// The file that a command has changed, by its index.
+    Effect(u32),
+    /// The difference to the last review.
+    SinceReview,
 }
 
 /// A row at which j and k stop, and what the space bar chooses there.
@@ -97,6 +111,8 @@ pub(crate) struct Stop {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrangement {
     pub(crate) order: Order,
+    /// True if changes are shown against the last review where there was one.
+    pub(crate) is_since: bool,
     /// True if generated and lock files are unfolded.
     pub(crate) shows_generated: bool,
     /// The numbers of the steps whose folded parts were unfolded one by one.
@@ -115,7 +131,7 @@ pub(crate) fn rows(
     steps: &[ProposedStep],
     draft: &Draft,
     positions: &[CommentPosition],
-    tried: Option<&Tried>,
+    (tried, since): (Option<&Tried>, Option<&SinceReview>),
     arrangement: &Arrangement,
 ) -> Rows {
     let mut rows = Rows::default();
@@ -130,6 +146,11 @@ pub(crate) fn rows(
     if !draft.summary.is_empty() {
         rows.all.push(Row { step: None, kind: RowKind::Blank });
     }
+    let dropped = since.map_or(0, |since| since.dropped.len());
+    rows.all.extend((0..dropped).map(|index| Row { step: None, kind: RowKind::Dropped(small(index)) }));
+    if dropped > 0 {
+        rows.all.push(Row { step: None, kind: RowKind::Blank });
+    }
     for index in arrangement.order.of(steps) {
         let step = &steps[index];
         let mut builder = StepRows {
@@ -138,7 +159,7 @@ pub(crate) fn rows(
             draft,
             comments: by_step.remove(&step.step).unwrap_or_default(),
         };
-        builder.step(step, tried, arrangement);
+        builder.step(step, (tried, since), arrangement);
     }
     // Comments on steps that are no longer there.
     for (index, ..) in by_step.into_values().flatten() {
@@ -166,24 +187,39 @@ struct StepRows<'a> {
 }
 
 impl StepRows<'_> {
-    fn step(&mut self, step: &ProposedStep, tried: Option<&Tried>, arrangement: &Arrangement) {
+    fn step(
+        &mut self,
+        step: &ProposedStep,
+        (tried, since): (Option<&Tried>, Option<&SinceReview>),
+        arrangement: &Arrangement,
+    ) {
         self.stop(None);
         self.push(RowKind::Step);
         if step.problem.is_some() {
             self.push(RowKind::Problem);
         }
+        if since.is_some() {
+            self.push(RowKind::Since);
+        }
+        let since = since.and_then(|since| since.steps.get(&step.step)).filter(|_| arrangement.is_since);
         let is_unfolded = arrangement.unfolded.contains(&step.step);
         match &step.effect {
             StepEffect::File(file) => {
                 if file.note.is_some() {
                     self.push(RowKind::Note);
                 }
+                if let Some(StepSince { changed, .. }) = since {
+                    if let Some(changed) = changed {
+                        FileRows::new(changed).add(self, LineSource::SinceReview);
+                    }
+                    return self.end(step, tried, is_unfolded);
+                }
                 let text = file.after.as_deref().or(file.before.as_deref()).unwrap_or_default();
                 let mut lines = FileRows::new(file);
                 if !arrangement.shows_generated && !is_unfolded && is_generated(&file.path, text) {
                     self.push(RowKind::Folded(lines.changed_lines()));
                 } else {
-                    lines.add(self, None);
+                    lines.add(self, LineSource::Step);
                 }
             }
             StepEffect::Command(command) => {
@@ -193,11 +229,16 @@ impl StepRows<'_> {
                 for (index, effect) in command.effects.iter().enumerate() {
                     self.push(RowKind::Effect(small(index)));
                     if is_unfolded {
-                        FileRows::new(effect).add(self, Some(small(index)));
+                        FileRows::new(effect).add(self, LineSource::Effect(small(index)));
                     }
                 }
             }
         }
+        self.end(step, tried, is_unfolded);
+    }
+
+    /// Adds what stands below the change: comments and the outcome of the trial.
+    fn end(&mut self, step: &ProposedStep, tried: Option<&Tried>, is_unfolded: bool) {
         self.remaining_comments();
         let outcomes = tried.map(|tried| tried.steps.as_slice()).unwrap_or_default();
         let outcome = outcomes.iter().enumerate().find(|(_, outcome)| outcome.step == step.step);

@@ -25,6 +25,8 @@ pub struct ReviewView {
     pub(crate) notice: Option<Notice>,
     /// The trial that runs.
     pub(crate) trial: Option<RunningTrial>,
+    /// The proposal whose trial has ended and that is to land: the question follows when its real steps are read.
+    lands_when_read: Option<ProposalId>,
     /// The decision that is being carried out.
     pub(crate) deciding: Option<ProposalId>,
     /// The proposals that were decided by this view.
@@ -85,6 +87,7 @@ impl ReviewView {
             mode: Mode::Browse,
             notice: None,
             trial: None,
+            lands_when_read: None,
             deciding: None,
             decided: Vec::new(),
             ticks: 0,
@@ -173,6 +176,12 @@ impl ReviewView {
             self.mode = Mode::Browse;
             self.complain(format!("proposal {id} was {end} elsewhere"));
         }
+        if let Some(damaged) = all.iter().find(|one| one.fault.is_some())
+            && self.queue.is_none()
+        {
+            let id = damaged.id;
+            self.complain(format!("proposal {id} cannot be read: `agentd review {id} --drop` removes it"));
+        }
         let pending: Vec<ProposalSummary> = all.into_iter().filter(|one| one.is_pending).collect();
         let listed = self.queue.as_deref().unwrap_or_default();
         let new = pending.iter().filter(|one| listed.iter().all(|other| other.id != one.id)).count();
@@ -225,14 +234,28 @@ impl ReviewView {
             return Vec::new();
         }
         let is_refused = std::mem::take(&mut self.is_refused);
+        let is_trying = self.trial.is_some_and(|trial| trial.id == id);
         let Some(opened) = self.opened_of(id) else { return Vec::new() };
-        let changed = opened.read_again(read, is_refused);
+        let changed = opened.read_again(read, is_refused, is_trying);
+        // The choice may have changed while it was tried.
+        let is_what_lands =
+            !needs_a_trial(&opened.draft.selection, &opened.proposal.steps, opened.tried.as_ref());
+        if self.lands_when_read == Some(id) && is_what_lands && self.mode == Mode::Browse {
+            self.lands_when_read = None;
+            self.mode = Mode::Confirm(Decision::Land);
+        }
         if changed.steps {
             // What was about to land is not what was looked at.
             if matches!(self.mode, Mode::Confirm(_)) {
                 self.mode = Mode::Browse;
             }
             self.say("the folder has changed: the proposal was planned again");
+        }
+        if changed.tried {
+            if matches!(self.mode, Mode::Confirm(_)) {
+                self.mode = Mode::Browse;
+            }
+            self.say("another window has tried all of it: the steps are the real ones now");
         }
         if changed.draft {
             // What is typed may be about a comment that has another number now.
@@ -299,12 +322,7 @@ impl ReviewView {
         if is_browsing && has_stayed {
             opened.move_to_outcome();
         }
-        // The choice may have changed while it was tried.
-        let is_what_lands =
-            !needs_a_trial(&opened.draft.selection, &opened.proposal.steps, opened.tried.as_ref());
-        if running.is_some_and(|trial| trial.lands) && is_what_lands && self.mode == Mode::Browse {
-            self.mode = Mode::Confirm(Decision::Land);
-        }
+        self.lands_when_read = running.filter(|trial| trial.lands && is_browsing).map(|trial| trial.id);
         // A trial of everything replaces the planned steps by the real ones.
         vec![Request::Open(id)]
     }

@@ -22,6 +22,9 @@ const FILES_LIMIT_BYTES: usize = 16 << 20;
 pub(crate) struct BeginningDocument {
     /// The files that matter for the task, as they were ranked.
     pub(crate) task_files: Vec<TaskFile>,
+    /// The files that the first message shows whole.
+    #[serde(default)]
+    pub(crate) read_files: Vec<String>,
     /// The lines of the list of files, those included that the first message shows by their folder only.
     pub(crate) listed: Vec<String>,
 }

@@ -48,7 +48,7 @@ impl<W: Workspace> Sessions<W> {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<Vec<Difference>, SessionError> {
         let mut differences = Vec::new();
-        let Transcript { session: id, task, dialect, token_budget, task_files, .. } = transcript;
+        let Transcript { session: id, task, dialect, token_budget, task_files, read_files, .. } = transcript;
         let new = NewSession {
             id: *id,
             task,
@@ -56,6 +56,7 @@ impl<W: Workspace> Sessions<W> {
             token_budget: *token_budget,
             paste_characters: None,
             task_files,
+            read_files,
             surroundings: &[],
             handover: None,
         };

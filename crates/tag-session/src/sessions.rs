@@ -69,6 +69,8 @@ pub struct NewSession<'a> {
     /// The files that matter for the task, the most relevant one in front. The first message shows what fits; in the dialect
     /// [`Dialect::CodingAgent`] it shows none.
     pub task_files: &'a [TaskFile],
+    /// Files that the first message shows whole, as if the model had requested them.
+    pub read_files: &'a [String],
     /// Sentences about the surroundings of commands, for the rules of the first message; not used in the dialect
     /// [`Dialect::CodingAgent`].
     pub surroundings: &'a [String],
@@ -192,6 +194,7 @@ impl<W: Workspace> Sessions<W> {
                 token_budget,
                 paste_characters: None,
                 task_files: &[],
+                read_files: &[],
                 surroundings: &[],
                 handover: None,
             },
@@ -237,11 +240,20 @@ impl<W: Workspace> Sessions<W> {
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
         let NewSession {
-            id, task, dialect, token_budget, paste_characters, task_files, surroundings, ..
+            id,
+            task,
+            dialect,
+            token_budget,
+            paste_characters,
+            task_files,
+            read_files,
+            surroundings,
+            ..
         } = *new;
         let mut session = Session {
             paste_characters,
             handover: new.handover.cloned(),
+            read_file_requests: read_files.to_vec(),
             ..Session::new(id, task, &now(), dialect, token_budget)
         };
         // Read before the listing: a change in between is then reported once too often rather than never.
@@ -259,7 +271,11 @@ impl<W: Workspace> Sessions<W> {
             }
             Dialect::CodingAgent => self.render(&mut session, &call)?,
         };
-        let beginning = BeginningDocument { task_files: task_files.to_vec(), listed: session.listed.clone() };
+        let beginning = BeginningDocument {
+            task_files: task_files.to_vec(),
+            read_files: read_files.to_vec(),
+            listed: session.listed.clone(),
+        };
         let beginning = serde_json::to_vec(&beginning).expect("lists of texts and numbers");
         self.journal.write_documents(&[
             DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },

@@ -38,6 +38,9 @@ pub struct Transcript {
     /// The files that matter for the task, as they were ranked when the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub task_files: Vec<TaskFile>,
+    /// The files that the first message shows whole because the user named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_files: Vec<String>,
     /// The files that existed when the session began, as far as they can be determined.
     pub files: Vec<TranscriptFile>,
     /// The other files that existed and are not in `files`.
@@ -142,6 +145,7 @@ impl Transcript {
             dialect: session.dialect,
             token_budget: session.token_budget,
             task_files: document.task_files,
+            read_files: document.read_files,
             files,
             left_out,
             rounds,

@@ -43,8 +43,8 @@ pub use owner::shared_workspace::SharedWorkspace;
 pub use owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 pub use reply_plan::{PlanLine, ReplyPlan};
 pub use review::calls::{
-    AnsweredProposal, AwaitReview, DecideProposal, DecidedProposal, ListProposals, ProposeCalls,
-    ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
+    AnsweredProposal, AwaitReview, DecideProposal, DecidedProposal, DropProposal, ListProposals,
+    ProposeCalls, ProposeReply, SaveDraft, ShowProposal, ShownProposal, TryProposal,
 };
 pub use review::proposal_text::proposal_text;
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use change_journal::Journal;
-use change_review::{ProposalId, Queue, QueueError, RecordedStep, Resolution};
+use change_review::{ProposalId, Queue, QueueError, QueueLimits, RecordedStep, Resolution};
 use local_workspace::HeldTrial;
 
 use crate::failure::{Exit, Failure};
@@ -63,7 +63,7 @@ impl Reviews {
     ) -> Reviews {
         remove_stale_trials(&paths.base);
         Reviews {
-            queue: Queue::new(journal.clone()),
+            queue: Queue::new(journal.clone(), QueueLimits::default()),
             journal: journal.clone(),
             paths: paths.clone(),
             arguments,
@@ -81,6 +81,8 @@ impl From<QueueError> for SessionRefusal {
     fn from(error: QueueError) -> SessionRefusal {
         let advice = match &error {
             QueueError::Unknown { .. } => Some("`agentd review --list` lists the proposals"),
+            QueueError::Damaged { .. } => Some("`agentd review ID --drop` removes what cannot be read"),
+            QueueError::Readable { .. } => Some("land it or send it back"),
             QueueError::Revised { .. } => Some("read the draft again, and decide on it anew"),
             _ => None,
         };

@@ -9,11 +9,11 @@ mod plain;
 mod printed;
 pub(crate) mod waiting;
 
-use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict};
+use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict, steps_mark};
 use wap_core::CancelFlag;
 use workspace_host::{
-    DecideProposal, DecidedProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal, ShownProposal,
-    TryProposal, WorkspacePaths,
+    DecideProposal, DecidedProposal, DropProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal,
+    ShownProposal, TryProposal, WorkspacePaths,
 };
 
 use crate::commands::review::at_terminal::{Ends, review_at_terminal};
@@ -47,11 +47,16 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
     }
     let Some(id) = options.id else {
         let mut all = sessions.call(&ListProposals, &cancel)?;
-        all.retain(|proposal| options.all || proposal.is_pending);
+        all.retain(|proposal| options.all || proposal.is_pending || proposal.fault.is_some());
         list(console, &all);
         return Ok(Exit::Done);
     };
-    let review = drafted(&sessions, id, options, &cancel)?;
+    if options.drop {
+        sessions.call(&DropProposal(id), &cancel)?;
+        console.progress(&format!("what cannot be read of proposal {id} was dropped"));
+        return Ok(Exit::Done);
+    }
+    let mut review = drafted(&sessions, id, options, &cancel)?;
     if options.try_it || (options.land && needs_a_trial(&review)) {
         let request = TryProposal { id, selection: review.draft.selection.clone() };
         let tried = sessions.call(&request, &cancel)?;
@@ -64,16 +69,19 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
             return Ok(Exit::Done);
         }
         printed::tried(console, &review.proposal, &tried);
+        // A trial of everything has replaced the planned steps by the real ones.
+        review = sessions.call(&ShowProposal(id), &cancel)?;
     }
     if options.land || options.send_back {
         let (sends_back, revision) = (options.send_back, review.draft.revision);
-        let decided = sessions.call(&DecideProposal { id, sends_back, revision }, &cancel)?;
+        let mark = steps_mark(&review.proposal.steps);
+        let decided = sessions.call(&DecideProposal { id, sends_back, revision, mark }, &cancel)?;
         return Ok(report(console, &decided));
     }
     if console.json {
         console.json_result(&review);
     } else {
-        printed::proposal(console, &review);
+        printed::proposal(console, &review, options.since);
     }
     Ok(Exit::Done)
 }
@@ -199,6 +207,11 @@ fn list(console: Console, proposals: &[ProposalSummary]) {
         console.notice("no proposal waits for a review");
     }
     for proposal in proposals {
+        if let Some(fault) = &proposal.fault {
+            let (id, fault) = (proposal.id, one_line(fault));
+            console.result(&format!("{id:>4}  damaged    {fault}  (`agentd review {id} --drop` removes it)"));
+            continue;
+        }
         let ProposalSummary { id, front_end, subject, files, commands, is_pending, has_landed, .. } =
             proposal;
         let state = match (is_pending, has_landed) {

@@ -5,6 +5,7 @@ mod clipboard_replies;
 pub(crate) mod model;
 pub(crate) mod options;
 mod pending_message;
+mod read_files;
 mod reports;
 pub(crate) mod surroundings;
 pub(crate) mod task_files;
@@ -76,7 +77,10 @@ struct Loop<'a> {
 
 /// Starts a session and follows it until DONE, unless `--no-wait` was given.
 pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) -> Outcome {
-    let task = new.task.join(" ");
+    let task = match new.task.as_slice() {
+        [only] if only == "-" => read_files::task_on_standard_input()?,
+        words => words.join(" "),
+    };
     if task.trim().is_empty() {
         return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
     }
@@ -96,6 +100,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             dialect: new.dialect,
             budget: new.budget,
             paste_characters: new.paste_characters,
+            read_files: read_files::of(common, &new.read)?,
             from: new.from.clone(),
         },
         &cancel,
@@ -135,6 +140,8 @@ pub(crate) struct NewTask {
     pub(crate) budget: Option<u32>,
     /// The most characters of one paste, if the user chose it.
     pub(crate) paste_characters: Option<u32>,
+    /// The files that the first message shows whole.
+    pub(crate) read_files: Vec<String>,
     /// The conversation whose work it continues.
     pub(crate) from: Option<String>,
 }
@@ -149,7 +156,7 @@ pub(crate) fn create(
 ) -> Result<Session, Failure> {
     let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
     let id = SessionId::from_random([first, second, third, fourth]);
-    let NewTask { task, dialect, budget, paste_characters, from } = new;
+    let NewTask { task, dialect, budget, paste_characters, read_files, from } = new;
     // The original has no such files, and no budget unless the user wants one.
     let (task_files, surroundings, budget) = match dialect {
         Dialect::Agentd => (
@@ -160,7 +167,17 @@ pub(crate) fn create(
         Dialect::CodingAgent => (Vec::new(), Vec::new(), budget),
     };
     sessions.call(
-        &CreateSession { id, task, dialect, budget, paste_characters, task_files, surroundings, from },
+        &CreateSession {
+            id,
+            task,
+            dialect,
+            budget,
+            paste_characters,
+            task_files,
+            read_files,
+            surroundings,
+            from,
+        },
         cancel,
     )
 }

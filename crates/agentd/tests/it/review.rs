@@ -3,7 +3,10 @@
 mod at_terminal;
 mod clients;
 mod crashes;
+mod damaged;
+mod expected_files;
 mod handover;
 mod plain;
+mod recoveries;
 mod sessions;
 mod waiting_reply;

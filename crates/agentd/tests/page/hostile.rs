@@ -7,7 +7,7 @@ use crate::project::Project;
 
 /// A text that would be active if anything took it for markup, a terminal's or a direction's.
 const HOSTILE: &str = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script><svg/onload=window.hit=1>\
-                       <iframe srcdoc='<script>parent.hit=1</script>'></iframe>{{7*7}}${7*7}\u{202e}evil\u{2066}\u{200b}\u{200d}\u{feff}\u{7}\u{1b}[2J\u{1b}]8;;javascript:alert(1)\u{7}link\u{1b}]8;;\u{7}";
+                       <iframe srcdoc='<script>parent.hit=1</script>'></iframe>{{7*7}}${7*7}\u{202e}evil\u{2066}\u{200b}\u{200d}\u{feff}\u{e0100}\u{1d173}\u{7}\u{1b}[2J\u{1b}]8;;javascript:alert(1)\u{7}link\u{1b}]8;;\u{7}";
 
 const WATCH: &str = "window.violations = []; document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective))";
 
@@ -45,6 +45,12 @@ fn hostile_texts_are_inert_wherever_they_stand() {
         .wait("[...document.querySelectorAll('.plan .unseen')].some((mark) => mark.textContent === 'RLO')");
     browser
         .wait("[...document.querySelectorAll('.plan .unseen')].some((mark) => mark.textContent === 'ZWSP')");
+    browser.wait(
+        "[...document.querySelectorAll('.plan .unseen')].some((mark) => mark.textContent === 'U+E0100')",
+    );
+    browser.wait(
+        "[...document.querySelectorAll('.plan .unseen')].some((mark) => mark.textContent === 'U+1D173')",
+    );
     browser.press(&ESCAPE.to_string());
     browser.wait("!document.querySelector('.plan').hasAttribute('aria-busy')");
     browser.script("document.querySelector('.plan .primary').click()", &[]);

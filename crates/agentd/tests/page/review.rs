@@ -81,6 +81,46 @@ fn half_of_a_reply_lands_and_half_goes_back_by_keyboard_alone() {
 }
 
 #[test]
+fn the_next_reply_says_what_is_new_since_the_last_review() {
+    let Some(browser) = browser("the_next_reply_says_what_is_new_since_the_last_review") else { return };
+    let project = Project::new();
+    project.write("a.txt", FILE);
+    let (id, _session) = reviewed_session(&project, "change a few lines");
+    let page = project.page();
+    browser.goto(&page.url);
+    browser.sees("Message 1");
+    project.drop_reply("reply.txt", &REPLY.replace("{id}", &id));
+    open_review(&browser);
+    shown_as(&browser, "4 of 4 parts taken");
+    // The control: nothing was sent back yet.
+    browser.wait("!document.querySelector('.since')");
+    browser.press("w");
+    browser.wait("document.activeElement?.id === 'summary'");
+    browser.press("Four as well.");
+    browser.press(&crate::browser::ESCAPE.to_string());
+    browser.press("b");
+    is_over(&browser, "was sent back");
+    let second = REPLY
+        .replace("{id}-1", &format!("{id}-2"))
+        .replace("start_line=\"5\" end_line=\"7\"]\n", "start_line=\"4\" end_line=\"7\"]\nFOUR\n")
+        .replace("head -n 1 a.txt", "head -n 2 a.txt");
+    project.drop_reply("second.txt", &second);
+    eventually("the second reply waits", || listed(&project, &[])[0]["id"] == 2);
+    browser.script("location.hash = '#/review/2'", &[]);
+    browser.sees("The same as at your review of proposal 1");
+    browser.sees("New since your last review");
+    browser.sees("1 step of your last review not proposed again");
+    browser.script("document.querySelector('.since summary').click()", &[]);
+    browser.sees("FOUR");
+    browser.wait(
+        "[...document.querySelectorAll('.since .added')].some((line) => line.textContent.includes('FOUR'))",
+    );
+    browser.wait(
+        "![...document.querySelectorAll('.since .added')].some((line) => line.textContent.includes('FIVE'))",
+    );
+}
+
+#[test]
 fn a_choice_that_runs_commands_is_tried_before_it_lands_and_a_trial_can_be_stopped() {
     let test = "a_choice_that_runs_commands_is_tried_before_it_lands_and_a_trial_can_be_stopped";
     let Some(browser) = browser(test) else { return };

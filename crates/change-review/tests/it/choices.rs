@@ -181,3 +181,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_first_step_of_a_file_says_what_it_was_planned_on() {
+    let created = FileStep::between("new.txt", None, Some(b"n\n"));
+    let created =
+        ProposedStep { step: 2, title: created.title(), effect: StepEffect::File(created), problem: None };
+    let unknown = FileStep { path: "failed.txt".to_owned(), ..FileStep::default() };
+    let unknown =
+        ProposedStep { step: 3, title: unknown.title(), effect: StepEffect::File(unknown), problem: None };
+    let steps = [step(0, "1\n", "2\n"), step(1, "2\n", "3\n"), created, unknown];
+    let files = change_review::files_before(&steps);
+    let hash = content_hash::ContentHash::of(b"1\n").to_string();
+    let expected = [("a.txt".to_owned(), Some(hash)), ("new.txt".to_owned(), None)];
+    assert_eq!(files, expected.into());
+}

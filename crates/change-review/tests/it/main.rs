@@ -4,3 +4,4 @@ mod anchors;
 mod choices;
 mod queue;
 mod section;
+mod since;

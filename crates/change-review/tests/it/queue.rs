@@ -1,11 +1,18 @@
 //! The queue in a journal.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use change_journal::Journal;
+use change_journal::{DocumentWrite, Journal};
 use change_review::{
-    Content, Decision, Draft, NewProposal, ProposalId, Queue, QueueError, Resolution, State,
+    Content, Decision, Draft, NewProposal, ProposalId, ProposedCall, Queue, QueueError, QueueLimits,
+    Resolution, State, Tried,
 };
+use wap_core::ExecuteCommand;
+
+fn queue() -> Queue {
+    Queue::new(Journal::in_memory().expect("memory suffices"), QueueLimits::default())
+}
 
 fn reply(text: &str) -> NewProposal {
     NewProposal {
@@ -18,9 +25,7 @@ fn reply(text: &str) -> NewProposal {
 }
 
 fn propose(queue: &Queue, text: &str) -> ProposalId {
-    let new = reply(text);
-    let content = new.content.clone();
-    queue.propose(new, |other| *other == content).expect("there is room").id
+    queue.propose(reply(text)).expect("there is room").id
 }
 
 fn decided() -> State {
@@ -36,7 +41,7 @@ fn decided() -> State {
 
 #[test]
 fn the_same_content_is_the_same_proposal_until_it_is_answered() {
-    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let queue = queue();
     let first = propose(&queue, "a");
     assert_eq!(propose(&queue, "a"), first);
     queue.advance(first, decided(), |_| true).expect("it is pending");
@@ -50,7 +55,7 @@ fn the_same_content_is_the_same_proposal_until_it_is_answered() {
 
 #[test]
 fn an_old_decision_answers_no_new_request() {
-    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let queue = queue();
     let first = propose(&queue, "a");
     queue.advance(first, decided(), |_| true).expect("it is pending");
     let second = propose(&queue, "b");
@@ -61,11 +66,15 @@ fn an_old_decision_answers_no_new_request() {
 
 #[test]
 fn a_landing_of_a_draft_that_was_saved_since_is_refused() {
-    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let queue = queue();
     let id = propose(&queue, "a");
     let draft = queue.save_draft(id, Draft::default()).expect("it is current");
-    let landing =
-        || State::Landing { resolution: Resolution::default(), review: String::new(), adopted: None };
+    let landing = || State::Landing {
+        resolution: Resolution::default(),
+        review: String::new(),
+        adopted: None,
+        expected: BTreeMap::new(),
+    };
     let late = queue.begin_landing(id, draft.revision - 1, landing());
     assert!(matches!(late, Err(QueueError::Revised { revision: 1 })), "{late:?}");
     queue.begin_landing(id, draft.revision, landing()).expect("it is the draft that was seen");
@@ -74,7 +83,7 @@ fn a_landing_of_a_draft_that_was_saved_since_is_refused() {
 
 #[test]
 fn of_two_windows_none_overwrites_the_other() {
-    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let queue = queue();
     let id = propose(&queue, "a");
     let read = queue.draft(id).expect("it is read");
     let saved =
@@ -87,7 +96,7 @@ fn of_two_windows_none_overwrites_the_other() {
 
 #[test]
 fn a_draft_of_a_proposal_that_is_over_is_refused() {
-    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let queue = queue();
     let id = propose(&queue, "a");
     queue.advance(id, decided(), |_| true).expect("it is pending");
     assert!(matches!(queue.save_draft(id, Draft::default()), Err(QueueError::Decided { .. })));
@@ -96,7 +105,7 @@ fn a_draft_of_a_proposal_that_is_over_is_refused() {
 
 #[test]
 fn a_waiting_caller_wakes_when_the_proposal_is_decided() {
-    let queue = Queue::new(Journal::in_memory().expect("memory suffices"));
+    let queue = queue();
     let id = propose(&queue, "a");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| queue.wait(id, Duration::from_secs(60), &|| false));
@@ -104,4 +113,158 @@ fn a_waiting_caller_wakes_when_the_proposal_is_decided() {
         let proposal = waiting.join().expect("the thread ends").expect("it is read");
         assert_eq!(proposal.state, decided());
     });
+}
+
+/// Writes a document that no version writes.
+fn damage(journal: &Journal, kind: &str, id: ProposalId) {
+    let name = format!("review/{kind}/{:012}", id.0);
+    journal
+        .write_documents(&[DocumentWrite::Put { name: &name, bytes: b"{\"id\":" }])
+        .expect("it is written");
+}
+
+#[test]
+fn one_damaged_proposal_keeps_no_other_from_being_reviewed() {
+    let journal = Journal::in_memory().expect("memory suffices");
+    let queue = Queue::new(journal.clone(), QueueLimits::default());
+    let (first, second) = (propose(&queue, "a"), propose(&queue, "b"));
+    damage(&journal, "proposal", first);
+    let listed = queue.list().expect("a list has no part in the damage");
+    let faults: Vec<bool> = listed.iter().map(|one| one.fault.is_some()).collect();
+    assert_eq!(faults, [true, false]);
+    assert!(listed[0].fault.as_ref().is_some_and(|fault| fault.contains("cannot be read")), "{listed:?}");
+    assert!(matches!(queue.proposal(first), Err(QueueError::Damaged { .. })));
+    assert!(queue.landing().expect("nothing lands").is_empty());
+    assert!(queue.earlier(&queue.proposal(second).expect("it is whole")).expect("it is read").is_empty());
+    // The same request is a new proposal, with a number of its own.
+    assert_eq!(propose(&queue, "a"), ProposalId(3));
+    queue.save_draft(second, Draft::default()).expect("it is current");
+    // Only what cannot be read is dropped.
+    assert!(matches!(queue.drop_unreadable(second), Err(QueueError::Readable { .. })));
+    queue.drop_unreadable(first).expect("it is damaged");
+    assert!(queue.list().expect("it is read").iter().all(|one| one.fault.is_none() && one.id != first));
+    assert!(matches!(queue.drop_unreadable(first), Err(QueueError::Unknown { .. })));
+}
+
+#[test]
+fn of_a_damaged_draft_or_trial_the_proposal_stays() {
+    let journal = Journal::in_memory().expect("memory suffices");
+    let queue = Queue::new(journal.clone(), QueueLimits::default());
+    let id = propose(&queue, "a");
+    damage(&journal, "draft", id);
+    damage(&journal, "tried", id);
+    assert!(matches!(queue.draft(id), Err(QueueError::Damaged { .. })));
+    queue.drop_unreadable(id).expect("they are damaged");
+    assert_eq!(queue.draft(id).expect("it is empty"), Draft::default());
+    assert_eq!(queue.tried(id).expect("there is none"), None);
+    assert!(queue.proposal(id).expect("it is whole").is_pending());
+}
+
+#[test]
+fn a_list_reads_no_proposal() {
+    let journal = Journal::in_memory().expect("memory suffices");
+    let queue = Queue::new(journal.clone(), QueueLimits::default());
+    let id = propose(&queue, "a");
+    let of = journal.reader().documents("review/proposal/").expect("it is read")[0].hash.to_string();
+    // A summary that says something else than the proposal is what a list says, as long as it is about this proposal.
+    let name = format!("review/summary/{:012}", id.0);
+    let summary = journal.reader().document(&name).expect("it is read").expect("there is one");
+    let text = String::from_utf8(summary.bytes).expect("it is a text");
+    assert!(text.contains(&of), "{text}");
+    let other = text.replace("Fix the test", "Another subject");
+    journal
+        .write_documents(&[DocumentWrite::Put { name: &name, bytes: other.as_bytes() }])
+        .expect("it is written");
+    assert_eq!(queue.list().expect("it is read")[0].subject, "Another subject");
+    // The control: a proposal that an earlier version has written, and a summary that is damaged, are read from the proposal.
+    let older = text.replace(&of, "").replace("Fix the test", "Another subject");
+    for bytes in [older.as_bytes(), b"[]", b""] {
+        journal.write_documents(&[DocumentWrite::Put { name: &name, bytes }]).expect("it is written");
+        assert_eq!(queue.list().expect("it is read")[0].subject, "Fix the test");
+    }
+    journal.write_documents(&[DocumentWrite::Remove { name: &name }]).expect("it is written");
+    assert_eq!(queue.list().expect("it is read")[0].subject, "Fix the test");
+}
+
+#[test]
+fn the_queue_is_bounded_by_number_and_by_bytes() {
+    let journal = Journal::in_memory().expect("memory suffices");
+    let limits = QueueLimits { pending: 3, pending_bytes: 20_000, kept: 2, kept_bytes: 30_000 };
+    let queue = Queue::new(journal.clone(), limits);
+    let long = "x".repeat(12_000);
+    let refusal = |text: &str| queue.propose(reply(text)).expect_err("it is full");
+    propose(&queue, &format!("{long}1"));
+    let second = propose(&queue, &format!("{long}2"));
+    assert!(
+        matches!(refusal("small"), QueueError::Full { count: 2, bytes } if bytes > 24_000),
+        "{}",
+        refusal("small")
+    );
+    assert_eq!(refusal("small").to_string(), "2 proposals of 1 MiB wait already: review some of them first");
+    // One that waits already is answered, and one that is over does not count.
+    assert_eq!(propose(&queue, &format!("{long}2")), second);
+    let answered = || {
+        let State::Decided(decision) = decided() else { unreachable!("the state is decided") };
+        State::Decided(Decision { is_answered: true, ..decision })
+    };
+    let finish = |id| queue.advance(id, answered(), |_| true).map(drop).expect("it exists");
+    finish(second);
+    let (third, fourth) = (propose(&queue, "small"), propose(&queue, "smaller"));
+    assert!(matches!(refusal("smallest"), QueueError::Full { count: 3, .. }));
+    // Of those that are over, two are kept, or fewer of long ones.
+    finish(third);
+    finish(fourth);
+    finish(ProposalId(1));
+    propose(&queue, "next");
+    let ids = || queue.list().expect("it is read").iter().map(|one| one.id.0).collect::<Vec<_>>();
+    assert_eq!(ids(), [3, 4, 5]);
+    let fifth = ProposalId(5);
+    finish(fifth);
+    let sixth = propose(&queue, &format!("{long}3"));
+    queue
+        .keep_trial(sixth, &Tried { resolution: Resolution::default(), ..Tried::default() }, None)
+        .expect("it waits");
+    finish(sixth);
+    let names = || journal.reader().documents("review/").expect("they are read").len();
+    propose(&queue, "last");
+    assert_eq!(ids(), [5, 6, 7]);
+    // A proposal and its summary each, and one trial.
+    assert_eq!(names(), 7);
+}
+
+#[test]
+fn bytes_remove_no_decision_that_was_not_received() {
+    let limits = QueueLimits { kept_bytes: 1_000, ..QueueLimits::default() };
+    let queue = Queue::new(Journal::in_memory().expect("memory suffices"), limits);
+    let first = propose(&queue, &"x".repeat(5_000));
+    queue.advance(first, decided(), |_| true).expect("it is pending");
+    propose(&queue, "b");
+    assert!(queue.proposal(first).is_ok());
+    let State::Decided(decision) = decided() else { unreachable!("the state is decided") };
+    queue
+        .advance(first, State::Decided(Decision { is_answered: true, ..decision }), |_| true)
+        .expect("it exists");
+    propose(&queue, "c");
+    assert!(matches!(queue.proposal(first), Err(QueueError::Unknown { .. })));
+}
+
+#[test]
+fn the_same_calls_are_one_proposal_whatever_their_run() {
+    let queue = queue();
+    let calls = |run: &str, command: &str| NewProposal {
+        content: Content::Calls {
+            run: run.to_owned(),
+            calls: vec![ProposedCall::Command(ExecuteCommand {
+                command: command.to_owned(),
+                ..ExecuteCommand::default()
+            })],
+        },
+        ..reply("")
+    };
+    let id = |new| queue.propose(new).expect("there is room").id;
+    let first = id(calls("one", "true"));
+    assert_eq!(id(calls("two", "true")), first);
+    assert_ne!(id(calls("two", "false")), first);
+    // Another conversation asks for itself.
+    assert_ne!(id(NewProposal { conversation: "session-2".to_owned(), ..calls("one", "true") }), first);
 }

@@ -17,6 +17,7 @@ use wap_core::{
 
 use wap_edit::{Rewrite, check_content_size};
 
+use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
 pub(crate) use crate::change::plan::planned_file::PlannedFile;
 pub(crate) use crate::change::plan::repository_check::repository_error;
@@ -49,6 +50,8 @@ pub(crate) struct Plan<'a> {
     held_bytes: u64,
     /// Edits that were worked out already, if some were.
     prepared: Option<&'a PreparedEdits>,
+    /// The files that the changes are for, if that is known.
+    expected: Option<&'a ExpectedFiles>,
 }
 
 /// The effect of one item of a batch.
@@ -75,12 +78,18 @@ impl<'a> Plan<'a> {
             folded: BTreeMap::new(),
             held_bytes: 0,
             prepared: None,
+            expected: None,
         }
     }
 
     /// The same with edits that were worked out before.
     pub(crate) fn with_prepared(self, prepared: Option<&'a PreparedEdits>) -> Plan<'a> {
         Plan { prepared, ..self }
+    }
+
+    /// The same for these files: a change of another one is refused.
+    pub(crate) fn expecting(self, expected: &'a ExpectedFiles) -> Plan<'a> {
+        Plan { expected: Some(expected), ..self }
     }
 
     /// Returns the files of the plan in the order in which they are first changed.
@@ -238,10 +247,18 @@ impl<'a> Plan<'a> {
         if let Some(file) = self.files.get(path) {
             return Ok(file.after.clone());
         }
-        Present::on_disk(self.root, path).map_err(|error| match error {
+        let present = Present::on_disk(self.root, path).map_err(|error| match error {
             FsError::TooLarge { bytes, .. } => too_large(path, bytes),
             other => fs_error(&other, requested),
-        })
+        })?;
+        if let Some(expected) = self.expected.filter(|expected| !expected.is_empty()) {
+            let path = path.to_string();
+            let now = present.as_ref().map(|present| version(&present.hash));
+            if expected.get(&path).is_some_and(|expected| *expected != now) {
+                return Err(unexpected(&path, requested));
+            }
+        }
+        Ok(present)
     }
 
     /// The same for what is to be written.

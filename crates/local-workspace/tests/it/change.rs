@@ -4,6 +4,7 @@ mod attributes;
 mod byte_exact;
 mod changes;
 mod dry_run;
+mod expected_files;
 mod fs_attacks;
 mod full_disk;
 mod hidden;

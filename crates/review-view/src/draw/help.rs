@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 
 use crate::palette::Palette;
 
-const KEYS: [(&str, &str); 19] = [
+const KEYS: [(&str, &str); 20] = [
     ("j k", "next and previous hunk or step"),
     ("arrows, PgUp PgDn", "by lines; sideways in long lines"),
     ("g G", "first and last line"),
@@ -21,6 +21,7 @@ const KEYS: [(&str, &str); 19] = [
     ("b", "send everything back with the comments"),
     ("Enter", "unfold the output and files of the step, or fold them"),
     ("f", "show generated and lock files, or fold them"),
+    ("v", "changes since your last review, or the whole ones"),
     ("o", "order: as proposed, tests after code, by path"),
     ("Tab", "next proposal; with shift the previous one"),
     ("Esc", "stop the trial, cancel a comment"),

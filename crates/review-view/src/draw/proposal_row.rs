@@ -8,7 +8,7 @@ use crate::choice::{Taken, hunks, is_of_this_choice, taken};
 use crate::cut_line::cut_line;
 use crate::opened::Opened;
 use crate::palette::Palette;
-use crate::rows::{self, Row, RowKind};
+use crate::rows::{self, LineSource, Row, RowKind};
 
 /// The fewest cells of a line number.
 const FEWEST_DIGITS: usize = 3;
@@ -92,6 +92,12 @@ impl<'a> RowPainter<'a> {
                 let note = file(step).and_then(|file| file.note.as_deref()).unwrap_or_default();
                 Painted { text: note, style: palette.note(), ..plain("  ! ", palette.note()) }
             }
+            (RowKind::Since, Some(step)) => plain(&self.since(step), palette.note()),
+            (RowKind::Dropped(index), _) => {
+                let dropped = self.opened.since.as_ref().and_then(|since| since.dropped.get(index as usize));
+                let text = dropped.map(String::as_str).unwrap_or_default();
+                Painted { text, style: palette.faint(), ..plain("not proposed again: ", palette.faint()) }
+            }
             (RowKind::Command(span), Some(step)) => {
                 let StepEffect::Command(command) = &step.effect else { return plain("", Style::new()) };
                 Painted { text: span.of(&command.command), ..plain("  $ ", palette.strong()) }
@@ -149,6 +155,18 @@ impl<'a> RowPainter<'a> {
         Painted { fixed, text: &step.title, style: self.palette.strong() }
     }
 
+    /// Says what has become of a step since the last review.
+    fn since(&self, step: &ProposedStep) -> String {
+        let since = self.opened.since.as_ref().and_then(|since| since.steps.get(&step.step));
+        let Some(since) = since else { return "  new since your last review".to_owned() };
+        let Some(changed) = &since.changed else {
+            return format!("  the same as at your review of #{}", since.review);
+        };
+        let what = if self.opened.arrangement.is_since { "shows the whole change" } else { "shows it" };
+        let counts = counts(changed);
+        format!("  {counts} since your review of #{}  (v {what})", since.review)
+    }
+
     fn hunk(&self, index: usize, step: &'a ProposedStep) -> Painted<'a> {
         let all = hunks(step);
         let Some(hunk) = all.get(index) else {
@@ -162,9 +180,13 @@ impl<'a> RowPainter<'a> {
     }
 
     fn file_line(&self, line: rows::Line, step: &'a ProposedStep) -> Painted<'a> {
-        let file = match line.effect {
-            None => file(step),
-            Some(index) => effect(step, index),
+        let file = match line.source {
+            LineSource::Step => file(step),
+            LineSource::Effect(index) => effect(step, index),
+            LineSource::SinceReview => {
+                let since = self.opened.since.as_ref().and_then(|since| since.steps.get(&step.step));
+                since.and_then(|since| since.changed.as_ref())
+            }
         };
         let text = file.and_then(|file| match line.side {
             Side::Before => file.before.as_deref(),
@@ -176,7 +198,7 @@ impl<'a> RowPainter<'a> {
             _ => (' ', Style::new()),
         };
         let all = hunks(step);
-        let is_left_out = line.effect.is_none()
+        let is_left_out = line.source == LineSource::Step
             && match line.hunk.and_then(|hunk| all.get(hunk as usize)) {
                 Some(hunk) => !self.opened.draft.selection.takes_hunk(step.step, &hunk.id),
                 None => taken(&self.opened.draft.selection, step) == Taken::Nothing,

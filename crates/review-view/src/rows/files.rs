@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use change_review::{FileStep, Side};
 
-use super::{Line, RowKind, Span, StepRows, lines_of, small};
+use super::{Line, LineSource, RowKind, Span, StepRows, lines_of, small};
 
 /// The lines that stay and are shown on each side of a hunk.
 const CONTEXT: usize = 3;
@@ -30,16 +30,16 @@ impl<'a> FileRows<'a> {
         small(self.file.hunks.iter().map(|hunk| hunk.old_count + hunk.new_count).sum())
     }
 
-    /// Adds the rows. `effect` is the index among the files of a command, whose hunks cannot be chosen.
-    pub(super) fn add(&mut self, rows: &mut StepRows<'_>, effect: Option<u32>) {
+    /// Adds the rows. Only hunks of the step's own change can be chosen.
+    pub(super) fn add(&mut self, rows: &mut StepRows<'_>, source: LineSource) {
         let hunks = &self.file.hunks;
         if hunks.is_empty() {
             // A file that appears or goes is one decision.
             match (&self.file.before, &self.file.after) {
                 (Some(_), Some(_)) => {}
                 _ => {
-                    self.lines(rows, effect, None, (Side::Before, 0..self.before.len()));
-                    self.lines(rows, effect, None, (Side::After, 0..self.after.len()));
+                    self.lines(rows, source, None, (Side::Before, 0..self.before.len()));
+                    self.lines(rows, source, None, (Side::After, 0..self.after.len()));
                 }
             }
             return;
@@ -53,20 +53,20 @@ impl<'a> FileRows<'a> {
                 rows.push(RowKind::Gap);
             }
             // The header stands in front of the lines around the hunk; between neighbours they are shown once.
-            if effect.is_none() {
+            if source == LineSource::Step {
                 rows.stop(Some(index));
                 rows.push(RowKind::Hunk(small(index)));
             }
             let moved = (old_start, new_start);
-            self.context(rows, effect, from..new_start, moved);
+            self.context(rows, source, from..new_start, moved);
             let number = Some(small(index));
-            self.lines(rows, effect, number, (Side::Before, old_start..old_start + hunk.old_count));
-            self.lines(rows, effect, number, (Side::After, new_start..new_start + hunk.new_count));
+            self.lines(rows, source, number, (Side::Before, old_start..old_start + hunk.old_count));
+            self.lines(rows, source, number, (Side::After, new_start..new_start + hunk.new_count));
             let (old_end, new_end) = (old_start + hunk.old_count, new_start + hunk.new_count);
             let until = hunks.get(index + 1).map_or(self.after.len(), |hunk| hunk.new_first - 1);
             // The lines in front of the next hunk are its own.
             let behind = (new_end + CONTEXT).min(until);
-            self.context(rows, effect, new_end..behind, (old_end, new_end));
+            self.context(rows, source, new_end..behind, (old_end, new_end));
             next = behind;
         }
         if next < self.after.len() {
@@ -78,14 +78,14 @@ impl<'a> FileRows<'a> {
     fn context(
         &self,
         rows: &mut StepRows<'_>,
-        effect: Option<u32>,
+        source: LineSource,
         range: Range<usize>,
         moved: (usize, usize),
     ) {
         for index in range {
             let old = (index + moved.0).saturating_sub(moved.1);
-            self.line(rows, (effect, None), Side::After, index, [small(old + 1), small(index + 1)]);
-            if effect.is_none() {
+            self.line(rows, (source, None), Side::After, index, [small(old + 1), small(index + 1)]);
+            if source == LineSource::Step {
                 rows.comments_at(Side::Before, small(old + 1));
             }
         }
@@ -94,7 +94,7 @@ impl<'a> FileRows<'a> {
     fn lines(
         &self,
         rows: &mut StepRows<'_>,
-        effect: Option<u32>,
+        source: LineSource,
         hunk: Option<u32>,
         (side, range): (Side, Range<usize>),
     ) {
@@ -104,14 +104,14 @@ impl<'a> FileRows<'a> {
                 Side::Before => [number, 0],
                 Side::After => [0, number],
             };
-            self.line(rows, (effect, hunk), side, index, numbers);
+            self.line(rows, (source, hunk), side, index, numbers);
         }
     }
 
     fn line(
         &self,
         rows: &mut StepRows<'_>,
-        (effect, hunk): (Option<u32>, Option<u32>),
+        (source, hunk): (LineSource, Option<u32>),
         side: Side,
         index: usize,
         numbers: [u32; 2],
@@ -121,8 +121,8 @@ impl<'a> FileRows<'a> {
             Side::After => &self.after,
         };
         let Some(span) = spans.get(index).copied() else { return };
-        rows.push(RowKind::Line(Line { effect, hunk, side, span, numbers }));
-        if effect.is_none() {
+        rows.push(RowKind::Line(Line { source, hunk, side, span, numbers }));
+        if source == LineSource::Step {
             rows.comments_at(side, small(index + 1));
         }
     }

@@ -1,5 +1,7 @@
 //! The effect of each key.
 
+use change_review::steps_mark;
+
 use super::{Decision, Mode, ReviewView, is_no};
 use crate::choice::needs_a_trial;
 use crate::event::{Key, Request};
@@ -14,6 +16,8 @@ const MOST_SIDEWAYS: usize = 1 << 20;
 
 impl ReviewView {
     pub(super) fn press(&mut self, key: &Key) -> Vec<Request> {
+        // The user goes on with something else.
+        self.lands_when_read = None;
         match &mut self.mode {
             Mode::Help => {
                 self.mode = Mode::Browse;
@@ -105,6 +109,14 @@ impl ReviewView {
             Key::Character('o') => {
                 self.reshow(|opened| opened.arrangement.order = opened.arrangement.order.next())
             }
+            Key::Character('v') => {
+                let has_since = self.opened.as_ref().is_some_and(|opened| opened.since.is_some());
+                if !has_since {
+                    self.say("nothing of this was sent back before");
+                    return Vec::new();
+                }
+                self.reshow(|opened| opened.arrangement.is_since = !opened.arrangement.is_since)
+            }
             Key::Character('f') => {
                 self.reshow(|opened| opened.arrangement.shows_generated = !opened.arrangement.shows_generated)
             }
@@ -141,7 +153,8 @@ impl ReviewView {
             opened.rebuild();
             let order = opened.arrangement.order.name();
             let folds = if opened.arrangement.shows_generated { "shown" } else { "folded" };
-            self.say(format!("steps {order}; generated and lock files {folds}"));
+            let since = if opened.arrangement.is_since { "; changes since your last review" } else { "" };
+            self.say(format!("steps {order}; generated and lock files {folds}{since}"));
         }
         Vec::new()
     }
@@ -203,6 +216,7 @@ impl ReviewView {
         let (id, draft) = (opened.proposal.id, opened.draft.clone());
         self.deciding = Some(id);
         self.notice = None;
-        vec![Request::Decide { id, draft, sends_back: decision == Decision::SendBack }]
+        let mark = steps_mark(&opened.proposal.steps);
+        vec![Request::Decide { id, draft, mark, sends_back: decision == Decision::SendBack }]
     }
 }

@@ -1,5 +1,6 @@
 //! The screen at 80 by 24 and at 140 by 40.
 
+use change_review::{FileStep, SinceReview, StepSince};
 use review_view::Key;
 
 use crate::fixture::{Host, command_step, proposal, usual};
@@ -90,4 +91,28 @@ fn a_tiny_terminal_is_drawn_without_a_panic() {
             host.key(Key::Escape);
         }
     }
+}
+
+#[test]
+fn what_is_new_since_the_last_review() {
+    let mut host = two();
+    let kept = host.kept(change_review::ProposalId(3));
+    let before = crate::fixture::lines().replace("let line_3 = 3;\n", "let tertius = 3;\n");
+    let after = crate::fixture::lines()
+        .replace("let line_3 = 3;\n", "let third = 3;\nlet more = 0;\n")
+        .replace("let line_15 = 15;\n", "");
+    let changed = FileStep::between("src/lib.rs", Some(before.as_bytes()), Some(after.as_bytes()));
+    let news = |changed| StepSince { review: change_review::ProposalId(2), changed };
+    let steps = [(0, news(Some(changed))), (3, news(None))].into();
+    kept.since = Some(SinceReview { steps, dropped: vec!["run rm -r target".to_owned()] });
+    host.show(change_review::ProposalId(3));
+    let whole = host.screen(100, 44);
+    host.keys("v");
+    insta::assert_snapshot!(format!("{whole}{}\n{}", "=".repeat(80), host.screen(100, 44)));
+    // Nothing of the difference to the last review can be chosen by itself.
+    let draft = host.view.draft().cloned();
+    host.keys("j");
+    assert_eq!(host.view.draft().cloned(), draft);
+    host.keys("v");
+    assert_eq!(host.screen(100, 44).contains("[x] hunk 1 of 2"), true);
 }

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use change_review::{
-    CommandStep, Content, Draft, FileStep, Proposal, ProposalId, ProposedStep, Selection, State, StepEffect,
-    StepOutcome, StepVerdict, Tried,
+    CommandStep, Content, Draft, FileStep, Proposal, ProposalId, ProposedStep, Selection, SinceReview, State,
+    StepEffect, StepOutcome, StepVerdict, Tried, steps_mark,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -81,11 +81,12 @@ pub(crate) struct Kept {
     pub(crate) proposal: Proposal,
     pub(crate) draft: Draft,
     pub(crate) tried: Option<Tried>,
+    pub(crate) since: Option<SinceReview>,
 }
 
 impl Host {
     pub(crate) fn new(proposals: Vec<Proposal>) -> Host {
-        let kept = |proposal| Kept { proposal, draft: Draft::default(), tried: None };
+        let kept = |proposal| Kept { proposal, draft: Draft::default(), tried: None, since: None };
         let (view, requests) = ReviewView::new(None, Palette::plain());
         let mut host = Host {
             view,
@@ -163,8 +164,12 @@ impl Host {
                 self.send(Event::Tried { id, outcome: Ok(outcome) });
             }
             Request::StopTrial => {}
-            Request::Decide { id, draft, sends_back } => {
+            Request::Decide { id, draft, mark, sends_back } => {
                 let kept = self.kept(id);
+                if !sends_back && mark != steps_mark(&kept.proposal.steps) {
+                    self.send(Event::Decided { id, outcome: Err("the steps are others now".to_owned()) });
+                    return true;
+                }
                 if kept.draft != draft {
                     self.send(Event::Decided { id, outcome: Err("the draft has changed".to_owned()) });
                     return true;
@@ -186,9 +191,13 @@ impl Host {
 
     /// Sends a proposal to the view, as if it was asked for.
     pub(crate) fn show(&mut self, id: ProposalId) {
-        let Kept { proposal, draft, tried } = self.kept(id);
-        let opened =
-            OpenedProposal { proposal: proposal.clone(), draft: draft.clone(), tried: tried.clone() };
+        let Kept { proposal, draft, tried, since } = self.kept(id);
+        let opened = OpenedProposal {
+            proposal: proposal.clone(),
+            draft: draft.clone(),
+            tried: tried.clone(),
+            since: since.clone(),
+        };
         self.send(Event::Opened(Box::new(opened)));
     }
 

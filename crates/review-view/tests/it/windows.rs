@@ -1,6 +1,8 @@
 //! Other windows, and a folder that changes meanwhile.
 
-use change_review::{Comment, Decision, ProposalId, Resolution, Selection, State};
+use change_review::{
+    Comment, Decision, FileStep, ProposalId, ProposalSummary, Resolution, Selection, State, StepEffect, Tried,
+};
 
 use crate::fixture::{Host, command_step, file_step, lines, proposal, usual};
 
@@ -88,6 +90,57 @@ fn a_confirmation_does_not_outlive_the_plan_that_it_was_about() {
     assert!(host.proposals[0].proposal.is_pending());
 }
 
+/// Tries everything as another window does: the command has changed a file.
+fn try_elsewhere(host: &mut Host) {
+    let kept = host.kept(USUAL);
+    let StepEffect::Command(command) = &mut kept.proposal.steps[3].effect else {
+        panic!("it is the command")
+    };
+    command.effects = vec![FileStep::between("made.txt", None, Some(b"made\n"))];
+    kept.proposal.is_tried = true;
+    kept.tried = Some(Tried { is_held: true, files: command.effects.clone(), ..Tried::default() });
+}
+
+#[test]
+fn a_full_trial_by_another_window_is_said_and_nothing_lands_unseen() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("tl");
+    assert!(host.screen(100, 24).contains("land all 4 steps? [y/N]"));
+    // The trial is not read yet when the answer is typed: the mark of the steps prevents the landing.
+    try_elsewhere(&mut host);
+    host.keys("y");
+    assert!(host.proposals[0].proposal.is_pending());
+    assert!(host.screen(100, 24).contains("another window has tried all of it"), "{}", host.screen(100, 24));
+    // Now it was looked at.
+    host.keys("ly");
+    assert!(!host.proposals[0].proposal.is_pending());
+}
+
+#[test]
+fn a_full_trial_by_another_window_ends_a_question() {
+    let mut host = Host::new(vec![usual()]);
+    host.keys("tl");
+    try_elsewhere(&mut host);
+    host.show(USUAL);
+    let screen = host.screen(100, 60);
+    assert!(!screen.contains("[y/N]") && screen.contains("another window has tried all of it"), "{screen}");
+    assert!(screen.contains("changes made.txt"), "{screen}");
+}
+
+#[test]
+fn the_own_full_trial_is_no_news() {
+    let mut host = Host::new(vec![usual()]);
+    host.press(review_view::Key::Character('l'));
+    // The trial has replaced the steps before its answer arrives, and a look at the queue reads them.
+    try_elsewhere(&mut host);
+    host.show(USUAL);
+    host.answer_all();
+    let screen = host.screen(100, 24);
+    assert!(!screen.contains("another window") && screen.contains("land all 4 steps? [y/N]"), "{screen}");
+    host.keys("y");
+    assert!(!host.proposals[0].proposal.is_pending());
+}
+
 #[test]
 fn a_proposal_that_was_decided_elsewhere_is_said_and_left_alone() {
     let mut host = Host::new(vec![usual()]);
@@ -110,10 +163,33 @@ fn a_proposal_that_was_decided_elsewhere_is_said_and_left_alone() {
 fn a_proposal_that_comes_is_listed_and_said() {
     let mut host = Host::new(vec![usual()]);
     let new = proposal(9, "another one", vec![command_step(0, "true")]);
-    host.proposals.push(crate::fixture::Kept { proposal: new, draft: Default::default(), tried: None });
+    host.proposals.push(crate::fixture::Kept {
+        proposal: new,
+        draft: Default::default(),
+        tried: None,
+        since: None,
+    });
     host.list();
     let screen = host.screen(80, 24);
     assert!(screen.contains("#9") && screen.contains("1 more to review"), "{screen}");
+}
+
+#[test]
+fn a_proposal_that_cannot_be_read_is_said_and_keeps_no_other_from_being_opened() {
+    let mut host = Host::new(vec![usual()]);
+    let damaged = ProposalSummary {
+        id: ProposalId(1),
+        is_pending: false,
+        fault: Some("cut".to_owned()),
+        ..usual().summary()
+    };
+    let (view, _) = review_view::ReviewView::new(None, review_view::Palette::plain());
+    host.view = view;
+    host.send(review_view::Event::Listed(vec![damaged, usual().summary()]));
+    host.answer_all();
+    let screen = host.screen(100, 24);
+    assert!(screen.contains("proposal 1 cannot be read: `agentd review 1 --drop`"), "{screen}");
+    assert_eq!(host.view.opened_id(), Some(USUAL));
 }
 
 #[test]

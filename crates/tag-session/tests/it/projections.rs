@@ -61,6 +61,7 @@ fn parts_of_a_long_message_are_files_that_are_written_again() {
         token_budget: None,
         paste_characters: Some(2_000),
         task_files: &[],
+        read_files: &[],
         surroundings: &[],
         handover: None,
     };

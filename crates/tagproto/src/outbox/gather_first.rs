@@ -66,7 +66,8 @@ pub fn gather_first<W: Workspace + ?Sized>(
     let recent = recently_changed(&explored);
     suggestions.extend(recent.into_iter().map(|path| (TaskFile { path, ..TaskFile::default() }, u64::MAX)));
 
-    let mut paths = BTreeSet::new();
+    // What is shown whole is not shown in passages beside it.
+    let mut paths: BTreeSet<String> = context.files.iter().map(|file| file.path.clone()).collect();
     for (file, most_tokens) in suggestions {
         if context.suggested.len() >= MOST_FILES {
             break;

@@ -22,12 +22,13 @@ export function showHead(panel) {
         button("Land", keys.l.run, { key: "l", kind: "primary", disabled }),
         button("Send back with comments", keys.b.run, { key: "b", disabled }),
       ]
-    : [panel.view.listed.waiting.length > 0 && button("Next proposal", () => panel.view.next().catch(problem), { kind: "primary" })];
+    : [panel.view.readable().length > 0 && button("Next proposal", () => panel.view.next().catch(problem), { kind: "primary" })];
   fill(
     head,
     el("h1", { tabindex: "-1" }, el("span", { class: "faint" }, `${shown.id}  `), shown.subject),
     el("p", { class: "faint" }, `${cameFrom(shown)} · `, time(shown.cameAt * 1000), STATES[shown.state] && el("strong", {}, ` · ${STATES[shown.state]}`)),
     isOpen && el("p", { class: "taken" }, `${taken} of ${plural(units.length, "part")} taken, ${plural(draft.comments.length, "comment")}`, shown.isTried && el("span", { class: "faint" }, " · the differences are those of a real trial")),
+    isOpen && shown.dropped.length > 0 && el("details", { class: "dropped" }, el("summary", {}, `${plural(shown.dropped.length, "step")} of your last review not proposed again`), el("ul", {}, shown.dropped.map((title) => el("li", {}, title)))),
     el("div", { class: "row actions" }, actions, looks(panel)),
     shown.review && el("details", { open: true }, el("summary", {}, "What the model reads"), el("pre", { class: "text", tabindex: "0", "aria-label": "Review for the model" }, shown.review)),
   );

@@ -154,7 +154,7 @@ export class ProposalPanel {
   /// Shows all lines of a step.
   async whole(step) {
     const whole = await get(`review/${this.id}/steps/${step.step}`);
-    this.shown.steps = this.shown.steps.map((one) => (one.step === whole.step ? whole : one));
+    this.shown.steps = this.shown.steps.map((one) => (one.step === whole.step ? { ...whole, since: one.since } : one));
     this.draw();
   }
 

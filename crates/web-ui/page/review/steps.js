@@ -94,6 +94,7 @@ export class Steps {
       head,
       isFile && step.note && el("p", { class: "warn" }, step.note),
       step.problem && el("p", { class: "bad-text" }, `It would fail: ${step.problem}`),
+      news(step, shownSince(this.shown)),
       elsewhere,
       body,
     ]);
@@ -207,8 +208,24 @@ export class Steps {
   }
 }
 
+const shownSince = (shown) => shown.hasSince && shown.state === "pending";
+
+/// What is new in a step since the last review, where something was sent back.
+function news(step, hasSince) {
+  if (!hasSince) return false;
+  if (!step.since) return el("p", { class: "since faint" }, "New since your last review");
+  const { review, changed } = step.since;
+  if (!changed) return el("p", { class: "since faint" }, `The same as at your review of proposal ${review}`);
+  return el("div", { class: "since" }, folded([`Since your review of proposal ${review} `, counts(changed)], () => fileDifference(changed), false));
+}
+
 export function counts(file) {
   return el("span", { class: "counts" }, el("span", { class: "more" }, `+${number(file.linesAdded)}`), " ", el("span", { class: "less" }, `−${number(file.linesRemoved)}`));
+}
+
+/// The difference of a file that is looked at only.
+function fileDifference(file) {
+  return el("div", { class: "difference", tabindex: "0", role: "group", "aria-label": file.path }, file.note && el("p", { class: "plain-line" }, file.note), file.hunks.map((hunk) => passage(file.path, hunk, false)));
 }
 
 /// The differences of files that are looked at only.
@@ -219,7 +236,7 @@ export function changes(files, leftOut) {
     files.map((file) =>
       folded(
         [el("span", { class: "path" }, file.path), " ", Boolean(file.linesAdded || file.linesRemoved) && counts(file)],
-        () => el("div", { class: "difference", tabindex: "0", role: "group", "aria-label": file.path }, file.note && el("p", { class: "plain-line" }, file.note), file.hunks.map((hunk) => passage(file.path, hunk, false))),
+        () => fileDifference(file),
         false,
         { class: "file" },
       ),

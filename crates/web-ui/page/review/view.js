@@ -1,7 +1,8 @@
 // The review: the queue of changes that wait for a person, and the proposal that is open.
 
-import { el, fill, plural, problem, time } from "../dom.js";
-import { get } from "../server.js";
+import { button, el, fill, plural, problem, time } from "../dom.js";
+import { get, send } from "../server.js";
+import { confirmed } from "../keys.js";
 import { cameFrom } from "./head.js";
 import { ProposalPanel } from "./proposal.js";
 
@@ -24,7 +25,7 @@ export class ReviewView {
 
   async open([id]) {
     await this.list();
-    const wanted = Number(id) || this.listed.waiting[0]?.id;
+    const wanted = Number(id) || this.readable()[0]?.id;
     if (!wanted) return this.empty();
     if (!id) history.replaceState(null, "", `#/review/${wanted}`);
     try {
@@ -46,19 +47,25 @@ export class ReviewView {
 
   async list() {
     this.listed = await get("review");
-    this.app.reviews = this.listed.waiting.length;
+    this.app.reviews = this.readable().length;
     this.app.badge();
     const { waiting, over } = this.listed;
+    const open = this.readable();
     fill(
       this.queue,
-      el("h2", {}, waiting.length ? `${plural(waiting.length, "proposal")} ${waiting.length === 1 ? "waits" : "wait"}` : "Nothing waits"),
+      el("h2", {}, open.length ? `${plural(open.length, "proposal")} ${open.length === 1 ? "waits" : "wait"}` : "Nothing waits"),
       el("ul", { class: "queue" }, waiting.map((one) => this.entry(one))),
       over.length > 0 && el("details", {}, el("summary", {}, "Over"), el("ul", { class: "queue" }, over.map((one) => this.entry(one)))),
     );
     this.mark();
   }
 
+  readable() {
+    return this.listed.waiting.filter((one) => !one.fault);
+  }
+
   entry(one) {
+    if (one.fault) return this.damaged(one);
     const parts = [plural(one.files, "file"), one.commands > 0 && plural(one.commands, "command"), !one.isPending && (one.hasLanded ? "landed" : "sent back")];
     return el(
       "li",
@@ -71,6 +78,16 @@ export class ReviewView {
         el("span", { class: "faint small" }, `${cameFrom(one)} · `, time(one.cameAt * 1000)),
       ),
     );
+  }
+
+  /// One that cannot be read: it can only be dropped, and keeps no other from being reviewed.
+  damaged(one) {
+    const drop = async () => {
+      if (!(await confirmed(`Drop proposal ${one.id}?`, "Drop", el("p", {}, "It cannot be read, so nothing of it can be carried out.")))) return;
+      await send(`review/${one.id}/drop`).catch(problem);
+      await this.refresh();
+    };
+    return el("li", { class: "damaged" }, el("span", { class: "subject" }, `${one.id}  cannot be read`), el("span", { class: "faint small" }, one.fault), button("Drop", () => drop().catch(problem), { kind: "small", label: `Drop proposal ${one.id}` }));
   }
 
   /// Marks the open proposal in the queue.
@@ -99,7 +116,7 @@ export class ReviewView {
   async refresh() {
     await this.list();
     if (this.panel.id) await this.panel.refresh();
-    else if (this.listed.waiting.length) await this.open([]);
+    else if (this.readable().length) await this.open([]);
   }
 
   async event(event) {
@@ -109,7 +126,7 @@ export class ReviewView {
   /// Goes to the proposal that waits next.
   async next() {
     await this.list();
-    const next = this.listed.waiting.find((one) => one.id !== this.panel.id);
+    const next = this.readable().find((one) => one.id !== this.panel.id);
     this.app.go(next ? `review/${next.id}` : "review");
   }
 }

@@ -37,6 +37,7 @@ pub(super) fn routes() -> Router<Arc<Page>> {
         .route("/ui/api/review/{id}/stop", post(decisions::stop))
         .route("/ui/api/review/{id}/land", post(decisions::land))
         .route("/ui/api/review/{id}/send-back", post(decisions::send_back))
+        .route("/ui/api/review/{id}/drop", post(decisions::drop_unreadable))
 }
 
 /// The draft that stands, beside the reason why a request about another one is refused.
@@ -52,6 +53,7 @@ struct Outdated<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed {
+    /// Those that wait, and those that cannot be read.
     waiting: Vec<ProposalSummary>,
     /// The newest of those that are over, the newest first.
     over: Vec<ProposalSummary>,
@@ -62,9 +64,12 @@ async fn list(State(page): State<Arc<Page>>) -> Response {
     page.answer(|page| {
         let mut all = page.sessions()?.call(&ListProposals, &CancelFlag::new())?;
         for proposal in &mut all {
+            proposal.fault =
+                proposal.fault.as_deref().map(|fault| cut(fault, SUBJECT_CHARACTERS).0.to_owned());
             proposal.subject = cut(&proposal.subject, SUBJECT_CHARACTERS).0.to_owned();
         }
-        let (waiting, mut over): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.is_pending);
+        let (waiting, mut over): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|one| one.is_pending || one.fault.is_some());
         over.reverse();
         over.truncate(MOST_OVER);
         Ok(json(&Listed { waiting, over }))

@@ -141,6 +141,7 @@ pub(crate) async fn create(State(page): State<Arc<Page>>, body: Bytes) -> Respon
             dialect: Dialect::Agentd,
             budget: new.budget.or(Some(USUAL_BUDGET)),
             paste_characters: new.paste_characters,
+            read_files: Vec::new(),
             surroundings: page.config.host.surroundings(),
             from: None,
         };

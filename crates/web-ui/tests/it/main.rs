@@ -3,3 +3,4 @@
 
 mod files;
 mod texts;
+mod unseen;

@@ -33,8 +33,8 @@ use crate::owner::session_call::{
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
 use crate::review::calls::{
-    AnsweredProposal, AwaitReview, DecideProposal, ListProposals, ProposeCalls, ProposeReply, SaveDraft,
-    ShowProposal, TryProposal,
+    AnsweredProposal, AwaitReview, DecideProposal, DropProposal, ListProposals, ProposeCalls, ProposeReply,
+    SaveDraft, ShowProposal, TryProposal,
 };
 use crate::tasks::calls::{CancelTask, ListTasks, ShowTask, StartTask};
 
@@ -186,6 +186,7 @@ impl Client {
             SaveDraft::METHOD => self.begin_session::<SaveDraft>((id, bytes), message.params),
             TryProposal::METHOD => self.begin_session::<TryProposal>((id, bytes), message.params),
             DecideProposal::METHOD => self.begin_session::<DecideProposal>((id, bytes), message.params),
+            DropProposal::METHOD => self.begin_session::<DropProposal>((id, bytes), message.params),
             AwaitReview::METHOD => self.begin_session::<AwaitReview>((id, bytes), message.params),
             AnsweredProposal::METHOD => self.begin_session::<AnsweredProposal>((id, bytes), message.params),
             StartTask::METHOD => self.begin_session::<StartTask>((id, bytes), message.params),

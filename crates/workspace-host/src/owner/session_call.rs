@@ -122,6 +122,9 @@ pub struct CreateSession {
     /// The files that matter for the task, the most relevant one in front.
     #[serde(default)]
     pub task_files: Vec<TaskFile>,
+    /// The files that the first message shows whole, by their paths in the workspace.
+    #[serde(default)]
+    pub read_files: Vec<String>,
     /// Sentences about the surroundings of commands.
     #[serde(default)]
     pub surroundings: Vec<String>,
@@ -151,6 +154,7 @@ impl SessionCall for CreateSession {
             token_budget: self.budget,
             paste_characters: self.paste_characters,
             task_files: &self.task_files,
+            read_files: &self.read_files,
             surroundings: &self.surroundings,
             handover: handover.as_ref(),
         };

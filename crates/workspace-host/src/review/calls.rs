@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use change_review::{
-    CommentPosition, Content, Draft, Proposal, ProposalId, ProposalSummary, ProposedCall, Selection, State,
-    Tried,
+    CommentPosition, Content, Draft, Proposal, ProposalId, ProposalSummary, ProposedCall, Selection,
+    SinceReview, State, Tried,
 };
 use serde::{Deserialize, Serialize};
 use tagproto::ExecutionObserver;
@@ -123,6 +123,9 @@ pub struct ShownProposal {
     pub positions: Vec<CommentPosition>,
     /// The outcome of the last trial; `None` if there was none. Its `is_held` says whether landing adopts it.
     pub tried: Option<Tried>,
+    /// The news since the last review of the same conversation; `None` if nothing was sent back before.
+    #[serde(default)]
+    pub since: Option<SinceReview>,
 }
 
 impl SessionCall for ShowProposal {
@@ -146,7 +149,11 @@ impl SessionCall for ShowProposal {
         if let Some(tried) = &mut tried {
             tried.is_held = reviews.holds(self.0);
         }
-        Ok(ShownProposal { proposal, draft, positions, tried })
+        let since = match proposal.is_pending() {
+            true => SinceReview::of(&proposal.steps, &reviews.queue.earlier(&proposal)?),
+            false => None,
+        };
+        Ok(ShownProposal { proposal, draft, positions, tried, since })
     }
 }
 
@@ -203,7 +210,7 @@ impl SessionCall for TryProposal {
 }
 
 /// Lands the choice of the draft as it was tried, or sends everything back.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DecideProposal {
     /// The proposal.
     pub id: ProposalId,
@@ -212,6 +219,10 @@ pub struct DecideProposal {
     /// The revision of the draft that the reviewer saw: if it is another one now, because another window has saved it or the
     /// folder has changed, nothing is decided.
     pub revision: u64,
+    /// The mark of the steps that the reviewer saw ([`steps_mark`](change_review::steps_mark)): if they are others now, because
+    /// the folder has changed or another window has tried everything, nothing lands.
+    #[serde(default)]
+    pub mark: String,
 }
 
 /// The end of a proposal.
@@ -240,9 +251,30 @@ impl SessionCall for DecideProposal {
         let decision = (self.id, self.revision);
         let (proposal, carried) = match self.sends_back {
             true => reviews.send_back(sessions, decision, call)?,
-            false => reviews.land(sessions, decision, call, observer)?,
+            false => reviews.land(sessions, (decision, &self.mark), call, observer)?,
         };
         Ok(DecidedProposal { proposal, carried })
+    }
+}
+
+/// Removes what cannot be read of a proposal.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct DropProposal(pub ProposalId);
+
+impl SessionCall for DropProposal {
+    const METHOD: &'static str = "agentd/dropProposal";
+    const TOOL: Tool = Tool::WriteFile;
+    const IS_CONFINED: bool = false;
+    type Answer = ();
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<(), SessionRefusal> {
+        Ok(sessions.reviews().queue.drop_unreadable(self.0)?)
     }
 }
 

@@ -1,13 +1,16 @@
 //! Carrying out the chosen part of a proposal, in the process that owns the folder or on an overlay.
 
+use std::collections::BTreeMap;
+
 use change_review::{
     Content, ProposedCall, RecordedStep, RecordingWorkspace, ReplayedWorkspace, Resolution, SelectedWorkspace,
 };
+use local_workspace::ExpectingWorkspace;
 use serde::{Deserialize, Serialize};
 use tagproto::ExecutionObserver;
 use wap_core::{
-    Call, ConversationId, ExecuteCommandResponse, FileChanged, Origin, Retention, RunKey, Unobserved,
-    WapError, Workspace,
+    Call, ConversationId, ExecuteCommandResponse, FileChanged, FileVersion, Origin, Retention, RunKey,
+    Unobserved, WapError, Workspace,
 };
 
 use crate::failure::{Exit, Failure};
@@ -32,6 +35,10 @@ pub struct CarryOut {
     /// The steps as they were on the overlay that was adopted: they are answered so and not carried out again.
     #[serde(default)]
     pub adopted: Option<Vec<RecordedStep>>,
+    /// The files that the steps were planned on ([`files_before`](change_review::files_before)): a step on another one is
+    /// refused.
+    #[serde(default)]
+    pub expected: BTreeMap<String, Option<String>>,
 }
 
 /// The outcome of carrying it out.
@@ -71,7 +78,12 @@ impl CarryOut {
     ) -> Result<CarriedOut, SessionRefusal> {
         let view: Box<dyn Workspace + '_> = match &self.adopted {
             Some(steps) => Box::new(ReplayedWorkspace::new(sessions.engine(), steps)),
-            None => Box::new(SelectedWorkspace::new(sessions.engine(), self.resolution.clone())),
+            None => {
+                let files = self.expected.clone().into_iter();
+                let expected = files.map(|(path, hash)| (path, hash.map(FileVersion))).collect();
+                let engine = ExpectingWorkspace::new(sessions.engine(), expected);
+                Box::new(SelectedWorkspace::new(engine, self.resolution.clone()))
+            }
         };
         let view = RecordingWorkspace::new(&*view);
         let mut has_landed_before = false;

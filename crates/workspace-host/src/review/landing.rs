@@ -1,11 +1,12 @@
 //! Landing a choice, or sending a proposal back.
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use change_journal::{ContentHash, RunKey, RunState};
 use change_review::{
-    Content, Decision, Draft, NewProposal, Proposal, ProposalId, QueueError, RecordedStep, Resolution,
-    Selection, State, StepEffect, StepVerdict, review_text,
+    Content, Decision, Draft, NewProposal, Proposal, ProposalId, ProposedStep, QueueError, RecordedStep,
+    Resolution, Selection, State, StepEffect, StepVerdict, files_before, review_text, steps_mark,
 };
 use local_workspace::ADOPTION_STEP;
 use tagproto::{ExecutionObserver, UnobservedExecution};
@@ -18,6 +19,9 @@ use crate::review::plan::plan;
 use crate::review::{HeldReview, Reviews};
 use crate::secret_use::SecretMapFile;
 use crate::state::LocalSessions;
+
+/// The files that the steps were planned on.
+type Expected = BTreeMap<String, Option<String>>;
 
 impl Reviews {
     /// Adds a proposal, or returns the same one that waits already. `None` if it has no step to review.
@@ -40,7 +44,6 @@ impl Reviews {
         if steps.is_empty() {
             return Ok(None);
         }
-        let same = content.clone();
         let new = NewProposal {
             conversation: conversation.to_owned(),
             front_end: front_end.to_owned(),
@@ -48,7 +51,7 @@ impl Reviews {
             content,
             steps,
         };
-        Ok(Some(self.queue.propose(new, |other| other.requests_the_same(&same))?))
+        Ok(Some(self.queue.propose(new)?))
     }
 
     /// Returns a proposal whose steps are those on the folder as it is now. If the folder has changed where they touch it, a
@@ -63,19 +66,30 @@ impl Reviews {
         id: ProposalId,
         cancel: &CancelFlag,
     ) -> Result<Proposal, SessionRefusal> {
+        Ok(self.current_with_plan(sessions, id, cancel)?.0)
+    }
+
+    /// The same with the steps as they are planned on the folder; none if the proposal is over.
+    fn current_with_plan(
+        &self,
+        sessions: &LocalSessions,
+        id: ProposalId,
+        cancel: &CancelFlag,
+    ) -> Result<(Proposal, Vec<ProposedStep>), SessionRefusal> {
         let proposal = self.queue.proposal(id)?;
         if !proposal.is_pending() {
-            return Ok(proposal);
+            return Ok((proposal, Vec::new()));
         }
         let plan = plan(sessions, &proposal.conversation, &proposal.content, cancel)?;
         let mut held = self.held();
         let is_as_tried = held.get(&id).is_some_and(|held| held.basis == plan.basis);
         if is_as_tried || (!proposal.is_tried && plan.steps == proposal.steps) {
-            return Ok(proposal);
+            return Ok((proposal, plan.steps));
         }
         held.remove(&id);
         drop(held);
-        Ok(self.queue.plan_again(id, plan.steps)?)
+        let proposal = self.queue.plan_again(id, plan.steps.clone())?;
+        Ok((proposal, plan.steps))
     }
 
     /// Checks whether the overlay of the last trial is held, so that landing adopts it.
@@ -92,7 +106,7 @@ impl Reviews {
     pub(crate) fn land(
         &self,
         sessions: &LocalSessions,
-        (id, revision): (ProposalId, u64),
+        ((id, revision), mark): ((ProposalId, u64), &str),
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
@@ -101,24 +115,31 @@ impl Reviews {
         if current_draft.revision != revision {
             return Err(QueueError::Revised { revision: current_draft.revision }.into());
         }
-        let proposal = self.current(sessions, id, call.cancel)?;
+        let (proposal, planned) = self.current_with_plan(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
         // Planning again gives the draft its next revision.
         if draft.revision != revision {
-            return Err(changed_meanwhile().into());
+            return Err(changed_meanwhile(false).into());
+        }
+        // A trial of everything replaces the steps without a word to the draft.
+        if steps_mark(&proposal.steps) != mark {
+            return Err(changed_meanwhile(proposal.is_tried).into());
         }
         let selection = draft.selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
-        let held = self.held().remove(&id);
-        let held = match held {
-            Some(held) if held.resolution == resolution => Some(held),
-            _ if runs_commands(&proposal, &selection) => {
-                let message = "this choice runs commands and has not been tried";
-                return Err(Failure::new(Exit::Failed, message).advise("try it first, then land it").into());
-            }
-            _ => None,
-        };
-        self.decide(sessions, &proposal, (&selection, resolution, &draft), held, call, observer)
+        // It stays with the others until the landing has begun: without it, a look by another window would plan again.
+        let held = self.held();
+        let adopted =
+            held.get(&id).filter(|held| held.resolution == resolution).map(|held| held.steps.clone());
+        drop(held);
+        if adopted.is_none() && runs_commands(&proposal, &selection) {
+            let message = "this choice runs commands and has not been tried";
+            return Err(Failure::new(Exit::Failed, message).advise("try it first, then land it").into());
+        }
+        // Those of a trial may be about files as commands have left them.
+        let expected = files_before(&planned);
+        let choice = (&selection, (resolution, expected), &draft);
+        self.decide(sessions, &proposal, choice, adopted, call, observer)
     }
 
     /// Sends a proposal back: nothing of it is carried out, and the model gets the comments.
@@ -137,20 +158,25 @@ impl Reviews {
         if draft.revision != revision {
             return Err(QueueError::Revised { revision: draft.revision }.into());
         }
-        // Another plan changes nothing: all of it is left out.
         let proposal = self.current(sessions, id, call.cancel)?;
-        self.held().remove(&id);
+        // Another plan changes nothing, because all of it is left out, and gives the draft its next revision only.
+        let now = self.queue.draft(id)?;
+        if (Draft { revision: draft.revision, ..now.clone() }) != draft {
+            return Err(QueueError::Revised { revision: now.revision }.into());
+        }
+        let draft = now;
         let selection = Selection::nothing(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
-        let choice = (&selection, resolution, &draft);
+        let choice = (&selection, (resolution, BTreeMap::new()), &draft);
         self.decide(sessions, &proposal, choice, None, call, &mut UnobservedExecution)
     }
 
     /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other one waits again.
     pub(crate) fn recover(&self, sessions: &LocalSessions) -> Result<(), SessionRefusal> {
         let mut first = Ok(());
-        for proposal in self.queue.landing()? {
-            let recovered = self.recover_one(sessions, &proposal);
+        for id in self.queue.landing()? {
+            let proposal = self.queue.proposal(id).map_err(SessionRefusal::from);
+            let recovered = proposal.and_then(|proposal| self.recover_one(sessions, &proposal));
             // One that cannot be recovered must not keep the others from it.
             first = first.and(recovered);
         }
@@ -158,7 +184,9 @@ impl Reviews {
     }
 
     fn recover_one(&self, sessions: &LocalSessions, proposal: &Proposal) -> Result<(), SessionRefusal> {
-        let State::Landing { resolution, review, adopted } = proposal.state.clone() else { return Ok(()) };
+        let State::Landing { resolution, review, adopted, expected } = proposal.state.clone() else {
+            return Ok(());
+        };
         let origin = self.run_origin(sessions, proposal)?;
         let cancel = CancelFlag::new();
         let call = Call { origin: &origin, cancel: &cancel, time_left: None };
@@ -167,7 +195,7 @@ impl Reviews {
             self.queue.advance(proposal.id, State::Pending, |_| true)?;
             return Ok(());
         }
-        let choice = (resolution, review, adopted);
+        let choice = ((resolution, expected), review, adopted);
         self.carry_out(sessions, proposal, choice, &call, &mut UnobservedExecution).map(drop)
     }
 
@@ -175,8 +203,8 @@ impl Reviews {
         &self,
         sessions: &LocalSessions,
         proposal: &Proposal,
-        (selection, resolution, draft): (&Selection, Resolution, &Draft),
-        held: Option<HeldReview>,
+        (selection, (resolution, expected), draft): (&Selection, (Resolution, Expected), &Draft),
+        adopted: Option<Vec<RecordedStep>>,
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
@@ -193,17 +221,24 @@ impl Reviews {
         }
         let mask = |text: &str| sessions.rules().mask_file_text(text);
         let mut review = review_text(&proposal.steps, selection, draft, &mask);
-        let adopted = held.as_ref().map(|held| held.steps.clone());
         let landing = State::Landing {
             resolution: resolution.clone(),
             review: review.clone(),
             adopted: adopted.clone(),
+            expected: expected.clone(),
         };
         self.queue.begin_landing(proposal.id, draft.revision, landing)?;
         let never = CancelFlag::new();
         let mut call = *call;
-        if let Some(held) = held {
-            let HeldReview { trial, folder, .. } = held;
+        let held = self.held().remove(&proposal.id);
+        if adopted.is_some() {
+            let Some(HeldReview { trial, folder, .. }) = held.filter(|held| held.resolution == resolution)
+            else {
+                self.queue.advance(proposal.id, State::Pending, |_| true)?;
+                return Err(Failure::new(Exit::Failed, "its trial is over: another window tries it")
+                    .advise("try it again, then land it")
+                    .into());
+            };
             let kept = sessions
                 .engine()
                 .take_up_trial(trial, &call)
@@ -233,7 +268,8 @@ impl Reviews {
             // It is in the folder: from here on nothing keeps the outcome from being recorded.
             call.cancel = &never;
         }
-        self.carry_out(sessions, proposal, (resolution, review, adopted), &call, observer)
+        let choice = ((resolution, expected), review, adopted);
+        self.carry_out(sessions, proposal, choice, &call, observer)
     }
 
     /// Makes the calls of a proposal, which are answered as on the overlay where one was adopted, and records the end.
@@ -241,7 +277,11 @@ impl Reviews {
         &self,
         sessions: &LocalSessions,
         proposal: &Proposal,
-        (resolution, review, adopted): (Resolution, String, Option<Vec<RecordedStep>>),
+        ((resolution, expected), review, adopted): (
+            (Resolution, Expected),
+            String,
+            Option<Vec<RecordedStep>>,
+        ),
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
@@ -251,6 +291,7 @@ impl Reviews {
             resolution: resolution.clone(),
             review: review.clone(),
             adopted,
+            expected,
         };
         let was_adopted =
             request.adopted.as_ref().is_some_and(|steps| steps.iter().any(|step| step.outcome.success));
@@ -315,12 +356,14 @@ fn run_key(origin: &wap_core::Origin) -> RunKey {
     }
 }
 
-fn changed_meanwhile() -> Failure {
-    Failure::new(
-        Exit::Failed,
-        "the folder has changed meanwhile: the proposal was planned again, and nothing has landed",
-    )
-    .advise("look at it again, and try it once more if it runs commands")
+fn changed_meanwhile(is_tried: bool) -> Failure {
+    let message = match is_tried {
+        true => {
+            "another window has tried all of it meanwhile: the steps are the real ones now, and nothing has landed"
+        }
+        false => "the folder has changed meanwhile: the proposal was planned again, and nothing has landed",
+    };
+    Failure::new(Exit::Failed, message).advise("look at it again, and try it once more if it runs commands")
 }
 
 /// Checks whether a choice runs a command that can be tried: one that is left running cannot.

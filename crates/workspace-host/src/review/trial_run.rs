@@ -1,9 +1,11 @@
 //! Trying a choice out.
 
+use std::collections::BTreeMap;
+
 use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
 use change_review::{
-    Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, RecordedStep, Resolution,
-    Selection, StepEffect, StepRequest, StepVerdict, Tried,
+    Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, QueueError, RecordedStep,
+    Resolution, Selection, StepEffect, StepRequest, StepVerdict, Tried,
 };
 use local_workspace::PlannedChange;
 use wap_core::{Call, Reason, WapError};
@@ -31,6 +33,10 @@ impl Reviews {
         call: &Call<'_>,
     ) -> Result<Tried, SessionRefusal> {
         let proposal = self.current(sessions, id, call.cancel)?;
+        // The trial of one that is about to land is what lands.
+        if !proposal.is_pending() {
+            return Err(QueueError::Decided { id }.into());
+        }
         let selection = selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
         self.held().remove(&id);
@@ -55,6 +61,7 @@ impl Reviews {
             resolution: resolution.clone(),
             review: String::new(),
             adopted: None,
+            expected: BTreeMap::new(),
         };
         let request = serde_json::to_vec(&request).expect("requests have string keys");
         let mut words = arguments.clone();

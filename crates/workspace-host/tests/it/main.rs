@@ -5,5 +5,6 @@
 mod history;
 mod lines;
 mod messages;
+mod review;
 mod served_lines;
 mod takeover;

@@ -94,7 +94,14 @@ pub(crate) fn run(common: &CommonOptions, console: Console) -> Outcome {
         &console.shared(),
         false,
     )?;
-    let new = NewTask { task, dialect: Dialect::default(), budget: None, paste_characters: None, from: None };
+    let new = NewTask {
+        task,
+        dialect: Dialect::default(),
+        budget: None,
+        paste_characters: None,
+        read_files: Vec::new(),
+        from: None,
+    };
     let session = create(&common, console, &sessions, new, &cancel)?;
     announce(console, &sessions, &session);
     let followed = converse(&common, console, &sessions, &session, &cancel);

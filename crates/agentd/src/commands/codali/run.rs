@@ -105,6 +105,7 @@ impl Running<'_> {
             budget: None,
             paste_characters: None,
             task_files: Vec::new(),
+            read_files: Vec::new(),
             surroundings: Vec::new(),
             from: None,
         };

@@ -39,6 +39,7 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
     );
     title(console, &format!("agentd new \"{TASK}\" --model COMMAND"));
     let options = NewOptions {
+        read: Vec::new(),
         from: None,
         task: vec![TASK.to_owned()],
         no_wait: false,

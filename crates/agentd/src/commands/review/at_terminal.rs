@@ -221,8 +221,8 @@ impl<'a> Host<'a> {
                 let outcome = sessions.call(&TryProposal { id, selection }, stop).map_err(line);
                 Event::Tried { id, outcome }
             }
-            Request::Decide { id, draft, sends_back } => {
-                let decided = decide(sessions, id, &draft, sends_back, cancel);
+            Request::Decide { id, draft, mark, sends_back } => {
+                let decided = decide(sessions, id, (&draft, mark), sends_back, cancel);
                 Event::Decided { id, outcome: decided.map(|decided| in_one_line(&decided)).map_err(line) }
             }
             Request::StopTrial | Request::Quit => return,
@@ -232,8 +232,8 @@ impl<'a> Host<'a> {
 }
 
 fn opened(review: ShownProposal) -> OpenedProposal {
-    let ShownProposal { proposal, draft, tried, .. } = review;
-    OpenedProposal { proposal, draft, tried }
+    let ShownProposal { proposal, draft, tried, since, .. } = review;
+    OpenedProposal { proposal, draft, tried, since }
 }
 
 fn line(failure: Failure) -> String {

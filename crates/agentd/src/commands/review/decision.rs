@@ -6,19 +6,20 @@ use workspace_host::{DecideProposal, DecidedProposal, SharedSessions};
 
 use crate::exit::Failure;
 
-/// Lands a draft, or sends the proposal back, if the draft is still the one that the user has looked at.
+/// Lands a draft, or sends the proposal back, if the draft and, by their mark, the steps are still those that the user has looked
+/// at.
 ///
 /// # Errors
 ///
-/// If another window has saved the draft since, or the folder has changed, and those of landing. The proposal waits on then.
+/// If another window has saved the draft or tried all of it since, or the folder has changed, and those of landing. The proposal waits on then.
 pub(super) fn decide(
     sessions: &SharedSessions,
     id: ProposalId,
-    draft: &Draft,
+    (draft, mark): (&Draft, String),
     sends_back: bool,
     cancel: &CancelFlag,
 ) -> Result<DecidedProposal, Failure> {
-    sessions.call(&DecideProposal { id, sends_back, revision: draft.revision }, cancel)
+    sessions.call(&DecideProposal { id, sends_back, revision: draft.revision, mark }, cancel)
 }
 
 /// Returns the result of a decision, in one line.

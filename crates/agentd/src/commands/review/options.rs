@@ -19,6 +19,9 @@ pub(crate) struct ReviewOptions {
     /// Also list proposals that are over.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
+    /// Show the differences to what you saw at your last review of the same conversation, where it was sent back.
+    #[arg(long, requires = "id")]
+    pub since: bool,
     /// Leave out a step, or one of its hunks, both counted from 1; may be given several times.
     #[arg(long, value_name = "STEP[:HUNK]", requires = "id")]
     pub leave_out: Vec<StepChoice>,
@@ -40,6 +43,9 @@ pub(crate) struct ReviewOptions {
     /// Carry out nothing, and send the comments to the model.
     #[arg(long, requires = "id", conflicts_with_all = ["land", "try_it"])]
     pub send_back: bool,
+    /// Remove what cannot be read of a proposal that is damaged. One that can be read is refused.
+    #[arg(long, requires = "id", conflicts_with_all = ["plain", "leave_out", "take", "comment", "say", "try_it", "land", "send_back"])]
+    pub drop: bool,
 }
 
 impl ReviewOptions {
@@ -50,6 +56,7 @@ impl ReviewOptions {
             list,
             plain: _,
             all,
+            since: _,
             leave_out,
             take,
             comment,
@@ -57,9 +64,10 @@ impl ReviewOptions {
             try_it,
             land,
             send_back,
+            drop,
         } = self;
         let has_choices = !leave_out.is_empty() || !take.is_empty() || !comment.is_empty() || say.is_some();
-        !(*list || *all || has_choices || *try_it || *land || *send_back)
+        !(*list || *all || has_choices || *try_it || *land || *send_back || *drop)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use change_review::{Comment, HunkId, ProposalId, Side, StepVerdict};
+use change_review::{Comment, HunkId, ProposalId, Side, StepVerdict, steps_mark};
 use wap_core::CancelFlag;
 use workspace_host::{
     DecidedProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal, ShownProposal, TryProposal,
@@ -75,7 +75,7 @@ impl Questions<'_> {
     fn steps(&mut self) -> Result<Next, Failure> {
         let mut index = 0;
         while index < self.review.proposal.steps.len() {
-            printed::step(self.console, &self.review, index);
+            printed::step(self.console, &self.review, index, false);
             let number = self.review.proposal.steps[index].step;
             let has_hunks = printed::hunks(&self.review.proposal.steps[index]).len() > 1;
             let by_hunk = if has_hunks { "[h]unk by hunk, " } else { "" };
@@ -210,7 +210,10 @@ impl Questions<'_> {
         let read = self.sessions.call(&ShowProposal(id), self.cancel)?;
         let is_planned_again = read.proposal.steps != self.review.proposal.steps;
         if is_planned_again {
-            self.console.notice("the folder has changed: the proposal was planned again");
+            self.console.notice(match read.proposal.is_tried {
+                true => "another window has tried all of it: the steps are the real ones now",
+                false => "the folder has changed: the proposal was planned again",
+            });
         }
         self.review = read;
         if !self.review.proposal.is_pending() {
@@ -236,7 +239,8 @@ impl Questions<'_> {
     /// Decides. Returns false if that was refused, and the proposal waits on.
     fn decide(&mut self, sends_back: bool) -> Result<bool, Failure> {
         let id = self.review.proposal.id;
-        match decide(self.sessions, id, &self.review.draft, sends_back, self.cancel) {
+        let mark = steps_mark(&self.review.proposal.steps);
+        match decide(self.sessions, id, (&self.review.draft, mark), sends_back, self.cancel) {
             Ok(decided) => {
                 self.report(&decided);
                 Ok(true)

@@ -23,10 +23,15 @@ pub(super) fn hunks(step: &ProposedStep) -> &[Hunk] {
 }
 
 /// Prints a proposal with its hunks, verdicts and comments.
-pub(super) fn proposal(console: Console, review: &ShownProposal) {
+///
+/// With `is_since`, changes of files are those since the last review, where there was one.
+pub(super) fn proposal(console: Console, review: &ShownProposal, is_since: bool) {
     title(console, &review.proposal);
+    for dropped in review.since.iter().flat_map(|since| &since.dropped) {
+        console.result_row(&[(Tone::Faint, &format!("not proposed again: {}", one_line(dropped)))]);
+    }
     for index in 0..review.proposal.steps.len() {
-        step(console, review, index);
+        step(console, review, index, is_since);
     }
     if let Some(tried) = &review.tried {
         self::tried(console, &review.proposal, tried);
@@ -39,8 +44,9 @@ pub(super) fn title(console: Console, proposal: &Proposal) {
         .result_row(&[(Tone::Strong, &format!("proposal {}: {}", proposal.id, one_line(&proposal.subject)))]);
 }
 
-/// Prints a step, by its index, with its verdict and the comments on it.
-pub(super) fn step(console: Console, review: &ShownProposal, index: usize) {
+/// Prints a step, by its index, with its verdict and the comments on it. With `is_since`, the change of a file is the one since
+/// the last review, if it was sent back there.
+pub(super) fn step(console: Console, review: &ShownProposal, index: usize, is_since: bool) {
     let ShownProposal { proposal, draft, positions, .. } = review;
     let Some(step) = proposal.steps.get(index) else { return };
     let verdict = match draft.selection.verdict(step.step) {
@@ -53,8 +59,26 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize) {
     if let Some(problem) = &step.problem {
         console.result_row(&[(Tone::Bad, &format!("would fail: {}", one_line(problem)))]);
     }
-    match &step.effect {
-        StepEffect::Command(command) => {
+    let since = review.since.as_ref().and_then(|since| since.steps.get(&step.step));
+    if let Some(since) = since {
+        let at = format!("your review of proposal {}", since.review);
+        let row = match &since.changed {
+            None => format!("  the same as at {at}"),
+            Some(_) if is_since => format!("  the difference to {at}:"),
+            Some(_) => format!("  not as at {at}: --since shows the difference"),
+        };
+        console.result_row(&[(Tone::Faint, &row)]);
+    } else if review.since.is_some() {
+        console.result_row(&[(Tone::Faint, "  new since your last review")]);
+    }
+    match (&step.effect, since.filter(|_| is_since)) {
+        (StepEffect::File(_), Some(since)) => {
+            // What was left out of it stands in the other form only: its hunks are those against the folder.
+            if let Some(changed) = &since.changed {
+                self::file(console, changed, |_| true);
+            }
+        }
+        (StepEffect::Command(command), _) => {
             for line in command.command.lines() {
                 console.result_row(&[(Tone::Plain, &format!("  $ {}", printable(line)))]);
             }
@@ -62,7 +86,7 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize) {
                 console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&effect.path)))]);
             }
         }
-        StepEffect::File(file) => {
+        (StepEffect::File(file), None) => {
             self::file(console, file, |hunk| draft.selection.takes_hunk(step.step, &hunk.id))
         }
     }

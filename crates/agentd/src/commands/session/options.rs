@@ -1,5 +1,7 @@
 //! The options of `agentd new` and `agentd resume`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::commands::review::options::ReviewPolicyOption;
@@ -7,12 +9,16 @@ use crate::commands::session::model::ModelOptions;
 
 #[derive(Debug, Args)]
 pub(crate) struct NewOptions {
-    /// The task of the model; several words are joined.
+    /// The task of the model; several words are joined. `-` alone reads it from standard input.
     #[arg(required = true, value_name = "TASK")]
     pub task: Vec<String>,
     /// Write the first outbox and return.
     #[arg(long, conflicts_with_all = ["model", "clipboard"])]
     pub no_wait: bool,
+    /// Show this file whole in the first message; may be given several times. A file that is left out otherwise, because it
+    /// usually holds credentials, is shown as well.
+    #[arg(long, value_name = "FILE")]
+    pub read: Vec<PathBuf>,
     /// Go on with the work of another conversation: a session, or a client as `agentd log` names it. The first message has its
     /// commands with their results and its differences.
     #[arg(long, value_name = "CONVERSATION")]

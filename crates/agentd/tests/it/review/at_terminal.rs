@@ -96,6 +96,33 @@ fn what_happens_elsewhere_is_said() {
 }
 
 #[test]
+fn a_full_trial_by_another_window_is_said_before_anything_lands() {
+    let (project, _, mut daemon) = super::sessions::waiting();
+    let Some(tmux) = opened(&project, &[], (110, 36)) else {
+        return skip("a_full_trial_by_another_window_is_said_before_anything_lands", NO_TMUX);
+    };
+    tmux.types("l");
+    tmux.wait_for("[y/N]");
+    // The control: what this window has tried itself is no news.
+    assert!(!tmux.screen().contains("another window"), "{}", tmux.screen());
+    tmux.types("N");
+    project.write("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n");
+    tmux.wait_for("the folder has changed: the proposal was planned again");
+    project.run(&["review", "1", "--try"]).ok();
+    tmux.wait_for("another window has tried all of it");
+    assert!(!project.has("ran.log"));
+    tmux.types("l");
+    tmux.wait_for("[y/N]");
+    tmux.types("y");
+    tmux.wait_for("no proposal waits for a review");
+    tmux.types("q");
+    tmux.ends_and_restores(0);
+    assert_eq!(project.read("ran.log"), "ran\n");
+    daemon.wait_for("message 2 to copy");
+    daemon.interrupt().exits(130);
+}
+
+#[test]
 fn a_session_offers_the_view_for_its_reply() {
     let project = Project::new();
     let lines: String = (1..=30).map(|line| format!("let line_{line} = {line};\n")).collect();

@@ -82,6 +82,34 @@ fn a_reply_that_is_sent_back_changes_nothing() {
 }
 
 #[test]
+fn the_next_reply_is_shown_against_the_one_that_was_sent_back() {
+    let (project, id, mut daemon) = waiting();
+    let first = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(first["since"], Value::Null, "there was no review yet: {first}");
+    project.run(&["review", "1", "--send-back", "--say", "Four as well."]).ok();
+    daemon.wait_for("message 2 to copy into the chat");
+    let second = REPLY
+        .replace("{id}-1", &format!("{id}-2"))
+        .replace("start_line=\"5\" end_line=\"7\"]\n", "start_line=\"4\" end_line=\"7\"]\nFOUR\n")
+        .replace("head -n 1 a.txt", "head -n 2 a.txt");
+    project.put_reply("second.txt", second);
+    daemon.wait_for("waits for your review: `agentd review 2`");
+    let plain = project.run(&["review", "2"]).ok();
+    plain
+        .prints("the same as at your review of proposal 1")
+        .prints("--since shows the difference")
+        .prints("new since your last review")
+        .prints("-five")
+        .prints("not proposed again: run head -n 1 a.txt");
+    let since = project.run(&["review", "2", "--since"]).ok();
+    let since = since.prints("the difference to your review of proposal 1:").prints("+FOUR");
+    assert!(!since.stdout.contains("+FIVE"), "that was seen: {}", since.stdout);
+    project.run(&["review", "2", "--land"]).ok();
+    assert_eq!(project.read("a.txt"), "ONE\ntwo\nthree\nFOUR\nFIVE\nsix\nSEVEN\n");
+    daemon.interrupt().exits(130);
+}
+
+#[test]
 fn a_folder_that_has_changed_is_planned_and_tried_again_before_anything_lands() {
     let project = Project::new();
     project.write("a.txt", FILE);

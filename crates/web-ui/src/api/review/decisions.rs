@@ -6,11 +6,11 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use change_review::ProposalId;
+use change_review::{ProposalId, steps_mark};
 use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 use wap_core::CancelFlag;
-use workspace_host::{DecideProposal, ShownProposal, TryProposal};
+use workspace_host::{DecideProposal, DropProposal, ShownProposal, TryProposal};
 
 use super::drafts::outdated;
 use super::{current, proposal_view};
@@ -81,6 +81,18 @@ pub(super) async fn send_back(State(page): State<Arc<Page>>, Path(id): Path<u64>
     page.answer(move |page| decide(page, ProposalId(id), &body, true)).await
 }
 
+/// Removes what cannot be read of a proposal.
+pub(super) async fn drop_unreadable(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
+    page.answer(move |page| {
+        let sessions = page.sessions()?;
+        let dropped = sessions.call(&DropProposal(ProposalId(id)), &CancelFlag::new());
+        page.publish_reviews(&sessions);
+        dropped?;
+        Ok(json(&value!({})))
+    })
+    .await
+}
+
 fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> Answer {
     let request: LookedAt = read(body)?;
     let sessions = page.sessions()?;
@@ -90,14 +102,19 @@ fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> An
     }
     // What lands is what was looked at, not what the folder has made of it since. Before the revision, which planning again
     // raises as well.
-    if !sends_back && proposal_view::mark(&now.proposal.steps) != request.mark {
-        let message = "the folder has changed since you looked: it was planned again, and nothing has landed";
+    if !sends_back && steps_mark(&now.proposal.steps) != request.mark {
+        let message = match now.proposal.is_tried {
+            true => {
+                "another window has tried all of it since you looked: the differences are the real ones now"
+            }
+            false => "the folder has changed since you looked: it was planned again, and nothing has landed",
+        };
         return Err(Refused::new(StatusCode::CONFLICT, message).advise("look at it again"));
     }
     if now.draft.revision != request.revision {
         return Ok(outdated(&now.draft));
     }
-    let request = DecideProposal { id, sends_back, revision: request.revision };
+    let request = DecideProposal { id, sends_back, revision: request.revision, mark: request.mark };
     let decided = sessions.call(&request, &CancelFlag::new());
     page.publish_reviews(&sessions);
     let decided = decided?;

@@ -1,8 +1,8 @@
 //! A proposal as the page shows it: hunk by hunk with the lines around, within bounds.
 
 use change_review::{
-    CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, State,
-    StepEffect, StepOutcome, Tried,
+    CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, SinceReview,
+    State, StepEffect, StepOutcome, StepSince, Tried, steps_mark,
 };
 use serde::Serialize;
 use workspace_host::ShownProposal;
@@ -48,6 +48,10 @@ pub(super) struct View {
     /// The position of each comment of the draft.
     positions: Vec<CommentPosition>,
     tried: Option<TriedView>,
+    /// True if something of it was sent back before: steps without news are new then.
+    has_since: bool,
+    /// The titles of the steps of the last review that are not proposed again.
+    dropped: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -58,8 +62,19 @@ pub(super) struct StepView {
     /// `create`, `delete`, `change` or `command`.
     kind: &'static str,
     problem: Option<String>,
+    /// The news since the last review; `None` for a new step.
+    since: Option<SinceView>,
     #[serde(flatten)]
     effect: EffectView,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SinceView {
+    /// The proposal in which the step was seen last.
+    review: u64,
+    /// The difference to what was seen there; `None` if it is the same.
+    changed: Option<FileView>,
 }
 
 #[derive(Serialize)]
@@ -117,10 +132,19 @@ pub(super) struct OutcomeView {
 
 /// Returns the view of a proposal.
 pub(super) fn view(page: &Page, review: ShownProposal) -> View {
-    let ShownProposal { proposal, draft, positions, tried } = review;
+    let ShownProposal { proposal, draft, positions, tried, since } = review;
     let mut budget = Budget::of_a_proposal();
     let steps = proposal.steps.iter().take(MOST_STEPS).map(|step| step_view(step, HUNK, &mut budget));
-    let steps: Vec<StepView> = steps.collect();
+    let mut steps: Vec<StepView> = steps.collect();
+    // After the steps themselves: the differences to the folder come first where the bounds are met.
+    for step in &mut steps {
+        let news = since.as_ref().and_then(|since| since.steps.get(&step.step));
+        step.since = news.map(|news| since_view(news, &mut budget));
+    }
+    let has_since = since.is_some();
+    let SinceReview { mut dropped, .. } = since.unwrap_or_default();
+    dropped.truncate(MOST_STEPS);
+    dropped.iter_mut().for_each(|title| *title = cut(title, TITLE_CHARACTERS).0.to_owned());
     View {
         id: proposal.id.0,
         state: match &proposal.state {
@@ -132,12 +156,14 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
         review: review_of(&proposal),
         is_tried: proposal.is_tried,
         is_trying: page.trial(proposal.id).is_some(),
-        mark: mark(&proposal.steps),
+        mark: steps_mark(&proposal.steps),
         steps_left_out: proposal.steps.len() - steps.len(),
         steps,
         positions,
         draft: Draft { selection: draft.selection.normal(&proposal.steps), ..draft },
         tried: tried.map(tried_view),
+        has_since,
+        dropped,
         conversation: cut(&proposal.conversation, TITLE_CHARACTERS).0.to_owned(),
         front_end: proposal.front_end,
         came_at: proposal.came_at,
@@ -148,12 +174,6 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
 /// Returns one step with as much of its texts as a page can bear.
 pub(super) fn whole_step(step: &ProposedStep) -> StepView {
     step_view(step, WHOLE, &mut Budget::of_a_step())
-}
-
-/// Returns a text that is another one if the steps are others.
-pub(super) fn mark(steps: &[ProposedStep]) -> String {
-    let bytes = serde_json::to_vec(steps).expect("steps have string keys");
-    blake3::hash(&bytes).to_hex()[..16].to_owned()
 }
 
 /// Returns the review that the model got.
@@ -218,8 +238,14 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
         title: cut(&step.title, TITLE_CHARACTERS).0.to_owned(),
         kind,
         problem: step.problem.as_deref().map(|problem| bounded(problem, TextBounds::OUTPUT).text),
+        since: None,
         effect,
     }
+}
+
+fn since_view(news: &StepSince, budget: &mut Budget) -> SinceView {
+    let changed = news.changed.as_ref().map(|file| file_view(file, HUNK, budget));
+    SinceView { review: news.review.0, changed }
 }
 
 fn file_view(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> FileView {
