@@ -5,7 +5,7 @@ mod text;
 use std::sync::Arc;
 
 use change_journal::ContentHash;
-use change_review::{Content, ProposalId, ProposedCall, StepEffect};
+use change_review::{Content, ProposalId, ProposedCall, StepEffect, steps_mark};
 use tagproto::UnobservedExecution;
 use wap_core::{Call, ConversationId, Reason, Request, WapError};
 use wap_mcp::{Question, ReviewQuestions, Verdict};
@@ -58,6 +58,7 @@ impl ReviewQuestions for ServedQuestions {
             let text = format!("proposal {id} has changed since it was asked about; nothing was done");
             return Err(WapError::new(Reason::Conflict, text));
         }
+        let mut mark = steps_mark(&review.proposal.steps);
         let mut draft = review.draft;
         let sends_back = match verdict {
             Verdict::CarryOut => {
@@ -65,6 +66,7 @@ impl ReviewQuestions for ServedQuestions {
                 if review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
                     // What lands is what was tried, and commands are tried first.
                     self.request(&TryProposal { id, selection: draft.selection.clone() }, call)?;
+                    mark = steps_mark(&self.request(&ShowProposal(id), call)?.proposal.steps);
                 }
                 false
             }
@@ -77,7 +79,7 @@ impl ReviewQuestions for ServedQuestions {
             }
         };
         // The revision is that of the draft as it was asked about: a window that has saved it since wins.
-        self.request(&DecideProposal { id, sends_back, revision: draft.revision }, call).map(drop)
+        self.request(&DecideProposal { id, sends_back, revision: draft.revision, mark }, call).map(drop)
     }
 }
 
