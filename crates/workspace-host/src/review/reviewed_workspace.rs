@@ -110,8 +110,11 @@ impl ReviewedWorkspace {
         let decision = self.wait(proposal.id, call)?;
         let Decision { answers, review, .. } = decision;
         let answers: Vec<CallAnswer> = serde_json::from_value(answers).unwrap_or_default();
-        // A failure only means that the same request again gets this answer once more.
-        let _ = self.request(&AnsweredProposal(proposal.id), call);
+        // A call that was given up is made again, in the newer era of MCP with the answer to a question: that one gets it.
+        if !call.cancel.is_cancelled() {
+            // A failure only means that the same request again gets this answer once more.
+            let _ = self.request(&AnsweredProposal(proposal.id), call);
+        }
         let answer = answers.into_iter().next().ok_or_else(|| {
             WapError::new(Reason::OutcomeUnknown, "the review is over, and its outcome cannot be read")
         })?;

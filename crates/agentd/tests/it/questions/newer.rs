@@ -86,6 +86,24 @@ fn what_was_decided_elsewhere_is_answered_with_that_decision() {
 }
 
 #[test]
+fn an_answer_that_comes_at_once_gets_its_outcome() {
+    let project = Project::new();
+    let mut client = bare(&project, &REVIEW);
+    for (number, answer) in (0..10).map(|number| (number, number % 2 == 0)) {
+        let path = format!("{number}.txt");
+        let arguments = json!({ "path": path, "content": "one\n" });
+        let call = json!({ "_meta": meta(&elicits()), "name": "writeFile", "arguments": arguments });
+        let state = question_about(&mut client, call.clone());
+        let verdict = if answer { carry_out() } else { json!({ "action": "decline" }) };
+        let outcome = client.does("tools/call", with(call, &state, verdict));
+        assert_eq!(outcome["isError"], !answer, "{outcome}");
+        assert_eq!(outcome.to_string().contains("LEFT_OUT"), !answer, "{outcome}");
+        assert_eq!(project.has(&path), answer);
+    }
+    client.end().ok();
+}
+
+#[test]
 fn an_answer_that_decides_nothing_names_what_the_user_can_run() {
     let project = Project::new();
     let mut client = bare(&project, &REVIEW);

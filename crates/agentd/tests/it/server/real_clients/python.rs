@@ -141,6 +141,22 @@ fn two_clients_complete_their_tasks_at_once_on_one_workspace() {
     }
 }
 
+#[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
+fn the_python_package_takes_a_task_and_answers_questions() {
+    for (mode, version) in MODES {
+        let Some(mut python) = python("the_python_package_takes_a_task_and_answers_questions") else {
+            return;
+        };
+        let project = Project::new();
+        python.arg(fixture("mcp_questions.py")).args([mode, text(program()), text(&project.workspace())]);
+        let ran = Ran::of(python.output().unwrap()).ok();
+        assert_eq!(ran.stdout.trim(), version, "{ran}");
+        assert_eq!(project.read("answered"), "yes\n");
+        assert!(!project.has("refused"));
+    }
+}
+
 /// The package `websockets`, for the dialect that is spoken in frames.
 #[test]
 #[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
