@@ -38,11 +38,11 @@ impl SinceReview {
     #[must_use]
     pub fn of(steps: &[ProposedStep], earlier: &[Proposal]) -> Option<SinceReview> {
         let mut since = SinceReview::default();
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut turns: BTreeMap<&str, usize> = BTreeMap::new();
         for step in steps {
             let news = match &step.effect {
                 StepEffect::File(file) => {
-                    let turn = seen.entry(&file.path).or_insert(0);
+                    let turn = turns.entry(&file.path).or_insert(0);
                     *turn += 1;
                     file_since(file, *turn - 1, earlier)
                 }
@@ -74,17 +74,17 @@ fn file_since(file: &FileStep, turn: usize, earlier: &[Proposal]) -> Option<Step
             _ => None,
         })
         .collect();
-    let (number, seen) = changes.get(turn).or(changes.last()).copied()?;
+    let (number, reviewed) = changes.get(turn).or(changes.last()).copied()?;
     // The folder has what landed: the difference to the folder is the news.
-    was_left_out(last, number).then(|| StepSince { review: last.id, changed: difference(seen, file) })
+    was_left_out(last, number).then(|| StepSince { review: last.id, changed: difference(reviewed, file) })
 }
 
 fn command_since(step: &ProposedStep, earlier: &[Proposal]) -> Option<StepSince> {
-    let (last, seen) = earlier.iter().find_map(|proposal| {
+    let (last, reviewed) = earlier.iter().find_map(|proposal| {
         let same = proposal.steps.iter().find(|other| is_about_the_same(step, other))?;
         Some((proposal, same))
     })?;
-    was_left_out(last, seen.step).then_some(StepSince { review: last.id, changed: None })
+    was_left_out(last, reviewed.step).then_some(StepSince { review: last.id, changed: None })
 }
 
 /// Checks whether nothing, or only a part, of a step of a decided proposal was carried out.
@@ -106,14 +106,16 @@ fn is_about_the_same(one: &ProposedStep, other: &ProposedStep) -> bool {
 }
 
 /// Returns the difference between two proposed states of a file; `None` if they are the same.
-fn difference(seen: &FileStep, now: &FileStep) -> Option<FileStep> {
+fn difference(reviewed: &FileStep, now: &FileStep) -> Option<FileStep> {
     let goes = |file: &FileStep| file.kind == FileChangeKind::Deleted;
-    match (text_of(seen), text_of(now)) {
-        (Some(seen), Some(after)) => (seen != after)
-            .then(|| FileStep::between(&now.path, seen.map(str::as_bytes), after.map(str::as_bytes))),
+    match (text_of(reviewed), text_of(now)) {
+        (Some(reviewed), Some(after)) => (reviewed != after)
+            .then(|| FileStep::between(&now.path, reviewed.map(str::as_bytes), after.map(str::as_bytes))),
         // Of a content that is not kept, the hash says whether it is the same.
-        _ if goes(seen) == goes(now) && !hash_of(now).is_empty() && hash_of(seen) == hash_of(now) => None,
-        _ if goes(seen) && goes(now) => None,
+        _ if goes(reviewed) == goes(now) && !hash_of(now).is_empty() && hash_of(reviewed) == hash_of(now) => {
+            None
+        }
+        _ if goes(reviewed) && goes(now) => None,
         _ => {
             let file = FileStep { path: now.path.clone(), kind: now.kind, ..FileStep::default() };
             Some(file.with_note("the two states cannot be compared"))

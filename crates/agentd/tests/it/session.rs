@@ -13,7 +13,6 @@ mod loop_crashes;
 mod model_programs;
 mod one_step;
 mod other_formats;
-mod read_files;
 mod replays;
 mod reviews;
 mod shown_texts;

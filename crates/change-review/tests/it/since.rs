@@ -157,15 +157,15 @@ fn a_file_that_is_kept_or_cannot_be_shown_is_compared_as_far_as_possible() {
 proptest! {
     #[test]
     fn the_difference_leads_from_what_was_seen_to_what_is_proposed(
-        (base, seen, now) in ("[ab\n]{0,12}", "[ab\n]{0,12}", "[ab\n]{0,12}"),
+        (base, reviewed, now) in ("[ab\n]{0,12}", "[ab\n]{0,12}", "[ab\n]{0,12}"),
     ) {
-        let first = decided(1, vec![file(0, "a", Some(&base), Some(&seen))], None);
+        let first = decided(1, vec![file(0, "a", Some(&base), Some(&reviewed))], None);
         let since = SinceReview::of(&[file(0, "a", Some(&base), Some(&now))], &[first]).expect("it was sent back");
         match &since.steps[&0].changed {
-            None => prop_assert_eq!(seen, now),
+            None => prop_assert_eq!(reviewed, now),
             Some(changed) => {
-                prop_assert_ne!(&seen, &now);
-                prop_assert_eq!((changed.before.as_ref(), changed.after.as_ref()), (Some(&seen), Some(&now)));
+                prop_assert_ne!(&reviewed, &now);
+                prop_assert_eq!((changed.before.as_ref(), changed.after.as_ref()), (Some(&reviewed), Some(&now)));
             }
         }
     }

@@ -114,5 +114,5 @@ fn what_is_new_since_the_last_review() {
     host.keys("j");
     assert_eq!(host.view.draft().cloned(), draft);
     host.keys("v");
-    assert_eq!(host.screen(100, 44).contains("[x] hunk 1 of 2"), true);
+    assert!(host.screen(100, 44).contains("[x] hunk 1 of 2"));
 }

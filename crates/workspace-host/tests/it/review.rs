@@ -45,7 +45,7 @@ fn a_cancelled_call_does_not_go_round_the_review() {
                 (changed, reviewed.execute_command(&call, &command, &mut Unobserved).map(drop))
             });
             for answer in [changed, ran] {
-                let error = answer.expect_err("nobody has reviewed it");
+                let error = answer.expect_err("it was not reviewed");
                 let expected = [Reason::Cancelled, Reason::PendingReview, Reason::Busy];
                 assert!(expected.contains(&error.reason()), "{late}: {error}");
             }

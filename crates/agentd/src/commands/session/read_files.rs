@@ -23,14 +23,14 @@ pub(super) fn of(common: &CommonOptions, files: &[PathBuf]) -> Result<Vec<String
     let root = fs::canonicalize(&common.workspace)
         .map_err(|error| Failure::new(Exit::Usage, format!("the workspace: {error}")))?;
     let path = |file: &PathBuf| {
-        let found = fs::canonicalize(file).or_else(|error| {
+        let file_path = fs::canonicalize(file).or_else(|error| {
             // The first error is about the path as the user meant it.
             fs::canonicalize(root.join(file)).map_err(|_| error)
         });
-        let found = found.map_err(|error| refused(file, &error.to_string()))?;
+        let file_path = file_path.map_err(|error| refused(file, &error.to_string()))?;
         let within =
-            found.strip_prefix(&root).map_err(|_| refused(file, "it is outside of the workspace"))?;
-        if !found.is_file() {
+            file_path.strip_prefix(&root).map_err(|_| refused(file, "it is outside of the workspace"))?;
+        if !file_path.is_file() {
             return Err(refused(file, "it is not a file"));
         }
         let path = within.to_str().ok_or_else(|| refused(file, "its name is not UTF-8"))?;

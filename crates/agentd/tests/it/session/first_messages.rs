@@ -1,5 +1,7 @@
 //! The first message of a session shows what a person would look at first.
 
+mod read_files;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
