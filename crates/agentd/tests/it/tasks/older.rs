@@ -124,3 +124,23 @@ fn a_bounded_number_of_tasks_runs_at_once() {
     assert!(result(&mut client, &id).0.ends_with("\nroom\n"));
     client.end().ok();
 }
+
+#[test]
+fn a_task_shows_no_secret_in_its_state_its_result_or_its_record() {
+    let project = Project::new();
+    let secret = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
+    project.write("a.txt", &format!("token = \"{secret}\"\n"));
+    let mut client = older(&project, &[]);
+    let read = json!({ "name": "readFile", "arguments": { "path": "a.txt" } });
+    let placeholder = "⟦secret:github-pat:1⟧";
+    assert!(client.does("tools/call", read).to_string().contains(placeholder));
+    // The placeholder stands for the value in the command, and the value for the placeholder in what comes back.
+    let id = begin(&mut client, &format!("grep -c '{placeholder}' a.txt; cat a.txt"));
+    let (text, _) = result(&mut client, &id);
+    assert!(text.contains("\n1\n") && text.contains(placeholder) && !text.contains(&secret), "{text}");
+    let working = state(&mut client, &id).to_string();
+    assert!(working.contains(placeholder) && !working.contains(&secret), "{working}");
+    let list = client.does("tasks/list", json!({})).to_string();
+    assert!(list.contains(placeholder) && !list.contains(&secret), "{list}");
+    client.end().ok();
+}
