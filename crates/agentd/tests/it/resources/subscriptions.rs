@@ -83,7 +83,7 @@ fn the_newer_era_listens_until_it_cancels() {
     let update = client.wait_for("an update", |message| is_update(message, PROCESS));
     assert_eq!(update["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], listening, "{update}");
     client.notify("notifications/cancelled", newer(json!({ "requestId": listening })));
-    // The server answers as before.
+    // The server answers as before; the first notification says only that there is such a process.
     let read = client.does("resources/read", newer(json!({ "uri": PROCESS })));
     assert!(read.to_string().contains("contents"), "{read}");
 }
