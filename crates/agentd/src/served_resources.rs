@@ -81,8 +81,8 @@ impl WorkspaceResources for ServedResources {
                 if !self.proposals(call)?.iter().any(|proposal| proposal.id == id) {
                     return Ok(None);
                 }
-                let shown = self.ask(&ShowProposal(id), call)?;
-                Ok(Some(proposal_text(&shown, &self.rules)))
+                let view = self.ask(&ShowProposal(id), call)?;
+                Ok(Some(proposal_text(&view, &self.rules)))
             }
             // The server reads these as the tool `readFile` does.
             ResourceName::Output(_) | ResourceName::Process(_) => Ok(None),

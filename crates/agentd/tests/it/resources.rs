@@ -1,4 +1,4 @@
-//! What MCP clients read, follow and ask beside the tools.
+//! Resources, subscriptions, prompts and completions for MCP clients.
 
 mod bad_names;
 mod client;

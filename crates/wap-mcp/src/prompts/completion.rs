@@ -62,7 +62,7 @@ pub(crate) async fn complete(
 }
 
 fn subject(reference: &Reference, argument: &str) -> Result<Subject, ErrorData> {
-    let known = match reference {
+    let subject = match reference {
         Reference::Prompt(prompt) => ServerPrompt::named(&prompt.name).and_then(|prompt| {
             let kind = prompt.arguments().iter().find(|kind| kind.name() == argument)?;
             Some(Subject::Argument(*kind))
@@ -73,7 +73,7 @@ fn subject(reference: &Reference, argument: &str) -> Result<Subject, ErrorData> 
                 (Some("run"), "run") => Some(Subject::Argument(ArgumentKind::Run)),
                 (Some("review"), "proposal") => Some(Subject::Review),
                 (Some("process"), "name") => Some(Subject::Process),
-                // The names of outputs are known only to the clients that they were given to, and lines are any number.
+                // The names of outputs are subject only to the clients that they were given to, and lines are any number.
                 (Some("output"), "name") | (Some("run" | "review" | "process" | "output"), "line") => {
                     Some(Subject::Nothing)
                 }
@@ -82,7 +82,7 @@ fn subject(reference: &Reference, argument: &str) -> Result<Subject, ErrorData> 
         }
         _ => None,
     };
-    known.ok_or_else(|| ErrorData::invalid_params("there is no such prompt, template or argument", None))
+    subject.ok_or_else(|| ErrorData::invalid_params("there is no such prompt, template or argument", None))
 }
 
 /// Completes from the first part of the list of resources: the newest.

@@ -44,8 +44,8 @@ impl Arguments {
     fn read(prompt: ServerPrompt, given: JsonObject) -> Result<Arguments, ErrorData> {
         let mut arguments = Arguments::default();
         for (name, value) in given {
-            let known = prompt.arguments().iter().find(|kind| kind.name() == name);
-            let (Some(kind), Value::String(text)) = (known, value) else {
+            let argument = prompt.arguments().iter().find(|kind| kind.name() == name);
+            let (Some(kind), Value::String(text)) = (argument, value) else {
                 let name: String = name.chars().take(100).collect();
                 let text = format!("'{name}' is not an argument of {}, or not a text", prompt.name());
                 return Err(ErrorData::invalid_params(text, None));
@@ -99,9 +99,9 @@ async fn explain_failure(server: &McpServer, arguments: &Arguments) -> Result<Ve
     };
     let question = "Explain why this command failed: its cause, where in the files it is, and the smallest change that mends \
                     it. Read the files that its output names before you answer. Change nothing yet.";
-    let shown = tail(&failure, server.page_limit().characters());
-    let left_out = if shown.len() < failure.len() { "[the beginning is left out]\n" } else { "" };
-    Ok(vec![text(&format!("{question}\n\n{left_out}{shown}"))])
+    let excerpt = tail(&failure, server.page_limit().characters());
+    let left_out = if excerpt.len() < failure.len() { "[the beginning is left out]\n" } else { "" };
+    Ok(vec![text(&format!("{question}\n\n{left_out}{excerpt}"))])
 }
 
 async fn undo_last(server: &McpServer) -> Result<Vec<PromptMessage>, ErrorData> {
@@ -138,11 +138,11 @@ async fn continue_session(
         };
     };
     let limit = server.page_limit();
-    let (shown, _) = crate::page::head(&work, limit.characters());
-    let left_out = if shown.len() < work.len() { "\n[the rest is left out: read the files]\n" } else { "" };
+    let (excerpt, _) = crate::page::head(&work, limit.characters());
+    let left_out = if excerpt.len() < work.len() { "\n[the rest is left out: read the files]\n" } else { "" };
     let question = "Continue the work that another conversation has begun in this workspace. What it has done stands below. \
                     Check the files before you rely on it, say in a few lines what is left to do, and go on.";
-    Ok(vec![text(&format!("{question}\n\n{shown}{left_out}"))])
+    Ok(vec![text(&format!("{question}\n\n{excerpt}{left_out}"))])
 }
 
 /// The differences of a run as an embedded resource.

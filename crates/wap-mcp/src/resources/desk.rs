@@ -86,22 +86,22 @@ impl SubscriptionDesk {
     }
 
     /// Adds a subscription. What changes after this call has returned is noticed; with `may_be_missing`, so is the
-    /// appearance of a resource.
+    /// appearance of a resource. Returns true if there is such a resource now.
     pub(super) async fn watch(
         self: &Arc<Self>,
         number: u64,
         name: &ResourceName,
         may_be_missing: bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<bool, Refused> {
         if matches!(name, ResourceName::Output(_)) {
             return Err(Refused::Constant);
         }
         let conversation = {
             let mut state = self.lock();
             let total: usize = state.entries.values().map(|entry| entry.marks.len()).sum();
-            let Some(entry) = state.entries.get_mut(&number) else { return Ok(()) };
+            let Some(entry) = state.entries.get_mut(&number) else { return Ok(false) };
             if entry.marks.contains_key(name) {
-                return Ok(());
+                return Ok(true);
             }
             if entry.marks.len() >= MOST_OF_A_CLIENT || total >= MOST_WATCHED {
                 return Err(Refused::TooMany);
@@ -136,7 +136,7 @@ impl SubscriptionDesk {
         if mark.is_ok() && !std::mem::replace(&mut state.is_looking, true) {
             tokio::spawn(Arc::clone(self).keep_looking());
         }
-        mark.map(|_| ())
+        mark.map(|mark| mark != Mark::default())
     }
 
     /// Looks at what is followed until nothing is.
@@ -148,8 +148,8 @@ impl SubscriptionDesk {
                 state.entries.retain(|_, entry| entry.news.strong_count() > 0);
                 let of = |(number, entry): (&u64, &Entry)| {
                     // Without a mark, its first look is still under way.
-                    let known = entry.marks.iter().filter(|(_, mark)| mark.is_some());
-                    let watched = known.map(|(name, _)| Watched {
+                    let watched = entry.marks.iter().filter(|(_, mark)| mark.is_some());
+                    let watched = watched.map(|(name, _)| Watched {
                         conversation: entry.conversation.clone(),
                         name: name.clone(),
                     });

@@ -62,7 +62,7 @@ impl Follower {
         Follower { desk: Arc::clone(desk), number, news, notifies: Mutex::new(false) }
     }
 
-    async fn watch(&self, name: &ResourceName, may_be_missing: bool) -> Result<(), ErrorData> {
+    async fn watch(&self, name: &ResourceName, may_be_missing: bool) -> Result<bool, ErrorData> {
         self.desk.watch(self.number, name, may_be_missing).await.map_err(|refused| match refused {
             Refused::Missing => missing(name),
             Refused::Constant => {
@@ -131,7 +131,10 @@ pub(crate) async fn follow_for_newer(
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     for uri in &uris {
         let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
-        follower.watch(&name, true).await?;
+        // It was acknowledged before this look at it, so what has changed in between would be missed.
+        if follower.watch(&name, true).await? {
+            follower.news.add(name);
+        }
     }
     loop {
         tokio::select! {

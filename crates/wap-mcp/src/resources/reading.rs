@@ -53,11 +53,18 @@ async fn read_output(
     first: u64,
 ) -> Result<String, ErrorData> {
     let request = ReadFile { path, start_line: Some(first.cast_signed()), ..ReadFile::default() };
-    let (content, total_lines) = server.read_lines(request).await.map_err(|error| match error.reason() {
-        Reason::FileNotFound | Reason::InvalidName => missing(name),
-        Reason::InvalidRange => no_line(name, first),
-        _ => failure(&error),
-    })?;
+    let (content, total_lines) = match server.read_lines(request).await {
+        Ok(lines) => lines,
+        // A process that has printed nothing yet has no first line.
+        Err(error) if error.reason() == Reason::InvalidRange && first == 1 => (String::new(), 0),
+        Err(error) => {
+            return Err(match error.reason() {
+                Reason::FileNotFound | Reason::InvalidName => missing(name),
+                Reason::InvalidRange => no_line(name, first),
+                _ => failure(&error),
+            });
+        }
+    };
     Ok(TextPage { name, content: &content, first, total_lines }.render(server.page_limit()))
 }
 

@@ -1,4 +1,4 @@
-//! What the server needs from a workspace for resources, prompts and completions.
+//! The part of a workspace that the server needs for resources, prompts and completions.
 
 use wap_core::{Call, ConversationId, WapError};
 
@@ -29,7 +29,7 @@ pub trait WorkspaceResources: Send + Sync {
     /// [`WapError`] if the workspace cannot be asked.
     fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Result<Vec<Option<Mark>>, WapError>;
 
-    /// Returns the number of the newest run that has changed files and is no undo; `None` if there is none.
+    /// Returns the number of the newest run that has changed files and is not an undo; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ pub struct ListedPage {
 pub struct Listed {
     /// Its name.
     pub name: ResourceName,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub description: String,
 }
 

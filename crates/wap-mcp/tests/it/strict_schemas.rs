@@ -19,37 +19,37 @@ fn words(list: &Value) -> BTreeSet<&str> {
 
 /// Returns what the rules refuse in a schema.
 fn refused(rules: &Value, schema: &Map<String, Value>) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut refusals = Vec::new();
     if schema.get("type") != Some(&rules["top"]["type"]) || !schema.contains_key("properties") {
-        found.push("the top is not an object with properties".to_owned());
+        refusals.push("the top is not an object with properties".to_owned());
     }
     let forbidden = words(&rules["top"]["forbidden"]);
-    found.extend(
+    refusals.extend(
         schema.keys().filter(|key| forbidden.contains(key.as_str())).map(|key| format!("{key} at the top")),
     );
-    look_into(rules, &Value::Object(schema.clone()), 1, &mut found);
-    found
+    look_into(rules, &Value::Object(schema.clone()), 1, &mut refusals);
+    refusals
 }
 
-fn look_into(rules: &Value, schema: &Value, depth: u64, found: &mut Vec<String>) {
+fn look_into(rules: &Value, schema: &Value, depth: u64, refusals: &mut Vec<String>) {
     let Some(schema) = schema.as_object() else { return };
     if depth > rules["depth"].as_u64().unwrap() {
-        found.push(format!("objects {depth} deep"));
+        refusals.push(format!("objects {depth} deep"));
     }
     let forbidden = words(&rules["forbiddenAnywhere"]);
-    found.extend(schema.keys().filter(|key| forbidden.contains(key.as_str())).cloned());
+    refusals.extend(schema.keys().filter(|key| forbidden.contains(key.as_str())).cloned());
     let more = schema.get("additionalProperties").unwrap_or(&Value::Null);
     if !rules["additionalProperties"].as_array().unwrap().contains(more) {
-        found.push(format!("additionalProperties {more}"));
+        refusals.push(format!("additionalProperties {more}"));
     }
     for field in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values) {
-        look_into(rules, field, depth + 1, found);
+        look_into(rules, field, depth + 1, refusals);
     }
     for (key, rule) in schema {
         match (key.as_str(), rule) {
-            ("items", rule) => look_into(rules, rule, depth, found),
+            ("items", rule) => look_into(rules, rule, depth, refusals),
             ("oneOf" | "anyOf", Value::Array(all)) => {
-                all.iter().for_each(|one| look_into(rules, one, depth, found));
+                all.iter().for_each(|one| look_into(rules, one, depth, refusals));
             }
             _ => {}
         }

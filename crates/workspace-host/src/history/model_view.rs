@@ -146,15 +146,15 @@ impl<'a> RunViews<'a> {
     /// The journal cannot be read.
     pub fn mark(&self, run: u64) -> Result<Option<String>, Failure> {
         let Some(journal) = self.paths.journal_reader()? else { return Ok(None) };
-        let Some(found) = journal.run(RunNumber(run)).map_err(unreadable)? else { return Ok(None) };
-        let mut mark = format!("{}", found.finished_at.is_some());
+        let Some(recorded) = journal.run(RunNumber(run)).map_err(unreadable)? else { return Ok(None) };
+        let mut mark = format!("{}", recorded.finished_at.is_some());
         for change in journal.changes_of_run(RunNumber(run)).map_err(unreadable)? {
             let _ = write!(mark, " {}:{:?}", change.number.0, change.state);
         }
         Ok(Some(mark))
     }
 
-    /// Returns the newest run with a change that is in force and is no undo; `None` if there is none.
+    /// Returns the newest run with a change that is in force and is not an undo; `None` if there is none.
     ///
     /// # Errors
     /// The journal cannot be read.

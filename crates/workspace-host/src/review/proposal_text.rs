@@ -13,8 +13,8 @@ const LINE_CHARACTERS: usize = 200;
 
 /// Renders a proposal without secrets, and without the contents of files that hold credentials.
 #[must_use]
-pub fn proposal_text(shown: &ShownProposal, rules: &SecretRules) -> String {
-    let proposal = &shown.proposal;
+pub fn proposal_text(view: &ShownProposal, rules: &SecretRules) -> String {
+    let proposal = &view.proposal;
     let state = match &proposal.state {
         State::Pending => "waits for the user",
         State::Landing { .. } => "is landing",

@@ -1,4 +1,4 @@
-//! Names that are no resources, and requests that are no use.
+//! Bad names of resources, and requests with bad values.
 
 use serde_json::json;
 
