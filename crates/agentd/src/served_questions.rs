@@ -2,7 +2,8 @@
 
 mod text;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use change_journal::ContentHash;
 use change_review::{Content, ProposalId, ProposedCall, StepEffect, steps_mark};
@@ -19,6 +20,20 @@ pub(crate) struct ServedQuestions {
     pub(crate) workspace: Arc<SharedWorkspace>,
     pub(crate) rules: SecretRules,
     pub(crate) policy: ReviewPolicy,
+    /// The proposals whose answer is being carried out: nothing is asked about them, and no second answer counts.
+    pub(crate) deciding: Mutex<HashSet<u64>>,
+}
+
+/// A proposal whose answer is being carried out, until it is dropped.
+struct Deciding<'a> {
+    questions: &'a ServedQuestions,
+    proposal: u64,
+}
+
+impl Drop for Deciding<'_> {
+    fn drop(&mut self) {
+        self.questions.deciding().remove(&self.proposal);
+    }
 }
 
 impl ReviewQuestions for ServedQuestions {
@@ -37,6 +52,9 @@ impl ReviewQuestions for ServedQuestions {
         let all = self.request(&ListProposals, call)?;
         let own = all.iter().rev().filter(|one| one.is_pending && one.conversation == conversation.0);
         for summary in own {
+            if self.deciding().contains(&summary.id.0) {
+                continue;
+            }
             let review = self.request(&ShowProposal(summary.id), call)?;
             // Somebody has begun to choose in another window, and what a question shows would not be what they chose.
             let is_chosen_from = !review.draft.selection.0.is_empty();
@@ -49,6 +67,11 @@ impl ReviewQuestions for ServedQuestions {
 
     fn decide(&self, call: &Call<'_>, question: &Question, verdict: &Verdict) -> Result<(), WapError> {
         let id = ProposalId(question.proposal);
+        if !self.deciding().insert(question.proposal) {
+            let text = format!("another answer about proposal {id} came first and is being carried out");
+            return Err(WapError::new(Reason::LeftOut, text));
+        }
+        let _deciding = Deciding { questions: self, proposal: question.proposal };
         let review = self.request(&ShowProposal(id), call)?;
         if !review.proposal.is_pending() {
             let text = format!("proposal {id} was decided before this answer came");
@@ -62,7 +85,8 @@ impl ReviewQuestions for ServedQuestions {
         let mut draft = review.draft;
         let sends_back = match verdict {
             Verdict::CarryOut => {
-                let is_command = |effect: &StepEffect| matches!(effect, StepEffect::Command(_));
+                // One that is left running cannot be tried: landing starts it.
+                let is_command = |effect: &StepEffect| matches!(effect, StepEffect::Command(command) if command.background.is_none());
                 if review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
                     // What lands is what was tried, and commands are tried first.
                     self.request(&TryProposal { id, selection: draft.selection.clone() }, call)?;
@@ -84,6 +108,10 @@ impl ReviewQuestions for ServedQuestions {
 }
 
 impl ServedQuestions {
+    fn deciding(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn request<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
         let mut observer = UnobservedExecution;
         let mut watching = Watching::new(&[], &mut observer);
@@ -96,13 +124,11 @@ impl ServedQuestions {
     }
 
     fn question_of(&self, review: &ShownProposal) -> Question {
-        let text = text::of(&review.proposal);
         Question {
             proposal: review.proposal.id.0,
             conversation: ConversationId(review.proposal.conversation.clone()),
             digest: digest(review),
-            // Files as they are on the disk are quoted.
-            text: self.rules.mask_file_text(&text),
+            text: text::of(&review.proposal, &self.rules),
         }
     }
 

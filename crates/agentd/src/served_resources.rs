@@ -5,7 +5,7 @@ use std::sync::Arc;
 use change_review::{ProposalId, ProposalSummary};
 use local_workspace::ProcessStatus;
 use tagproto::UnobservedExecution;
-use wap_core::{Call, ConversationId, Reason, WapError};
+use wap_core::{Call, ConversationId, Reason, WapError, visible_line};
 use wap_mcp::{Listed, ListedPage, Mark, ResourceName, Watched, WorkspaceResources};
 use workspace_host::{
     ListProcesses, ListProposals, RunViews, SecretRules, SessionCall, SharedWorkspace, ShowProposal,
@@ -16,6 +16,9 @@ use crate::exit::Failure;
 
 /// The most processes, and the most proposals, in the first part of a list.
 const MOST_LISTED: usize = 100;
+
+/// The most characters of a description in a list; a command can be one line of any length.
+const MOST_CHARACTERS: usize = 200;
 
 /// The resources of the workspace that a server serves.
 pub(crate) struct ServedResources {
@@ -34,7 +37,7 @@ impl ServedResources {
         let mut watching = Watching::new(&[], &mut observer);
         match self.workspace.session_call(request, call, &mut watching) {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(refusal)) => Err(WapError::new(Reason::Busy, refusal.message)),
+            Ok(Err(refusal)) => Err(WapError::new(Reason::Busy, self.rules.mask_rest(&refusal.message))),
             Err(failure) => Err(unavailable(&failure)),
         }
     }
@@ -143,11 +146,13 @@ fn listed_process(process: &ProcessStatus, rules: &SecretRules) -> Option<Listed
 
 fn listed_proposal(proposal: &ProposalSummary, rules: &SecretRules) -> Listed {
     let state = match (proposal.is_pending, proposal.has_landed) {
+        _ if proposal.fault.is_some() => "cannot be read",
         (true, _) => "waits for the user",
         (false, true) => "has landed",
         (false, false) => "was sent back",
     };
     let description = rules.mask_rest(&format!("{state}: {}", proposal.subject));
+    let description = visible_line(&description, MOST_CHARACTERS);
     Listed { name: ResourceName::Review(proposal.id.0), description }
 }
 

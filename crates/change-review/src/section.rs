@@ -17,13 +17,14 @@ const MOST_CHARACTERS: usize = 200;
 /// a word.
 ///
 /// `mask` returns a text as the model may see it. Lines and commands that it changes are not quoted: a quotation is cut, and
-/// a secret that has lost its end is not found any more.
+/// a secret that has lost its end is not found any more. Of files for which `hides` holds, nothing is quoted.
 #[must_use]
 pub fn review_text(
     steps: &[ProposedStep],
     selection: &Selection,
     draft: &Draft,
     mask: &dyn Fn(&str) -> String,
+    hides: &dyn Fn(&str) -> bool,
 ) -> String {
     let selection = selection.normal(steps);
     let left_out: Vec<String> = steps.iter().filter_map(|step| left_out(step, &selection, mask)).collect();
@@ -43,7 +44,7 @@ pub fn review_text(
         }
     }
     for comment in &draft.comments {
-        let _ = write!(text, "\n{}", commented(comment, steps, mask));
+        let _ = write!(text, "\n{}", commented(comment, steps, mask, hides));
     }
     text
 }
@@ -104,7 +105,12 @@ fn range(first: usize, count: usize) -> String {
     }
 }
 
-fn commented(comment: &Comment, steps: &[ProposedStep], mask: &dyn Fn(&str) -> String) -> String {
+fn commented(
+    comment: &Comment,
+    steps: &[ProposedStep],
+    mask: &dyn Fn(&str) -> String,
+    hides: &dyn Fn(&str) -> bool,
+) -> String {
     let step = steps.iter().find(|step| step.step == comment.step);
     let subject = match step.map(|step| &step.effect) {
         Some(StepEffect::Command(command)) => format!("The command {}", one_line(&command.command, mask)),
@@ -117,7 +123,7 @@ fn commented(comment: &Comment, steps: &[ProposedStep], mask: &dyn Fn(&str) -> S
     };
     let mut text = format!("### {subject}{lines}\n");
     if let Some(anchor) = &comment.anchor {
-        if is_masked(comment, anchor, steps, mask) {
+        if hides(&comment.path) || is_masked(comment, anchor, steps, mask) {
             let _ = writeln!(text, "> (lines that hold a secret)");
         } else {
             quote(&mut text, &anchor.quoted);

@@ -29,7 +29,7 @@ const TABLE: [(&str, &[&str]); 39] = [
     ("file-index", &["sandbox-fs"]),
     ("drop-folder", &["wap-core", "sandbox-fs"]),
     ("wap-calls", &["wap-core"]),
-    ("wap-mcp", &["wap-core", "wap-calls"]),
+    ("wap-mcp", &["content-hash", "wap-core", "wap-calls"]),
     ("wap-http", &["wap-core", "wap-calls", "wap-mcp"]),
     (
         "local-workspace",

@@ -1,6 +1,6 @@
 //! `agentd mcp`: the workspace tools over MCP on standard input and output.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -41,9 +41,9 @@ pub(crate) struct McpOptions {
     pub page: PageLimit,
     #[command(flatten)]
     pub review: ReviewPolicyOption,
-    /// Ask nothing through the client: only `agentd review` and the page decide about what waits.
+    /// Let the person at a client that shows forms decide, too, about what waits. The client must never have a model answer.
     #[arg(long)]
-    pub no_questions: bool,
+    pub questions: bool,
 }
 
 impl McpOptions {
@@ -144,9 +144,10 @@ pub(crate) fn config(
         policy: options.review.review,
         front_end: "mcp",
     };
-    let questions = (options.review.review != ReviewPolicy::None && !options.no_questions).then(|| {
+    let questions = (options.review.review != ReviewPolicy::None && options.questions).then(|| {
         let (workspace, rules) = (Arc::clone(workspace), rules.clone());
-        let review = ServedQuestions { workspace, rules, policy: options.review.review };
+        let review =
+            ServedQuestions { workspace, rules, policy: options.review.review, deciding: Mutex::default() };
         Arc::new(Questions::new(Arc::new(review)))
     });
     let resources =

@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// A pipe that has room takes this many bytes at once.
 const AT_ONCE_BYTES: usize = 4096;
@@ -48,6 +49,6 @@ fn has_room(output: &(impl AsFd + IsTerminal), grace_s: i64) -> bool {
         return true;
     }
     let mut watched = [PollFd::new(output, PollFlags::OUT)];
-    // An output that cannot be asked is written to.
-    !matches!(poll(&mut watched, Some(&Timespec { tv_sec: grace_s, tv_nsec: 0 })), Ok(0))
+    // An output that cannot be asked is written to. A signal during the wait says nothing about it.
+    !matches!(poll(&mut watched, Some(&Timespec { tv_sec: grace_s, tv_nsec: 0 })), Ok(0) | Err(Errno::INTR))
 }

@@ -46,12 +46,12 @@ fn half_of_a_change_with_two_comments() {
         summary: "Nearly there.".to_owned(),
         ..Draft::default()
     };
-    insta::assert_snapshot!(review_text(&steps, &selection, &draft, &str::to_owned));
+    insta::assert_snapshot!(review_text(&steps, &selection, &draft, &str::to_owned, &nothing));
 }
 
 #[test]
 fn all_of_it_without_a_word_is_no_section() {
-    assert_eq!(review_text(&steps(), &Selection::default(), &Draft::default(), &str::to_owned), "");
+    assert_eq!(review_text(&steps(), &Selection::default(), &Draft::default(), &str::to_owned, &nothing), "");
 }
 
 #[test]
@@ -61,8 +61,27 @@ fn nothing_of_it() {
         &steps,
         &Selection::nothing(&steps),
         &Draft::default(),
-        &str::to_owned
+        &str::to_owned,
+        &nothing,
     ));
+}
+
+/// No file is hidden.
+fn nothing(_: &str) -> bool {
+    false
+}
+
+#[test]
+fn lines_of_a_hidden_file_are_not_quoted() {
+    let steps = steps();
+    let on_line = Comment::on_lines(&steps[0], Side::After, (2, 2), "Ten?").expect("the line is there");
+    let path = on_line.path.clone();
+    let draft = Draft { comments: vec![on_line], ..Draft::default() };
+    let selection = Selection::nothing(&steps);
+    let text = review_text(&steps, &selection, &draft, &str::to_owned, &|hidden| hidden == path);
+    assert!(!text.contains("10") && text.contains("(lines that hold a secret)"), "{text}");
+    let text = review_text(&steps, &selection, &draft, &str::to_owned, &nothing);
+    assert!(text.contains("10"), "{text}");
 }
 
 #[test]
@@ -72,10 +91,10 @@ fn lines_and_commands_with_a_secret_are_not_quoted() {
     let draft = Draft { comments: vec![on_line, Comment::on_step(&steps[1], "Why?")], ..Draft::default() };
     let mask =
         |text: &str| text.replace("10", "⟦secret:number:1⟧").replace("cargo test", "⟦secret:number:2⟧");
-    let text = review_text(&steps, &Selection::nothing(&steps), &draft, &mask);
+    let text = review_text(&steps, &Selection::nothing(&steps), &draft, &mask, &nothing);
     assert!(!text.contains("10") && !text.contains("cargo"), "{text}");
     assert!(text.contains("(lines that hold a secret)") && text.contains("(which holds a secret)"), "{text}");
     // The control: without a mask both are quoted.
-    let text = review_text(&steps, &Selection::nothing(&steps), &draft, &str::to_owned);
+    let text = review_text(&steps, &Selection::nothing(&steps), &draft, &str::to_owned, &nothing);
     assert!(text.contains("10") && text.contains("cargo test"), "{text}");
 }

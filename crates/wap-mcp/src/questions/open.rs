@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use content_hash::ContentHash;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use wap_calls::Client;
@@ -30,8 +31,8 @@ pub struct Questions {
 struct Open {
     /// A random name that the client hands back.
     handle: String,
-    /// The call that was asked about: an answer counts for the same call only.
-    request: Request,
+    /// The digest of the call that was asked about: an answer counts for the same call only. A call may have megabytes.
+    request: ContentHash,
     question: Question,
     until: Instant,
 }
@@ -85,7 +86,8 @@ impl Questions {
         let handle = uuid::Uuid::new_v4().simple().to_string();
         let until = Instant::now() + PATIENCE;
         let mut open = self.open();
-        open.push_back(Open { handle: handle.clone(), request: request.clone(), question, until });
+        open.retain(|open| open.until > Instant::now());
+        open.push_back(Open { handle: handle.clone(), request: digest(request), question, until });
         while open.len() > MOST_OPEN {
             open.pop_front();
         }
@@ -95,15 +97,21 @@ impl Questions {
     /// Takes a question out, once; `None` for a handle that was used, is too old, was never given, or was given for another
     /// call.
     pub(super) fn take(&self, handle: &str, request: &Request) -> Option<Question> {
+        let request = digest(request);
         let mut open = self.open();
         open.retain(|open| open.until > Instant::now());
-        let index = open.iter().position(|open| open.handle == handle && open.request == *request)?;
+        let index = open.iter().position(|open| open.handle == handle && open.request == request)?;
         open.remove(index).map(|open| open.question)
     }
 
     fn open(&self) -> MutexGuard<'_, VecDeque<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns a hash that another request does not have.
+fn digest(request: &Request) -> ContentHash {
+    ContentHash::of(format!("{request:?}").as_bytes())
 }
 
 /// Makes a call off the thread that serves all clients.

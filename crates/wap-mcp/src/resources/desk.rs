@@ -100,14 +100,18 @@ impl SubscriptionDesk {
             let mut state = self.lock();
             let total: usize = state.entries.values().map(|entry| entry.marks.len()).sum();
             let Some(entry) = state.entries.get_mut(&number) else { return Ok(false) };
-            if entry.marks.contains_key(name) {
-                return Ok(true);
+            match entry.marks.get(name) {
+                Some(Some(mark)) => return Ok(*mark != Mark::default()),
+                // Another first look is under way, or was given up with its request: this one looks itself.
+                Some(None) => {}
+                None if entry.marks.len() >= MOST_OF_A_CLIENT || total >= MOST_WATCHED => {
+                    return Err(Refused::TooMany);
+                }
+                // Taken before the await, so that many requests at once cannot pass the bound.
+                None => {
+                    entry.marks.insert(name.clone(), None);
+                }
             }
-            if entry.marks.len() >= MOST_OF_A_CLIENT || total >= MOST_WATCHED {
-                return Err(Refused::TooMany);
-            }
-            // Taken before the await, so that many requests at once cannot pass the bound.
-            entry.marks.insert(name.clone(), None);
             entry.conversation.clone()
         };
         let watched = vec![Watched { conversation, name: name.clone() }];

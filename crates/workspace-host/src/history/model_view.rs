@@ -181,7 +181,7 @@ impl<'a> RunViews<'a> {
         };
         for run in runs {
             for step in journal.steps(run.number).map_err(unreadable)?.iter().rev() {
-                if let Some(failure) = failure_of(step) {
+                if let Some(failure) = failure_of(step, &self.rules) {
                     let text = format!("Run {}: `{}`\n{failure}", run.number, step.description);
                     return Ok(Some(self.rules.mask_rest(&text)));
                 }
@@ -207,7 +207,8 @@ impl<'a> RunViews<'a> {
         else {
             return Ok(None);
         };
-        let work = work_so_far(&journal, &name, None, &|path| self.hides(path));
+        let mask = |text: &str| self.rules.mask_file_text(text);
+        let work = work_so_far(&journal, &name, None, &|path| self.hides(path), &mask);
         let work = work.map_err(|refusal| Failure::new(crate::Exit::Failed, refusal.message))?;
         Ok(Some(self.rules.mask_rest(&format!("The work of {}:\n\n{}", work.from, work.text))))
     }
@@ -233,7 +234,7 @@ impl<'a> RunViews<'a> {
 }
 
 /// Describes the outcome of a command that failed; `None` for other steps.
-fn failure_of(step: &RecordedStep) -> Option<String> {
+fn failure_of(step: &RecordedStep, rules: &SecretRules) -> Option<String> {
     if step.kind != StepKind::ShellCommand {
         return None;
     }
@@ -257,7 +258,8 @@ fn failure_of(step: &RecordedStep) -> Option<String> {
     }
     for (name, stream) in [("Standard output", &response.stdout), ("Standard error", &response.stderr)] {
         if !stream.is_empty() {
-            let _ = writeln!(text, "{name}:\n{}", stream.trim_end());
+            // Bytes of the command, which may look like placeholders.
+            let _ = writeln!(text, "{name}:\n{}", rules.mask_file_text(stream).trim_end());
         }
     }
     Some(text)

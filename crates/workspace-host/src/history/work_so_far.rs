@@ -11,6 +11,9 @@ use wap_core::{ExecuteCommandResponse, WapError, visible_line};
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
 
+/// The most runs of a conversation that are looked at for its commands, the newest first.
+const MOST_RUNS: u32 = 1_000;
+
 /// The part of the token budget that the work may take, at about three characters a token.
 const CHARACTERS_PER_TOKEN: usize = 1;
 
@@ -24,7 +27,8 @@ const COMMAND_CHARACTERS: usize = 200;
 const FAILURE_CHARACTERS: usize = 4_000;
 
 /// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
-/// differences that it has made to files, within a third of a message. Files for which `leaves_out` holds are only named.
+/// differences that it has made to files, within a third of a message. Files for which `leaves_out` holds are only named, and of an output only
+/// the end is quoted, of what `mask` makes of the whole.
 ///
 /// # Errors
 ///
@@ -34,13 +38,14 @@ pub(crate) fn work_so_far(
     from: &str,
     budget: Option<u32>,
     leaves_out: &dyn Fn(&str) -> bool,
+    mask: &dyn Fn(&str) -> String,
 ) -> Result<Handover, SessionRefusal> {
     let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
     let failed = |error: change_journal::JournalError| {
         Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
     };
     let filter = RunFilter { conversation: Some(from.to_owned()), ..RunFilter::default() };
-    let runs = journal.runs(&filter, u32::MAX).map_err(failed)?;
+    let runs = journal.runs(&filter, MOST_RUNS).map_err(failed)?;
     if runs.is_empty() {
         let failure = Failure::new(Exit::Usage, format!("there is no work of a conversation '{from}'"));
         return Err(failure.advise("`agentd sessions` and `agentd log` name the conversations").into());
@@ -51,7 +56,7 @@ pub(crate) fn work_so_far(
         let _ = writeln!(text, "The task was: {}\n", session.task.trim());
     }
     let commands = commands(journal, &runs).map_err(failed)?;
-    write_commands(&mut text, &commands);
+    write_commands(&mut text, &commands, mask);
     let differences = conversation_differences(journal, from).map_err(failed)?;
     if !differences.is_empty() {
         let _ = writeln!(text, "The files that it has changed, as differences:");
@@ -101,7 +106,7 @@ fn commands(
     Ok(commands)
 }
 
-fn write_commands(text: &mut String, commands: &[Ran]) {
+fn write_commands(text: &mut String, commands: &[Ran], mask: &dyn Fn(&str) -> String) {
     if commands.is_empty() {
         return;
     }
@@ -118,8 +123,17 @@ fn write_commands(text: &mut String, commands: &[Ran]) {
         && response.exit_code != 0
     {
         let _ = writeln!(text, "\nThe last one, `{}`, failed:", visible_line(command, COMMAND_CHARACTERS));
-        for line in tail(&format!("{}{}", response.stdout, response.stderr)).lines() {
-            let _ = writeln!(text, "  {line}");
+        if response.is_output_truncated {
+            // At the gap, a secret could have lost the part by which it is recognised.
+            text.push_str("  (its output is long: run it again to see it)\n");
+        } else {
+            // Masked whole, before the cut takes the beginning of a secret away.
+            let streams =
+                [&response.stdout, &response.stderr].into_iter().filter(|stream| !stream.is_empty());
+            let output: Vec<String> = streams.map(|stream| mask(stream).trim_end().to_owned()).collect();
+            for line in tail(&output.join("\n")).lines() {
+                let _ = writeln!(text, "  {line}");
+            }
         }
     }
     text.push('\n');

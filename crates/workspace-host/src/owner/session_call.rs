@@ -145,7 +145,10 @@ impl SessionCall for CreateSession {
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
-        let work = |from| work_so_far(sessions.journal_reader(), from, self.budget, &|_| false);
+        let rules = sessions.rules();
+        let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
+        let mask = |text: &str| rules.mask_file_text(text);
+        let work = |from| work_so_far(sessions.journal_reader(), from, self.budget, &hides, &mask);
         let handover = self.from.as_deref().map(work).transpose()?;
         let new = NewSession {
             id: self.id,

@@ -220,7 +220,9 @@ impl Reviews {
             }
         }
         let mask = |text: &str| sessions.rules().mask_file_text(text);
-        let mut review = review_text(&proposal.steps, selection, draft, &mask);
+        let rules = sessions.rules();
+        let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
+        let mut review = review_text(&proposal.steps, selection, draft, &mask, &hides);
         let landing = State::Landing {
             resolution: resolution.clone(),
             review: review.clone(),

@@ -96,10 +96,14 @@ fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
 }
 
 pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep {
-    let ExecuteCommand { command, working_directory, background, recorded_command, .. } = command.clone();
+    let ExecuteCommand { command, working_directory, background, recorded_command, environment, .. } =
+        command.clone();
     // With placeholders instead of secrets, which must not get into the journal.
     let command = recorded_command.unwrap_or(command);
-    let title = format!("run {}", command.lines().next().unwrap_or_default());
+    // What a variable says can matter more than the command does.
+    let variables = environment.iter().flatten().map(|(name, value)| format!(", with {name}={value:?}"));
+    let variables: String = variables.collect();
+    let title = format!("run {}{variables}", command.lines().next().unwrap_or_default());
     let effect = StepEffect::Command(CommandStep {
         command,
         folder: working_directory,

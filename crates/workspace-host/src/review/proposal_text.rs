@@ -62,6 +62,10 @@ fn file_text(file: &FileStep, rules: &SecretRules) -> String {
     }
     let mut text = String::new();
     let (old, new) = (file.before.as_deref(), file.after.as_deref());
+    // Lines from the middle of a key say nothing by themselves: in the whole texts they are recognised, and kept.
+    for side in [old, new].into_iter().flatten() {
+        let _ = rules.mask_file_text(side);
+    }
     if old.is_some() || new.is_some() {
         let name = |side: Option<&str>, letter: char| match side {
             Some(_) => format!("{letter}/{}", file.path),

@@ -13,7 +13,7 @@ const JSON: [&str; 2] = ["Content-Type: application/json", "Accept: application/
 #[test]
 fn a_request_of_the_newer_era_is_made_again_with_the_answer() {
     let project = Project::new();
-    let server = WebServer::start(&project, &["--review"]);
+    let server = WebServer::start(&project, &["--review", "--questions"]);
     let call = |more: Value| {
         let mut params = json!({
             "_meta": meta(&json!({ "elicitation": { "form": {} } })),
@@ -44,7 +44,7 @@ fn a_request_of_the_newer_era_is_made_again_with_the_answer() {
 #[test]
 fn a_session_of_the_older_era_is_asked_on_the_stream_of_its_call() {
     let project = Project::new();
-    let server = WebServer::start(&project, &["--review"]);
+    let server = WebServer::start(&project, &["--review", "--questions"]);
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
         "capabilities": { "elicitation": {} },

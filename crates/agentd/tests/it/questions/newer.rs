@@ -6,7 +6,7 @@ use crate::fixture::line_client::LineClient;
 use crate::fixture::project::Project;
 use crate::tasks::client::{bare, meta};
 
-const REVIEW: [&str; 1] = ["--review"];
+const REVIEW: [&str; 2] = ["--review", "--questions"];
 
 fn elicits() -> Value {
     json!({ "elicitation": { "form": {} } })

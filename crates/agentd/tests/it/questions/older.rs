@@ -7,7 +7,7 @@ use crate::fixture::line_client::LineClient;
 use crate::fixture::project::Project;
 use crate::tasks::client::older_with;
 
-const REVIEW: [&str; 1] = ["--review"];
+const REVIEW: [&str; 2] = ["--review", "--questions"];
 
 fn client(project: &Project) -> LineClient {
     older_with(project, &REVIEW, json!({ "elicitation": {} })).0
@@ -161,9 +161,9 @@ fn a_call_that_is_given_up_withdraws_its_question() {
 fn a_client_that_cannot_ask_and_a_server_that_must_not_leave_it_to_the_user() {
     let project = Project::new();
     for (options, capabilities) in [
-        (vec!["--review"], json!({})),
-        (vec!["--review"], json!({ "elicitation": { "url": {} } })),
-        (vec!["--review", "--no-questions"], json!({ "elicitation": {} })),
+        (vec!["--review", "--questions"], json!({})),
+        (vec!["--review", "--questions"], json!({ "elicitation": { "url": {} } })),
+        (vec!["--review"], json!({ "elicitation": {} })),
     ] {
         let (mut client, _) = older_with(&project, &options, capabilities);
         let call = write(&mut client, "a.txt", "one\n");
