@@ -64,6 +64,47 @@ fn a_person_reads_what_is_asked_and_it_is_carried_out() {
 }
 
 #[test]
+fn a_question_shows_variables_and_no_credentials() {
+    let project = Project::new();
+    project.write(".env", "DB_PASS=hunter2\n").write("plain.txt", "DB_PASS=hunter2\n");
+    let mut client = client(&project);
+    let arguments = json!({ "command": "true", "environment": { "CC": "./x.sh\n$ id" } });
+    let call = client.request("tools/call", json!({ "name": "executeCommand", "arguments": arguments }));
+    let form = question(&mut client);
+    let message = form["params"]["message"].as_str().unwrap();
+    assert!(message.contains("With the variable CC=\"./x.sh\\n$ id\"\nRun:\n$ true\n"), "{message}");
+    say(&mut client, &form, carry_out());
+    client.answer(call);
+    let call = write(&mut client, ".env", "DB_PASS=other\n");
+    let form = question(&mut client);
+    let message = form["params"]["message"].as_str().unwrap();
+    assert!(!message.contains("hunter2") && message.contains("credentials"), "{message}");
+    say(&mut client, &form, json!({ "action": "decline" }));
+    client.answer(call);
+    // The control: of another file the same line is shown.
+    write(&mut client, "plain.txt", "DB_PASS=other\n");
+    let form = question(&mut client);
+    assert!(form["params"]["message"].as_str().unwrap().contains("- DB_PASS=hunter2"), "{form}");
+    client.end().ok();
+}
+
+#[test]
+fn a_background_command_starts_when_it_is_let_run() {
+    let project = Project::new();
+    let mut client = client(&project);
+    let arguments = json!({ "command": "echo ready; sleep 60", "background": "web", "ready": "ready" });
+    let call = client.request("tools/call", json!({ "name": "executeCommand", "arguments": arguments }));
+    let form = question(&mut client);
+    let message = form["params"]["message"].as_str().unwrap();
+    assert!(message.contains("left running as 'web'") && message.contains("prints \"ready\""), "{message}");
+    say(&mut client, &form, carry_out());
+    let answer = client.answer(call);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    // It ends with its client.
+    client.end().ok();
+}
+
+#[test]
 fn what_is_sent_back_is_not_done_and_the_model_reads_why() {
     let project = Project::new();
     let mut client = client(&project);
