@@ -181,7 +181,7 @@ impl<'a> RunViews<'a> {
         };
         for run in runs {
             for step in journal.steps(run.number).map_err(unreadable)?.iter().rev() {
-                if let Some(failure) = failure_of(step, &self.rules) {
+                if let Some(failure) = failure_of(step, self.rules) {
                     let text = format!("Run {}: `{}`\n{failure}", run.number, step.description);
                     return Ok(Some(self.rules.mask_rest(&text)));
                 }
