@@ -81,6 +81,18 @@ pub(crate) fn open_at(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result<O
     retry_on_intr(|| rustix::fs::openat(folder.as_fd(), name, flags | ALWAYS, Mode::empty()))
 }
 
+/// Opens the entry `name` of `folder` itself only to keep its inode: as long as the handle lives, no new entry gets the same number.
+/// `None` if it does not exist.
+pub(crate) fn hold_at(folder: impl AsFd, name: &[u8]) -> Result<Option<(OwnedFd, Entry)>, Errno> {
+    let handle = match open_at(folder, name, OFlags::PATH | OFlags::NOFOLLOW) {
+        Ok(handle) => handle,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(other) => return Err(other),
+    };
+    let entry = stat(&handle)?;
+    Ok(Some((handle, entry)))
+}
+
 /// Makes the file `name`, which must not exist.
 pub(crate) fn create_at(folder: impl AsFd, name: &[u8], mode: u32) -> Result<OwnedFd, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | ALWAYS;

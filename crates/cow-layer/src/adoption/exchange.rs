@@ -27,7 +27,8 @@ pub(crate) enum Exchanged {
 }
 
 /// Inspects the entry that an exchange displaced, just now or before a crash, and returns it to the workspace
-/// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`.
+/// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`; the caller holds it
+/// open since before the exchange, because a save that replaces it could get the same number.
 pub(crate) fn verify(
     ours: At<'_>,
     theirs: At<'_>,
@@ -46,8 +47,9 @@ fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Result<Exchanged, Errno
     // Each round swaps the newest known version back. It ends once the swap displaces the version that the
     // previous round put in, because then no save came between.
     let mut put_in = inode;
+    let mut held = None;
     for _ in 0..EXCHANGES {
-        let Some(goes_in) = handle::stat_at(ours.0, ours.1)? else { return Ok(Exchanged::PutBack) };
+        let Some((handle, goes_in)) = handle::hold_at(ours.0, ours.1)? else { return Ok(Exchanged::PutBack) };
         match exchange(ours, theirs) {
             Ok(()) => {}
             // The entry that was put in has been removed. The earlier version goes back all the same:
@@ -58,9 +60,14 @@ fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Result<Exchanged, Errno
         }
         match handle::stat_at(ours.0, ours.1)? {
             // A version saved since the last check: it is the newest, and goes back again.
-            Some(displaced) if displaced.inode != put_in => put_in = goes_in.inode,
+            Some(displaced) if displaced.inode != put_in => {
+                put_in = goes_in.inode;
+                // Until the next look, so that no save gets its number.
+                held = Some(handle);
+            }
             _ => return Ok(Exchanged::PutBack),
         }
     }
+    drop(held);
     Ok(Exchanged::Unsettled)
 }

@@ -48,6 +48,7 @@ impl Adoption<'_> {
         let entry = self.own_entry(location, &ours)?;
         let _ours_widened = self.prepare(location, &entry)?;
         let _theirs_widened = self.widen_theirs(&before)?;
+        let _held = handle::hold_at(location.0, location.1).map_err(|errno| self.error(errno))?;
         self.exchange(location)?;
         let verified = exchange::verify(location, self.here(), ours.inode, &is_expected);
         self.outcome(verified.map_err(|errno| self.error(errno))?, Adopted::Now)
