@@ -56,7 +56,7 @@ impl ReviewQuestions for ServedQuestions {
                 continue;
             }
             let review = self.request(&ShowProposal(summary.id), call)?;
-            // Somebody has begun to choose in another window, and what a question shows would not be what they chose.
+            // Another window's draft already leaves something out: a question about all of it would not be what is decided.
             let is_chosen_from = !review.draft.selection.0.is_empty();
             if review.proposal.is_pending() && !is_chosen_from && self.is_about(&review, request) {
                 return Ok(Some(self.question_of(&review)));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, WapError};
 
@@ -11,6 +11,12 @@ use super::{Mark, ResourceName, Watched, WorkspaceResources};
 
 /// The pause between two looks. The owner of the state folder may be another process, which sends no events.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// The pause, as a multiple of the time that the last look took: long histories are not read all the time.
+const SHARE: u32 = 9;
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The most resources that the clients of one server follow together.
 const MOST_WATCHED: usize = 1_024;
@@ -99,12 +105,16 @@ impl SubscriptionDesk {
         let conversation = {
             let mut state = self.lock();
             let total: usize = state.entries.values().map(|entry| entry.marks.len()).sum();
+            let Some(entry) = state.entries.get(&number) else { return Ok(false) };
+            // A client of the newer era can listen several times at once.
+            let of_client = state.entries.values().filter(|other| other.conversation == entry.conversation);
+            let own: usize = of_client.map(|entry| entry.marks.len()).sum();
             let Some(entry) = state.entries.get_mut(&number) else { return Ok(false) };
             match entry.marks.get(name) {
                 Some(Some(mark)) => return Ok(*mark != Mark::default()),
                 // Another first look is under way, or was given up with its request: this one looks itself.
                 Some(None) => {}
-                None if entry.marks.len() >= MOST_OF_A_CLIENT || total >= MOST_WATCHED => {
+                None if own >= MOST_OF_A_CLIENT || total >= MOST_WATCHED => {
                     return Err(Refused::TooMany);
                 }
                 // Taken before the await, so that many requests at once cannot pass the bound.
@@ -145,8 +155,10 @@ impl SubscriptionDesk {
 
     /// Looks at what is followed until nothing is.
     async fn keep_looking(self: Arc<Self>) {
+        let mut pause = PAUSE;
         loop {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(pause).await;
+            let began = Instant::now();
             let watched: Vec<(u64, Watched)> = {
                 let mut state = self.lock();
                 state.entries.retain(|_, entry| entry.news.strong_count() > 0);
@@ -167,10 +179,9 @@ impl SubscriptionDesk {
                 watched
             };
             // A source that cannot answer now is asked again.
-            let Ok(marks) = self.look(watched.iter().map(|(_, watched)| watched.clone()).collect()).await
-            else {
-                continue;
-            };
+            let marks = self.look(watched.iter().map(|(_, watched)| watched.clone()).collect()).await;
+            pause = (began.elapsed() * SHARE).clamp(PAUSE, LONGEST_PAUSE);
+            let Ok(marks) = marks else { continue };
             let mut state = self.lock();
             for ((number, Watched { name, .. }), mark) in watched.into_iter().zip(marks) {
                 let Some(entry) = state.entries.get_mut(&number) else { continue };

@@ -129,6 +129,12 @@ pub(crate) async fn follow_for_newer(
     context: SubscriptionContext,
 ) -> Result<(), ErrorData> {
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    if uris.is_empty() {
+        // Nothing to follow: only the client's own wait is held.
+        drop(follower);
+        context.cancelled().await;
+        return Ok(());
+    }
     for uri in &uris {
         let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
         // It was acknowledged before this look at it, so what has changed in between would be missed.

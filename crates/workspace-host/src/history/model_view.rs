@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use change_journal::{
-    ChangeState, JournalError, JournalReader, RecordedRun, RecordedStep, RunFilter, RunNumber, StepKind,
+    ChangeState, ContentHash, JournalError, JournalReader, RecordedRun, RecordedStep, RunFilter, RunNumber,
+    StepKind,
 };
 use local_workspace::{FileDifference, run_differences, undone_by};
 use wap_core::{ExecuteCommandResponse, WapError, visible_line};
@@ -151,7 +152,8 @@ impl<'a> RunViews<'a> {
         for change in journal.changes_of_run(RunNumber(run)).map_err(unreadable)? {
             let _ = write!(mark, " {}:{:?}", change.number.0, change.state);
         }
-        Ok(Some(mark))
+        // A run can have very many changes, and the text is kept as long as the run is followed.
+        Ok(Some(ContentHash::of(mark.as_bytes()).to_string()))
     }
 
     /// Returns the newest run with a change that is in force and is not an undo; `None` if there is none.

@@ -135,9 +135,14 @@ impl ReviewedWorkspace {
                 return Err(WapError::new(Reason::Cancelled, text));
             }
             if Instant::now() >= deadline {
+                // A trial may be running: it has effects beside the folder, so that only landing can be denied.
+                let state = match proposal.state {
+                    State::Landing { .. } => "is being carried out just now",
+                    _ => "waits for the user, and nothing of it has landed",
+                };
                 let text = format!(
-                    "the user has not reviewed this yet (proposal {id}); nothing was done. The user can run `agentd review \
-                     {id}` in the workspace. Make the same call again to wait for the review, or go on with reading"
+                    "proposal {id} {state}. The user can run `agentd review {id}` in the workspace. Make the same call again to \
+                     wait for the outcome, or go on with reading"
                 );
                 return Err(WapError::new(Reason::PendingReview, text).with("proposal", id.to_string()));
             }
