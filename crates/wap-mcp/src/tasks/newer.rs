@@ -56,13 +56,17 @@ impl TaskDesk {
         if context.ct.is_cancelled() {
             return Ok(self.failure(&WapError::new(Reason::Cancelled, "cancelled")).into());
         }
-        abandoned.cancel();
         match ended {
             Some(TaskView { progress: TaskProgress::Ended(outcome), .. }) => {
+                abandoned.cancel();
                 Ok(answer::with_note(self.result(*outcome), &unknown).into())
             }
             _ => {
                 let task = self.show(&begun.id, Duration::ZERO).await.ok().flatten().unwrap_or(begun);
+                if context.ct.is_cancelled() {
+                    return Ok(self.failure(&WapError::new(Reason::Cancelled, "cancelled")).into());
+                }
+                abandoned.cancel();
                 let TaskPayloadOf { task, .. } = self.payload_of(task);
                 Ok(CreateTaskResult::new(task).into())
             }

@@ -54,7 +54,7 @@ impl TaskDesk {
             return Err(unknown_method(request.method));
         }
         let result = match request.method.as_str() {
-            CALL => self.begin_older(params(&request)?).await?,
+            CALL => self.begin_older(params(&request)?, context).await?,
             GET => {
                 let TaskParams { task_id } = params(&request)?;
                 let task = self.show(&task_id, Duration::ZERO).await.map_err(|error| failed(&error))?;
@@ -68,7 +68,11 @@ impl TaskDesk {
         Ok(CustomResult::new(result))
     }
 
-    async fn begin_older(&self, CallParams { name, arguments }: CallParams) -> Result<Value, ErrorData> {
+    async fn begin_older(
+        &self,
+        CallParams { name, arguments }: CallParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
         if name != Tool::ExecuteCommand.name() {
             let name: String = name.chars().take(100).collect();
             let text = format!("'{name}' cannot be a task: only executeCommand can");
@@ -78,6 +82,10 @@ impl TaskDesk {
         let invalid = |error: wap_core::WapError| ErrorData::invalid_params(error.message().to_owned(), None);
         let (command, _) = command(arguments).map_err(invalid)?;
         let task = self.begin(command).await.map_err(invalid)?;
+        // The client does not read the id, and could not cancel the task later.
+        if context.ct.is_cancelled() {
+            self.cancel(&task.id).await.map_err(|error| failed(&error))?;
+        }
         Ok(json!({ "task": wire_task(&task) }))
     }
 
