@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod app;
 mod bounded_lines;
 mod change_text;
 mod code_tools;
@@ -27,7 +28,10 @@ pub use extra_tool::ExtraTool;
 pub use history::{LogPage, WorkspaceHistory};
 pub use http::HttpMcp;
 pub use page::PageLimit;
-pub use questions::{Question, Questions, ReviewQuestions, Verdict};
+pub use questions::{
+    LineKind, Question, Questions, ReviewProgress, ReviewQuestions, ShownLine, ShownReview, ShownStep, Verdict,
+    Wanted,
+};
 pub use recent_outputs::RecentOutputs;
 pub use resources::{
     Listed, ListedPage, Mark, NameError, ResourceName, SubscriptionDesk, Watched, WorkspaceResources,

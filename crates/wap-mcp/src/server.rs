@@ -24,7 +24,7 @@ use crate::resources::{self, Follower, unless_cancelled};
 use crate::tasks::TaskDesk;
 use crate::{
     CodeIndexSource, CommandTasks, LogPage, PageLimit, Questions, RecentOutputs, SubscriptionDesk,
-    WorkspaceHistory, answer, code_tools, page, progress, prompts, text, tool_list,
+    WorkspaceHistory, answer, app, code_tools, page, progress, prompts, text, tool_list,
 };
 use wap_calls::Client;
 
@@ -51,7 +51,7 @@ pub struct McpConfig {
     pub code: Option<Arc<dyn CodeIndexSource>>,
     /// The tasks for commands that outlive their client; without them every call is answered when its command has ended.
     pub tasks: Option<Arc<dyn CommandTasks>>,
-    /// The questions to the person at the client; without them only other front ends review.
+    /// The questions to the person at the client, by forms and by the app; without them only other front ends review.
     pub questions: Option<Arc<Questions>>,
     /// The resources and the subscriptions to them, for prompts and completions too; without them these are not offered.
     pub resources: Option<Arc<SubscriptionDesk>>,
@@ -123,6 +123,11 @@ impl McpServer {
         let follower = config.resources.as_ref();
         let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
         McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, tasks, follower }
+    }
+
+    /// Returns the questions that the app of a client may answer; `None` if it draws none, or nothing is asked.
+    fn asked_by_app(&self, context: &RequestContext<RoleServer>) -> Option<&Arc<Questions>> {
+        self.config.questions.as_ref().filter(|_| app::is_declared(context))
     }
 
     /// Reports whether commands can be tasks.
@@ -340,6 +345,9 @@ impl ServerHandler for McpServer {
         let mut capabilities = capabilities.build();
         if self.config.resources.is_some() {
             resources::advertise(&mut capabilities);
+            if self.config.questions.is_some() {
+                app::advertise(&mut capabilities);
+            }
         }
         ServerConfig::new(capabilities)
             .with_server_info(
@@ -352,9 +360,14 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        let mut tools = self.tools.to_vec();
+        if let Some(questions) = self.asked_by_app(&context) {
+            app::tie(&mut tools, questions.reviewed_tools());
+            tools.extend(app::tools());
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
@@ -366,6 +379,12 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let (Some(tool), Some(questions)) =
+            (app::AppTool::named(&request.name), self.asked_by_app(&context))
+        {
+            let arguments = request.arguments.map_or(Value::Null, Value::Object);
+            return Ok(self.call_of_app(tool, questions, arguments, &context).await.into());
+        }
         if let Some((questions, subject)) = self.asks_about(&request, &context) {
             return self.call_with_questions(&questions, &subject, request, &context).await;
         }
@@ -440,7 +459,12 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.desk("resources/list")?;
-        unless_cancelled(&context, resources::list(self, request)).await
+        let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
+        let mut list = unless_cancelled(&context, resources::list(self, request)).await?;
+        if is_first && self.asked_by_app(&context).is_some() {
+            list.resources.insert(0, app::listed());
+        }
+        Ok(list)
     }
 
     async fn list_resource_templates(
@@ -458,6 +482,9 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.desk("resources/read")?;
+        if request.uri == app::URI && self.config.questions.is_some() {
+            return Ok(ReadResourceResponse::Complete(app::read()));
+        }
         unless_cancelled(&context, resources::read(self, request)).await.map(ReadResourceResponse::Complete)
     }
 
