@@ -19,6 +19,7 @@ use wap_core::{
 use crate::confinement::Confinement;
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
+use crate::owner::garbage_call::CollectGarbage;
 use crate::owner::outgoing::Outgoing;
 use crate::owner::process_calls::{ListProcesses, StopListedProcess};
 use crate::owner::protocol::{
@@ -26,9 +27,9 @@ use crate::owner::protocol::{
     EndConversation, FILE_STATES, FileStatesRequest, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed,
     STARTED, Started, UNDO, VERSION, Welcome,
 };
+use crate::owner::reply_calls::{ApplyReply, PlanReply, ReplyState};
 use crate::owner::session_call::{
-    AnswerModel, ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState,
-    SessionCall, SessionRefusal, WholeOutbox,
+    AnswerModel, Caller, CreateSession, ReopenSession, SessionCall, SessionRefusal, WholeOutbox,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
