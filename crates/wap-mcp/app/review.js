@@ -3,6 +3,7 @@
 // The review of a call. It talks to its host only, by JSON-RPC, and makes text nodes of everything that it is given.
 
 const PAUSE_MS = 700;
+const LONGEST_PAUSE_MS = 5000;
 const element = (id) => document.getElementById(id);
 const waiting = new Map();
 let nextId = 1;
@@ -12,6 +13,8 @@ let drawnAt = 0;
 let isDeciding = false;
 let isOver = false;
 let hasResult = false;
+let problem = "";
+let pause = PAUSE_MS;
 
 function send(message) {
   window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
@@ -60,6 +63,7 @@ function draw(review) {
   shown = review;
   element("subject").textContent = review.subject;
   if (!isSame) {
+    pause = PAUSE_MS;
     element("steps").replaceChildren(...review.steps.map(drawStep));
     drawnAt = performance.now();
   }
@@ -70,17 +74,19 @@ function draw(review) {
   const isFresh = performance.now() - drawnAt < PAUSE_MS / 2;
   for (const button of [element("land"), element("send-back")]) button.disabled = isDeciding || isFresh || !review.handle;
   element("review").ariaBusy = String(isDeciding);
-  if (!isDeciding) say(review.sentence);
+  if (!isDeciding) say(`${problem} ${review.sentence}`.trim());
   isOver = !isPending && review.state !== "landing";
 }
 
 async function look() {
-  const wanted = shown ? { proposal: shown.proposal } : { tool: call.tool, arguments: call.arguments };
+  const wanted = shown?.view ? { view: shown.view } : { tool: call.tool, arguments: call.arguments };
   const result = await tool("reviewShow", wanted);
   if (isDeciding) return;
   const review = result?.structuredContent;
   if (result?.isError || !review) return say(texts(result) || "The review cannot be shown.");
   if (review.state === "absent") {
+    // The server has forgotten the name of what was shown: the call itself is looked for again.
+    if (shown?.view) return void (shown.view = null);
     isOver = hasResult;
     if (hasResult) element("review").ariaBusy = "false";
     return say(hasResult ? "Nothing of this call waits for a review." : "Waiting for the call.");
@@ -90,22 +96,24 @@ async function look() {
 
 async function keepLooking() {
   while (!isOver) {
+    pause = Math.min(pause * 1.05, LONGEST_PAUSE_MS);
     try {
       await look();
     } catch (error) {
       say(String(error?.message ?? "The host does not pass calls on."));
     }
-    if (!isOver) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (!isOver) await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
 async function decide(decision) {
   if (isDeciding || !shown?.handle) return;
   isDeciding = true;
+  problem = "";
+  pause = PAUSE_MS;
   draw(shown);
   say(decision === "land" ? "It is being carried out." : "It is being sent back.");
   const given = { handle: shown.handle, decision, comment: element("comment").value };
-  let problem = "";
   try {
     const result = await tool("reviewDecide", given);
     if (result?.isError) problem = texts(result);
@@ -116,7 +124,6 @@ async function decide(decision) {
   // A handle counts once, whatever came of it: the next look brings another one.
   shown.handle = null;
   draw(shown);
-  if (problem) say(problem);
 }
 
 function showResult(result) {

@@ -127,6 +127,8 @@ impl McpServer {
 
     /// Returns the questions that the app of a client may answer; `None` if it draws none, or nothing is asked.
     fn asked_by_app(&self, context: &RequestContext<RoleServer>) -> Option<&Arc<Questions>> {
+        // The document of the app is a resource.
+        self.config.resources.as_ref()?;
         self.config.questions.as_ref().filter(|_| app::is_declared(context))
     }
 

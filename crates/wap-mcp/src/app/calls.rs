@@ -11,19 +11,24 @@ use serde_json::{Value, json};
 use wap_core::{Reason, Request, Tool, WapError};
 
 use super::tools::AppTool;
-use crate::{McpServer, Questions, ReviewProgress, ShownReview, Verdict, Wanted, extra_tool};
+use crate::{McpServer, Question, Questions, ReviewProgress, ShownReview, Verdict, Wanted, extra_tool};
 
 /// The subject of all handles of apps: the answer to a form does not count here, nor the other way round.
 static SUBJECT: LazyLock<ContentHash> = LazyLock::new(|| ContentHash::of(b"the app of the review"));
 
+/// The subject of the names under which an app looks again at what it was shown. They decide nothing.
+static VIEW: LazyLock<ContentHash> = LazyLock::new(|| ContentHash::of(b"what an app looks at"));
+
 /// The longest comment in characters.
 const MOST_COMMENT: usize = 2_000;
 
-/// The arguments of `reviewShow`: a number, or the call that the app is drawn beside.
+/// The arguments of `reviewShow`: the call that the app is drawn beside, or the name of what it was shown before.
+///
+/// There is no way in by a proposal's number: it would open the proposals of all other clients.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ShowArguments {
-    proposal: Option<u64>,
+    view: Option<String>,
     tool: Option<String>,
     arguments: Value,
 }
@@ -68,13 +73,16 @@ impl McpServer {
         arguments: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, WapError> {
-        let ShowArguments { proposal, tool, arguments } = extra_tool::read(arguments)?;
+        let ShowArguments { view, tool, arguments } = extra_tool::read(arguments)?;
         // ISO dates compare as their times do. In the newer era over HTTP, each request is a client of its own.
         let is_newer = context
             .protocol_version()
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        let wanted = match proposal {
-            Some(number) => Wanted::Numbered(number),
+        let wanted = match view {
+            Some(view) => match questions.peek(&view, *VIEW) {
+                Some(question) => Wanted::Numbered(question.proposal),
+                None => return Ok(absent()),
+            },
             None => match request(questions.reviewed_tools(), tool.as_deref(), &arguments) {
                 Some(request) => Wanted::About { request: Box::new(request), is_own: !is_newer },
                 None => return Ok(absent()),
@@ -83,7 +91,8 @@ impl McpServer {
         let Some(review) = questions.shown(&self.client, wanted).await? else { return Ok(absent()) };
         let is_pending = review.progress == ReviewProgress::Pending;
         let handle = is_pending.then(|| questions.keep(*SUBJECT, review.question.clone()));
-        Ok(drawn(&review, handle))
+        let view = Question { digest: String::new(), ..review.question.clone() };
+        Ok(drawn(&review, questions.keep(*VIEW, view), handle))
     }
 
     async fn decide_review(&self, questions: &Questions, arguments: Value) -> Result<CallToolResult, WapError> {
@@ -125,7 +134,7 @@ fn absent() -> CallToolResult {
 }
 
 /// Returns a proposal in the form that the app draws.
-fn drawn(review: &ShownReview, handle: Option<String>) -> CallToolResult {
+fn drawn(review: &ShownReview, view: String, handle: Option<String>) -> CallToolResult {
     let number = review.question.proposal;
     let (state, sentence) = match review.progress {
         ReviewProgress::Pending if review.is_cut => (
@@ -145,20 +154,20 @@ fn drawn(review: &ShownReview, handle: Option<String>) -> CallToolResult {
             json!({ "title": step.title, "lines": lines.collect::<Vec<_>>() })
         })
         .collect();
-    let view = json!({
+    let drawn = json!({
         "state": state,
         "sentence": sentence,
-        "proposal": number,
+        "view": view,
         "subject": review.subject,
         "steps": steps,
         "isCut": review.is_cut,
         "handle": handle
     });
-    with_text(view, sentence)
+    with_text(drawn, sentence)
 }
 
-fn with_text(view: Value, text: String) -> CallToolResult {
-    let mut result = CallToolResult::structured(view);
+fn with_text(drawn: Value, text: String) -> CallToolResult {
+    let mut result = CallToolResult::structured(drawn);
     result.content = vec![ContentBlock::text(text)];
     result
 }

@@ -46,7 +46,7 @@ impl AppTool {
             AppTool::Show => json!({
                 "type": "object",
                 "properties": {
-                    "proposal": { "type": "integer", "minimum": 1 },
+                    "view": { "type": "string" },
                     "tool": { "type": "string" },
                     "arguments": { "type": "object" }
                 },

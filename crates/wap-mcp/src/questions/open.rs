@@ -120,6 +120,15 @@ impl Questions {
         handle
     }
 
+    /// Returns a question and keeps it for as long again; `None` as for [`take`](Self::take).
+    pub(crate) fn peek(&self, handle: &str, subject: ContentHash) -> Option<Question> {
+        let mut open = self.open();
+        open.retain(|open| open.until > Instant::now());
+        let same = open.iter_mut().find(|open| open.handle == handle && open.subject == subject)?;
+        same.until = Instant::now() + PATIENCE;
+        Some(same.question.clone())
+    }
+
     /// Takes a question out, once; `None` for a handle that was used, is too old, was never given, or was given for another
     /// call.
     pub(crate) fn take(&self, handle: &str, subject: ContentHash) -> Option<Question> {

@@ -112,7 +112,7 @@ pub struct ShownStep {
 pub struct ShownLine {
     /// What the line is.
     pub kind: LineKind,
-    /// Its text, without a sign.
+    /// Its text, with the sign that says so, unless it is a note.
     pub text: String,
 }
 
