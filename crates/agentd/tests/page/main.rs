@@ -3,6 +3,8 @@
 
 mod access;
 mod accessibility;
+mod app;
+mod app_host;
 mod browser;
 mod history;
 mod hostile;
