@@ -41,9 +41,7 @@ impl Drop for Deciding<'_> {
 impl ReviewQuestions for ServedQuestions {
     fn reviewed_tools(&self) -> &'static [Tool] {
         match self.policy {
-            ReviewPolicy::All => {
-                &[Tool::WriteFile, Tool::ModifyFile, Tool::DeleteFile, Tool::ExecuteCommand]
-            }
+            ReviewPolicy::All => &[Tool::WriteFile, Tool::ModifyFile, Tool::DeleteFile, Tool::ExecuteCommand],
             ReviewPolicy::Commands => &[Tool::ExecuteCommand],
             ReviewPolicy::None => &[],
         }

@@ -29,8 +29,8 @@ pub use history::{LogPage, WorkspaceHistory};
 pub use http::HttpMcp;
 pub use page::PageLimit;
 pub use questions::{
-    LineKind, Question, Questions, ReviewProgress, ReviewQuestions, ShownLine, ShownReview, ShownStep, Verdict,
-    Wanted,
+    LineKind, Question, Questions, ReviewProgress, ReviewQuestions, ShownLine, ShownReview, ShownStep,
+    Verdict, Wanted,
 };
 pub use recent_outputs::RecentOutputs;
 pub use resources::{

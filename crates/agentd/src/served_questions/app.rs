@@ -39,7 +39,8 @@ pub(super) fn shown(
     let mut steps = Vec::new();
     let surroundings = description::surroundings_of(proposal, rules);
     if !surroundings.is_empty() {
-        let lines = visible_text(&surroundings).lines().map(|line| (LineKind::Note, line.to_owned())).collect();
+        let lines =
+            visible_text(&surroundings).lines().map(|line| (LineKind::Note, line.to_owned())).collect();
         steps.push(ShownStep { title: "Its surroundings".to_owned(), lines: room.take(lines) });
     }
     for described in proposal.steps.iter().flat_map(|step| descriptions(step, rules)) {

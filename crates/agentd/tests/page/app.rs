@@ -25,13 +25,15 @@ fn an_edit_is_drawn_landed_and_answered() {
         ] });
         model_calls(&browser, "modifyFile", &edit);
         app_says(&browser, "Proposal 1 waits for you.");
-        let drawn = |kind: &str| browser.value(&format!("document.querySelector('.hunk .line.{kind}').textContent"));
+        let drawn =
+            |kind: &str| browser.value(&format!("document.querySelector('.hunk .line.{kind}').textContent"));
         assert_eq!(drawn("removed"), "-     echo \"Hello $1\"");
         assert_eq!(drawn("added"), "+     echo \"Hello, $1\"");
         assert!(project.read("greet.sh").contains("Hello $1"));
         press(&browser, "land");
         app_says(&browser, "Proposal 1 was carried out.");
-        browser.wait("document.getElementById('decision').hidden && !document.getElementById('outcome').hidden");
+        browser
+            .wait("document.getElementById('decision').hidden && !document.getElementById('outcome').hidden");
         model_reads(&browser, "It has answered");
         assert!(project.read("greet.sh").contains("Hello, $1"));
         assert_eq!(host.asked(), [""; 0]);
@@ -49,7 +51,10 @@ fn a_command_is_sent_back_with_a_word_for_the_model() {
         model_calls(&browser, "executeCommand", &json!({ "command": "rm greet.sh" }));
         app_says(&browser, "Proposal 1 waits for you.");
         assert_eq!(browser.value("document.querySelector('.line.command').textContent"), "$ rm greet.sh");
-        browser.script("document.getElementById('comment').value = arguments[0]", &[json!("Keep it: <b>test.sh</b> needs it.")]);
+        browser.script(
+            "document.getElementById('comment').value = arguments[0]",
+            &[json!("Keep it: <b>test.sh</b> needs it.")],
+        );
         press(&browser, "send-back");
         app_says(&browser, "Proposal 1 was sent back.");
         model_reads(&browser, "Keep it: <b>test.sh</b> needs it.");
@@ -74,7 +79,8 @@ fn hostile_texts_are_inert_and_the_policy_of_the_app_holds_by_itself() {
     let hostile = HOSTILE.replace("OUTSIDE", &host.outside);
     project.write("notes.txt", &format!("{hostile}\n"));
     host.open(&browser, "csp=none");
-    let write = json!({ "path": "notes.txt", "content": format!("{hostile}{hostile}\n"), "mode": "overwrite" });
+    let write =
+        json!({ "path": "notes.txt", "content": format!("{hostile}{hostile}\n"), "mode": "overwrite" });
     model_calls(&browser, "writeFile", &write);
     app_says(&browser, "Proposal 1 waits for you.");
     browser.wait(INERT);
@@ -88,6 +94,7 @@ fn hostile_texts_are_inert_and_the_policy_of_the_app_holds_by_itself() {
     browser.wait("document.getElementById('answer').textContent.includes('onerror')");
     browser.wait(INERT);
     // The sandbox of this host has no policy, so that the next tries meet that of the app alone.
+    // (The tools of the browser let `eval` through while they run a script themselves, hence the timer.)
     let tries = "const [outside, done] = arguments; const met = []; \
         document.addEventListener('securitypolicyviolation', (event) => met.push(event.effectiveDirective)); \
         const attempt = (name, does) => { try { does(); } catch (error) { met.push(`${name}: ${error.name}`); } }; \
@@ -95,12 +102,12 @@ fn hostile_texts_are_inert_and_the_policy_of_the_app_holds_by_itself() {
         attempt('innerHTML', () => { document.body.innerHTML += `<img src=${outside}html>`; }); \
         attempt('script', () => add('script', { textContent: 'window.hit = 1' })); \
         attempt('src', () => add('script', { src: `${outside}script` })); \
-        attempt('eval', () => window.eval('window.hit = 1')); \
+        setTimeout(() => attempt('eval', () => window.eval('window.hit = 1'))); \
         add('img', { src: `${outside}image` }); \
         add('link', { rel: 'stylesheet', href: `${outside}style` }); \
         add('style', { textContent: `@import '${outside}import'` }); \
         attempt('frame', () => add('iframe', { src: `${outside}frame` })); \
-        add('object', { data: `${outside}object` }); \
+        attempt('object', () => add('object', { data: `${outside}object` })); \
         add('audio', { src: `${outside}audio`, preload: 'auto' }); \
         const form = document.createElement('form'); form.action = `${outside}form`; document.body.append(form); form.submit(); \
         navigator.sendBeacon(`${outside}beacon`); \
@@ -116,7 +123,7 @@ fn hostile_texts_are_inert_and_the_policy_of_the_app_holds_by_itself() {
         "style-src-elem",
         "connect-src",
         "frame-src",
-        "object-src",
+        "object: TypeError",
         "media-src",
     ] {
         assert!(met.contains(needed), "{needed}: {met}");
@@ -140,9 +147,9 @@ fn the_app_has_no_serious_fault_in_any_look() {
         host.open(&browser, &format!("theme={theme}"));
         let name = |what: &str| format!("app-{what}-{theme}-{width}");
         let edit = json!({ "path": "greet.sh", "operations": [
-            { "type": "insert", "afterLine": 0, "content": "# Greets people by their names, politely and with a comma, whatever they are called.\n" },
+            { "type": "insert", "afterLine": 0, "newContent": "# Greets people by their names, politely and with a comma, whatever they are called." },
             { "type": "replace", "startLine": 2, "endLine": 2, "newContent": "    echo \"Hello, $1\"" },
-            { "type": "insert", "afterLine": 3, "content": "greet \"$@\"\n" }
+            { "type": "insert", "afterLine": 3, "newContent": "greet \"$@\"" }
         ] });
         model_calls(&browser, "modifyFile", &edit);
         app_says(&browser, "waits for you");
@@ -161,7 +168,11 @@ fn the_app_has_no_serious_fault_in_any_look() {
         browser.wait("!document.getElementById('outcome').hidden");
         check(&browser, &axe, &name("landed"));
         model_reads(&browser, "It has answered");
-        model_calls(&browser, "executeCommand", &json!({ "command": "sh test.sh", "environment": { "LANG": "C" } }));
+        model_calls(
+            &browser,
+            "executeCommand",
+            &json!({ "command": "sh test.sh", "environment": { "LANG": "C" } }),
+        );
         app_says(&browser, "waits for you");
         browser.wait("!document.getElementById('land').disabled");
         check(&browser, &axe, &name("command"));

@@ -23,7 +23,8 @@ pub(crate) struct AppHost {
 impl AppHost {
     /// Starts a host whose client speaks as `mode` says, or says that this test is skipped.
     pub(crate) fn start(test: &str, project: &Project, mode: &str) -> Option<AppHost> {
-        let (Some(node), Some(packages)) = (package("python/bin/node"), package("host-node/node_modules")) else {
+        let (Some(node), Some(packages)) = (package("python/bin/node"), package("host-node/node_modules"))
+        else {
             test_support::skip(test, "the host of apps is not installed; `cargo xtask setup` installs it");
             return None;
         };
@@ -56,7 +57,8 @@ impl AppHost {
 
     /// Returns what was asked of the outside.
     pub(crate) fn asked(&self) -> Vec<String> {
-        let text = ureq::get(format!("{}asked", self.url)).call().unwrap().body_mut().read_to_string().unwrap();
+        let text =
+            ureq::get(format!("{}asked", self.url)).call().unwrap().body_mut().read_to_string().unwrap();
         serde_json::from_str(&text).unwrap()
     }
 }
@@ -105,6 +107,8 @@ pub(crate) fn app_says(browser: &Browser, text: &str) {
 /// Presses a button of the app as soon as it can be pressed.
 #[track_caller]
 pub(crate) fn press(browser: &Browser, id: &str) {
-    browser.wait(&format!("!document.getElementById('{id}').disabled && document.getElementById('{id}').offsetParent"));
+    browser.wait(&format!(
+        "!document.getElementById('{id}').disabled && document.getElementById('{id}').offsetParent"
+    ));
     browser.script(&format!("document.getElementById('{id}').click()"), &[]);
 }

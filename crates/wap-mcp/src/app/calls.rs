@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use content_hash::ContentHash;
+use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion};
 use rmcp::service::RequestContext;
-use rmcp::RoleServer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wap_core::{Reason, Request, Tool, WapError};
@@ -95,10 +95,15 @@ impl McpServer {
         Ok(drawn(&review, questions.keep(*VIEW, view), handle))
     }
 
-    async fn decide_review(&self, questions: &Questions, arguments: Value) -> Result<CallToolResult, WapError> {
+    async fn decide_review(
+        &self,
+        questions: &Questions,
+        arguments: Value,
+    ) -> Result<CallToolResult, WapError> {
         let DecideArguments { handle, decision, comment } = extra_tool::read(arguments)?;
         let question = questions.take(&handle, *SUBJECT).ok_or_else(|| {
-            let text = "this was decided before, was shown too long ago, or was never shown; nothing was done";
+            let text =
+                "this was decided before, was shown too long ago, or was never shown; nothing was done";
             WapError::new(Reason::Conflict, text)
         })?;
         let number = question.proposal;
@@ -107,7 +112,8 @@ impl McpServer {
                 // What the app leaves out of its picture, a person has not read.
                 let shown = questions.shown(&self.client, Wanted::Numbered(number)).await?;
                 if shown.is_none_or(|shown| shown.is_cut) {
-                    let text = format!("not all of proposal {number} is shown here: use `agentd review {number}`");
+                    let text =
+                        format!("not all of proposal {number} is shown here: use `agentd review {number}`");
                     return Err(WapError::new(Reason::Conflict, text));
                 }
                 (Verdict::CarryOut, "carried out")
@@ -139,7 +145,9 @@ fn drawn(review: &ShownReview, view: String, handle: Option<String>) -> CallTool
     let (state, sentence) = match review.progress {
         ReviewProgress::Pending if review.is_cut => (
             "pending",
-            format!("Not all of it is shown here, so it cannot be landed from here: use agentd review {number}."),
+            format!(
+                "Not all of it is shown here, so it cannot be landed from here: use agentd review {number}."
+            ),
         ),
         ReviewProgress::Pending => ("pending", format!("Proposal {number} waits for you.")),
         ReviewProgress::Landing => ("landing", format!("Proposal {number} is being carried out.")),
@@ -185,10 +193,17 @@ mod tests {
     fn a_call_is_recognised_with_and_without_the_name_of_its_tool() {
         let write = json!({ "path": "a.txt", "content": "one\n" });
         let run = json!({ "command": "true" });
-        let edit = json!({ "path": "a.txt", "operations": [{ "type": "delete", "startLine": 1, "endLine": 1 }] });
-        for (arguments, tool) in [(write, Tool::WriteFile), (run, Tool::ExecuteCommand), (edit, Tool::ModifyFile)] {
+        let edit =
+            json!({ "path": "a.txt", "operations": [{ "type": "delete", "startLine": 1, "endLine": 1 }] });
+        for (arguments, tool) in
+            [(write, Tool::WriteFile), (run, Tool::ExecuteCommand), (edit, Tool::ModifyFile)]
+        {
             for name in [None, Some(tool.name())] {
-                assert_eq!(request(&REVIEWED, name, &arguments).map(|one| one.tool()), Some(tool), "{arguments}");
+                assert_eq!(
+                    request(&REVIEWED, name, &arguments).map(|one| one.tool()),
+                    Some(tool),
+                    "{arguments}"
+                );
             }
             assert!(request(&REVIEWED, Some("readFile"), &arguments).is_none());
         }

@@ -77,7 +77,9 @@ mod tests {
 
     #[test]
     fn the_script_makes_no_markup_and_the_parts_do_not_end_their_elements() {
-        for sink in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "import("] {
+        for sink in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "import("]
+        {
             assert!(!SCRIPT.contains(sink), "{sink}");
         }
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));

@@ -108,7 +108,8 @@ impl Questions {
         let until = Instant::now() + PATIENCE;
         let mut open = self.open();
         open.retain(|open| open.until > Instant::now());
-        if let Some(same) = open.iter_mut().find(|open| open.subject == subject && open.question == question) {
+        if let Some(same) = open.iter_mut().find(|open| open.subject == subject && open.question == question)
+        {
             same.until = until;
             return same.handle.clone();
         }

@@ -164,7 +164,8 @@ fn a_verdict_about_what_has_changed_since_does_nothing() {
     let late = decides(&mut client, &review["handle"], "land", "");
     assert!(late["isError"] == true && text(&late).contains("changed"), "{late}");
     assert_eq!(project.read("a.txt"), "mine\n");
-    let again = calls(&mut client, "reviewShow", json!({ "view": review["view"] }))["structuredContent"].take();
+    let again =
+        calls(&mut client, "reviewShow", json!({ "view": review["view"] }))["structuredContent"].take();
     assert!(again.to_string().contains("- mine"), "{again}");
     decides(&mut client, &again["handle"], "land", "");
     client.answer(id);
