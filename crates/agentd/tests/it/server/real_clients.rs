@@ -1,5 +1,6 @@
 //! Clients that people have, on the built program. `cargo xtask setup` installs them under the target folder.
 
+mod common_task;
 mod conformance;
 mod inspector;
 mod python;
