@@ -8,6 +8,7 @@ mod code_tools;
 mod extra_tool;
 mod history;
 mod http;
+mod lasting;
 mod line_transport;
 mod page;
 mod progress;

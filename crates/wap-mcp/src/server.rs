@@ -102,6 +102,8 @@ pub struct McpServer {
     tasks: Option<TaskDesk>,
     /// The subscriptions of the older era.
     follower: Option<Arc<Follower>>,
+    /// The server that keeps what outlasts a request without a session; `None` where each client has a connection.
+    pub(crate) lasting: Option<Arc<McpServer>>,
 }
 
 /// Cancels a call when its client stops waiting for the answer.
@@ -122,7 +124,15 @@ impl McpServer {
         let tasks = TaskDesk::new(config, &client, outputs);
         let follower = config.resources.as_ref();
         let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
-        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, tasks, follower }
+        McpServer {
+            config: Arc::clone(config),
+            client,
+            outputs: Arc::clone(outputs),
+            tools,
+            tasks,
+            follower,
+            lasting: None,
+        }
     }
 
     /// Returns the questions that the app of a client may answer; `None` if it draws none, or nothing is asked.
@@ -387,14 +397,15 @@ impl ServerHandler for McpServer {
             let arguments = request.arguments.map_or(Value::Null, Value::Object);
             return Ok(self.call_of_app(tool, questions, arguments, &context).await.into());
         }
-        if let Some((questions, subject)) = self.asks_about(&request, &context) {
-            return self.call_with_questions(&questions, &subject, request, &context).await;
+        let server = self.for_call(&request, &context);
+        if let Some((questions, subject)) = server.asks_about(&request, &context) {
+            return server.call_with_questions(&questions, &subject, request, &context).await;
         }
-        if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
+        if let Some(tasks) = server.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
             return tasks.call(request, &context).await;
         }
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
-        self.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
+        server.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
     }
 
     async fn get_task(
@@ -462,7 +473,8 @@ impl ServerHandler for McpServer {
     ) -> Result<ListResourcesResult, ErrorData> {
         self.desk("resources/list")?;
         let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
-        let mut list = unless_cancelled(&context, resources::list(self, request)).await?;
+        let mut list =
+            unless_cancelled(&context, resources::list(self.with_processes(&context), request)).await?;
         if is_first && self.asked_by_app(&context).is_some() {
             list.resources.insert(0, app::listed());
         }
@@ -487,7 +499,8 @@ impl ServerHandler for McpServer {
         if request.uri == app::URI && self.config.questions.is_some() {
             return Ok(ReadResourceResponse::Complete(app::read()));
         }
-        unless_cancelled(&context, resources::read(self, request)).await.map(ReadResourceResponse::Complete)
+        let server = self.with_processes(&context);
+        unless_cancelled(&context, resources::read(server, request)).await.map(ReadResourceResponse::Complete)
     }
 
     async fn subscribe(
@@ -515,7 +528,9 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let follower = Follower::new(self.desk("subscriptions/listen")?, self.client.origin().conversation);
+        // Only requests of the newer era come here.
+        let client = self.lasting.as_ref().map_or(&self.client, |lasting| &lasting.client);
+        let follower = Follower::new(self.desk("subscriptions/listen")?, client.origin().conversation);
         resources::follow_for_newer(follower, context).await
     }
 }

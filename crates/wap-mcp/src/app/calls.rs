@@ -4,13 +4,14 @@ use std::sync::{Arc, LazyLock};
 
 use content_hash::ContentHash;
 use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion};
+use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wap_core::{Reason, Request, Tool, WapError};
 
 use super::tools::AppTool;
+use crate::lasting::is_newer;
 use crate::{McpServer, Question, Questions, ReviewProgress, ShownReview, Verdict, Wanted, extra_tool};
 
 /// The subject of all handles of apps: the answer to a form does not count here, nor the other way round.
@@ -74,10 +75,8 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, WapError> {
         let ShowArguments { view, tool, arguments } = extra_tool::read(arguments)?;
-        // ISO dates compare as their times do. In the newer era over HTTP, each request is a client of its own.
-        let is_newer = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        // In the newer era over HTTP, each request is a client of its own.
+        let is_newer = is_newer(context);
         let wanted = match view {
             Some(view) => match questions.peek(&view, *VIEW) {
                 Some(question) => Wanted::Numbered(question.proposal),
