@@ -4,6 +4,7 @@ mod common_task;
 mod conformance;
 mod inspector;
 mod python;
+mod rmcp;
 mod schemathesis;
 
 use std::path::{Path, PathBuf};
