@@ -20,6 +20,7 @@ mod server;
 mod sessions;
 mod short_listing;
 mod stdio;
+mod strict_schema;
 mod tasks;
 mod text;
 mod tool_list;
