@@ -51,7 +51,7 @@ impl ReviewQuestions for ServedQuestions {
         Ok(self.waiting(call, request, true)?.map(|review| self.question_of(&review)))
     }
 
-    fn shown(&self, call: &Call<'_>, wanted: &Wanted) -> Result<Option<ShownReview>, WapError> {
+    fn review(&self, call: &Call<'_>, wanted: &Wanted) -> Result<Option<ShownReview>, WapError> {
         let review = match wanted {
             Wanted::About { request, is_own } => self.waiting(call, request, *is_own)?,
             Wanted::Numbered(number) => {
@@ -64,7 +64,7 @@ impl ReviewQuestions for ServedQuestions {
         };
         Ok(review.map(|review| {
             let question = Question { text: String::new(), ..self.question_of(&review) };
-            app::shown(&review, question, &self.rules, self.deciding().contains(&review.proposal.id.0))
+            app::drawn(&review, question, &self.rules, self.deciding().contains(&review.proposal.id.0))
         }))
     }
 

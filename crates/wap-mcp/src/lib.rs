@@ -5,10 +5,10 @@ mod app;
 mod bounded_lines;
 mod change_text;
 mod code_tools;
+mod extra_calls;
 mod extra_tool;
 mod history;
 mod http;
-mod lasting;
 mod line_transport;
 mod page;
 mod progress;
@@ -17,7 +17,6 @@ mod questions;
 mod recent_outputs;
 mod resources;
 mod server;
-mod sessions;
 mod short_listing;
 mod stdio;
 mod strict_schema;
@@ -28,7 +27,7 @@ mod tool_list;
 pub use code_tools::CodeIndexSource;
 pub use extra_tool::ExtraTool;
 pub use history::{LogPage, WorkspaceHistory};
-pub use http::HttpMcp;
+pub use http::{BoundedSessions, HttpMcp, SessionRoom, SessionsError};
 pub use page::PageLimit;
 pub use questions::{
     LineKind, Question, Questions, ReviewProgress, ReviewQuestions, ShownLine, ShownReview, ShownStep,
@@ -39,6 +38,5 @@ pub use resources::{
     Listed, ListedPage, Mark, NameError, ResourceName, SubscriptionDesk, Watched, WorkspaceResources,
 };
 pub use server::{McpConfig, McpServer, ServerName};
-pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
 pub use stdio::serve_stdio;
 pub use tasks::{CommandTasks, TaskProgress, TaskView, rename_older};

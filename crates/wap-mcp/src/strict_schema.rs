@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Bounds that every refusal of a call names, and that a model keeps without being told: nobody asks for line -1.
+/// Bounds that a model keeps by itself, since it does not ask for line -1. The refusal of a call names them.
 const SELF_EVIDENT: [&str; 3] = ["minLength", "minimum", "minItems"];
 
 /// Says of every object that it has no other properties, which strict validators of the large model APIs ask for, and leaves

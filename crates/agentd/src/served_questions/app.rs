@@ -21,7 +21,7 @@ const MOST_OF_A_LINE: usize = 2_000;
 const MOST_OF_A_TITLE: usize = 300;
 
 /// Returns a proposal as the app draws it, with the question that a verdict is bound to.
-pub(super) fn shown(
+pub(super) fn drawn(
     review: &ShownProposal,
     question: Question,
     rules: &SecretRules,

@@ -1,4 +1,4 @@
-//! What the steps of a proposal would do, as text without secrets.
+//! The steps of a proposal as text without secrets.
 
 use std::fmt::Write as _;
 

@@ -36,7 +36,7 @@ fn an_edit_is_drawn_landed_and_answered() {
             .wait("document.getElementById('decision').hidden && !document.getElementById('outcome').hidden");
         model_reads(&browser, "It has answered");
         assert!(project.read("greet.sh").contains("Hello, $1"));
-        assert_eq!(host.asked(), [""; 0]);
+        assert_eq!(host.outside_requests(), [""; 0]);
     }
 }
 
@@ -84,9 +84,9 @@ fn hostile_texts_are_inert_and_the_policy_of_the_app_holds_by_itself() {
     model_calls(&browser, "writeFile", &write);
     app_says(&browser, "Proposal 1 waits for you.");
     browser.wait(INERT);
-    let shown = browser.value("document.getElementById('steps').textContent");
-    assert!(shown.as_str().unwrap().contains("<script>window.hit=1</script>"), "{shown}");
-    assert!(!shown.as_str().unwrap().contains(['\u{202e}', '\u{200b}', '\u{7}', '\u{1b}']), "{shown}");
+    let steps = browser.value("document.getElementById('steps').textContent");
+    assert!(steps.as_str().unwrap().contains("<script>window.hit=1</script>"), "{steps}");
+    assert!(!steps.as_str().unwrap().contains(['\u{202e}', '\u{200b}', '\u{7}', '\u{1b}']), "{steps}");
     // As the comment, as the answer, and in a message of the host.
     browser.script("document.getElementById('comment').value = arguments[0]", &[json!(hostile)]);
     press(&browser, "send-back");
@@ -129,7 +129,7 @@ fn hostile_texts_are_inert_and_the_policy_of_the_app_holds_by_itself() {
         assert!(met.contains(needed), "{needed}: {met}");
     }
     assert_eq!(browser.value("window.hit === undefined"), true);
-    assert_eq!(host.asked(), [""; 0]);
+    assert_eq!(host.outside_requests(), [""; 0]);
 }
 
 #[test]

@@ -55,8 +55,8 @@ impl AppHost {
         browser.wait("window.isReady");
     }
 
-    /// Returns what was asked of the outside.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    /// Returns the paths that were requested from the outside.
+    pub(crate) fn outside_requests(&self) -> Vec<String> {
         let text =
             ureq::get(format!("{}asked", self.url)).call().unwrap().body_mut().read_to_string().unwrap();
         serde_json::from_str(&text).unwrap()

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use wap_core::{Reason, Request, Tool, WapError};
 
 use super::tools::AppTool;
-use crate::lasting::is_newer;
+use crate::http::is_newer;
 use crate::{McpServer, Question, Questions, ReviewProgress, ShownReview, Verdict, Wanted, extra_tool};
 
 /// The subject of all handles of apps: the answer to a form does not count here, nor the other way round.
@@ -87,7 +87,7 @@ impl McpServer {
                 None => return Ok(absent()),
             },
         };
-        let Some(review) = questions.shown(&self.client, wanted).await? else { return Ok(absent()) };
+        let Some(review) = questions.review(&self.client, wanted).await? else { return Ok(absent()) };
         let is_pending = review.progress == ReviewProgress::Pending;
         let handle = is_pending.then(|| questions.keep(*SUBJECT, review.question.clone()));
         let view = Question { digest: String::new(), ..review.question.clone() };
@@ -109,8 +109,8 @@ impl McpServer {
         let (verdict, word) = match decision {
             Decision::Land => {
                 // What the app leaves out of its picture, a person has not read.
-                let shown = questions.shown(&self.client, Wanted::Numbered(number)).await?;
-                if shown.is_none_or(|shown| shown.is_cut) {
+                let review = questions.review(&self.client, Wanted::Numbered(number)).await?;
+                if review.is_none_or(|review| review.is_cut) {
                     let text =
                         format!("not all of proposal {number} is shown here: use `agentd review {number}`");
                     return Err(WapError::new(Reason::Conflict, text));

@@ -11,7 +11,7 @@ use wap_core::Request;
 use super::newer::Answered;
 use super::open::Questions;
 use crate::McpServer;
-use crate::lasting::is_newer;
+use crate::http::is_newer;
 
 impl McpServer {
     /// Returns the questions about a call and what it requests; `None` if the person at the client is asked nothing.

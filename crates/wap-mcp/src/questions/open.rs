@@ -62,13 +62,13 @@ impl Questions {
     }
 
     /// Returns a proposal as an app draws it.
-    pub(crate) async fn shown(
+    pub(crate) async fn review(
         &self,
         client: &Arc<Client>,
         wanted: Wanted,
     ) -> Result<Option<ShownReview>, WapError> {
         let source = Arc::clone(&self.source);
-        ask(client, move |call| source.shown(call, &wanted)).await
+        ask(client, move |call| source.review(call, &wanted)).await
     }
 
     /// Reports whether the person at a client can be asked about a request.

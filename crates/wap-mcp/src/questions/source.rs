@@ -20,7 +20,7 @@ pub trait ReviewQuestions: Send + Sync {
     /// # Errors
     ///
     /// [`WapError`] if the review cannot be reached.
-    fn shown(&self, call: &Call<'_>, wanted: &Wanted) -> Result<Option<ShownReview>, WapError>;
+    fn review(&self, call: &Call<'_>, wanted: &Wanted) -> Result<Option<ShownReview>, WapError>;
 
     /// Decides about what was asked.
     ///
@@ -79,7 +79,7 @@ pub struct ShownReview {
     pub subject: String,
     /// The progress.
     pub progress: ReviewProgress,
-    /// What would be done, step by step.
+    /// The steps, in the order in which they would be done.
     pub steps: Vec<ShownStep>,
     /// True if not all of it is shown. What is not shown cannot be carried out from an app.
     pub is_cut: bool,
@@ -110,7 +110,7 @@ pub struct ShownStep {
 /// One line of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownLine {
-    /// What the line is.
+    /// Its kind.
     pub kind: LineKind,
     /// Its text, with the sign that says so, unless it is a note.
     pub text: String,

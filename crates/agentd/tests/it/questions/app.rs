@@ -36,7 +36,7 @@ fn calls(client: &mut LineClient, tool: &str, arguments: Value) -> Value {
 
 /// Looks until the app is shown the proposal of a call.
 #[track_caller]
-fn shown(client: &mut LineClient, (tool, arguments): &(&str, Value)) -> Value {
+fn pending_review(client: &mut LineClient, (tool, arguments): &(&str, Value)) -> Value {
     let mut review = Value::Null;
     eventually("the proposal is shown", || {
         review = calls(client, "reviewShow", json!({ "tool": tool, "arguments": arguments }));
@@ -115,7 +115,7 @@ fn what_was_shown_lands_once_and_the_call_gets_its_outcome() {
     let mut client = host(&project);
     let call = write("a.txt", "one\nTWO\n");
     let id = begin(&mut client, &call);
-    let review = shown(&mut client, &call);
+    let review = pending_review(&mut client, &call);
     let lines: Vec<_> = review["steps"][0]["lines"].as_array().unwrap().iter().collect();
     assert!(lines.contains(&&json!({ "kind": "removed", "text": "- two" })), "{review}");
     assert!(lines.contains(&&json!({ "kind": "added", "text": "+ TWO" })), "{review}");
@@ -142,7 +142,7 @@ fn what_is_sent_back_is_not_done_and_the_model_reads_why() {
     let mut client = host(&project);
     let call = ("executeCommand", json!({ "command": "touch ran" }));
     let id = begin(&mut client, &call);
-    let review = shown(&mut client, &call);
+    let review = pending_review(&mut client, &call);
     assert!(review.to_string().contains("$ touch ran"), "{review}");
     let back = decides(&mut client, &review["handle"], "sendBack", " Not there. ");
     assert_eq!(back["isError"], false, "{back}");
@@ -159,7 +159,7 @@ fn a_verdict_about_what_has_changed_since_does_nothing() {
     let mut client = host(&project);
     let call = write("a.txt", "two\n");
     let id = begin(&mut client, &call);
-    let review = shown(&mut client, &call);
+    let review = pending_review(&mut client, &call);
     project.write("a.txt", "mine\n");
     let late = decides(&mut client, &review["handle"], "land", "");
     assert!(late["isError"] == true && text(&late).contains("changed"), "{late}");
@@ -179,7 +179,7 @@ fn proposals_of_other_clients_cannot_be_opened() {
     let mut other = host(&project);
     let call = ("executeCommand", json!({ "command": "touch ran" }));
     begin(&mut other, &call);
-    let review = shown(&mut other, &call);
+    let review = pending_review(&mut other, &call);
     let mut client = host(&project);
     // The same words, in a call that this client has not made.
     let guessed = calls(&mut client, "reviewShow", json!({ "tool": call.0, "arguments": call.1 }));
@@ -207,7 +207,7 @@ fn what_is_not_shown_whole_is_not_landed() {
         write(".env", "DB_PASS=other\n"),
     ] {
         let id = begin(&mut client, &call);
-        let review = shown(&mut client, &call);
+        let review = pending_review(&mut client, &call);
         assert_eq!(review["isCut"], true, "{}", call.1["path"]);
         assert!(!review.to_string().contains("hunter2"));
         let refused = decides(&mut client, &review["handle"], "land", "");

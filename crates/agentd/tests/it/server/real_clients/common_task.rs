@@ -14,7 +14,7 @@ use crate::fixture::web_server::WebServer;
 use crate::server::real_clients::{clients, fixture, inspector, python_program};
 use test_support::skip;
 
-/// The eras, by the modes in which clients are told to speak them.
+/// The eras, by the modes that clients have for them.
 pub(super) const ERAS: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
 
 /// The transports.
@@ -83,9 +83,9 @@ impl Servers {
 
     /// Returns address and token of the servers over HTTP, the asking one last.
     pub(super) fn over_http(&self) -> Option<[(String, String); 2]> {
-        let place =
+        let location =
             |server: &WebServer| (format!("http://{}/mcp", server.address), server.token.clone().unwrap());
-        self.over_http.as_ref().map(|[plain, asking]| [place(plain), place(asking)])
+        self.over_http.as_ref().map(|[plain, asking]| [location(plain), location(asking)])
     }
 
     /// Returns the arguments that tell a script where the servers are.

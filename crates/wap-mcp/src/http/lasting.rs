@@ -1,4 +1,4 @@
-//! What outlasts a request of 2026-07-28 over HTTP, where each request is a client of its own.
+//! The client that outlasts a request of 2026-07-28 over HTTP, where each request is a client of its own.
 //!
 //! Line numbers must not mean what another client was shown, so that such a client keeps nothing. A process that is left running
 //! would end with it, though, at once and after an answer that says that it runs: commands, and what asks about processes, are

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::sessions::BoundedSessions;
+use super::sessions::BoundedSessions;
 use crate::{McpConfig, McpServer, RecentOutputs};
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
