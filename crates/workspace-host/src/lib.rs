@@ -31,6 +31,7 @@ pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;
 pub use owner::followed_sessions::FollowedSession;
 pub use owner::garbage_call::{CollectGarbage, Collected};
+pub use owner::handover_call::DescribeWork;
 pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::process_calls::{ListProcesses, StopListedProcess};
 pub use owner::protocol::{Hello, Welcome};
