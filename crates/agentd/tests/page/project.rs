@@ -46,7 +46,9 @@ impl Project {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agentd"));
+        // Another build can be measured, such as an optimized one.
+        let program = std::env::var_os("PAGE_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_agentd").into());
+        let mut command = Command::new(program);
         command.args(arguments).current_dir(self.workspace());
         // These cases are about the page, and run where there is no full confinement, too.
         command.args(["--sandbox", "allow=none"]);
