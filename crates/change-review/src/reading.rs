@@ -1,5 +1,4 @@
-//! What a reader of a proposal needs to know about its files: which are tests or generated, and in which order they are
-//! understood best.
+//! The files of a proposal for a reader: which are tests or generated, and the order in which they are understood best.
 
 mod file_class;
 mod new_names;

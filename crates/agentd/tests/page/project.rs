@@ -130,10 +130,10 @@ impl Page {
         self.address.clone()
     }
 
-    /// Returns the resident memory in KiB.
-    pub(crate) fn memory_kib(&self) -> u64 {
+    /// Returns a figure of its memory in KiB, such as `VmRSS`.
+    pub(crate) fn memory_kib(&self, figure: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':')).unwrap();
         line.trim().trim_end_matches("kB").trim().parse().unwrap()
     }
 

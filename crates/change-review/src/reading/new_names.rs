@@ -62,7 +62,7 @@ pub(super) struct NewNames<'a> {
 /// The words that define variables; indented ones are of a function and of no interest elsewhere.
 const OF_VARIABLES: [&str; 4] = ["const", "let", "val", "var"];
 
-/// What the words before the next one mean for it.
+/// The meaning of the words so far for the next one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expects {
     Anything,

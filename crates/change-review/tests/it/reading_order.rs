@@ -94,19 +94,19 @@ proptest! {
         let mut sorted = order.clone();
         sorted.sort_unstable();
         prop_assert_eq!(sorted, (0..steps.len()).collect::<Vec<_>>());
-        let mut shown: Vec<&str> = order.iter().map(|index| changes[*index].0).collect();
+        let mut listed: Vec<&str> = order.iter().map(|index| changes[*index].0).collect();
         let rank = |path: &str| match path {
             "tests/d.py" => 1,
             "$ make" => 2,
             "go.sum" => 3,
             _ => 0,
         };
-        prop_assert!(shown.is_sorted_by_key(|path| rank(path)), "{:?}", shown);
-        shown.retain(|path| !path.starts_with('$'));
-        shown.dedup();
-        let count = shown.len();
-        shown.sort_unstable();
-        shown.dedup();
-        prop_assert_eq!(shown.len(), count);
+        prop_assert!(listed.is_sorted_by_key(|path| rank(path)), "{:?}", listed);
+        listed.retain(|path| !path.starts_with('$'));
+        listed.dedup();
+        let count = listed.len();
+        listed.sort_unstable();
+        listed.dedup();
+        prop_assert_eq!(listed.len(), count);
     }
 }

@@ -27,7 +27,7 @@ export class Steps {
     this.boxes = new Map();
     this.unmade = [];
     this.turn = (this.turn ?? 0) + 1;
-    const steps = order === "files" ? [...shown.steps].sort((a, b) => a.place - b.place) : shown.steps;
+    const steps = order === "files" ? [...shown.steps].sort((a, b) => a.position - b.position) : shown.steps;
     this.root.replaceChildren();
     append(this.root, steps.map((step) => this.step(step)));
     if (shown.stepsLeftOut) append(this.root, [el("p", { class: "left-out" }, `${plural(shown.stepsLeftOut, "more step")} not shown here; landing carries them out, too`)]);

@@ -61,8 +61,8 @@ pub(super) struct StepView {
     /// `create`, `delete`, `change` or `command`.
     kind: &'static str,
     problem: Option<String>,
-    /// Its place in the order for reading, 0-based.
-    place: usize,
+    /// Its position in the order for reading, 0-based.
+    position: usize,
     /// The news since the last review; `None` for a new step.
     since: Option<SinceView>,
     #[serde(flatten)]
@@ -136,9 +136,9 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
     let mut budget = Budget::of_a_proposal();
     let steps = proposal.steps.iter().take(MOST_STEPS).map(|step| step_view(step, HUNK, &mut budget));
     let mut steps: Vec<StepView> = steps.collect();
-    for (place, index) in reading_order(&proposal.steps).into_iter().enumerate() {
+    for (position, index) in reading_order(&proposal.steps).into_iter().enumerate() {
         if let Some(step) = steps.get_mut(index) {
-            step.place = place;
+            step.position = position;
         }
     }
     // After the steps themselves: the differences to the folder come first where the bounds are met.
@@ -242,7 +242,7 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
         step: step.step,
         title: cut(&step.title, TITLE_CHARACTERS).0.to_owned(),
         kind,
-        place: 0,
+        position: 0,
         problem: step.problem.as_deref().map(|problem| bounded(problem, TextBounds::OUTPUT).text),
         since: None,
         effect,
