@@ -91,11 +91,15 @@ export class AgentsView {
       el("td", { class: "figure" }, agent.seconds === null ? "–" : `${agent.seconds.toFixed(1)} s`),
       el(
         "td",
-        { class: "row" },
-        button("Log", () => this.log(agent), { kind: "small", label: `Log of ${agent.agent}` }),
-        agent.commits > 0 && button("Difference", () => this.difference(agent), { kind: "small", label: `Difference of ${agent.agent}` }),
-        agent.isFinal && agent.commits > 0 && button("Pick", () => this.pick(agent), { kind: "small", label: `Pick ${agent.agent}` }),
-        !agent.isFinal && button("Cancel", () => this.cancel(agent), { kind: "small danger", label: `Cancel ${agent.agent}` }),
+        {},
+        el(
+          "div",
+          { class: "row" },
+          button("Log", () => this.log(agent), { kind: "small", label: `Log of ${agent.agent}` }),
+          agent.commits > 0 && button("Difference", () => this.difference(agent), { kind: "small", label: `Difference of ${agent.agent}` }),
+          agent.isFinal && agent.commits > 0 && button("Pick", () => this.pick(agent), { kind: "small", label: `Pick ${agent.agent}` }),
+          !agent.isFinal && button("Cancel", () => this.cancel(agent), { kind: "small danger", label: `Cancel ${agent.agent}` }),
+        ),
       ),
     );
   }

@@ -3,6 +3,7 @@
 
 mod access;
 mod accessibility;
+mod agents;
 mod browser;
 mod history;
 mod hostile;
@@ -12,3 +13,4 @@ mod proposals;
 mod reconnecting;
 mod review;
 mod review_looks;
+mod served;

@@ -46,12 +46,16 @@ impl Project {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        // These cases are about the page, and run where there is no full confinement, too.
+        self.plain_command(&[arguments, &["--sandbox", "allow=none"]].concat())
+    }
+
+    /// A command that obeys no option about confinement.
+    pub(crate) fn plain_command(&self, arguments: &[&str]) -> Command {
         // Another build can be measured, such as an optimized one.
         let program = std::env::var_os("PAGE_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_agentd").into());
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.workspace());
-        // These cases are about the page, and run where there is no full confinement, too.
-        command.args(["--sandbox", "allow=none"]);
         for (name, folder) in [("HOME", "home"), ("TMPDIR", "tmp")] {
             command.env(name, self.0.path().join(folder));
         }
@@ -88,6 +92,8 @@ pub(crate) struct Page {
     child: Child,
     // Kept open, so that it can print.
     _output: BufReader<ChildStdout>,
+    /// The answer of the program when it listens.
+    pub(crate) listening: Value,
     /// The address with its code.
     pub(crate) url: String,
     /// Host and port.
@@ -104,7 +110,7 @@ pub(crate) struct Answer {
 }
 
 impl Page {
-    fn start(mut command: Command) -> Page {
+    pub(crate) fn start(mut command: Command) -> Page {
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut text = String::new();
@@ -116,7 +122,7 @@ impl Page {
         };
         let url = listening["url"].as_str().unwrap().to_owned();
         let address = url["http://".len()..].split('/').next().unwrap().to_owned();
-        Page { child, _output: output, url, address }
+        Page { child, _output: output, listening, url, address }
     }
 
     pub(crate) fn code(&self) -> &str {
