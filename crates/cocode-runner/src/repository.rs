@@ -8,6 +8,7 @@ pub(crate) mod left_file;
 pub(crate) mod own_branches;
 pub(crate) mod own_index;
 pub(crate) mod own_repository;
+mod snapshot;
 pub(crate) mod worktree;
 
 use std::collections::BTreeMap;

@@ -362,6 +362,7 @@ fn new_record(
         marker: request.marker.clone(),
         base: plan.base.name.clone(),
         start_commit: plan.base.commit.clone(),
+        continues: request.continues.clone(),
         head: None,
         git_folder: None,
         own_branches: false,

@@ -91,11 +91,15 @@ export class AgentsView {
       el("td", { class: "figure" }, agent.seconds === null ? "–" : `${agent.seconds.toFixed(1)} s`),
       el(
         "td",
-        { class: "row" },
-        button("Log", () => this.log(agent), { kind: "small", label: `Log of ${agent.agent}` }),
-        agent.commits > 0 && button("Difference", () => this.difference(agent), { kind: "small", label: `Difference of ${agent.agent}` }),
-        agent.isFinal && agent.commits > 0 && button("Pick", () => this.pick(agent), { kind: "small", label: `Pick ${agent.agent}` }),
-        !agent.isFinal && button("Cancel", () => this.cancel(agent), { kind: "small danger", label: `Cancel ${agent.agent}` }),
+        {},
+        el(
+          "div",
+          { class: "row" },
+          button("Log", () => this.log(agent), { kind: "small", label: `Log of ${agent.agent}` }),
+          agent.commits > 0 && button("Difference", () => this.difference(agent), { kind: "small", label: `Difference of ${agent.agent}` }),
+          agent.isFinal && agent.commits > 0 && button("Pick", () => this.pick(agent), { kind: "small", label: `Pick ${agent.agent}` }),
+          !agent.isFinal && button("Cancel", () => this.cancel(agent), { kind: "small danger", label: `Cancel ${agent.agent}` }),
+        ),
       ),
     );
   }
@@ -140,8 +144,12 @@ export class AgentsView {
     try {
       const path = `agents/${encodeURIComponent(agent.key)}/pick`;
       const would = await send(path, { dryRun: true });
-      if (would.way === "already_there") return notice(`${would.branch} is part of the current branch already`);
-      const how = would.way === "fast_forward" ? "The current branch moves forward to it." : "It is merged into the current branch, without conflicts.";
+      if (would.way === "already_there") return notice(`${would.branch} is here already`);
+      const how = {
+        fast_forward: "The current branch moves forward to it.",
+        merge: "It is merged into the current branch, without conflicts.",
+        files: `It is taken into the files, not committed, as a run of ${would.conversation}, and is undone with it.`,
+      }[would.way];
       const warning = !would.is_ready ? "The agent is not verified ready." : !would.is_checked ? "Unchecked: only the agent itself says that it works." : null;
       const yes = await confirmed(
         `Take over the work of ${agent.agent}?`,
@@ -152,7 +160,7 @@ export class AgentsView {
       );
       if (!yes) return;
       const picked = await send(path, { dryRun: false });
-      notice(`${picked.branch} is in the current branch now`);
+      notice(`${picked.branch} is ${would.way === "files" ? "in the files" : "in the current branch"} now`);
     } catch (error) {
       problem(error);
     }

@@ -4,6 +4,15 @@ import { el, fill, button, notice, number, plural, problem } from "./dom.js";
 import { get, send } from "./server.js";
 import { dialog } from "./keys.js";
 
+/// The options that allow what was refused, as a receipt names them. A program can print a line like a receipt, so nothing else is
+/// taken from one.
+const GRANT = /^--(network|cache) ([\w.*:@/~=,[\]-]+)$/;
+
+async function copied(text) {
+  await navigator.clipboard.writeText(text);
+  notice("The command is on the clipboard");
+}
+
 export class StatusView {
   constructor(app) {
     this.app = app;
@@ -58,7 +67,28 @@ export class StatusView {
 
   receipts(receipts) {
     if (receipts.length === 0) return el("p", { class: "faint" }, "The last commands of recent sessions were refused nothing.");
-    return el("ul", { class: "receipts" }, receipts.map((receipt) => el("li", {}, el("p", {}, receipt.text), el("p", { class: "faint small" }, receipt.command, " · ", el("a", { href: `#/loop/${receipt.session}` }, `session ${receipt.session}`)))));
+    return el("ul", { class: "receipts" }, receipts.map((receipt) => el("li", {}, el("p", {}, receipt.text, this.grant(receipt)), el("p", { class: "faint small" }, receipt.command, " · ", el("a", { href: `#/loop/${receipt.session}` }, `session ${receipt.session}`)))));
+  }
+
+  /// Returns the button that shows how to allow what was refused; nothing where no option does.
+  grant(receipt) {
+    const option = receipt.text.split(" · ").map((part) => GRANT.exec(part)).find(Boolean);
+    return option && el("span", {}, " ", button("Allow…", () => this.allow(receipt, option[0], option[1]), { kind: "small", label: `How to allow: ${receipt.text.slice(0, 200)}` }));
+  }
+
+  allow(receipt, option, name) {
+    const line = `${this.app.overview.command} ${option}`;
+    const value = option.slice(name.length + 3);
+    const copy = button("Copy", () => copied(line).catch(problem), { label: "Copy the command" });
+    dialog(
+      "Allow it from the next start on",
+      el("p", {}, receipt.text),
+      el("p", {}, "Nothing that a page, a model or a program sends can lower the protection, so this takes a start by you:"),
+      el("p", {}, el("code", { class: "address" }, line)),
+      el("div", { class: "row" }, copy),
+      el("p", {}, "For all folders, and from then on, this line does it in ", el("code", {}, "agentd/config.toml"), " of your configuration folder; a line with this key that is there already gets the name added:"),
+      el("p", {}, el("code", { class: "address" }, `${name} = ${name === "cache" ? `[${JSON.stringify(value)}]` : JSON.stringify(value)}`)),
+    );
   }
 
   processes(processes) {

@@ -94,8 +94,11 @@ impl Access {
 
     /// Exchanges a code.
     pub(crate) fn enter(&self, code: &str) -> Result<Entry, AccessError> {
+        self.enter_at(code, Instant::now())
+    }
+
+    fn enter_at(&self, code: &str, now: Instant) -> Result<Entry, AccessError> {
         let hash = blake3::hash(code.as_bytes());
-        let now = Instant::now();
         {
             let mut state = self.lock();
             state.codes.retain(|(_, ends)| *ends > now);
@@ -132,6 +135,10 @@ impl Access {
 
     /// Checks whether a request comes from a browser that has access.
     pub(crate) fn is_admitted(&self, headers: &HeaderMap) -> bool {
+        self.is_admitted_at(headers, now_seconds())
+    }
+
+    fn is_admitted_at(&self, headers: &HeaderMap, now: u64) -> bool {
         let Some(key) = headers.get(KEY_HEADER) else { return false };
         let key = blake3::hash(key.as_bytes());
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -139,7 +146,6 @@ impl Access {
             let (name, value) = cookie.trim().split_once('=')?;
             (name == self.cookie_name).then(|| blake3::hash(value.as_bytes()))
         });
-        let now = now_seconds();
         let state = self.lock();
         values.any(|cookie| {
             let is_of =
@@ -184,6 +190,21 @@ mod tests {
         assert!(again.is_admitted(&headers(value(&entry), &entry.key)));
         let other_port = Access::new(7413, folder.path());
         assert!(!other_port.is_admitted(&headers(value(&entry), &entry.key)));
+    }
+
+    #[test]
+    fn a_code_and_a_browser_have_their_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access::new(1, folder.path());
+        let second = Duration::from_secs(1);
+        let (early, late) = (access.code(), access.code());
+        let made = Instant::now();
+        let entry = access.enter_at(&early, made + CODE_LIFETIME - second).unwrap();
+        assert_eq!(access.enter_at(&late, made + CODE_LIFETIME + second).err(), Some(AccessError));
+        let headers = headers(value(&entry), &entry.key);
+        let now = now_seconds();
+        assert!(access.is_admitted_at(&headers, now + VISIT.as_secs() - 1));
+        assert!(!access.is_admitted_at(&headers, now + VISIT.as_secs() + 1));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use workspace_host::Failure;
 
 /// A program that serves the page.
 pub trait PageHost: Send + Sync {
+    /// Returns the command that starts the page, without options, such as `agentd ui`.
+    fn command(&self) -> &'static str;
+
     /// Ranks the files that matter for a task, the most relevant one in front; none if that is not possible.
     fn task_files(&self, task: &str, cancel: &CancelFlag) -> Vec<TaskFile>;
 

@@ -22,8 +22,8 @@ pub mod user_file;
 
 pub use failure::{Exit, Failure};
 pub use history::{
-    ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, bookkeeping_paths, log, log_page,
-    log_range, log_text, touched_paths, undo_lines, undo_text,
+    Blame, BlamedLine, ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, blame,
+    bookkeeping_paths, log, log_page, log_range, log_text, touched_paths, undo_lines, undo_text,
 };
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};
@@ -31,6 +31,7 @@ pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;
 pub use owner::followed_sessions::FollowedSession;
 pub use owner::garbage_call::{CollectGarbage, Collected};
+pub use owner::handover_call::DescribeWork;
 pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::process_calls::{ListProcesses, StopListedProcess};
 pub use owner::protocol::{Hello, Welcome};

@@ -3,6 +3,7 @@
 mod connection;
 pub(crate) mod followed_sessions;
 pub(crate) mod garbage_call;
+pub(crate) mod handover_call;
 mod outgoing;
 pub(crate) mod owner_connection;
 pub(crate) mod process_calls;

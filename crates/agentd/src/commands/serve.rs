@@ -115,7 +115,7 @@ pub(crate) fn serve(
     ));
     let page_guard = Arc::new(Guard::new(token.clone(), address, &options.allow_host, &metrics));
     let access = Arc::new(Access::new(address.port(), &paths.base));
-    let program = PageProgram::new(common, config, console, &paths);
+    let program = PageProgram::new(common, config, console, &paths, "agentd serve");
     let page = ui::page(program, common, &paths, &workspace, &access, &page_guard, address, &cancel);
     let mcp = mcp::config(&options.mcp, &paths, &workspace, &code, &rules);
     let reported = Arc::clone(&workspace);

@@ -3,6 +3,7 @@
 
 mod access;
 mod accessibility;
+mod agents;
 mod app;
 mod app_host;
 mod browser;
@@ -14,3 +15,4 @@ mod proposals;
 mod reconnecting;
 mod review;
 mod review_looks;
+mod served;

@@ -46,10 +46,16 @@ impl Project {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agentd"));
-        command.args(arguments).current_dir(self.workspace());
         // These cases are about the page, and run where there is no full confinement, too.
-        command.args(["--sandbox", "allow=none"]);
+        self.plain_command(&[arguments, &["--sandbox", "allow=none"]].concat())
+    }
+
+    /// A command that obeys no option about confinement.
+    pub(crate) fn plain_command(&self, arguments: &[&str]) -> Command {
+        // Another build can be measured, such as an optimized one.
+        let program = std::env::var_os("PAGE_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_agentd").into());
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.workspace());
         for (name, folder) in [("HOME", "home"), ("TMPDIR", "tmp")] {
             command.env(name, self.0.path().join(folder));
         }
@@ -86,6 +92,8 @@ pub(crate) struct Page {
     child: Child,
     // Kept open, so that it can print.
     _output: BufReader<ChildStdout>,
+    /// The answer of the program when it listens.
+    pub(crate) listening: Value,
     /// The address with its code.
     pub(crate) url: String,
     /// Host and port.
@@ -102,7 +110,7 @@ pub(crate) struct Answer {
 }
 
 impl Page {
-    fn start(mut command: Command) -> Page {
+    pub(crate) fn start(mut command: Command) -> Page {
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut text = String::new();
@@ -114,7 +122,7 @@ impl Page {
         };
         let url = listening["url"].as_str().unwrap().to_owned();
         let address = url["http://".len()..].split('/').next().unwrap().to_owned();
-        Page { child, _output: output, url, address }
+        Page { child, _output: output, listening, url, address }
     }
 
     pub(crate) fn code(&self) -> &str {
@@ -128,10 +136,10 @@ impl Page {
         self.address.clone()
     }
 
-    /// Returns the resident memory in KiB.
-    pub(crate) fn memory_kib(&self) -> u64 {
+    /// Returns a figure of its memory in KiB, such as `VmRSS`.
+    pub(crate) fn memory_kib(&self, figure: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':')).unwrap();
         line.trim().trim_end_matches("kB").trim().parse().unwrap()
     }
 

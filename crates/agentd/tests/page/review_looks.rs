@@ -212,3 +212,25 @@ fn a_proposal_of_three_hundred_passages_opens_at_once() {
     browser.press("k ");
     shown_as(&browser, "299 of 300 parts taken");
 }
+
+#[test]
+fn a_choice_begins_to_run_at_once() {
+    let Some(browser) = browser("a_choice_begins_to_run_at_once") else { return };
+    let project = Project::new();
+    let mut client = Client::new(&project);
+    client.calls("executeCommand", &json!({ "command": "date +%s%3N" }));
+    let page = project.page();
+    browser.goto(&page.url);
+    open_review(&browser);
+    shown_as(&browser, "1 of 1 part taken");
+    browser.script("addEventListener('keydown', () => (window.began = Date.now()), true)", &[]);
+    // The second trial finds everything open.
+    for _ in 0..2 {
+        browser.press("t");
+        let output = "Number(document.querySelector('.results pre')?.textContent)";
+        let took =
+            browser.wait(&format!("{output} > window.began && {output} - window.began")).as_f64().unwrap();
+        browser.sees("Landing lands exactly this.");
+        eprintln!("the command of a choice runs {took} ms after the key");
+    }
+}

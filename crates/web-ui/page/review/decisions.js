@@ -53,6 +53,10 @@ export class Decisions {
     const { panel } = this;
     if (!panel.isOpen() || panel.shown.isTrying) return;
     await panel.settled();
+    if (panel.isUnread) {
+      panel.isUnread = false;
+      return notice("The folder has changed since you looked: it was planned again, and nothing has landed", { bad: true, advice: "look at it, and land it then" });
+    }
     if (panel.shown.steps.every((step) => panel.draft.taken(step) === "none")) {
       return notice("Nothing is taken, so nothing would land", { advice: "take a part, or send it back" });
     }

@@ -31,6 +31,7 @@ export class ProposalPanel {
     this.look = { isSideBySide: false, order: "steps", ...JSON.parse(localStorage.getItem(PREFERENCES) ?? "{}") };
     this.differences.addEventListener("focusin", (event) => (this.current = event.target.closest(".hunk")?.unit.key ?? this.current));
     this.differences.addEventListener("click", (event) => this.clicked(event));
+    this.differences.addEventListener("wheel", () => (this.isUnread = false), { passive: true });
     const onHunk = (target) => !target.closest("button, summary, a, input, select, pre.command");
     this.keys = {
       j: { name: "next passage", run: () => this.move(1) },
@@ -40,7 +41,7 @@ export class ProposalPanel {
       t: { name: "try the choice", run: () => this.decisions.tryOut().catch(problem) },
       l: { name: "land the choice", run: () => this.decisions.land().catch(problem) },
       b: { name: "send everything back, with the comments", run: () => this.decisions.sendBack().catch(problem) },
-      o: { name: "order: as carried out, or by file", run: () => this.set({ order: this.look.order === "steps" ? "files" : "steps" }) },
+      o: { name: "order: as carried out, or for reading", run: () => this.set({ order: this.look.order === "steps" ? "files" : "steps" }) },
       s: { name: "side by side", run: () => this.set({ isSideBySide: !this.look.isSideBySide }) },
       w: { name: "a word about all of it", run: () => this.isOpen() && this.summary.focus() },
     };
@@ -82,6 +83,8 @@ export class ProposalPanel {
     }
     const hasChanged = old && old.mark !== shown.mark;
     if (hasChanged && this.isOpen() && !shown.isTried) {
+      // A key that was pressed for the steps before must not land these.
+      this.isUnread = true;
       notice("The folder has changed", { advice: "The proposal was planned again on the files as they are now. Comments are where their lines are; those whose lines are gone are outdated." });
       say("The folder has changed: planned again");
     }
@@ -149,6 +152,7 @@ export class ProposalPanel {
     }
     problem(error);
     if (this.id && error.status) await this.refresh().catch(() => {});
+    this.isUnread = false;
   }
 
   /// Shows all lines of a step.
@@ -163,6 +167,7 @@ export class ProposalPanel {
   }
 
   move(by) {
+    this.isUnread = false;
     const seen = this.steps.units.filter((unit) => unit.node.offsetParent);
     if (seen.length === 0) return;
     const index = seen.findIndex((unit) => unit.key === this.current);
@@ -182,6 +187,7 @@ export class ProposalPanel {
   }
 
   goTo(step) {
+    this.isUnread = false;
     const { box, body, toggle } = this.steps.boxes.get(step.step);
     if (body.hidden) toggle.click();
     this.current = this.steps.units.find((unit) => unit.step.step === step.step)?.key;
@@ -211,6 +217,7 @@ export class ProposalPanel {
   }
 
   clicked(event) {
+    this.isUnread = false;
     const numbers = event.target.closest("button.numbers");
     const unit = event.target.closest(".hunk")?.unit;
     if (!numbers || !unit || !this.isOpen()) return;

@@ -31,6 +31,8 @@ struct Overview {
     folder: String,
     version: &'static str,
     read_only: bool,
+    /// The command that started this page, without its options.
+    command: &'static str,
     inbox: Vec<WaitingReply>,
     /// The number of proposals that wait for a review.
     reviews: usize,
@@ -47,6 +49,7 @@ pub(crate) async fn overview(State(page): State<Arc<Page>>) -> Response {
             folder: folder.display().to_string(),
             version: page.config.version,
             read_only: page.config.options.read_only,
+            command: page.config.host.command(),
             inbox: page.waiting_replies(&sessions),
             reviews: page.waiting_reviews(&sessions),
         }))

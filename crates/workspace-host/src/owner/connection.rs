@@ -20,6 +20,7 @@ use crate::confinement::Confinement;
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
 use crate::owner::garbage_call::CollectGarbage;
+use crate::owner::handover_call::DescribeWork;
 use crate::owner::outgoing::Outgoing;
 use crate::owner::process_calls::{ListProcesses, StopListedProcess};
 use crate::owner::protocol::{
@@ -174,6 +175,7 @@ impl Client {
             AnswerModel::METHOD => self.begin_session::<AnswerModel>((id, bytes), message.params),
             ReopenSession::METHOD => self.begin_session::<ReopenSession>((id, bytes), message.params),
             CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
+            DescribeWork::METHOD => self.begin_session::<DescribeWork>((id, bytes), message.params),
             WholeOutbox::METHOD => self.begin_session::<WholeOutbox>((id, bytes), message.params),
             ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
             PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),

@@ -20,6 +20,7 @@ pub(crate) struct PageProgram {
     config: ConfigFile,
     console: Console,
     paths: WorkspacePaths,
+    command: &'static str,
 }
 
 impl PageProgram {
@@ -28,12 +29,17 @@ impl PageProgram {
         config: &ConfigFile,
         console: Console,
         paths: &WorkspacePaths,
+        command: &'static str,
     ) -> PageProgram {
-        PageProgram { common: common.clone(), config: config.clone(), console, paths: paths.clone() }
+        PageProgram { common: common.clone(), config: config.clone(), console, paths: paths.clone(), command }
     }
 }
 
 impl PageHost for PageProgram {
+    fn command(&self) -> &'static str {
+        self.command
+    }
+
     fn task_files(&self, task: &str, cancel: &CancelFlag) -> Vec<TaskFile> {
         task_files(&self.common, self.console, &self.paths, task, cancel)
     }

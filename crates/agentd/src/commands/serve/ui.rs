@@ -60,7 +60,7 @@ pub(crate) fn ui(
     let metrics = Arc::new(Metrics::default());
     let guard = Arc::new(Guard::new(None, address, &[] as &[HostName], &metrics));
     let access = Arc::new(Access::new(address.port(), &paths.base));
-    let program = PageProgram::new(common, config, console, &paths);
+    let program = PageProgram::new(common, config, console, &paths, "agentd ui");
     let page = page(program, common, &paths, &workspace, &access, &guard, address, &cancel);
     let router = web_ui::site(Arc::clone(&page));
     let shutdown = Shutdown::default();

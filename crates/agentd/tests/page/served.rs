@@ -1,0 +1,67 @@
+//! The page of `agentd serve`, and the state that it shows.
+
+use serde_json::Value;
+
+use crate::browser::{ENTER, ESCAPE, browser};
+use crate::project::{Page, Project};
+
+#[test]
+fn the_token_of_a_server_opens_the_same_page() {
+    let Some(browser) = browser("the_token_of_a_server_opens_the_same_page") else { return };
+    let project = Project::new();
+    let session = project.session("Greet with a comma");
+    let page = Page::start(project.command(&["serve", "--json", "--listen", "127.0.0.1:0"]));
+    let token = std::fs::read_to_string(page.listening["tokenFile"].as_str().unwrap()).unwrap();
+    browser.goto(&format!("http://{}/ui/", page.address));
+    browser.sees("Open the page with its address");
+    let enter = |text: &str| {
+        browser.script("document.getElementById('code').value = arguments[0]", &[text.trim().into()]);
+        browser.script("document.getElementById('code').focus()", &[]);
+        browser.press(&ENTER.to_string());
+    };
+    enter(&"0".repeat(43));
+    browser.wait("document.getElementById('code-problem')?.textContent.length > 0");
+    enter(&token);
+    browser.sees("Message 1");
+    browser.sees(&session);
+    browser.reload();
+    browser.sees("Message 1");
+    // The cookie of the page opens the page alone: the tools still ask for the token.
+    let answer = browser.later(
+        "const done = arguments[0]; fetch('/mcp', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }) \
+         .then((answer) => done(answer.status), () => done(0))",
+        &[],
+    );
+    assert_eq!(answer, 401);
+}
+
+#[test]
+fn a_refusal_says_how_it_is_allowed_and_nothing_in_the_page_allows_it() {
+    let Some(browser) = browser("a_refusal_says_how_it_is_allowed_and_nothing_in_the_page_allows_it") else {
+        return;
+    };
+    let project = Project::new();
+    let session = project.session("Fetch it");
+    let reply = project.folder().join("reply.txt");
+    let fetch = "python3 -c \"import socket; socket.create_connection(('192.0.2.1', 443), 2)\"";
+    std::fs::write(&reply, format!("[RUN_COMMAND]\n{fetch}\n[/RUN_COMMAND]\n")).unwrap();
+    let mut apply = project.command(&["apply", reply.to_str().unwrap(), "--session", &session, "--json"]);
+    let applied: Value = serde_json::from_slice(&apply.output().unwrap().stdout).unwrap();
+    if applied["results"][0].get("denied").is_none() {
+        return test_support::skip("grants", "this machine confines no network");
+    }
+    let page = project.page();
+    browser.goto(&page.url);
+    browser.sees("Message 2");
+    browser.press("5");
+    browser.sees("connect 192.0.2.1:443");
+    browser.script("document.querySelector('.receipts button').click()", &[]);
+    browser.wait("document.getElementById('dialog').open");
+    browser.sees("agentd ui --network on");
+    browser.sees("network = \"on\"");
+    browser.script("[...document.querySelectorAll('#dialog button')].find((button) => button.textContent === 'Copy').click()", &[]);
+    browser.sees("The command is on the clipboard");
+    browser.press(&ESCAPE.to_string());
+    browser.wait("!document.getElementById('dialog').open");
+    assert_eq!(browser.clipboard(), "agentd ui --network on");
+}
