@@ -1,15 +1,17 @@
 //! The review of a server's workspace, by questions to the person at a client.
 
+mod app;
+mod description;
 mod text;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use change_journal::ContentHash;
-use change_review::{Content, ProposalId, ProposedCall, StepEffect, steps_mark};
+use change_review::{Content, ProposalId, ProposalSummary, ProposedCall, StepEffect, steps_mark};
 use tagproto::UnobservedExecution;
-use wap_core::{Call, ConversationId, Reason, Request, WapError};
-use wap_mcp::{Question, ReviewQuestions, Verdict};
+use wap_core::{Call, ConversationId, Reason, Request, Tool, WapError};
+use wap_mcp::{Question, ReviewQuestions, ShownReview, Verdict, Wanted};
 use workspace_host::{
     DecideProposal, Failure, ListProposals, ReviewPolicy, SaveDraft, SecretRules, SessionCall,
     SessionRefusal, SharedWorkspace, ShowProposal, ShownProposal, TryProposal, Watching,
@@ -37,32 +39,33 @@ impl Drop for Deciding<'_> {
 }
 
 impl ReviewQuestions for ServedQuestions {
-    fn concerns(&self, request: &Request) -> bool {
-        match request {
-            Request::ExecuteCommand(_) => self.policy != ReviewPolicy::None,
-            Request::WriteFile(_) | Request::ModifyFile(_) | Request::DeleteFile(_) => {
-                self.policy == ReviewPolicy::All
-            }
-            _ => false,
+    fn reviewed_tools(&self) -> &'static [Tool] {
+        match self.policy {
+            ReviewPolicy::All => &[Tool::WriteFile, Tool::ModifyFile, Tool::DeleteFile, Tool::ExecuteCommand],
+            ReviewPolicy::Commands => &[Tool::ExecuteCommand],
+            ReviewPolicy::None => &[],
         }
     }
 
     fn question(&self, call: &Call<'_>, request: &Request) -> Result<Option<Question>, WapError> {
-        let conversation = &call.origin.conversation;
-        let all = self.request(&ListProposals, call)?;
-        let own = all.iter().rev().filter(|one| one.is_pending && one.conversation == conversation.0);
-        for summary in own {
-            if self.deciding().contains(&summary.id.0) {
-                continue;
+        Ok(self.waiting(call, request, true)?.map(|review| self.question_of(&review)))
+    }
+
+    fn review(&self, call: &Call<'_>, wanted: &Wanted) -> Result<Option<ShownReview>, WapError> {
+        let review = match wanted {
+            Wanted::About { request, is_own } => self.waiting(call, request, *is_own)?,
+            Wanted::Numbered(number) => {
+                let all = self.request(&ListProposals, call)?;
+                match all.iter().find(|one| one.id.0 == *number && one.fault.is_none()) {
+                    Some(summary) => Some(self.request(&ShowProposal(summary.id), call)?),
+                    None => None,
+                }
             }
-            let review = self.request(&ShowProposal(summary.id), call)?;
-            // Another window's draft already leaves something out: a question about all of it would not be what is decided.
-            let is_chosen_from = !review.draft.selection.0.is_empty();
-            if review.proposal.is_pending() && !is_chosen_from && self.is_about(&review, request) {
-                return Ok(Some(self.question_of(&review)));
-            }
-        }
-        Ok(None)
+        };
+        Ok(review.map(|review| {
+            let question = Question { text: String::new(), ..self.question_of(&review) };
+            app::drawn(&review, question, &self.rules, self.deciding().contains(&review.proposal.id.0))
+        }))
     }
 
     fn decide(&self, call: &Call<'_>, question: &Question, verdict: &Verdict) -> Result<(), WapError> {
@@ -121,6 +124,32 @@ impl ServedQuestions {
                 Err(WapError::new(Reason::Busy, message))
             }
         }
+    }
+
+    /// Returns the newest proposal that waits and is about a request, of the conversation that makes the call or of any one.
+    fn waiting(
+        &self,
+        call: &Call<'_>,
+        request: &Request,
+        is_own: bool,
+    ) -> Result<Option<ShownProposal>, WapError> {
+        let conversation = &call.origin.conversation;
+        let all = self.request(&ListProposals, call)?;
+        let meant = |one: &&ProposalSummary| {
+            one.is_pending && one.fault.is_none() && (!is_own || one.conversation == conversation.0)
+        };
+        for summary in all.iter().rev().filter(meant) {
+            if self.deciding().contains(&summary.id.0) {
+                continue;
+            }
+            let review = self.request(&ShowProposal(summary.id), call)?;
+            // Another window's draft already leaves something out: a question about all of it would not be what is decided.
+            let is_chosen_from = !review.draft.selection.0.is_empty();
+            if review.proposal.is_pending() && !is_chosen_from && self.is_about(&review, request) {
+                return Ok(Some(review));
+            }
+        }
+        Ok(None)
     }
 
     fn question_of(&self, review: &ShownProposal) -> Question {

@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod app;
 mod bounded_lines;
 mod change_text;
 mod code_tools;
+mod extra_calls;
 mod extra_tool;
 mod history;
 mod http;
@@ -15,9 +17,9 @@ mod questions;
 mod recent_outputs;
 mod resources;
 mod server;
-mod sessions;
 mod short_listing;
 mod stdio;
+mod strict_schema;
 mod tasks;
 mod text;
 mod tool_list;
@@ -25,14 +27,16 @@ mod tool_list;
 pub use code_tools::CodeIndexSource;
 pub use extra_tool::ExtraTool;
 pub use history::{LogPage, WorkspaceHistory};
-pub use http::HttpMcp;
+pub use http::{BoundedSessions, HttpMcp, SessionRoom, SessionsError};
 pub use page::PageLimit;
-pub use questions::{Question, Questions, ReviewQuestions, Verdict};
+pub use questions::{
+    LineKind, Question, Questions, ReviewProgress, ReviewQuestions, ShownLine, ShownReview, ShownStep,
+    Verdict, Wanted,
+};
 pub use recent_outputs::RecentOutputs;
 pub use resources::{
     Listed, ListedPage, Mark, NameError, ResourceName, SubscriptionDesk, Watched, WorkspaceResources,
 };
 pub use server::{McpConfig, McpServer, ServerName};
-pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
 pub use stdio::serve_stdio;
 pub use tasks::{CommandTasks, TaskProgress, TaskView, rename_older};

@@ -15,24 +15,18 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use wap_core::{
-    Call, CancelFlag, CommandObserver, GUIDELINES, ReadFile, Reason, Request, Tool, UnknownArguments,
-    Unobserved, WapError,
+    CancelFlag, CommandObserver, GUIDELINES, ReadFile, Reason, Request, Tool, UnknownArguments, Unobserved,
+    WapError,
 };
 
-use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
+use crate::extra_tool::{self, ExtraTool};
 use crate::resources::{self, Follower, unless_cancelled};
 use crate::tasks::TaskDesk;
 use crate::{
-    CodeIndexSource, CommandTasks, LogPage, PageLimit, Questions, RecentOutputs, SubscriptionDesk,
-    WorkspaceHistory, answer, code_tools, page, progress, prompts, text, tool_list,
+    CodeIndexSource, CommandTasks, PageLimit, Questions, RecentOutputs, SubscriptionDesk, WorkspaceHistory,
+    answer, app, progress, prompts, text, tool_list,
 };
 use wap_calls::Client;
-
-/// The number of runs that `log` lists by default.
-const LOGGED_RUNS: u32 = 20;
-
-/// The most runs that `log` lists in one answer.
-const MOST_LOGGED_RUNS: u32 = 1_000;
 
 /// The settings of a server.
 #[derive(Clone)]
@@ -51,7 +45,7 @@ pub struct McpConfig {
     pub code: Option<Arc<dyn CodeIndexSource>>,
     /// The tasks for commands that outlive their client; without them every call is answered when its command has ended.
     pub tasks: Option<Arc<dyn CommandTasks>>,
-    /// The questions to the person at the client; without them only other front ends review.
+    /// The questions to the person at the client, by forms and by the app; without them only other front ends review.
     pub questions: Option<Arc<Questions>>,
     /// The resources and the subscriptions to them, for prompts and completions too; without them these are not offered.
     pub resources: Option<Arc<SubscriptionDesk>>,
@@ -102,10 +96,12 @@ pub struct McpServer {
     tasks: Option<TaskDesk>,
     /// The subscriptions of the older era.
     follower: Option<Arc<Follower>>,
+    /// The server that keeps what outlasts a request without a session; `None` where each client has a connection.
+    pub(crate) lasting: Option<Arc<McpServer>>,
 }
 
 /// Cancels a call when its client stops waiting for the answer.
-struct CancelOnDrop(CancelFlag);
+pub(crate) struct CancelOnDrop(pub(crate) CancelFlag);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
@@ -122,7 +118,22 @@ impl McpServer {
         let tasks = TaskDesk::new(config, &client, outputs);
         let follower = config.resources.as_ref();
         let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
-        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools, tasks, follower }
+        McpServer {
+            config: Arc::clone(config),
+            client,
+            outputs: Arc::clone(outputs),
+            tools,
+            tasks,
+            follower,
+            lasting: None,
+        }
+    }
+
+    /// Returns the questions that the app of a client may answer; `None` if it draws none, or nothing is asked.
+    fn asked_by_app(&self, context: &RequestContext<RoleServer>) -> Option<&Arc<Questions>> {
+        // The document of the app is a resource.
+        self.config.resources.as_ref()?;
+        self.config.questions.as_ref().filter(|_| app::is_declared(context))
     }
 
     /// Reports whether commands can be tasks.
@@ -229,93 +240,13 @@ impl McpServer {
         wait(answered, &cancel, context).await.unwrap_or_else(|error| self.failure(&error))
     }
 
-    async fn undo(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let change = match extra_tool::read::<UndoArguments>(arguments) {
-            Ok(arguments) => arguments.change,
-            Err(error) => return self.failure(&error),
-        };
-        let Some(history) = self.config.history.clone() else { return self.failure(&no_history()) };
-        let cancel = CancelFlag::new();
-        let _given_up = CancelOnDrop(cancel.clone());
-        let (client, flag) = (Arc::clone(&self.client), cancel.clone());
-        let characters = self.config.page.characters();
-        let (sender, answered) = oneshot::channel();
-        // Undoing waits for files and locks, and would keep all clients waiting on this thread.
-        tokio::task::spawn_blocking(move || {
-            let origin = client.origin();
-            let call = Call { origin: &origin, cancel: &flag, time_left: None };
-            let _ = sender.send(history.undo(&call, change, characters));
-        });
-        match wait(answered, &cancel, context).await {
-            Ok(Ok(text)) => answer::plain(text),
-            Ok(Err(refusal)) => CallToolResult::error(vec![rmcp::model::ContentBlock::text(refusal)]),
-            Err(error) => self.failure(&error),
-        }
-    }
-
-    async fn docdex(
-        &self,
-        tool: ExtraTool,
-        arguments: Value,
-        context: &RequestContext<RoleServer>,
-    ) -> CallToolResult {
-        let cancel = CancelFlag::new();
-        let _given_up = CancelOnDrop(cancel.clone());
-        let Some(code) = self.config.code.clone() else { return self.failure(&no_index()) };
-        let (client, flag) = (Arc::clone(&self.client), cancel.clone());
-        let (sender, answered) = oneshot::channel();
-        tokio::task::spawn_blocking(move || {
-            let origin = client.origin();
-            let call = Call { origin: &origin, cancel: &flag, time_left: None };
-            let _ = sender.send(code_tools::call(&*code, tool, arguments, &call));
-        });
-        match wait(answered, &cancel, context).await {
-            Ok(text) => {
-                let (head, _) = page::head(&text, self.config.page.characters());
-                let mut page = head.to_owned();
-                if page.len() < text.len() {
-                    page.push_str("[cut here: ask for less, or for one file]\n");
-                }
-                answer::plain(page)
-            }
-            Err(error) => self.failure(&error),
-        }
-    }
-
-    async fn log(&self, arguments: Value) -> CallToolResult {
-        let page = match extra_tool::read::<LogArguments>(arguments) {
-            Ok(LogArguments { limit, before, skip }) => LogPage {
-                limit: limit.unwrap_or(LOGGED_RUNS).clamp(1, MOST_LOGGED_RUNS),
-                before,
-                skip: skip.unwrap_or(0),
-                characters: self.config.page.characters(),
-            },
-            Err(error) => return self.failure(&error),
-        };
-        let Some(history) = self.config.history.clone() else { return self.failure(&no_history()) };
-        let listed = tokio::task::spawn_blocking(move || history.log(&page)).await;
-        match listed {
-            Ok(Ok(text)) => answer::plain(text),
-            Ok(Err(error)) => self.failure(&error),
-            Err(_) => self.failure(&WapError::new(Reason::ReadError, "the journal cannot be read")),
-        }
-    }
-
     pub(crate) fn failure(&self, error: &WapError) -> CallToolResult {
         answer::failure(&self.config, &self.outputs, error)
     }
 }
 
-fn no_history() -> WapError {
-    WapError::new(Reason::ReadError, "this workspace has no history")
-}
-
-fn no_index() -> WapError {
-    WapError::new(Reason::ReadError, "this workspace has no code index")
-}
-
 /// Waits for an answer. By the protocol, a client that cancels gets none; the wait still lasts until its call has ended.
-async fn wait<T>(
+pub(crate) async fn wait<T>(
     mut answered: oneshot::Receiver<Result<T, WapError>>,
     cancel: &CancelFlag,
     context: &RequestContext<RoleServer>,
@@ -340,6 +271,9 @@ impl ServerHandler for McpServer {
         let mut capabilities = capabilities.build();
         if self.config.resources.is_some() {
             resources::advertise(&mut capabilities);
+            if self.config.questions.is_some() {
+                app::advertise(&mut capabilities);
+            }
         }
         ServerConfig::new(capabilities)
             .with_server_info(
@@ -352,9 +286,14 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        let mut tools = self.tools.to_vec();
+        if let Some(questions) = self.asked_by_app(&context) {
+            app::tie(&mut tools, questions.reviewed_tools());
+            tools.extend(app::tools());
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
@@ -366,14 +305,21 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some((questions, subject)) = self.asks_about(&request, &context) {
-            return self.call_with_questions(&questions, &subject, request, &context).await;
+        if let (Some(tool), Some(questions)) =
+            (app::AppTool::named(&request.name), self.asked_by_app(&context))
+        {
+            let arguments = request.arguments.map_or(Value::Null, Value::Object);
+            return Ok(self.call_of_app(tool, questions, arguments, &context).await.into());
         }
-        if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
+        let server = self.for_call(&request, &context);
+        if let Some((questions, subject)) = server.asks_about(&request, &context) {
+            return server.call_with_questions(&questions, &subject, request, &context).await;
+        }
+        if let Some(tasks) = server.tasks.as_ref().filter(|tasks| tasks.takes(&request, &context)) {
             return tasks.call(request, &context).await;
         }
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
-        self.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
+        server.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
     }
 
     async fn get_task(
@@ -440,7 +386,13 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.desk("resources/list")?;
-        unless_cancelled(&context, resources::list(self, request)).await
+        let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
+        let mut list =
+            unless_cancelled(&context, resources::list(self.with_processes(&context), request)).await?;
+        if is_first && self.asked_by_app(&context).is_some() {
+            list.resources.insert(0, app::listed());
+        }
+        Ok(list)
     }
 
     async fn list_resource_templates(
@@ -458,7 +410,11 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.desk("resources/read")?;
-        unless_cancelled(&context, resources::read(self, request)).await.map(ReadResourceResponse::Complete)
+        if request.uri == app::URI && self.config.questions.is_some() {
+            return Ok(ReadResourceResponse::Complete(app::read()));
+        }
+        let server = self.with_processes(&context);
+        unless_cancelled(&context, resources::read(server, request)).await.map(ReadResourceResponse::Complete)
     }
 
     async fn subscribe(
@@ -486,7 +442,9 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let follower = Follower::new(self.desk("subscriptions/listen")?, self.client.origin().conversation);
+        // Only requests of the newer era come here.
+        let client = self.lasting.as_ref().map_or(&self.client, |lasting| &lasting.client);
+        let follower = Follower::new(self.desk("subscriptions/listen")?, client.origin().conversation);
         resources::follow_for_newer(follower, context).await
     }
 }

@@ -8,6 +8,7 @@ use wap_core::{Tool, ToolEffect, compact_schema, outline_schema};
 
 use crate::extra_tool::ExtraTool;
 use crate::server::McpConfig;
+use crate::strict_schema::strict;
 
 /// The tools that every client gets: the document's seven, and the end of what `executeCommand` leaves running.
 pub(crate) const ALWAYS: [Tool; 8] = [
@@ -35,28 +36,27 @@ pub(crate) fn answers_text(tool: Tool) -> bool {
 }
 
 fn documented(tool: Tool, wap_json: bool) -> McpTool {
-    let input = object(compact_schema(&tool.request_schema()));
+    let input = object(strict(compact_schema(&tool.request_schema())));
     let mut listed = McpTool::new(tool.name(), tool.description(), input);
     // With exact JSON every answer is text for the client, and text has no schema.
     if !wap_json && !answers_text(tool) {
         listed.output_schema = Some(object(outline_schema(&tool.response_schema())));
     }
-    let effect = tool.effect();
-    let annotations = ToolAnnotations::with_title(tool.title()).read_only(effect == ToolEffect::Reads);
-    listed.annotations = Some(match effect {
-        ToolEffect::Reads => annotations.open_world(false),
-        ToolEffect::Changes => annotations.destructive(true).open_world(false),
-        ToolEffect::Runs => annotations.destructive(true).open_world(true),
+    // By the protocol, a tool without further hints changes and destroys things, in an open world.
+    let annotations = ToolAnnotations::with_title(tool.title());
+    listed.annotations = Some(match tool.effect() {
+        ToolEffect::Reads => annotations.read_only(true).open_world(false),
+        ToolEffect::Changes => annotations.open_world(false),
+        ToolEffect::Runs => annotations,
     });
     listed
 }
 
 fn extra(tool: ExtraTool) -> McpTool {
     let mut listed =
-        McpTool::new(tool.name(), tool.description(), object(compact_schema(&tool.request_schema())));
-    let annotations =
-        ToolAnnotations::with_title(tool.title()).read_only(tool.only_reads()).open_world(false);
-    listed.annotations = Some(if tool.only_reads() { annotations } else { annotations.destructive(true) });
+        McpTool::new(tool.name(), tool.description(), object(strict(compact_schema(&tool.request_schema()))));
+    let annotations = ToolAnnotations::with_title(tool.title()).open_world(false);
+    listed.annotations = Some(if tool.only_reads() { annotations.read_only(true) } else { annotations });
     listed
 }
 

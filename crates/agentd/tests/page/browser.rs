@@ -66,8 +66,13 @@ fn is_installed(program: &str) -> bool {
 
 /// Returns the file of axe-core, if `cargo xtask setup` has installed it.
 pub(crate) fn axe() -> Option<PathBuf> {
+    package("page-node/node_modules/axe-core/axe.min.js")
+}
+
+/// Returns a file or folder of the packages that `cargo xtask setup` has installed.
+pub(crate) fn package(name: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_BIN_EXE_agentd")).ancestors().nth(2)?;
-    Some(target.join("clients/page-node/node_modules/axe-core/axe.min.js")).filter(|file| file.is_file())
+    Some(target.join("clients").join(name)).filter(|file| file.exists())
 }
 
 impl Browser {
@@ -151,6 +156,16 @@ impl Browser {
 
     pub(crate) fn switch_to(&self, tab: &str) {
         self.command("window", &json!({ "handle": tab }));
+    }
+
+    /// Goes into the frame of this index within the one where the browser is.
+    pub(crate) fn enter_frame(&self, index: u32) {
+        self.command("frame", &json!({ "id": index }));
+    }
+
+    /// Goes back from all frames to the page.
+    pub(crate) fn leave_frames(&self) {
+        self.command("frame", &json!({ "id": null }));
     }
 
     /// Sets the size of what the page sees, by the tools of the browser: a window has a least width.

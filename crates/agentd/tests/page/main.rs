@@ -4,6 +4,8 @@
 mod access;
 mod accessibility;
 mod agents;
+mod app;
+mod app_host;
 mod browser;
 mod history;
 mod hostile;

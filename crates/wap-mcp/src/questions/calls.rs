@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ProtocolVersion};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use wap_core::Request;
@@ -11,6 +11,7 @@ use wap_core::Request;
 use super::newer::Answered;
 use super::open::Questions;
 use crate::McpServer;
+use crate::http::is_newer;
 
 impl McpServer {
     /// Returns the questions about a call and what it requests; `None` if the person at the client is asked nothing.
@@ -34,10 +35,7 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-        // ISO dates compare as their times do.
-        let is_newer = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let is_newer = is_newer(context);
         let mut server = self.clone();
         if is_newer {
             match questions.answered(&self.client, &params, subject).await {

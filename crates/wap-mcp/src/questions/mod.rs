@@ -12,4 +12,6 @@ mod open;
 mod source;
 
 pub use open::Questions;
-pub use source::{Question, ReviewQuestions, Verdict};
+pub use source::{
+    LineKind, Question, ReviewProgress, ReviewQuestions, ShownLine, ShownReview, ShownStep, Verdict, Wanted,
+};

@@ -7,7 +7,7 @@ use wap_calls::Client;
 use wap_core::{Reason, Request, WapError};
 
 use super::form::{form, verdict};
-use super::open::Questions;
+use super::open::{Questions, digest};
 use super::source::Question;
 
 /// The name of the question within its answer.
@@ -28,7 +28,7 @@ impl Questions {
     pub(super) async fn required(&self, client: &Arc<Client>, request: &Request) -> InputRequiredResult {
         let question = self.find(client, request).await;
         let elicitation = InputRequest::Elicitation(ElicitRequest::new(form(&question)));
-        let handle = self.keep(request, question);
+        let handle = self.keep(digest(request), question);
         InputRequiredResult::new(Some([(KEY.to_owned(), elicitation)].into()), Some(handle))
     }
 
@@ -40,7 +40,7 @@ impl Questions {
         request: &Request,
     ) -> Answered {
         let Some(handle) = &params.request_state else { return Answered::Nothing };
-        let Some(question) = self.take(handle, request) else { return Answered::Nothing };
+        let Some(question) = self.take(handle, digest(request)) else { return Answered::Nothing };
         let answer = params.input_responses.as_ref().and_then(|answers| answers.get(KEY));
         let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer.clone()).ok());
         let Some(verdict) = answer.and_then(|answer| verdict(&answer)) else {

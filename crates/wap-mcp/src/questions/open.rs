@@ -8,9 +8,9 @@ use content_hash::ContentHash;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use wap_calls::Client;
-use wap_core::{Call, CancelFlag, Reason, Request, WapError};
+use wap_core::{Call, CancelFlag, Reason, Request, Tool, WapError};
 
-use super::source::{Question, ReviewQuestions, Verdict};
+use super::source::{Question, ReviewQuestions, ShownReview, Verdict, Wanted};
 
 /// The most questions of the newer era that wait for their answers; beyond it the oldest is forgotten.
 const MOST_OPEN: usize = 1_000;
@@ -31,8 +31,9 @@ pub struct Questions {
 struct Open {
     /// A random name that the client hands back.
     handle: String,
-    /// The digest of the call that was asked about: an answer counts for the same call only. A call may have megabytes.
-    request: ContentHash,
+    /// The digest of the call that was asked about, or that of all apps: an answer counts for the same only. A call may have
+    /// megabytes.
+    subject: ContentHash,
     question: Question,
     until: Instant,
 }
@@ -50,13 +51,33 @@ impl Questions {
         Questions { source, open: Mutex::default() }
     }
 
+    /// Returns the tools whose calls a person reviews.
+    pub(crate) fn reviewed_tools(&self) -> &'static [Tool] {
+        self.source.reviewed_tools()
+    }
+
+    /// Reports whether a person reviews the calls of a tool.
+    fn reviews(&self, tool: Tool) -> bool {
+        self.reviewed_tools().contains(&tool)
+    }
+
+    /// Returns a proposal as an app draws it.
+    pub(crate) async fn review(
+        &self,
+        client: &Arc<Client>,
+        wanted: Wanted,
+    ) -> Result<Option<ShownReview>, WapError> {
+        let source = Arc::clone(&self.source);
+        ask(client, move |call| source.review(call, &wanted)).await
+    }
+
     /// Reports whether the person at a client can be asked about a request.
     pub(super) fn may_ask(&self, request: &Request, context: &RequestContext<RoleServer>) -> bool {
         let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // Without either mode, forms are meant.
         let shows_forms =
             elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
-        shows_forms && self.source.concerns(request)
+        shows_forms && self.reviews(request.tool())
     }
 
     /// Waits until a call waits for a review, and returns the question. It ends only when it is dropped, if there is none.
@@ -71,7 +92,7 @@ impl Questions {
         }
     }
 
-    pub(super) async fn decide(
+    pub(crate) async fn decide(
         &self,
         client: &Arc<Client>,
         question: Question,
@@ -81,26 +102,40 @@ impl Questions {
         ask(client, move |call| source.decide(call, &question, &verdict)).await
     }
 
-    /// Keeps a question and returns the handle for its answer.
-    pub(super) fn keep(&self, request: &Request, question: Question) -> String {
-        let handle = uuid::Uuid::new_v4().simple().to_string();
+    /// Keeps a question and returns the handle for its answer. An open question that is the same keeps its handle: an app looks
+    /// again and again.
+    pub(crate) fn keep(&self, subject: ContentHash, question: Question) -> String {
         let until = Instant::now() + PATIENCE;
         let mut open = self.open();
         open.retain(|open| open.until > Instant::now());
-        open.push_back(Open { handle: handle.clone(), request: digest(request), question, until });
+        if let Some(same) = open.iter_mut().find(|open| open.subject == subject && open.question == question)
+        {
+            same.until = until;
+            return same.handle.clone();
+        }
+        let handle = uuid::Uuid::new_v4().simple().to_string();
+        open.push_back(Open { handle: handle.clone(), subject, question, until });
         while open.len() > MOST_OPEN {
             open.pop_front();
         }
         handle
     }
 
-    /// Takes a question out, once; `None` for a handle that was used, is too old, was never given, or was given for another
-    /// call.
-    pub(super) fn take(&self, handle: &str, request: &Request) -> Option<Question> {
-        let request = digest(request);
+    /// Returns a question and keeps it for as long again; `None` as for [`take`](Self::take).
+    pub(crate) fn peek(&self, handle: &str, subject: ContentHash) -> Option<Question> {
         let mut open = self.open();
         open.retain(|open| open.until > Instant::now());
-        let index = open.iter().position(|open| open.handle == handle && open.request == request)?;
+        let same = open.iter_mut().find(|open| open.handle == handle && open.subject == subject)?;
+        same.until = Instant::now() + PATIENCE;
+        Some(same.question.clone())
+    }
+
+    /// Takes a question out, once; `None` for a handle that was used, is too old, was never given, or was given for another
+    /// call.
+    pub(crate) fn take(&self, handle: &str, subject: ContentHash) -> Option<Question> {
+        let mut open = self.open();
+        open.retain(|open| open.until > Instant::now());
+        let index = open.iter().position(|open| open.handle == handle && open.subject == subject)?;
         open.remove(index).map(|open| open.question)
     }
 
@@ -110,7 +145,7 @@ impl Questions {
 }
 
 /// Returns a hash that another request does not have.
-fn digest(request: &Request) -> ContentHash {
+pub(super) fn digest(request: &Request) -> ContentHash {
     ContentHash::of(format!("{request:?}").as_bytes())
 }
 

@@ -9,16 +9,8 @@ use wap_core::{Call, CancelFlag, ReadFile, Reason, Request, Response, Unobserved
 
 use super::reading::failure;
 use super::{SubscriptionDesk, WorkspaceResources};
+use crate::server::CancelOnDrop;
 use crate::{McpServer, PageLimit};
-
-/// Cancels a call when its request is given up.
-struct CancelOnDrop(CancelFlag);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
 
 /// Waits for an answer until its request is cancelled, which gives up its calls.
 pub(crate) async fn unless_cancelled<T>(

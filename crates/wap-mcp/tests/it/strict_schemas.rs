@@ -42,6 +42,9 @@ fn look_into(rules: &Value, schema: &Value, depth: u64, refusals: &mut Vec<Strin
     if !rules["additionalProperties"].as_array().unwrap().contains(more) {
         refusals.push(format!("additionalProperties {more}"));
     }
+    if schema.contains_key("properties") && rules["closed"] == true && more != false {
+        refusals.push("an object that is not closed".to_owned());
+    }
     for field in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values) {
         look_into(rules, field, depth + 1, refusals);
     }
@@ -76,6 +79,7 @@ fn what_validators_refuse_is_found() {
     let rules = rules();
     let object = |mut schema: Value| {
         schema["type"] = json!("object");
+        schema["additionalProperties"] = json!(false);
         refused(&rules, schema.as_object().unwrap())
     };
     assert_eq!(object(json!({ "properties": {} })), Vec::<String>::new());
@@ -84,6 +88,7 @@ fn what_validators_refuse_is_found() {
         json!({ "properties": { "a": { "$ref": "#/$defs/a" } } }),
         json!({ "properties": { "a": { "items": { "additionalProperties": { "type": "string" } } } } }),
         json!({ "properties": { "a": { "oneOf": [{ "patternProperties": {} }] } } }),
+        json!({ "properties": { "a": { "properties": {} } } }),
     ] {
         assert_eq!(object(bad.clone()).len(), 1, "{bad}");
     }

@@ -88,8 +88,10 @@ fn the_list_has_eight_tools_and_is_short() {
         assert_eq!(tool.get("outputSchema").is_none(), is_text, "{name}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
         let reads = ["exploreFiles", "readFile", "searchFiles", "getWorkspaceInfo"].contains(&name);
-        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
-        assert_eq!(tool["annotations"].get("destructiveHint").is_none(), reads, "{name}");
+        // By the protocol, a tool without these hints changes and destroys things.
+        assert_eq!(tool["annotations"]["readOnlyHint"] == true, reads, "{name}");
+        assert_ne!(tool["annotations"]["destructiveHint"], false, "{name}");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
     }
 }
 

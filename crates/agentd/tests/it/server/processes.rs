@@ -10,6 +10,7 @@ use crate::fixture::line_client::LineClient;
 use crate::fixture::project::Project;
 use crate::fixture::socket_client::{SocketClient, streamed};
 use crate::fixture::web_server::WebServer;
+use crate::tasks::client::meta;
 
 /// Serves the folder on a port of its own and prints the port; the marker finds it among the processes of the machine.
 const SERVER: &str = "exec python3 -u -c 'import http.server as h
@@ -173,6 +174,39 @@ fn http_needs_a_conversation_and_llm4s_has_one() {
     all_gone(&llm4s);
     assert!(survivors(&marker) > 0, "the named conversation continues");
     host.interrupt();
+    all_gone(&marker);
+}
+
+/// In this era each request is a client of its own, but for its commands and what they leave running.
+#[test]
+fn mcp_without_sessions_keeps_what_a_request_leaves_running() {
+    let project = Project::new();
+    project.write("page.txt", "first\n");
+    let marker = marker("stateless");
+    let server = WebServer::start(&project, &[]);
+    let call = |tool: &str, arguments: Value| {
+        let params = json!({ "_meta": meta(&json!({})), "name": tool, "arguments": arguments });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let name = format!("Mcp-Name: {tool}");
+        let lines = [
+            "Content-Type: application/json",
+            "Accept: application/json, text/event-stream",
+            "Mcp-Protocol-Version: 2026-07-28",
+            "Mcp-Method: tools/call",
+            &name,
+        ];
+        let answer = server.send("POST", "/mcp", &lines, body.to_string().as_bytes()).has_status(200);
+        answer.json()["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let started = call("executeCommand", start(&marker));
+    assert!(started.starts_with("background process 'web' is ready"), "{started}");
+    assert!(call("executeCommand", json!({ "command": ASK })).contains("first"));
+    assert!(call("readFile", json!({ "path": "@process/web" })).contains("GET /page.txt"));
+    let stopped = call("stopProcess", json!({ "name": "web" }));
+    assert!(stopped.starts_with("'web' was stopped"), "{stopped}");
+    all_gone(&marker);
+    call("executeCommand", start(&marker));
+    drop(server);
     all_gone(&marker);
 }
 

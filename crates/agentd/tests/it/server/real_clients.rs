@@ -1,8 +1,10 @@
 //! Clients that people have, on the built program. `cargo xtask setup` installs them under the target folder.
 
+mod common_task;
 mod conformance;
 mod inspector;
 mod python;
+mod rmcp;
 mod schemathesis;
 
 use std::path::{Path, PathBuf};

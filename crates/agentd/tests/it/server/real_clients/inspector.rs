@@ -10,7 +10,7 @@ use crate::server::real_clients::node_script;
 use test_support::skip;
 
 /// The inspector, which keeps what it wants to keep in the project's folder.
-fn inspector(project: &Project, test: &str) -> Option<Command> {
+pub(super) fn inspector(project: &Project, test: &str) -> Option<Command> {
     let Some(mut inspector) = node_script("inspector/clients/launcher/build/index.js") else {
         skip(test, "`cargo xtask setup` installs the npm package @modelcontextprotocol/inspector");
         return None;
@@ -26,6 +26,27 @@ fn asks(mut inspector: Command, server: &[String], method: &[&str]) -> Value {
     Ran::of(inspector.output().unwrap()).ok().json()
 }
 
+/// Has it call a tool that may fail, and returns the result.
+#[track_caller]
+pub(super) fn calls(mut inspector: Command, server: &[String], method: &[&str]) -> Value {
+    inspector.args(method).args(server);
+    // A failure of the tool is its failure, too, after it has printed the result.
+    Ran::of(inspector.output().unwrap()).json()
+}
+
+/// The arguments for a server on standard input and output.
+pub(super) fn over_lines(project: &Project) -> Vec<String> {
+    let workspace = project.workspace();
+    let (program, workspace) = (program().to_str().unwrap(), workspace.to_str().unwrap());
+    ["--", program, "mcp", "--workspace", workspace, "--tools", "undo"].map(str::to_owned).to_vec()
+}
+
+/// The arguments for a server over HTTP.
+pub(super) fn over_http(url: &str, token: &str) -> Vec<String> {
+    let header = format!("Authorization: Bearer {token}");
+    ["--transport", "http", "--server-url", url, "--header", &header].map(str::to_owned).to_vec()
+}
+
 #[track_caller]
 fn text(result: &Value) -> &str {
     assert_eq!(result["isError"], false, "{result}");
@@ -37,28 +58,9 @@ fn text(result: &Value) -> &str {
 fn the_inspector_lists_and_calls_tools() {
     let project = Project::new();
     let server = WebServer::start(&project, &["--tools", "undo"]);
-    let over_lines: Vec<String> = [
-        "--",
-        program().to_str().unwrap(),
-        "mcp",
-        "--workspace",
-        project.workspace().to_str().unwrap(),
-        "--tools",
-        "undo",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    let over_http: Vec<String> = [
-        "--transport",
-        "http",
-        "--server-url",
-        &format!("http://{}/mcp", server.address),
-        "--header",
-        &format!("Authorization: Bearer {}", server.token.as_deref().unwrap()),
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    for target in [over_lines, over_http] {
+    let url = format!("http://{}/mcp", server.address);
+    let over_http = over_http(&url, server.token.as_deref().unwrap());
+    for target in [over_lines(&project), over_http] {
         for era in ["legacy", "modern"] {
             let ask = |method: &[&str]| {
                 let inspector = inspector(&project, "the_inspector_lists_and_calls_tools")?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::sessions::BoundedSessions;
+use super::sessions::BoundedSessions;
 use crate::{McpConfig, McpServer, RecentOutputs};
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
@@ -26,7 +26,8 @@ pub struct HttpMcp {
 impl HttpMcp {
     /// Returns the service, and a hook that ends all sessions.
     ///
-    /// In versions of MCP with sessions, each session is a client of its own; in the stateless version each request is.
+    /// In versions of MCP with sessions, each session is a client of its own; in the stateless version each request is, but for
+    /// its commands and what they leave running, which are those of one client that lasts as long as the service.
     #[must_use]
     pub fn into_service(
         self,
@@ -46,10 +47,12 @@ impl HttpMcp {
             .enforce_origin_validation()
             .with_json_response(true)
             .with_max_request_body_bytes(most_body_bytes);
+        let lasting = Client::new("mcp", &workspace, &pool);
+        let lasting = Arc::new(McpServer::new(&config, lasting, &outputs));
         // Called for each session: line numbers of one client must not mean what another one was shown.
         let make = move || {
             let client = Client::new("mcp", &workspace, &pool);
-            Ok(McpServer::new(&config, client, &outputs))
+            Ok(McpServer::new(&config, client, &outputs).with_lasting(&lasting))
         };
         let ending = server.cancellation_token.clone();
         let sessions = BoundedSessions::offering_tasks(offers_tasks);

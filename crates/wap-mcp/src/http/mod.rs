@@ -1,0 +1,9 @@
+//! MCP over HTTP: the service for one address, its sessions, and what outlasts a request without one.
+
+mod lasting;
+mod service;
+mod sessions;
+
+pub(crate) use lasting::is_newer;
+pub use service::HttpMcp;
+pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
