@@ -3,6 +3,7 @@
 pub(crate) mod closed_folder;
 mod foreign_file;
 pub(crate) mod git;
+mod git_error;
 pub(crate) mod head_log;
 pub(crate) mod left_file;
 pub(crate) mod own_branches;

@@ -6,6 +6,7 @@ mod cleaning;
 mod confinement;
 mod contract;
 mod definitions;
+mod elsewhere;
 mod fixture;
 mod indexes;
 mod modes;
