@@ -13,6 +13,7 @@ use crate::commands::clipboard::CopyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
 use crate::commands::demo::DemoOptions;
+use crate::commands::history::blame::line_range;
 use crate::commands::history::diff::change_range;
 use crate::commands::history::undo::UndoOptions;
 use crate::commands::index::IndexCommand;
@@ -114,6 +115,14 @@ pub(crate) enum Command {
         /// Also print changes of commands to files that git ignores or that git keeps for itself.
         #[arg(long)]
         all: bool,
+    },
+    /// Print the lines of a file, each with the change that made it.
+    Blame {
+        /// The file, by its path in the workspace.
+        file: String,
+        /// Numbers of lines, both included [default: all].
+        #[arg(long, value_name = "N[-M]", value_parser = line_range)]
+        lines: Option<RangeInclusive<usize>>,
     },
     /// Print what a parser reads in a text, as JSON.
     Parse {

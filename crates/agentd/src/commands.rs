@@ -54,6 +54,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Log { limit, all }) => history::log::log(common, console, limit, all),
         Some(Command::Undo(undo)) => history::undo::undo(common, console, &undo),
         Some(Command::Diff { range, all }) => history::diff::diff(common, console, range, all),
+        Some(Command::Blame { file, lines }) => history::blame::blame(common, console, &file, lines),
         Some(Command::Parse { format: Format::Tag { file, strict, dialect } }) => {
             parse::tag(console, &file, strict, dialect)
         }

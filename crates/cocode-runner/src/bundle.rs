@@ -3,13 +3,13 @@
 //! A bundle carries a task's base to another machine, and an agent's work back. Its reader trusts nothing in it: the
 //! objects stay in a folder of their own until they are checked, and none of its references becomes one of the reader's.
 
-pub mod base_repository;
+pub(crate) mod base_repository;
 mod bundle_size;
 pub(crate) mod empty_folder;
-pub mod header;
+pub(crate) mod header;
 pub(crate) mod incoming;
-pub mod refusal;
-pub mod source;
+pub(crate) mod refusal;
+pub(crate) mod source;
 mod task_list;
 mod task_repository;
 

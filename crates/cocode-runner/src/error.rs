@@ -234,6 +234,23 @@ pub enum RunnerError {
         /// The path, relative to the work tree.
         path: PathBuf,
     },
+    /// The work is a difference to files that have changed since.
+    #[error("the work of the agent '{agent}' does not fit the files as they are now: {why}")]
+    DoesNotFit {
+        /// The agent.
+        agent: AgentName,
+        /// The reason that git gives.
+        why: String,
+    },
+    /// The workspace is a part of the repository only.
+    #[error("work that is not committed can be continued only where the workspace is the whole repository")]
+    BelowTheRoot,
+    /// The work continues a conversation, so it is taken in as a run of that conversation and not as a merge.
+    #[error("the agent '{agent}' has continued work that is not committed, so its own cannot be merged")]
+    Continued {
+        /// The agent.
+        agent: AgentName,
+    },
     /// The user has an unfinished operation of git in the work tree.
     #[error("a {what} is unfinished in the work tree")]
     Unfinished {

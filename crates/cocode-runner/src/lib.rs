@@ -47,6 +47,7 @@ pub use run::event::{RunEvent, RunObserver, Unobserved};
 pub use run::stop::StopFlag;
 pub use runner::{Runner, RunnerConfig, log_files, read_records, request_cancel};
 pub use verdict::clean::Cleaned;
+pub use verdict::continued::ContinuedWork;
 pub use verdict::contract_check::{CheckContext, CheckPart, CheckReport, check_contract};
 pub use verdict::obeyed_files::{ObeyedFile, ObeyedFiles};
 pub use verdict::pick::{PickWay, Picked, WorkSize, diff};

@@ -37,8 +37,10 @@ pub struct RunRequest {
     pub body: String,
     /// The agents.
     pub agents: Vec<AgentDefinition>,
-    /// The branch to start from; `None` for the default branch.
+    /// The branch to start from, or a commit; `None` for the default branch.
     pub base: Option<String>,
+    /// The conversation whose work the agents continue, as the journal names it; `base` is then a [snapshot](Runner::snapshot).
+    pub continues: Option<String>,
     /// The marker that the last commit of an agent must carry.
     pub marker: ReadyMarker,
     /// The number of agents at once, and their time.
@@ -148,7 +150,10 @@ impl Runner {
         if worktrees.ancestors().any(|folder| folder.join(".git").exists()) {
             return Err(RunnerError::InsideRepository { path: worktrees.to_owned() });
         }
-        let base = self.repository.base(request.base.as_deref())?;
+        let mut base = self.repository.base(request.base.as_deref())?;
+        if let Some(conversation) = &request.continues {
+            base.name = format!("session:{conversation}");
+        }
         let url = match &request.issue_url {
             Some(url) => url.clone(),
             None => {

@@ -41,6 +41,9 @@ pub struct AgentRecord {
     pub base: String,
     /// The commit that it started from.
     pub start_commit: String,
+    /// The conversation whose work it continues, as the journal names it; its start commit holds the files as they were then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<String>,
     /// The commit that its worktree was at when it had ended.
     pub head: Option<String>,
     /// The worktree's own folder in the repository, once it was made.
@@ -98,6 +101,7 @@ impl AgentRecord {
             marker: request.marker.clone(),
             base: base.name.clone(),
             start_commit: base.commit.clone(),
+            continues: request.continues.clone(),
             head: None,
             git_folder: None,
             own_branches: false,

@@ -1,6 +1,7 @@
 //! The verdict on an agent's work, and what users do with that work.
 
 pub(crate) mod clean;
+pub(crate) mod continued;
 pub(crate) mod contract_check;
 pub(crate) mod evidence;
 pub(crate) mod judgement;

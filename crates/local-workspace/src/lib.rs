@@ -48,4 +48,5 @@ pub use trial::{ADOPTION_STEP, HeldTrial, KeepError, Trial};
 pub use undo::differences::{FileDifference, conversation_differences, differences, run_differences};
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;
+pub use undo::line_origins::{LineOrigin, line_origins};
 pub use undo::{Undo, UndoEffect, Undone, UndonePath};

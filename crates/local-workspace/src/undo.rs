@@ -3,6 +3,7 @@
 pub(crate) mod differences;
 pub(crate) mod error;
 pub(crate) mod history;
+pub(crate) mod line_origins;
 mod path;
 mod plan;
 pub(crate) mod unified_diff;

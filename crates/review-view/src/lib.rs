@@ -4,7 +4,6 @@ mod choice;
 mod cut_line;
 mod draw;
 mod event;
-mod generated;
 mod line_editor;
 mod opened;
 mod order;
@@ -14,7 +13,6 @@ mod view;
 
 pub use cut_line::{CutLine, cut_line};
 pub use event::{Event, Key, OpenedProposal, Request};
-pub use generated::is_generated;
 pub use order::Order;
 pub use palette::Palette;
 pub use view::ReviewView;

@@ -1,6 +1,6 @@
 //! The order in which the steps are shown.
 
-use change_review::{ProposedStep, StepEffect};
+use change_review::{ProposedStep, reading_order};
 
 /// An order of the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,8 +8,8 @@ pub enum Order {
     /// As they were proposed: the order in which they are carried out.
     #[default]
     Proposed,
-    /// Files of code in front, then tests, then commands.
-    TestsLast,
+    /// For reading: code with definitions before their uses, tests, commands, generated files.
+    Reading,
     /// Files by their paths, then commands.
     Path,
 }
@@ -19,8 +19,8 @@ impl Order {
     #[must_use]
     pub fn next(self) -> Order {
         match self {
-            Order::Proposed => Order::TestsLast,
-            Order::TestsLast => Order::Path,
+            Order::Proposed => Order::Reading,
+            Order::Reading => Order::Path,
             Order::Path => Order::Proposed,
         }
     }
@@ -30,7 +30,7 @@ impl Order {
     pub fn name(self) -> &'static str {
         match self {
             Order::Proposed => "as proposed",
-            Order::TestsLast => "tests after code",
+            Order::Reading => "for reading: definitions before uses, tests after code",
             Order::Path => "by path",
         }
     }
@@ -38,26 +38,15 @@ impl Order {
     /// Returns the indexes of the steps in this order.
     #[must_use]
     pub fn of(self, steps: &[ProposedStep]) -> Vec<usize> {
-        let mut indexes: Vec<usize> = (0..steps.len()).collect();
-        // The sort is stable: steps of the same file stay in the order in which they build on each other.
         match self {
-            Order::Proposed => {}
-            Order::TestsLast => indexes.sort_by_key(|index| match &steps[*index].effect {
-                StepEffect::File(file) => usize::from(is_test(&file.path)),
-                StepEffect::Command(_) => 2,
-            }),
+            Order::Proposed => (0..steps.len()).collect(),
+            Order::Reading => reading_order(steps),
             Order::Path => {
-                indexes.sort_by_key(|index| (steps[*index].path().is_none(), steps[*index].path()))
+                let mut indexes: Vec<usize> = (0..steps.len()).collect();
+                // The sort is stable: steps of the same file stay in the order in which they build on each other.
+                indexes.sort_by_key(|index| (steps[*index].path().is_none(), steps[*index].path()));
+                indexes
             }
         }
-        indexes
     }
-}
-
-/// Checks whether a file is one of tests, by the words in its path.
-fn is_test(path: &str) -> bool {
-    let words = path.split(|character: char| !character.is_ascii_alphanumeric());
-    words
-        .into_iter()
-        .any(|word| matches!(word, "test" | "tests" | "spec" | "specs" | "Test" | "Tests" | "testdata"))
 }

@@ -4,10 +4,11 @@ mod files;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_review::{CommentPosition, Draft, ProposedStep, Side, SinceReview, StepEffect, StepSince, Tried};
+use change_review::{
+    CommentPosition, Draft, FileClass, ProposedStep, Side, SinceReview, StepEffect, StepSince, Tried,
+};
 
 use self::files::FileRows;
-use crate::generated::is_generated;
 use crate::order::Order;
 
 /// The lines of an output that are shown while it is folded: the last ones, because a failure stands there.
@@ -216,7 +217,8 @@ impl StepRows<'_> {
                 }
                 let text = file.after.as_deref().or(file.before.as_deref()).unwrap_or_default();
                 let mut lines = FileRows::new(file);
-                if !arrangement.shows_generated && !is_unfolded && is_generated(&file.path, text) {
+                if !arrangement.shows_generated && !is_unfolded && FileClass::of(&file.path, text).is_folded()
+                {
                     self.push(RowKind::Folded(lines.changed_lines()));
                 } else {
                     lines.add(self, LineSource::Step);

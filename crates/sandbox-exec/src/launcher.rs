@@ -28,12 +28,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, fcntl_setfl, memfd_create};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::init::background_jobs::MARK;
 use crate::init::step::{Step, StepError};
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::carriage::Carriage;
@@ -42,7 +40,7 @@ use crate::launcher::link::Link;
 use crate::launcher::network_holder::NetworkHolder;
 use crate::launcher::plan::{Host, Plan, PolicyError};
 use crate::launcher::private_folder::PrivateFolder;
-use crate::launcher::running::background_job::BackgroundJob;
+use crate::launcher::running::begun::Begun;
 use crate::launcher::running::{Running, Started};
 use crate::launcher::settings_folder::SettingsFolder;
 use crate::launcher::spawner_program::SpawnerProgram;
@@ -52,13 +50,9 @@ use crate::policy::isolation::Isolation;
 use crate::policy::network::NetworkPolicy;
 use crate::policy::shell_command::ShellCommand;
 use crate::probe::self_test::{self, Escape, ProbeError};
-use crate::report::denial::{Denial, Denials};
 use crate::report::{Level, SandboxReport};
-use crate::spawner::channel::{self, Status};
+use crate::spawner::channel;
 use crate::spawner::request::{Request, RequestKind, Task};
-
-/// The longest preparation of a sandbox.
-const PREPARATION_LIMIT: Duration = Duration::from_secs(10);
 
 /// The number of attempts at a request that fails for want of processes or memory.
 const ATTEMPT_LIMIT: u32 = 3;
@@ -399,7 +393,7 @@ impl Launcher {
         descriptors.extend(shared);
         self.send(kind, &descriptors)?;
         drop((stdout_end, stderr_end, status_end, outward_end));
-        let Begun { pidfd, early_end, denials, jobs } = await_start(&status)?;
+        let Begun { pidfd, early_end, denials, jobs } = Begun::wait(&status)?;
         let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
         Ok(Started {
             stdout,
@@ -415,68 +409,6 @@ impl Launcher {
             inward,
             carriage: None,
         })
-    }
-}
-
-/// A command whose shell executes.
-struct Begun {
-    /// The init's.
-    pidfd: OwnedFd,
-    /// The shell's wait status, if it came already.
-    early_end: Option<i32>,
-    /// Refusals that came already.
-    denials: Denials,
-    /// Background jobs that came already.
-    jobs: Vec<BackgroundJob>,
-}
-
-/// Waits until the shell executes.
-fn await_start(status: &OwnedFd) -> Result<Begun, SpawnError> {
-    let deadline = Instant::now() + PREPARATION_LIMIT;
-    let (mut pidfd, mut is_started, mut early_end) = (None, false, None);
-    let (mut denials, mut jobs) = (Denials::default(), Vec::new());
-    // The spawner's word and the init's may overtake each other: both are awaited, in any order.
-    loop {
-        if is_started && let Some(pidfd) = pidfd.take() {
-            return Ok(Begun { pidfd, early_end, denials, jobs });
-        }
-        if !is_readable_before(status, deadline) {
-            return Err(SpawnError::Unconfirmed);
-        }
-        let packet = channel::receive(status).ok().flatten();
-        let Some((bytes, descriptors)) = packet else {
-            // The child gets its orders after this word was sent.
-            let has_orders = is_started || pidfd.is_some();
-            return Err(if has_orders { SpawnError::Unconfirmed } else { SpawnError::NotStarted });
-        };
-        if let Some(denial) = Denial::decode(&bytes) {
-            denials.note(&denial);
-            continue;
-        }
-        if bytes.first() == Some(&MARK) {
-            jobs.extend(BackgroundJob::receive(&bytes, descriptors));
-            continue;
-        }
-        match Status::decode(&bytes).ok_or(SpawnError::Unconfirmed)? {
-            Status::Created => pidfd = descriptors.into_iter().next(),
-            Status::Failed(error) => return Err(error.into()),
-            Status::Started => is_started = true,
-            Status::Ended(status) => early_end = Some(status),
-            // It comes only after the shell was started and killed: the end of the stream tells the rest.
-            Status::MemoryKills(_) | Status::RefusedProcesses(_) => return Err(SpawnError::Unconfirmed),
-        }
-    }
-}
-
-fn is_readable_before(fd: &OwnedFd, deadline: Instant) -> bool {
-    let mut watched = [PollFd::new(fd, PollFlags::IN)];
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match poll(&mut watched, left.try_into().ok().as_ref()) {
-            // A signal to this thread says nothing about the command.
-            Err(Errno::INTR) => {}
-            other => return other.is_ok_and(|ready| ready > 0),
-        }
     }
 }
 

@@ -140,8 +140,12 @@ export class AgentsView {
     try {
       const path = `agents/${encodeURIComponent(agent.key)}/pick`;
       const would = await send(path, { dryRun: true });
-      if (would.way === "already_there") return notice(`${would.branch} is part of the current branch already`);
-      const how = would.way === "fast_forward" ? "The current branch moves forward to it." : "It is merged into the current branch, without conflicts.";
+      if (would.way === "already_there") return notice(`${would.branch} is here already`);
+      const how = {
+        fast_forward: "The current branch moves forward to it.",
+        merge: "It is merged into the current branch, without conflicts.",
+        files: `It is taken into the files, not committed, as a run of ${would.conversation}, and is undone with it.`,
+      }[would.way];
       const warning = !would.is_ready ? "The agent is not verified ready." : !would.is_checked ? "Unchecked: only the agent itself says that it works." : null;
       const yes = await confirmed(
         `Take over the work of ${agent.agent}?`,
@@ -152,7 +156,7 @@ export class AgentsView {
       );
       if (!yes) return;
       const picked = await send(path, { dryRun: false });
-      notice(`${picked.branch} is in the current branch now`);
+      notice(`${picked.branch} is ${would.way === "files" ? "in the files" : "in the current branch"} now`);
     } catch (error) {
       problem(error);
     }

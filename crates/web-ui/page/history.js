@@ -4,6 +4,7 @@ import { el, fill, append, button, notice, plural, problem, say, time } from "./
 import { get, send } from "./server.js";
 import { EAGER_LINES, difference, folded, lineCount } from "./difference.js";
 import { confirmed } from "./keys.js";
+import { visible } from "./visible.js";
 
 export class HistoryView {
   constructor(app) {
@@ -15,6 +16,8 @@ export class HistoryView {
     this.panel = el("section", { class: "card", "aria-labelledby": "compared-title", hidden: true });
     this.from = el("input", { id: "from", type: "number", min: "1", placeholder: "first" });
     this.to = el("input", { id: "to", type: "number", min: "1", placeholder: "last" });
+    this.file = el("input", { id: "file", placeholder: "path of a file", spellcheck: "false", autocomplete: "off" });
+    this.file.addEventListener("keydown", (event) => event.key === "Enter" && this.lines(1));
     for (const input of [this.from, this.to]) input.addEventListener("keydown", (event) => event.key === "Enter" && this.compare());
     this.root = el(
       "div",
@@ -29,12 +32,14 @@ export class HistoryView {
         this.to,
         button("Show", () => this.compare()),
       ),
+      el("div", { class: "row lines-of" }, el("label", { for: "file" }, "Who wrote the lines of"), this.file, button("Show", () => this.lines(1), { label: "Show who wrote the lines" })),
       this.panel,
       this.list,
       this.more,
     );
     this.keys = {
       u: { name: "undo the newest run that changed something", run: () => this.undoNewest() },
+      b: { name: "who wrote the lines of a file", run: () => this.file.focus() },
       d: { name: "difference of two changes", run: () => this.from.focus() },
     };
   }
@@ -143,6 +148,33 @@ export class HistoryView {
   compare() {
     const [from, to] = [this.from.value || 1, this.to.value];
     return this.present(to ? `Changes ${from} to ${to}` : `Changes since ${from}`, `from=${encodeURIComponent(from)}${to ? `&to=${encodeURIComponent(to)}` : ""}`);
+  }
+
+  /// Shows lines of a file, each with the run that made it.
+  async lines(from) {
+    try {
+      const found = await get(`lines?path=${encodeURIComponent(this.file.value)}&from=${from}`);
+      this.panel.hidden = false;
+      const next = from + found.lines.length;
+      fill(
+        this.panel,
+        el("div", { class: "step-head" }, el("h2", { id: "compared-title", tabindex: "-1" }, `Who wrote ${found.path}`), button("Close", () => (this.panel.hidden = true), { kind: "quiet small" })),
+        found.lines.length === 0 ? el("p", {}, "The file has no lines.") : el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Lines of ${found.path}` }, el("table", { class: "blame" }, el("thead", {}, el("tr", {}, ["By", "Line", "Text"].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, found.lines.map((line, at) => this.line(line, found.lines[at - 1]))))),
+        next <= found.total && button(`Lines from ${next} of ${found.total}`, () => this.lines(next), { kind: "quiet wide" }),
+      );
+      this.panel.querySelector("h2").focus({ preventScroll: true });
+      this.panel.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      problem(error);
+    }
+  }
+
+  line(line, above) {
+    // Who it was stands at the first of several lines.
+    const isNew = !above || above.change !== line.change || above.by !== line.by;
+    const by = line.run ? el("button", { type: "button", class: "entry-link" }, line.by, " ", time(line.beganAt)) : line.by;
+    if (line.run) by.addEventListener("click", () => this.show({ run: line.run }));
+    return el("tr", { class: isNew ? "first" : "" }, el("td", { class: "by" }, isNew && by), el("td", { class: "figure" }, line.line), el("td", { class: "code" }, visible(line.text.text), line.text.linesCut > 0 && el("span", { class: "faint" }, " …")));
   }
 
   async undoNewest() {

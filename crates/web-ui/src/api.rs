@@ -42,6 +42,7 @@ pub(crate) fn routes() -> Router<Arc<Page>> {
         .route("/ui/api/inbox/{name}", get(run::inbox_reply))
         .route("/ui/api/history", get(history::list))
         .route("/ui/api/difference", get(history::difference))
+        .route("/ui/api/lines", get(history::lines))
         .route("/ui/api/undo", post(history::undo))
         .route("/ui/api/agents", get(agents::list))
         .route("/ui/api/agents/{key}/log", get(agents::log))

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use change_review::ProposalId;
-use tagproto::TokenCounter;
 use tokio::sync::Semaphore;
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 use wap_http::Guard;
@@ -110,10 +109,6 @@ impl Page {
 
     pub(crate) fn timeout(&self) -> Duration {
         self.config.options.command_timeout
-    }
-
-    pub(crate) fn count_tokens(&self) -> TokenCounter {
-        self.config.options.count_tokens
     }
 
     pub(crate) fn base(&self) -> &PathBuf {

@@ -1,5 +1,6 @@
 //! The history of a workspace as text: the log, and the outcome of an undo.
 
+mod blame;
 mod bookkeeping_paths;
 mod log;
 mod log_page;
@@ -12,6 +13,7 @@ use change_journal::JournalError;
 
 use crate::{Exit, Failure};
 
+pub use blame::{Blame, BlamedLine, blame};
 pub use bookkeeping_paths::bookkeeping_paths;
 pub use log::{LogRange, RunLine, log, log_range, log_text};
 pub use log_page::{LogPart, log_page};

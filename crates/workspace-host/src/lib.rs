@@ -22,20 +22,22 @@ pub mod user_file;
 
 pub use failure::{Exit, Failure};
 pub use history::{
-    ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, bookkeeping_paths, log, log_page,
-    log_range, log_text, touched_paths, undo_lines, undo_text,
+    Blame, BlamedLine, ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, blame,
+    bookkeeping_paths, log, log_page, log_range, log_text, touched_paths, undo_lines, undo_text,
 };
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};
 pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;
 pub use owner::followed_sessions::FollowedSession;
+pub use owner::garbage_call::{CollectGarbage, Collected};
+pub use owner::handover_call::DescribeWork;
 pub use owner::owner_connection::{ConnectError, OwnerConnection};
 pub use owner::process_calls::{ListProcesses, StopListedProcess};
 pub use owner::protocol::{Hello, Welcome};
+pub use owner::reply_calls::{AppliedReply, ApplyReply, PlanReply, ReplyState, SessionReply};
 pub use owner::session_call::{
-    AnswerModel, AppliedReply, ApplyReply, Caller, CollectGarbage, Collected, CreateSession, PlanReply,
-    ReopenSession, ReplyState, SessionCall, SessionRefusal, SessionReply, WholeOutbox,
+    AnswerModel, Caller, CreateSession, ReopenSession, SessionCall, SessionRefusal, WholeOutbox,
 };
 pub use owner::session_progress::Watching;
 pub use owner::shared_sessions::SharedSessions;

@@ -2,10 +2,13 @@
 
 mod connection;
 pub(crate) mod followed_sessions;
+pub(crate) mod garbage_call;
+pub(crate) mod handover_call;
 mod outgoing;
 pub(crate) mod owner_connection;
 pub(crate) mod process_calls;
 pub(crate) mod protocol;
+pub(crate) mod reply_calls;
 pub(crate) mod session_call;
 pub(crate) mod session_progress;
 pub(crate) mod shared_sessions;

@@ -8,7 +8,7 @@ use tag_session::SessionError;
 use tagproto::{Block, CommandResult, ExecutionObserver, Item, Strictness, base_versions, execute, read_in};
 use wap_core::{Call, CancelFlag, ConversationId, FileChanged, Origin, Retention, RunKey};
 
-use crate::owner::session_call::SessionReply;
+use crate::owner::reply_calls::SessionReply;
 use crate::state::LocalSessions;
 
 /// The effects that a reply would have.

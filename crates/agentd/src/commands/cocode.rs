@@ -2,6 +2,7 @@
 
 mod agent_confinement;
 mod compare;
+mod continued;
 mod definitions;
 mod failure;
 mod harness;
@@ -52,7 +53,11 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
         }
         CocodeCommand::Pick { agent, dry_run, folder } => {
             let record = find(records(common)?, agent)?;
-            let picked = open(common, folder)?.pick(&record, *dry_run).map_err(explain)?;
+            let runner = open(common, folder)?;
+            if let Some(conversation) = &record.continues {
+                return continued::pick(common, console, &runner, (&record, conversation), *dry_run);
+            }
+            let picked = runner.pick(&record, *dry_run).map_err(explain)?;
             if console.json {
                 console.json_result(&picked);
                 return Ok(Exit::Done);

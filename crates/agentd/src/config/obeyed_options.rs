@@ -53,7 +53,7 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 43] = [
+const COMMANDS: [(&str, &[&str]); 44] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",
@@ -74,6 +74,7 @@ const COMMANDS: [(&str, &[&str]); 43] = [
     ("log", FOLDERS),
     ("undo", CHANGES),
     ("diff", FOLDERS),
+    ("blame", FOLDERS),
     ("parse tag", FOLDERS),
     ("parse codali", FOLDERS),
     ("call", ALL),
@@ -85,7 +86,21 @@ const COMMANDS: [(&str, &[&str]); 43] = [
     ("cocode logs", TEXT),
     ("cocode diff", TEXT),
     ("cocode cancel", TEXT),
-    ("cocode pick", CHANGES),
+    // Work that continues a session is taken in by a command.
+    (
+        "cocode pick",
+        &[
+            "workspace",
+            "base",
+            "trust-state",
+            "json",
+            "read-only",
+            "protect",
+            "ask-about",
+            "unprotect",
+            "sandbox",
+        ],
+    ),
     ("cocode clean", FOLDERS),
     // On a repository of its own.
     ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),

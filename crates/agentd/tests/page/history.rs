@@ -79,3 +79,40 @@ fn two_changes_are_compared() {
     let text = text.as_str().unwrap();
     assert!(text.contains("one.txt") && text.contains("two.txt"), "{text}");
 }
+
+#[test]
+fn each_line_of_a_file_has_its_author() {
+    let Some(browser) = browser("each_line_of_a_file_has_its_author") else { return };
+    let project = Project::new();
+    let session = project.session("Greet with a comma");
+    let reply = project.folder().join("reply.txt");
+    std::fs::write(&reply, GOOD_REPLY).unwrap();
+    let ran = project.command(&["apply", reply.to_str().unwrap(), "--session", &session]).output().unwrap();
+    assert!(ran.status.success());
+    project.write("greet.sh", &format!("{}# <b>mine</b>\u{202e}\n", project.read("greet.sh")));
+    let page = project.page();
+    browser.goto(&page.url);
+    browser.sees("Message 2");
+    browser.press("3");
+    browser.sees("Who wrote the lines of");
+    browser.press("b");
+    browser.wait("document.activeElement?.id === 'file'");
+    browser.press("greet.sh");
+    browser.press(&ENTER.to_string());
+    browser.sees("Who wrote greet.sh");
+    let text = |row: usize| {
+        let row = browser.value(&format!("document.querySelectorAll('.blame tbody tr')[{row}].innerText"));
+        row.as_str().unwrap().to_owned()
+    };
+    assert!(text(0).starts_with("there before"), "{}", text(0));
+    assert!(text(1).starts_with(&format!("{session} message 1")), "{}", text(1));
+    assert!(text(3).starts_with("another program") && text(3).contains("<b>mine</b>RLO"), "{}", text(3));
+    // A name leads to the difference of its run.
+    browser.script("document.querySelector('.blame button').click()", &[]);
+    browser.sees("What run");
+    browser.wait("document.querySelector('.line.added')?.textContent.includes('Hello, $1')");
+    browser.press("b");
+    browser.script("document.getElementById('file').value = '../outside'", &[]);
+    browser.press(&ENTER.to_string());
+    browser.sees("../outside:");
+}

@@ -46,7 +46,9 @@ impl Project {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agentd"));
+        // Another build can be measured, such as an optimized one.
+        let program = std::env::var_os("PAGE_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_agentd").into());
+        let mut command = Command::new(program);
         command.args(arguments).current_dir(self.workspace());
         // These cases are about the page, and run where there is no full confinement, too.
         command.args(["--sandbox", "allow=none"]);
@@ -128,10 +130,10 @@ impl Page {
         self.address.clone()
     }
 
-    /// Returns the resident memory in KiB.
-    pub(crate) fn memory_kib(&self) -> u64 {
+    /// Returns a figure of its memory in KiB, such as `VmRSS`.
+    pub(crate) fn memory_kib(&self, figure: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':')).unwrap();
         line.trim().trim_end_matches("kB").trim().parse().unwrap()
     }
 

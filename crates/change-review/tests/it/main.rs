@@ -2,6 +2,8 @@
 
 mod anchors;
 mod choices;
+mod file_classes;
 mod queue;
+mod reading_order;
 mod section;
 mod since;

@@ -13,7 +13,6 @@ use crate::objects::object_check::submodules;
 use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::record::elsewhere::CheckPermissions;
-use crate::repository::Repository;
 use crate::repository::worktree::{Worktree, file_error};
 use crate::run::check_run::LoneCheck;
 use crate::run::event::{RunEvent, RunObserver};
@@ -114,7 +113,8 @@ impl Runner {
         if let Some(worktree) = worktree.as_ref().filter(|_| was_checked) {
             self.import_traces_of_check(&mut record, worktree)?;
         }
-        delivery.conclude(&mut record, record.verdict.as_ref().is_some_and(|verdict| verdict.ready));
+        let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
+        delivery.conclude(&mut record, is_ready);
         if stopped.get() {
             record.state = AgentState::Cancelled;
             record.exit_code = Some(130);
@@ -131,7 +131,7 @@ impl Runner {
         let parent = self.worktrees_folder();
         let made = DirBuilder::new().mode(0o700).recursive(true).create(parent);
         made.map_err(file_error("make", parent))?;
-        let bounded = Repository { git: self.repository.git.within(LIMIT), ..self.repository.clone() };
+        let bounded = self.repository.within(LIMIT);
         let worktree = Worktree::create(&bounded, &record.branch, &record.worktree, commit)?;
         record.git_folder = Some(worktree.git_folder.clone());
         Ok(worktree)

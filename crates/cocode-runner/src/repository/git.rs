@@ -140,6 +140,13 @@ impl Git {
         git
     }
 
+    /// Returns a copy that uses the index file `index` instead of the repository's.
+    pub(crate) fn with_index(&self, index: &Path) -> Git {
+        let mut git = self.clone();
+        git.environment.push(("GIT_INDEX_FILE".into(), index.into()));
+        git
+    }
+
     /// Runs git and returns its output, without the final newline.
     pub(crate) fn run<S: AsRef<OsStr>>(
         &self,

@@ -138,6 +138,7 @@ pub fn check_contract(
         body: BODY.to_owned(),
         agents: vec![definition.clone()],
         base: None,
+        continues: None,
         marker: ReadyMarker::default(),
         limits: context.limits,
     };

@@ -86,18 +86,14 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
-    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::Obeyed`]; none of them
-    /// leaves a change.
+    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::Obeyed`],
+    /// [`RunnerError::Continued`]; none of them leaves a change.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
-        if !record.state.is_final() {
-            return Err(RunnerError::NotEnded { agent: record.agent.clone() });
+        if record.continues.is_some() {
+            return Err(RunnerError::Continued { agent: record.agent.clone() });
         }
-        let commit = work_of(repository, record)?;
-        // Checked again, because the verdict may be older than this check, and the branch may have moved since.
-        if let Some(why) = self.unsound(record, &commit)? {
-            return Err(RunnerError::Unsound { agent: record.agent.clone(), why });
-        }
+        let commit = self.sound_work(record)?;
         if let Some(what) = repository.unfinished()? {
             return Err(RunnerError::Unfinished { what });
         }
@@ -125,12 +121,7 @@ impl Runner {
         }
         let mut to_review = ObeyedFiles::default();
         if way != PickWay::AlreadyThere {
-            let (never, reported) =
-                obeyed_files(repository, &record.start_commit, &commit, &self.config.names)?;
-            if !never.0.is_empty() {
-                return Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never });
-            }
-            to_review = reported;
+            to_review = self.files_to_review(record, &commit)?;
         }
         let message = format!("Merge {}", record.branch);
         let done = way != PickWay::AlreadyThere && !dry_run;
@@ -157,6 +148,34 @@ impl Runner {
             done,
             to_review,
         })
+    }
+
+    /// Returns the commit of an agent's work, if the agent has ended and git would check its commits out.
+    pub(crate) fn sound_work(&self, record: &AgentRecord) -> Result<String, RunnerError> {
+        if !record.state.is_final() {
+            return Err(RunnerError::NotEnded { agent: record.agent.clone() });
+        }
+        let commit = work_of(&self.repository, record)?;
+        // Checked again, because the verdict may be older than this check, and the branch may have moved since.
+        match self.unsound(record, &commit)? {
+            Some(why) => Err(RunnerError::Unsound { agent: record.agent.clone(), why }),
+            None => Ok(commit),
+        }
+    }
+
+    /// Returns the files of an agent's work that other programs obey and that deserve a look; an error names those that no work
+    /// may change.
+    pub(crate) fn files_to_review(
+        &self,
+        record: &AgentRecord,
+        commit: &str,
+    ) -> Result<ObeyedFiles, RunnerError> {
+        let (never, reported) =
+            obeyed_files(&self.repository, &record.start_commit, commit, &self.config.names)?;
+        match never.0.is_empty() {
+            true => Ok(reported),
+            false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),
+        }
     }
 }
 

@@ -1,12 +1,5 @@
 //! Agents that run on another machine, and what that machine sends.
 
-mod attacks;
-mod bases;
 mod bundle_headers;
 mod bundle_sources;
-mod claims;
-mod crashes;
-mod deliveries;
 mod machines;
-mod records;
-mod same_verdicts;

@@ -131,6 +131,7 @@ pub(crate) fn request(agents: Vec<AgentDefinition>) -> RunRequest {
         body: "Fix it.\nThen say: cocode ready for check, please.\n".to_owned(),
         agents,
         base: None,
+        continues: None,
         marker: ReadyMarker::default(),
         limits: RunLimits { timeout: Duration::from_secs(60), ..RunLimits::default() },
     }

@@ -4,6 +4,7 @@
 mod agent_commits;
 mod cleaning;
 mod confinement;
+mod continuing;
 mod contract;
 mod definitions;
 mod elsewhere;

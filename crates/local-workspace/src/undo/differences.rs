@@ -144,13 +144,14 @@ fn of_path(
     Ok(Some(difference(first, UnifiedDiff::between(&path, before.as_deref(), after.as_deref()))))
 }
 
-enum Side {
+/// One side of a change.
+pub(super) enum Side {
     /// The bytes, `None` where no file was.
     Kept(Option<Vec<u8>>),
     Gone,
 }
 
-fn side(journal: &JournalReader, entry: Option<Entry>) -> Result<Side, JournalError> {
+pub(super) fn side(journal: &JournalReader, entry: Option<Entry>) -> Result<Side, JournalError> {
     let Some(entry) = entry.filter(|entry| entry.kind != EntryKind::Folder) else {
         return Ok(Side::Kept(None));
     };

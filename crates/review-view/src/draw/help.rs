@@ -22,7 +22,7 @@ const KEYS: [(&str, &str); 20] = [
     ("Enter", "unfold the output and files of the step, or fold them"),
     ("f", "show generated and lock files, or fold them"),
     ("v", "changes since your last review, or the whole ones"),
-    ("o", "order: as proposed, tests after code, by path"),
+    ("o", "order: as proposed, for reading, by path"),
     ("Tab", "next proposal; with shift the previous one"),
     ("Esc", "stop the trial, cancel a comment"),
     ("?", "this list"),

@@ -3,7 +3,6 @@
 
 mod drawing;
 mod fixture;
-mod generated;
 mod hostile;
 mod keys;
 mod model;

@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
 use crate::init::step::{Step, StepError};
-use crate::launcher::{Launcher, PREPARATION_LIMIT, SpawnError, is_readable_before};
+use crate::launcher::running::begun::{PREPARATION_LIMIT, is_readable_before};
+use crate::launcher::{Launcher, SpawnError};
 use crate::policy::isolation::Isolation;
 use crate::spawner::channel::{self, Status};
 use crate::spawner::request::RequestKind;

@@ -1,6 +1,7 @@
 //! A running command: its output is drained, its deadline kept, its end awaited.
 
 pub(crate) mod background_job;
+pub(crate) mod begun;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;

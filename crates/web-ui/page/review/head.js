@@ -37,7 +37,7 @@ export function showHead(panel) {
 
 function looks({ look, keys }) {
   const beside = button("Side by side", keys.s.run, { key: "s", kind: "small wide-only" });
-  const files = button("By file", keys.o.run, { key: "o", kind: "small" });
+  const files = button("For reading", keys.o.run, { key: "o", kind: "small" });
   beside.setAttribute("aria-pressed", String(look.isSideBySide));
   files.setAttribute("aria-pressed", String(look.order === "files"));
   return el("span", { class: "row looks" }, beside, files);

@@ -40,7 +40,7 @@ export class ProposalPanel {
       t: { name: "try the choice", run: () => this.decisions.tryOut().catch(problem) },
       l: { name: "land the choice", run: () => this.decisions.land().catch(problem) },
       b: { name: "send everything back, with the comments", run: () => this.decisions.sendBack().catch(problem) },
-      o: { name: "order: as carried out, or by file", run: () => this.set({ order: this.look.order === "steps" ? "files" : "steps" }) },
+      o: { name: "order: as carried out, or for reading", run: () => this.set({ order: this.look.order === "steps" ? "files" : "steps" }) },
       s: { name: "side by side", run: () => this.set({ isSideBySide: !this.look.isSideBySide }) },
       w: { name: "a word about all of it", run: () => this.isOpen() && this.summary.focus() },
     };

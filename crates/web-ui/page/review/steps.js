@@ -27,7 +27,7 @@ export class Steps {
     this.boxes = new Map();
     this.unmade = [];
     this.turn = (this.turn ?? 0) + 1;
-    const steps = order === "files" ? byFile(shown.steps) : shown.steps;
+    const steps = order === "files" ? [...shown.steps].sort((a, b) => a.position - b.position) : shown.steps;
     this.root.replaceChildren();
     append(this.root, steps.map((step) => this.step(step)));
     if (shown.stepsLeftOut) append(this.root, [el("p", { class: "left-out" }, `${plural(shown.stepsLeftOut, "more step")} not shown here; landing carries them out, too`)]);
@@ -243,10 +243,4 @@ export function changes(files, leftOut) {
     ),
     leftOut > 0 && el("p", { class: "left-out" }, `${plural(leftOut, "more file")} not shown`),
   );
-}
-
-/// Code in front, then tests, commands, and what tools have made.
-function byFile(steps) {
-  const rank = (step) => (step.folded ? 3 : step.kind === "command" ? 2 : step.isTest ? 1 : 0);
-  return [...steps].sort((a, b) => rank(a) - rank(b) || (a.path ?? "").localeCompare(b.path ?? "") || a.step - b.step);
 }

@@ -9,13 +9,17 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use cocode_env::{AgentState, PartName, Verdict};
-use cocode_runner::{AgentRecord, Runner, RunnerError, diff, log_files, read_records, request_cancel};
+use cocode_runner::{
+    AgentRecord, ContinuedWork, Runner, RunnerError, diff, log_files, read_records, request_cancel,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json as value;
+use wap_core::CancelFlag;
 
 use super::read;
 use crate::answer::{Refused, json};
 use crate::bounded_text::{TextBounds, bounded};
+use crate::continued_work::take_in;
 use crate::page::Page;
 
 /// The most agents of a page of the board.
@@ -189,6 +193,14 @@ pub(crate) async fn cancel(State(page): State<Arc<Page>>, Path(key): Path<String
     .await
 }
 
+/// The work of an agent that continued a conversation, as [`cocode_runner::Picked`] describes that of others.
+#[derive(Serialize)]
+struct ContinuedPick {
+    way: &'static str,
+    #[serde(flatten)]
+    work: ContinuedWork,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Picking {
@@ -202,6 +214,18 @@ pub(crate) async fn pick(State(page): State<Arc<Page>>, Path(key): Path<String>,
         may_change(page)?;
         let record = find(page, &key)?;
         let runner = Runner::open(page.config.host.runner()?).map_err(|error| explain(&error))?;
+        if let Some(conversation) = &record.continues {
+            let work = runner.continued_work(&record, conversation).map_err(|error| explain(&error))?;
+            if !work.is_there && !dry_run {
+                let sessions = page.sessions()?;
+                take_in(sessions.workspace(), &work, &CancelFlag::new())
+                    .map_err(|error| Refused::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))?;
+            }
+            return Ok(json(&ContinuedPick {
+                way: if work.is_there { "already_there" } else { "files" },
+                work,
+            }));
+        }
         let picked = runner.pick(&record, dry_run).map_err(|error| explain(&error))?;
         Ok(json(&picked))
     })

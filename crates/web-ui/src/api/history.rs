@@ -9,7 +9,9 @@ use change_journal::{ChangeNumber, JournalError, RunNumber};
 use local_workspace::{FileDifference, differences, run_differences};
 use serde::{Deserialize, Serialize};
 use wap_core::CancelFlag;
-use workspace_host::{Exit, Failure, LogRange, Obstacle, RunLine, UndoRequest, log_range, undo_lines};
+use workspace_host::{
+    BlamedLine, Exit, Failure, LogRange, Obstacle, RunLine, UndoRequest, blame, log_range, undo_lines,
+};
 
 use super::read;
 use crate::answer::{Refused, json};
@@ -116,6 +118,62 @@ fn file_view(file: FileDifference) -> FileView {
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 fn unreadable(error: JournalError) -> Failure {
     Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
+}
+
+/// The lines of a file that are traced at once.
+const MOST_BLAMED_LINES: usize = 2_000;
+
+#[derive(Deserialize)]
+pub(crate) struct Traced {
+    path: String,
+    /// The first line, 1-based.
+    #[serde(default = "first_line")]
+    from: usize,
+}
+
+fn first_line() -> usize {
+    1
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BlameView {
+    path: String,
+    lines: Vec<BlamedLineView>,
+    total: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BlamedLineView {
+    line: usize,
+    text: BoundedText,
+    by: String,
+    change: Option<u64>,
+    run: Option<u64>,
+    conversation: Option<String>,
+    began_at: Option<String>,
+}
+
+/// Returns lines of a file, each with the run that made it.
+pub(crate) async fn lines(State(page): State<Arc<Page>>, Query(request): Query<Traced>) -> Response {
+    page.answer(move |page| {
+        let Traced { path, from } = request;
+        let wanted = from..=from.saturating_add(MOST_BLAMED_LINES - 1);
+        let traced = blame(&page.config.options, &page.config.paths, &path, &wanted)?;
+        let view = |line: BlamedLine| BlamedLineView {
+            line: line.line,
+            text: bounded(&line.text, TextBounds::DIFFERENCE),
+            by: line.by,
+            change: line.change,
+            run: line.run,
+            conversation: line.conversation,
+            began_at: line.began_at,
+        };
+        let lines = traced.lines.into_iter().map(view).collect();
+        Ok(json(&BlameView { path: traced.path, lines, total: traced.total }))
+    })
+    .await
 }
 
 /// Names what is undone; exactly one of them.

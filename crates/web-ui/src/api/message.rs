@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use tagproto::Session;
+use tagproto::{Session, estimated_tokens};
 use wap_core::CancelFlag;
 use workspace_host::{SharedSessions, WholeOutbox};
 
@@ -18,6 +18,7 @@ use crate::page::Page;
 #[derive(Serialize)]
 pub(super) struct MessageView {
     characters: usize,
+    /// An estimate: counting takes a vocabulary of 40 MB in memory.
     tokens: u64,
     /// The parts, if it is longer than one paste: the characters of each.
     parts: Vec<usize>,
@@ -26,16 +27,12 @@ pub(super) struct MessageView {
     preview: BoundedText,
 }
 
-pub(super) fn view(
-    page: &Page,
-    sessions: &SharedSessions,
-    session: &Session,
-) -> Result<Option<MessageView>, Refused> {
+pub(super) fn view(sessions: &SharedSessions, session: &Session) -> Result<Option<MessageView>, Refused> {
     let Some(text) = sessions.outbox(session)? else { return Ok(None) };
     let parts = session.outbox_parts(&text);
     Ok(Some(MessageView {
         characters: text.chars().count(),
-        tokens: (page.count_tokens())(&text),
+        tokens: estimated_tokens(&text),
         parts: parts.iter().map(|(_, part)| part.chars().count()).collect(),
         file: format!("outbox/{}", session.outbox_file_name()),
         preview: bounded(&text, TextBounds::OUTPUT),

@@ -2,7 +2,6 @@
 
 mod decisions;
 mod drafts;
-mod folding;
 mod proposal_view;
 
 use std::sync::{Arc, PoisonError};

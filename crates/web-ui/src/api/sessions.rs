@@ -76,14 +76,10 @@ impl ResultView {
     }
 }
 
-pub(super) fn view(
-    page: &Page,
-    sessions: &SharedSessions,
-    session: &Session,
-) -> Result<SessionView, Refused> {
+pub(super) fn view(sessions: &SharedSessions, session: &Session) -> Result<SessionView, Refused> {
     let question = session.last_results.iter().rev().find(|result| result.asks());
     let is_open = !session.is_complete;
-    let message = if is_open { message::view(page, sessions, session)? } else { None };
+    let message = if is_open { message::view(sessions, session)? } else { None };
     Ok(SessionView {
         session: session.session_id.to_string(),
         task: bounded(&session.task, TextBounds::OUTPUT).text,
@@ -146,7 +142,7 @@ pub(crate) async fn create(State(page): State<Arc<Page>>, body: Bytes) -> Respon
             from: None,
         };
         let session = sessions.call(&request, &cancel)?;
-        Ok(json(&view(page, &sessions, &session)?))
+        Ok(json(&view(&sessions, &session)?))
     })
     .await
 }
@@ -156,7 +152,7 @@ pub(crate) async fn show(State(page): State<Arc<Page>>, Path(id): Path<String>) 
     page.answer(move |page| {
         let sessions = page.sessions()?;
         let session = sessions.session(session_id(&id)?)?;
-        Ok(json(&view(page, &sessions, &session)?))
+        Ok(json(&view(&sessions, &session)?))
     })
     .await
 }
@@ -212,7 +208,7 @@ pub(crate) async fn answer(State(page): State<Arc<Page>>, Path(id): Path<String>
         let sessions = page.sessions()?;
         let request = AnswerModel { id: session_id(&id)?, sequence, text };
         let session = sessions.call(&request, &CancelFlag::new())?;
-        Ok(json(&view(page, &sessions, &session)?))
+        Ok(json(&view(&sessions, &session)?))
     })
     .await
 }
@@ -222,7 +218,7 @@ pub(crate) async fn reopen(State(page): State<Arc<Page>>, Path(id): Path<String>
     page.answer(move |page| {
         let sessions = page.sessions()?;
         let session = sessions.call(&ReopenSession { id: session_id(&id)? }, &CancelFlag::new())?;
-        Ok(json(&view(page, &sessions, &session)?))
+        Ok(json(&view(&sessions, &session)?))
     })
     .await
 }

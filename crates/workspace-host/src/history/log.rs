@@ -153,10 +153,27 @@ fn mark_bookkeeping(
     Ok(())
 }
 
+impl RunLine {
+    /// Returns its author: the conversation, and the message that it answers.
+    pub(super) fn by(&self) -> String {
+        match self.sequence {
+            0 => self.conversation.clone(),
+            sequence => format!("{} message {sequence}", self.conversation),
+        }
+    }
+
+    pub(super) fn conversation(&self) -> &str {
+        &self.conversation
+    }
+
+    pub(super) fn began_at(&self) -> &str {
+        &self.began_at
+    }
+}
+
 pub(super) fn run_head(run: &RunLine) -> String {
     let unfinished = if run.finished { "" } else { "  (not finished)" };
-    let sequence = if run.sequence == 0 { String::new() } else { format!(" message {}", run.sequence) };
-    format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation)
+    format!("{}  {}{unfinished}", run.began_at, run.by())
 }
 
 pub(super) fn step_text(step: &StepLine) -> String {

@@ -19,6 +19,8 @@ use wap_core::{
 use crate::confinement::Confinement;
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
+use crate::owner::garbage_call::CollectGarbage;
+use crate::owner::handover_call::DescribeWork;
 use crate::owner::outgoing::Outgoing;
 use crate::owner::process_calls::{ListProcesses, StopListedProcess};
 use crate::owner::protocol::{
@@ -26,9 +28,9 @@ use crate::owner::protocol::{
     EndConversation, FILE_STATES, FileStatesRequest, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed,
     STARTED, Started, UNDO, VERSION, Welcome,
 };
+use crate::owner::reply_calls::{ApplyReply, PlanReply, ReplyState};
 use crate::owner::session_call::{
-    AnswerModel, ApplyReply, Caller, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState,
-    SessionCall, SessionRefusal, WholeOutbox,
+    AnswerModel, Caller, CreateSession, ReopenSession, SessionCall, SessionRefusal, WholeOutbox,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
@@ -173,6 +175,7 @@ impl Client {
             AnswerModel::METHOD => self.begin_session::<AnswerModel>((id, bytes), message.params),
             ReopenSession::METHOD => self.begin_session::<ReopenSession>((id, bytes), message.params),
             CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
+            DescribeWork::METHOD => self.begin_session::<DescribeWork>((id, bytes), message.params),
             WholeOutbox::METHOD => self.begin_session::<WholeOutbox>((id, bytes), message.params),
             ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
             PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use tagproto::ExecutionObserver;
 use wap_core::{Call, Tool};
 
-use crate::owner::session_call::{ApplyReply, Caller, SessionCall, SessionRefusal};
+use crate::owner::reply_calls::ApplyReply;
+use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
 use crate::review::CarriedOut;
 use crate::state::LocalSessions;
 

@@ -14,7 +14,8 @@ use wap_core::{
 };
 
 use crate::failure::{Exit, Failure};
-use crate::owner::session_call::{ApplyReply, SessionRefusal};
+use crate::owner::reply_calls::ApplyReply;
+use crate::owner::session_call::SessionRefusal;
 use crate::state::LocalSessions;
 
 /// The sequence of the runs of calls: they are numbered, so that their run stays open between calls.

@@ -9,7 +9,8 @@ use tag_session::SessionError;
 use tagproto::{Strictness, UnobservedExecution, base_versions, execute, read_in};
 use wap_core::{Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Retention, RunKey};
 
-use crate::owner::session_call::{ApplyReply, SessionRefusal};
+use crate::owner::reply_calls::ApplyReply;
+use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{make, parsed};
 use crate::state::LocalSessions;
 

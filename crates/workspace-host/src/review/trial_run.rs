@@ -11,7 +11,8 @@ use local_workspace::PlannedChange;
 use wap_core::{Call, Reason, WapError};
 
 use crate::failure::{Exit, Failure};
-use crate::owner::session_call::{ApplyReply, SessionRefusal};
+use crate::owner::reply_calls::ApplyReply;
+use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{CarriedOut, CarryOut, origin, parsed};
 use crate::review::plan::{command_step, plan};
 use crate::review::trial_process::TrialFolder;

@@ -96,6 +96,7 @@ impl CocodeFixture {
             body: "Fix it.\n".to_owned(),
             agents: vec![agent],
             base: None,
+            continues: None,
             marker: ReadyMarker::default(),
             limits: RunLimits { timeout: Duration::from_secs(60), ..RunLimits::default() },
         })

@@ -19,9 +19,9 @@ pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
 /// Returns the exit code and the advice for an error of the runner.
 pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
-        BranchExists, Conflicts, Dirty, FolderExists, Git, InTheWay, Journal, Launcher, NoProgram, NoRecord,
-        NotEnded, NothingToPick, Obeyed, Open, Record, Repository, TooLittleConfinement, Unfinished,
-        UnknownAgent,
+        BelowTheRoot, BranchExists, Conflicts, Continued, Dirty, DoesNotFit, FolderExists, Git, InTheWay,
+        Journal, Launcher, NoProgram, NoRecord, NotEnded, NothingToPick, Obeyed, Open, Record, Repository,
+        TooLittleConfinement, Unfinished, UnknownAgent,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
@@ -32,7 +32,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
-        InTheWay { .. } | Unfinished { .. } => Exit::Failed,
+        InTheWay { .. } | Unfinished { .. } | DoesNotFit { .. } | Continued { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
     let advice = match &error {
@@ -52,9 +52,17 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Git(TooSlow { .. }) => {
             "look into the worktree: an agent may have left a pipe where git expects a file"
         }
+        BelowTheRoot => "run it in the folder that holds the repository, or commit and start from a branch",
+        DoesNotFit { .. } => {
+            "look at `agentd cocode diff NAME`, and take it in by hand, or start the agent again"
+        }
+        Continued { .. } => "`agentd cocode pick NAME` takes it in",
         Dirty => "commit or stash the changes first",
         InTheWay { .. } => "move it away first",
         Unfinished { .. } => "finish it, or undo it, with git first",
+        Repository(RepositoryError::NoBase { .. }) => {
+            "`git branch --all` lists the branches; work of a conversation is continued with --from session:ID"
+        }
         Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
         RunnerError::NoAgents => "name one with --agent NAME or --agent-cmd 'NAME=COMMAND'",

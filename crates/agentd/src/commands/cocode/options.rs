@@ -96,8 +96,9 @@ pub(crate) struct CocodeRun {
     /// The issue's text, or `-` for standard input.
     #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
     pub issue_body: Option<String>,
-    /// The branch to start from [default: the remote's default branch, main or master].
-    #[arg(long, value_name = "BRANCH")]
+    /// The branch to start from, or a conversation whose work is continued, from the files as they are [default: the remote's
+    /// default branch, main or master].
+    #[arg(long, value_name = "BRANCH|session:ID")]
     pub from: Option<String>,
     /// The marker in the message of an agent's last commit [default: cocode ready for check].
     #[arg(long, value_name = "TEXT")]

@@ -13,6 +13,7 @@ use workspace_host::state::report_lowered;
 
 use super::agent_confinement::confine;
 use super::compare::compare;
+use super::continued::{conversation, start_from_the_folder, text};
 use super::definitions::{agents_file, definition};
 use super::failure::{error_chain, explain};
 use super::runner_config::{host, open};
@@ -28,9 +29,10 @@ const BODY_LIMIT_BYTES: u64 = 4 << 20;
 
 /// Runs agents to their ends; succeeds if one of them, or with `--all` every one, is verified ready.
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun) -> Outcome {
-    let request = request(common, options)?;
+    let mut request = request(common, console, options)?;
     let cancel = cancel_flag()?;
     let runner = open(common, &options.folder)?;
+    start_from_the_folder(&runner, &mut request)?;
     if options.dry_run {
         show(console, &runner.plan(&request).map_err(explain)?.lines());
         return Ok(Exit::Done);
@@ -58,7 +60,7 @@ fn is_enough(records: &[AgentRecord], all: bool) -> bool {
     if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
 }
 
-fn request(common: &CommonOptions, options: &CocodeRun) -> Result<RunRequest, Failure> {
+fn request(common: &CommonOptions, console: Console, options: &CocodeRun) -> Result<RunRequest, Failure> {
     let file = agents_file(common, &options.definitions)?;
     let mut agents: Vec<AgentDefinition> = Vec::new();
     for text in &options.commands {
@@ -86,13 +88,21 @@ fn request(common: &CommonOptions, options: &CocodeRun) -> Result<RunRequest, Fa
     if let Some(count) = options.parallel {
         limits.parallel = RunLimits::parallel_of(count).map_err(usage)?;
     }
-    let (body, url) = body(common, options)?;
+    let continues = conversation(options.from.as_deref());
+    let (body, url) = match continues {
+        Some(conversation) => {
+            let task = given_text(options)?;
+            (text(common, console, conversation, task.as_deref())?, None)
+        }
+        None => body(common, options)?,
+    };
     Ok(RunRequest {
         issue: options.issue,
         issue_url: options.issue_url.clone().or(url),
         body,
         agents,
-        base: options.from.clone(),
+        base: options.from.clone().filter(|_| continues.is_none()),
+        continues: continues.map(str::to_owned),
         marker: options.marker.clone().unwrap_or_default(),
         limits,
     })
@@ -113,19 +123,23 @@ fn command_definition(text: &str) -> Result<AgentDefinition, Failure> {
 
 /// The issue's text: from a file, the command line, standard input, or `gh`.
 fn body(common: &CommonOptions, options: &CocodeRun) -> Result<(String, Option<IssueUrl>), Failure> {
-    let text = match (&options.issue_body_file, &options.issue_body) {
-        (Some(path), _) => read(path)?,
-        (None, Some(text)) if text == "-" => read(Path::new("/dev/stdin"))?,
-        (None, Some(text)) => text.clone(),
-        (None, None) => {
-            let issue = HubIssue::fetch(&host(), &common.workspace, options.issue).map_err(|error| {
-                Failure::new(Exit::Missing, error_chain(&error))
-                    .advise("give the issue's text with --issue-body-file FILE or --issue-body -")
-            })?;
-            return Ok((issue.text, issue.url));
-        }
-    };
-    Ok((text, None))
+    if let Some(text) = given_text(options)? {
+        return Ok((text, None));
+    }
+    let issue = HubIssue::fetch(&host(), &common.workspace, options.issue).map_err(|error| {
+        Failure::new(Exit::Missing, error_chain(&error))
+            .advise("give the issue's text with --issue-body-file FILE or --issue-body -")
+    })?;
+    Ok((issue.text, issue.url))
+}
+
+/// The issue's text as the user gave it, if so.
+fn given_text(options: &CocodeRun) -> Result<Option<String>, Failure> {
+    Ok(match (&options.issue_body_file, &options.issue_body) {
+        (Some(path), _) => Some(read(path)?),
+        (None, Some(text)) if text == "-" => Some(read(Path::new("/dev/stdin"))?),
+        (None, text) => text.clone(),
+    })
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -9,7 +9,7 @@ use tagproto::{ReplyTo, Session};
 use workspace_host::session_failure::explain;
 use workspace_host::{TouchedBy, touched_paths};
 
-use crate::commands::session::Loop;
+use crate::commands::session::following_loop::Loop;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Tone;
 use crate::views::progress::one_line;

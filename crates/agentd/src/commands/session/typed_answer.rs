@@ -6,7 +6,7 @@ use tagproto::Session;
 use wap_core::CancelFlag;
 use workspace_host::{AnswerModel, SharedSessions};
 
-use crate::commands::session::Loop;
+use crate::commands::session::following_loop::Loop;
 use crate::exit::Failure;
 use crate::views::console::Console;
 use crate::views::typed_line::typed_line;

@@ -27,7 +27,7 @@ const REFUSED: [(&[&str], &[&str]); 10] = [
     (&["logs", "a"], &["--json", "--sandbox", "--network", "--layer", "--cache", "--timeout"]),
     (&["diff", "a"], &["--json", "--sandbox", "--network", "--layer", "--cache", "--timeout"]),
     (&["cancel", "a"], &["--json", "--sandbox", "--network", "--layer", "--cache", "--timeout"]),
-    (&["pick", "a"], &["--sandbox", "--network", "--layer", "--cache", "--timeout"]),
+    (&["pick", "a"], &["--network", "--layer", "--cache", "--timeout"]),
     (&["clean"], &["--sandbox", "--network", "--layer", "--cache", "--timeout"]),
     (&["check", "--", "no-such-program-here"], &["--workspace", "--base", "--trust-state", "--layer"]),
     (&["doctor"], &["--trust-state", "--sandbox", "--network", "--layer", "--cache", "--timeout"]),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::cocode::desk::Desk;
 use crate::fixture::line_client::LineClient;
 use crate::fixture::project::Project;
 
@@ -53,4 +54,63 @@ fn work_that_does_not_exist_is_refused() {
         .run(&["new", "--no-wait", "--from", "00000000", "a task"])
         .exits(2)
         .says("there is no work of a conversation");
+}
+
+#[test]
+fn a_client_begins_a_chat_goes_on_an_agent_finishes_and_all_of_it_is_undone_as_one() {
+    let desk = Desk::new();
+    let project = &desk.project;
+    project.write("a.txt", FILE);
+    desk.git(&["commit", "-q", "-a", "-m", "three lines"]);
+    let mut client = LineClient::start(project.command(&["mcp"]));
+    client.does(
+        "initialize",
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "editor", "version": "1" } }),
+    );
+    client.notify("notifications/initialized", json!({}));
+    let arguments = json!({ "path": "a.txt", "content": "ONE\ntwo\nthree\n" });
+    client.does("tools/call", json!({ "name": "writeFile", "arguments": arguments }));
+    client.close_input();
+    client.end().ok();
+    let from = client_of(project);
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--from", &from, "make all of it large"]);
+    let edit = "[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nTWO\n[/EDIT_FILE]\n";
+    project
+        .apply(
+            &format!("[READ_FILE path=\"a.txt\"]\n{edit}[CREATE_FILE path=\"b.txt\"]\nb\n[/CREATE_FILE]\n"),
+            &[],
+        )
+        .ok();
+    let begun = project.read("a.txt");
+    assert_eq!(begun, "ONE\nTWO\nthree\n");
+    // The agent finds the files of the others, and their story in the issue's text.
+    let script = "grep -q 'make all of it large' \"$COCODE_ISSUE_BODY_FILE\" && grep -q '^+TWO' \"$COCODE_ISSUE_BODY_FILE\" \
+         && grep -q TWO a.txt && sed -i s/three/THREE/ a.txt && echo c > c.txt && git add -A && git commit -q -m 'cocode ready for check'";
+    let agent = format!("fixer={script}");
+    let from = format!("session:{id}");
+    let ran = desk.cocode(&["run", "--issue", "5", "--from", &from, "--agent-cmd", &agent]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(project.read("a.txt"), begun);
+    let pick = ["pick", "fixer"];
+    let would = desk.cocode(&[&pick[..], &["--dry-run"]].concat());
+    would.ok().prints("would be taken into the files");
+    assert_eq!(project.read("a.txt"), begun);
+    desk.cocode(&pick).ok().prints("has been taken into the files");
+    assert_eq!(project.read("a.txt"), "ONE\nTWO\nTHREE\n");
+    assert_eq!(project.read("c.txt"), "c\n");
+    desk.cocode(&pick).ok().prints("is in the files already");
+    assert_eq!(desk.git(&["log", "--format=%s"]), "three lines\nstart");
+    project.run(&["undo", "--session", &id, "--with-origin"]).ok();
+    assert_eq!(project.read("a.txt"), FILE);
+    assert!(!project.has("b.txt") && !project.has("c.txt"));
+    assert_eq!(desk.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn an_agent_continues_only_work_that_there_is() {
+    let desk = Desk::new();
+    let run = |from: &str| desk.run(&["--from", from, "--agent-cmd", "a=true"]);
+    run("session:00000000").exits(2).says("there is no work of a conversation");
+    let id = desk.project.begin_with(&["new", "--no-wait", "--json", "a task"]);
+    run(&id).exits(2).says("there is no branch").says("session:");
 }

@@ -215,3 +215,28 @@ fn the_message_after_an_undo_tells_the_model_of_it_once() {
     let back = "the user has restored changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows the current content";
     assert_eq!(notes(&project), [back]);
 }
+
+#[test]
+fn each_line_says_who_made_it() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n");
+    let id = project.begin("number them");
+    project.apply("[READ_FILE path=\"a.txt\"]\n[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\n2\n[/EDIT_FILE]\n", &[]).ok();
+    project.write("a.txt", &format!("{}\u{1b}[31mmine\n", project.read("a.txt")));
+    let blame = project.run(&["blame", "a.txt"]).ok().stdout;
+    let lines: Vec<&str> = blame.lines().collect();
+    assert!(lines[0].contains("there before") && lines[0].ends_with(" 1 one"), "{blame}");
+    assert!(lines[1].contains(&format!("{id} message 1")) && lines[1].ends_with(" 2 2"), "{blame}");
+    assert!(lines[3].contains("another program") && !lines[3].contains('\u{1b}'), "{blame}");
+    let two = project.run(&["blame", "a.txt", "--lines", "2-3", "--json"]).ok();
+    let two: serde_json::Value = serde_json::from_str(&two.stdout).unwrap();
+    assert_eq!((&two["total"], two["lines"].as_array().unwrap().len()), (&4.into(), 2), "{two}");
+    assert_eq!(
+        (&two["lines"][0]["conversation"], &two["lines"][0]["text"]),
+        (&id.into(), &"2".into()),
+        "{two}"
+    );
+    project.run(&["blame", "missing.txt"]).exits(2).says("missing.txt");
+    project.run(&["blame", "../a.txt"]).exits(2);
+    project.run(&["blame", "a.txt", "--lines", "3-2"]).exits(2).says("the range is empty");
+}

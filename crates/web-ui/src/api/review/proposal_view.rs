@@ -1,13 +1,12 @@
 //! A proposal as the page shows it: hunk by hunk with the lines around, within bounds.
 
 use change_review::{
-    CommandStep, CommentPosition, Draft, FileStep, HunkId, Proposal, ProposedStep, Selection, SinceReview,
-    State, StepEffect, StepOutcome, StepSince, Tried, steps_mark,
+    CommandStep, CommentPosition, Draft, FileClass, FileStep, HunkId, Proposal, ProposedStep, Selection,
+    SinceReview, State, StepEffect, StepOutcome, StepSince, Tried, reading_order, steps_mark,
 };
 use serde::Serialize;
 use workspace_host::ShownProposal;
 
-use super::folding::{folded_because, is_test};
 use crate::bounded_text::{BoundedText, TextBounds, bounded, cut};
 use crate::page::Page;
 
@@ -62,6 +61,8 @@ pub(super) struct StepView {
     /// `create`, `delete`, `change` or `command`.
     kind: &'static str,
     problem: Option<String>,
+    /// Its position in the order for reading, 0-based.
+    position: usize,
     /// The news since the last review; `None` for a new step.
     since: Option<SinceView>,
     #[serde(flatten)]
@@ -98,7 +99,6 @@ struct FileView {
     note: Option<String>,
     /// The reason why it is folded.
     folded: Option<&'static str>,
-    is_test: bool,
     lines_added: usize,
     lines_removed: usize,
     /// The passages. Those without an id are the whole of a file that appears or goes.
@@ -136,6 +136,11 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
     let mut budget = Budget::of_a_proposal();
     let steps = proposal.steps.iter().take(MOST_STEPS).map(|step| step_view(step, HUNK, &mut budget));
     let mut steps: Vec<StepView> = steps.collect();
+    for (position, index) in reading_order(&proposal.steps).into_iter().enumerate() {
+        if let Some(step) = steps.get_mut(index) {
+            step.position = position;
+        }
+    }
     // After the steps themselves: the differences to the folder come first where the bounds are met.
     for step in &mut steps {
         let news = since.as_ref().and_then(|since| since.steps.get(&step.step));
@@ -237,6 +242,7 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
         step: step.step,
         title: cut(&step.title, TITLE_CHARACTERS).0.to_owned(),
         kind,
+        position: 0,
         problem: step.problem.as_deref().map(|problem| bounded(problem, TextBounds::OUTPUT).text),
         since: None,
         effect,
@@ -254,8 +260,11 @@ fn file_view(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> FileVi
     FileView {
         path: file.path.clone(),
         note: file.note.as_deref().map(|note| bounded(note, TextBounds::OUTPUT).text),
-        folded: folded_because(&file.path, text),
-        is_test: is_test(&file.path),
+        folded: match FileClass::of(&file.path, text) {
+            FileClass::LockFile => Some("a lock file"),
+            FileClass::Generated => Some("a generated file"),
+            FileClass::Code | FileClass::Test => None,
+        },
         lines_added,
         lines_removed,
         hunks: hunks::of(file, bounds, budget),

@@ -1,0 +1,98 @@
+//! Agents that continue a conversation: what they are given, and taking in what they did.
+
+use cocode_runner::{AgentRecord, ContinuedWork, RunRequest, Runner};
+use serde::Serialize;
+use web_ui::take_in;
+use workspace_host::{DescribeWork, SharedSessions, SharedWorkspace, WorkspacePaths};
+
+use super::failure::explain;
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure};
+use crate::views::console::{Console, Tone};
+
+/// The prefix of `--from` for a conversation. No branch can have a colon in its name.
+const PREFIX: &str = "session:";
+
+/// Returns the conversation that `--from` names, if it names one.
+pub(crate) fn conversation(from: Option<&str>) -> Option<&str> {
+    from?.strip_prefix(PREFIX)
+}
+
+/// Returns the text for agents that continue a conversation: what they are to do, and the work so far.
+pub(crate) fn text(
+    common: &CommonOptions,
+    console: Console,
+    conversation: &str,
+    body: Option<&str>,
+) -> Result<String, Failure> {
+    let paths = WorkspacePaths::find(&common.host())?;
+    if !paths.has_sessions() {
+        let failure =
+            Failure::new(Exit::Usage, format!("there is no work of a conversation '{conversation}'"));
+        return Err(failure.advise("`agentd sessions` and `agentd log` name the conversations"));
+    }
+    let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
+    let call = DescribeWork { from: conversation.to_owned() };
+    let work = sessions.call(&call, &cancel_flag()?)?;
+    let task = body.unwrap_or("Continue the work that is described below, and finish it.");
+    Ok(format!(
+        "{}\n\n## Work So Far\n\nOthers have begun this work; its changes are in the files of your start commit.\n\n{}",
+        task.trim_end(),
+        work.text
+    ))
+}
+
+/// Makes the state of the folder the start of the agents.
+pub(crate) fn start_from_the_folder(runner: &Runner, request: &mut RunRequest) -> Result<(), Failure> {
+    if let Some(conversation) = &request.continues {
+        let title = format!("The files as agents found them that continue {conversation}");
+        request.base = Some(runner.snapshot(&title).map_err(explain)?);
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct TakenIn<'a> {
+    #[serde(flatten)]
+    work: &'a ContinuedWork,
+    done: bool,
+}
+
+/// Takes in the work of an agent that has continued `conversation`, or says whether that would succeed.
+pub(crate) fn pick(
+    common: &CommonOptions,
+    console: Console,
+    runner: &Runner,
+    (record, conversation): (&AgentRecord, &str),
+    dry_run: bool,
+) -> Result<Exit, Failure> {
+    let work = runner.continued_work(record, conversation).map_err(explain)?;
+    let done = !work.is_there && !dry_run;
+    if done {
+        let paths = WorkspacePaths::find(&common.host())?;
+        let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
+        workspace.open()?;
+        take_in(&workspace, &work, &cancel_flag()?)
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    }
+    if console.json {
+        console.json_result(&TakenIn { work: &work, done });
+        return Ok(Exit::Done);
+    }
+    let how = match (work.is_there, done) {
+        (true, _) => "is in the files already".to_owned(),
+        (false, false) => "would be taken into the files, not committed".to_owned(),
+        (false, true) => format!("has been taken into the files, not committed, as a run of {conversation}"),
+    };
+    console.result(&format!("{} {how}", work.branch));
+    for file in &work.to_review.0 {
+        console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
+    }
+    if !work.is_ready {
+        console.styled(Tone::Bad, "  the agent is not verified ready");
+    } else if !work.is_checked {
+        console.styled(Tone::Bad, "  unchecked: only the agent itself says that it works");
+    }
+    Ok(Exit::Done)
+}

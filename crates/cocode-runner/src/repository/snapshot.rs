@@ -1,0 +1,62 @@
+//! A commit of the work tree as it is, for agents that continue work which is not committed.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{RepositoryError, RunnerError};
+use crate::repository::worktree::file_error;
+use crate::runner::Runner;
+
+/// The author of a snapshot in a repository without a user's identity.
+const AUTHOR: [&str; 4] = ["-c", "user.name=agentd", "-c", "user.email=agentd@localhost"];
+
+impl Runner {
+    /// Commits all files of the work tree, those that are not ignored, and returns the commit; `HEAD` if nothing differs from
+    /// it. No branch, index or file changes: git keeps the objects, and an agent's branch that starts there keeps the commit.
+    ///
+    /// # Errors
+    /// [`RunnerError::BelowTheRoot`], [`RunnerError::Repository`], [`RunnerError::Git`], [`RunnerError::File`].
+    pub fn snapshot(&self, title: &str) -> Result<String, RunnerError> {
+        self.is_at_root()?;
+        let repository = &self.repository;
+        let head = repository.commit("HEAD").ok_or(RepositoryError::NoCommits)?;
+        let index = self.config.state_folder.join("snapshot.index");
+        let made = self.snapshot_through(&index, &head, title);
+        // A failure leaves a file that the next snapshot replaces.
+        let _ = fs::remove_file(&index);
+        made
+    }
+
+    fn snapshot_through(&self, index: &Path, head: &str, title: &str) -> Result<String, RunnerError> {
+        let repository = &self.repository;
+        let location = repository.location();
+        // A copy of the user's index spares reading the files that it knows.
+        let arguments = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
+        let theirs = repository.git.run(location, &arguments)?;
+        match fs::copy(&theirs, index) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(file_error("copy", Path::new(&theirs))(error));
+            }
+            _ => {}
+        }
+        let git = repository.git.with_index(index);
+        git.run(location, &["add", "--all", "--", "."])?;
+        let tree = git.run(location, &["write-tree"])?;
+        if repository.git.run(location, &["rev-parse", &format!("{head}^{{tree}}")])? == tree {
+            return Ok(head.to_owned());
+        }
+        let author: &[&str] = if repository.setting("user.email").is_some() { &[] } else { &AUTHOR };
+        let commit = ["commit-tree", "-p", head, "-m", title, &tree];
+        Ok(git.run(location, &[author, &commit].concat())?)
+    }
+
+    /// Checks that the runner was opened on the repository's whole work tree.
+    pub(crate) fn is_at_root(&self) -> Result<(), RunnerError> {
+        let folder =
+            fs::canonicalize(&self.config.repository).map_err(file_error("open", &self.config.repository))?;
+        match fs::canonicalize(&self.repository.root).is_ok_and(|root| root == folder) {
+            true => Ok(()),
+            false => Err(RunnerError::BelowTheRoot),
+        }
+    }
+}

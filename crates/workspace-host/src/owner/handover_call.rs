@@ -1,0 +1,36 @@
+//! The call that describes the work of a conversation for an agent that continues it.
+
+use serde::{Deserialize, Serialize};
+use tagproto::{ExecutionObserver, Handover};
+use wap_core::{Call, Tool};
+
+use crate::history::work_so_far::work_so_far;
+use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
+use crate::state::LocalSessions;
+
+/// Describes the work of a conversation: its task, its commands with their results, and its differences.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DescribeWork {
+    /// The conversation: a session, or a client as the log names it.
+    pub from: String,
+}
+
+impl SessionCall for DescribeWork {
+    const METHOD: &'static str = "agentd/describeWork";
+    const TOOL: Tool = Tool::ReadFile;
+    const IS_CONFINED: bool = false;
+    type Answer = Handover;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Caller,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Handover, SessionRefusal> {
+        let rules = sessions.rules();
+        let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
+        let mask = |text: &str| rules.mask_file_text(text);
+        work_so_far(sessions.journal_reader(), &self.from, None, &hides, &mask)
+    }
+}
