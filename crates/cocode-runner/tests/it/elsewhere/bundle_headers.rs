@@ -69,8 +69,8 @@ proptest! {
     #[test]
     fn a_rendered_header_reads_back(
         (tip, prerequisites) in prop_oneof![Just(40_usize), Just(64)].prop_flat_map(|digits| {
-            let name = prop::string::string_regex(&format!("[0-9a-f]{{{digits}}}")).unwrap();
-            (name.clone(), prop::collection::vec(name, 0..=64))
+            let name = || prop::string::string_regex(&format!("[0-9a-f]{{{digits}}}")).unwrap();
+            (name(), prop::collection::vec(name(), 0..=64))
         }),
         reference in "(HEAD|refs/[a-zA-Z0-9äß/_.-]{1,80})",
         pack in prop::collection::vec(any::<u8>(), 0..100),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use cocode_env::{AgentState, PartName};
 use cocode_runner::{
@@ -24,6 +25,8 @@ pub(crate) struct Work {
     pub(crate) local: AgentRecord,
     /// What it sends to home.
     pub(crate) delivery: Delivery,
+    /// The repository on the worker in which it ran.
+    pub(crate) task: PathBuf,
 }
 
 impl Machines {
@@ -76,7 +79,7 @@ impl Machines {
             detail: local.detail.clone(),
             ..delivery(bundle, head)
         };
-        Work { local, delivery }
+        Work { local, delivery, task: task.to_owned() }
     }
 
     /// Records one agent at home, which the worker runs.
@@ -143,4 +146,13 @@ pub(crate) fn with_header(bundle: &Path, change: impl FnOnce(&mut BundleHeader))
     let pack = &bytes[usize::try_from(length).unwrap()..];
     fs::write(&changed, [header.render().unwrap().as_bytes(), pack].concat()).unwrap();
     changed
+}
+
+/// Waits until something is so.
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(120), "a hang guard: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
