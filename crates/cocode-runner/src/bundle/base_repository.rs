@@ -99,8 +99,8 @@ pub struct BaseRepository {
     /// The commits that are here with all that they refer to, as far as this process has checked. The lock is held while
     /// objects are added or removed.
     whole: Mutex<HashSet<String>>,
-    /// Open as long as this is.
-    _lock: File,
+    /// Locked as long as this is open.
+    lock_file: File,
 }
 
 impl BaseRepository {
@@ -126,7 +126,7 @@ impl BaseRepository {
             limits,
             tasks: TaskList::open(tasks.clone()).map_err(file_error("make", &tasks))?,
             whole: Mutex::default(),
-            _lock: lock,
+            lock_file: lock,
             folder,
         })
     }
@@ -291,6 +291,13 @@ impl BaseRepository {
             self.git.run(self.location(), &["repack", "-a", "-d", "-q"])?;
         }
         Ok(())
+    }
+}
+
+impl Drop for BaseRepository {
+    fn drop(&mut self) {
+        // Explicitly: a process that another thread is about to start has a copy of the file until then.
+        let _ = flock(&self.lock_file, FlockOperation::Unlock);
     }
 }
 

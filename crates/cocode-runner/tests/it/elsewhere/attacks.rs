@@ -1,11 +1,11 @@
 //! Deliveries of a machine that lies. Each case has a control, the same delivery without the lie, that is accepted.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::process::Command;
 
 use cocode_env::AgentState;
 use cocode_runner::{
-    BUNDLE_LIMIT_BYTES, BundleRefusal, BundleSource, Delivery, DeliveryError, DeliveryLimits, RunnerError,
+    BUNDLE_LIMIT_BYTES, BundleHeader, BundleRefusal, BundleSource, Delivery, DeliveryError, DeliveryLimits, RunnerError,
 };
 
 use crate::elsewhere::machines::{Machines, chain, delivery, judge, with_header};
@@ -69,7 +69,7 @@ fn claims_that_do_not_fit_the_bundle_are_refused() {
     let bundle = honest.bundle.clone().unwrap();
     let no_commit = "1".repeat(40);
     let pipe = bundle.with_extension("pipe");
-    rustix_pipe(&pipe);
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let link = bundle.with_extension("link");
     std::os::unix::fs::symlink(&bundle, &link).unwrap();
     let cases = [
@@ -108,11 +108,6 @@ fn claims_that_do_not_fit_the_bundle_are_refused() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
     assert_eq!(judge(&runner, &record, &honest).unwrap().state, AgentState::Ready);
-}
-
-/// Makes a pipe at a path.
-fn rustix_pipe(path: &Path) {
-    nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
 }
 
 #[test]
@@ -193,18 +188,18 @@ fn a_bundle_of_any_size_is_bounded() {
     let machines = Machines::new();
     let runner = machines.home.runner();
     let record = machines.begin(&runner, agent("a", MARKED));
-    let script = "head -c 314572800 /dev/zero > zeros; git add zeros; git commit -q -m 'cocode ready for check'";
+    let script = "head -c 67108864 /dev/zero > zeros; git add zeros; git commit -q -m 'cocode ready for check'";
     let work = machines.work(vec![agent("a", script)]).remove(0);
     let bundle = work.delivery.bundle.clone().unwrap();
     let bytes = fs::metadata(&bundle).unwrap().len();
-    assert!(bytes < 2 << 20, "{bytes}");
+    assert!(bytes < 1 << 20, "{bytes}");
     let with = |bundle_bytes: u64, checkout_bytes: u64| Delivery {
         limits: DeliveryLimits { bundle_bytes, checkout_bytes },
         ..work.delivery.clone()
     };
     let why = refusal(&machines, &runner, &with(bytes - 1, u64::MAX));
     assert!(matches!(&why, DeliveryError::Bundle(BundleRefusal::TooLarge { .. })), "{why:?}");
-    let why = refusal(&machines, &runner, &with(bytes, (300 << 20) - 1));
+    let why = refusal(&machines, &runner, &with(bytes, (64 << 20) - 1));
     assert!(matches!(&why, DeliveryError::Files { .. }), "{why:?}");
     // A file of 300 MiB is not even read.
     let padded = bundle.with_extension("padded");
@@ -213,7 +208,37 @@ fn a_bundle_of_any_size_is_bounded() {
     let why = refusal(&machines, &runner, &Delivery { bundle: Some(padded), ..work.delivery.clone() });
     assert!(matches!(&why, DeliveryError::Bundle(BundleRefusal::TooLarge { .. })), "{why:?}");
     assert!(!machines.has(work.local.head.as_deref().unwrap()));
-    let judged = judge(&runner, &record, &with(bytes, 300 << 20)).unwrap();
+    let judged = judge(&runner, &record, &with(bytes, 64 << 20)).unwrap();
     assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
-    assert_eq!(fs::metadata(judged.worktree.join("zeros")).unwrap().len(), 300 << 20);
+    assert_eq!(fs::metadata(judged.worktree.join("zeros")).unwrap().len(), 64 << 20);
+}
+
+#[test]
+fn an_object_that_claims_any_size_takes_no_memory() {
+    let machines = Machines::new();
+    let runner = machines.home.runner();
+    let record = machines.begin(&runner, agent("a", MARKED));
+    let work = machines.work(vec![agent("a", MARKED)]).remove(0);
+    // A pack with one tree of three GiB, by its own account: four bits of its size are beside its kind, and seven in each
+    // of the bytes that follow.
+    let mut size: u64 = 3 << 30;
+    let mut pack = [&b"PACK"[..], &2_u32.to_be_bytes(), &1_u32.to_be_bytes(), &[0xa0]].concat();
+    size >>= 4;
+    while size > 0 {
+        let more = if size >> 7 > 0 { 0x80 } else { 0 };
+        pack.push(u8::try_from(size & 0x7f).unwrap() | more);
+        size >>= 7;
+    }
+    pack.extend([0x78, 0x9c]);
+    let bytes = fs::read(work.delivery.bundle.clone().unwrap()).unwrap();
+    let (_, length) = BundleHeader::read(&mut bytes.as_slice()).unwrap();
+    let bundle = machines.worker.root.join("claims.bundle");
+    fs::write(&bundle, [&bytes[..usize::try_from(length).unwrap()], &pack].concat()).unwrap();
+    let why = refusal(&machines, &runner, &Delivery { bundle: Some(bundle), ..work.delivery.clone() });
+    let is_limit = |reason: &str| reason.contains("attempting to allocate");
+    assert!(
+        matches!(&why, DeliveryError::Bundle(BundleRefusal::Damaged { reason }) if is_limit(reason)),
+        "{why:?}"
+    );
+    assert_eq!(judge(&runner, &record, &work.delivery).unwrap().state, AgentState::Ready);
 }

@@ -42,11 +42,12 @@ fn honest_work_is_ready_and_can_be_taken() {
 fn the_check_runs_at_home_and_confined() {
     let machines = Machines::new();
     let runner = machines.home.runner();
-    let outside = machines.home.root.join("outside");
+    let config = machines.home.repository().join(".git/config");
+    let settings = fs::read(&config).unwrap();
     let checks = [
         ("holds", "test -f done-7-holds".to_owned(), true),
         ("fails", "test -f missing".to_owned(), false),
-        ("leaves", format!("echo x > {}", outside.display()), false),
+        ("settings", format!("echo x >> {}", config.display()), false),
         ("issue", "grep -q 'Fix it' \"$COCODE_ISSUE_BODY_FILE\"".to_owned(), true),
         ("commits", "git commit -q --allow-empty -m more".to_owned(), true),
         // An own variable, which no record holds.
@@ -64,7 +65,7 @@ fn the_check_runs_at_home_and_confined() {
         assert_eq!(judged.head, work.local.head, "{name}");
         assert!(!work.local.verdict.unwrap().is_checked());
     }
-    assert!(!outside.exists());
+    assert_eq!(fs::read(&config).unwrap(), settings);
 }
 
 #[test]

@@ -13,8 +13,8 @@ fn records_outlive_the_process_that_made_them() {
     let machines = Machines::new();
     let home = &machines.home;
     // The program need not exist here.
-    let words = vec!["no-such-program".to_owned()];
-    let program = AgentDefinition { command: AgentCommand::Program { words }, ..agent("a", "true") };
+    let command = AgentCommand::Program { program: "no-such-program".into(), arguments: Vec::new() };
+    let program = AgentDefinition { command, ..agent("a", "true") };
     let agents = vec![program, agent("b", MARKED)];
     let records = home.runner().begin_elsewhere(&request(agents.clone()), "nats://fleet").unwrap();
     assert_eq!(read_records(&home.root.join("state")).unwrap(), records);

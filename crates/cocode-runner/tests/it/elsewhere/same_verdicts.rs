@@ -12,7 +12,11 @@ fn a_delivery_has_the_verdict_of_a_local_run() {
     let runner = machines.home.runner();
     let mut cases = verdicts::cases();
     cases.push(("honest", crate::fixture::MARKED.to_owned(), &[]));
-    let agents: Vec<_> = (0..).zip(&cases).map(|(index, case)| agent(&format!("a{index}"), &case.1)).collect();
+    // Two agents that make the very same commit would be one that delivers the other's.
+    let own = |(index, case): (usize, &(&str, String, &[&str]))| {
+        agent(&format!("a{index}"), &format!("export GIT_AUTHOR_NAME=a{index}; {}", case.1))
+    };
+    let agents: Vec<_> = (0..).zip(&cases).map(own).collect();
     let works = machines.work(agents.clone());
     for (((name, _, expected), agent), work) in cases.into_iter().zip(agents).zip(works) {
         assert_eq!(failures(&work.local), expected, "{name}: {:?}", work.local);
