@@ -18,9 +18,9 @@ use crate::plan::body_file;
 use crate::plan::host::Host;
 use crate::record::AgentRecord;
 use crate::record::store::{self, Store};
+use crate::repository::Repository;
 use crate::repository::git::Git;
 use crate::repository::worktree::{Worktree, file_error};
-use crate::repository::Repository;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
 pub(crate) const NO_HOOKS: &str = "no-hooks";

@@ -61,7 +61,9 @@ pub enum BaseError {
         commit: String,
     },
     /// The names of the bundle's objects are of another kind than those of this repository.
-    #[error("the commit {commit} belongs to a repository with object names of another length than the bases here")]
+    #[error(
+        "the commit {commit} belongs to a repository with object names of another length than the bases here"
+    )]
     OtherFormat {
         /// The commit.
         commit: String,
@@ -269,7 +271,8 @@ impl BaseRepository {
             let used = entry.metadata().and_then(|data| data.modified()).map_err(&file_error)?;
             bases.push((used, entry.file_name().to_string_lossy().into_owned()));
         }
-        let Some(surplus) = bases.len().checked_sub(self.limits.bases.max(1)).filter(|count| *count > 0) else {
+        let Some(surplus) = bases.len().checked_sub(self.limits.bases.max(1)).filter(|count| *count > 0)
+        else {
             return Ok(());
         };
         bases.sort();

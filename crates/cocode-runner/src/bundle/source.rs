@@ -194,15 +194,16 @@ impl BundleSource {
     fn write_pack(&self, header: &BundleHeader, file: &File, limit_bytes: u64) -> Result<(), PackError> {
         let mut range = format!("{}\n--not\n", header.tip);
         header.prerequisites.iter().for_each(|name| range.extend([name.as_str(), "\n"]));
-        let arguments =
-            ["pack-objects", "--revs", "--thin", "--stdout", "--quiet", "--delta-base-offset"];
+        let arguments = ["pack-objects", "--revs", "--thin", "--stdout", "--quiet", "--delta-base-offset"];
         let git = self.repository.git.within(LIMIT).with_file_limit(limit_bytes);
         let output = file.try_clone().map_err(PackError::File)?;
         let result = git.write_to(self.repository.location(), &arguments, &range, output);
         let length = file.metadata().map_err(PackError::File)?.len();
         match result {
             // Git is killed when its output reaches the limit.
-            Err(GitError::Failed { exit_code: None, .. }) if length >= limit_bytes => Err(PackError::TooLarge),
+            Err(GitError::Failed { exit_code: None, .. }) if length >= limit_bytes => {
+                Err(PackError::TooLarge)
+            }
             Ok(()) if length > limit_bytes => Err(PackError::TooLarge),
             result => result.map_err(PackError::Git),
         }

@@ -30,7 +30,9 @@ pub(super) fn make(folder: &Path, objects: &Path, commit: &str, branch: &str) ->
     let head = git.join("refs/heads").join(branch);
     closed_folder::make(head.parent().unwrap_or(&git))?;
     let config = match commit.len() {
-        64 => "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n",
+        64 => {
+            "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n"
+        }
         _ => "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
     };
     write(&git.join("config"), config)?;

@@ -75,8 +75,7 @@ impl Runner {
             }
         }
         let location = self.repository.location();
-        let mut work =
-            Work::of_commit(&self.repository, location, &head.commit, &record.start_commit)?;
+        let mut work = Work::of_commit(&self.repository, location, &head.commit, &record.start_commit)?;
         work.is_on_branch = true;
         if let Some(commit) = &mut work.head {
             commit.was_made_here = head.is_new;

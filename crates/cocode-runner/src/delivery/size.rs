@@ -18,8 +18,10 @@ pub(super) fn check(
     head: &str,
     limit_bytes: u64,
 ) -> Result<(), RunnerError> {
-    let too_large =
-        || RunnerError::Delivery { agent: record.agent.clone(), source: DeliveryError::Files { limit_bytes } };
+    let too_large = || RunnerError::Delivery {
+        agent: record.agent.clone(),
+        source: DeliveryError::Files { limit_bytes },
+    };
     let location = repository.location();
     let arguments = [
         "diff-tree",

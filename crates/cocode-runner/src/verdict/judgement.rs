@@ -69,8 +69,7 @@ impl Runner {
             record.warnings.push("its worktree is gone or at no commit".to_owned());
         }
         // Without a launch, no commit counts as newer than it.
-        let launched_at =
-            i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX);
+        let launched_at = i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX);
         let to_weigh = WorkToWeigh { work, launched_at, is_clean, worktree: worktree.as_ref() };
         let was_checked = self.weigh(record, body, to_weigh, check)?;
         match &worktree {

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use cocode_env::AgentState;
 use cocode_runner::{
-    BUNDLE_LIMIT_BYTES, BundleHeader, BundleRefusal, BundleSource, Delivery, DeliveryError, DeliveryLimits, RunnerError,
+    BUNDLE_LIMIT_BYTES, BundleHeader, BundleRefusal, BundleSource, Delivery, DeliveryError, DeliveryLimits,
+    RunnerError,
 };
 
 use crate::elsewhere::machines::{Machines, chain, delivery, judge, with_header};
@@ -133,7 +134,10 @@ fn work_on_a_commit_that_home_lacks_is_refused() {
     let silent = with_header(&thin, |header| header.prerequisites = vec![start]);
     let why = refusal(&machines, &runner, &Delivery { bundle: Some(silent), ..work.delivery.clone() });
     assert!(
-        matches!(&why, DeliveryError::Bundle(BundleRefusal::Incomplete { .. } | BundleRefusal::Damaged { .. })),
+        matches!(
+            &why,
+            DeliveryError::Bundle(BundleRefusal::Incomplete { .. } | BundleRefusal::Damaged { .. })
+        ),
         "{why:?}"
     );
     assert!(!machines.has(&head));
@@ -188,7 +192,8 @@ fn a_bundle_of_any_size_is_bounded() {
     let machines = Machines::new();
     let runner = machines.home.runner();
     let record = machines.begin(&runner, agent("a", MARKED));
-    let script = "head -c 67108864 /dev/zero > zeros; git add zeros; git commit -q -m 'cocode ready for check'";
+    let script =
+        "head -c 67108864 /dev/zero > zeros; git add zeros; git commit -q -m 'cocode ready for check'";
     let work = machines.work(vec![agent("a", script)]).remove(0);
     let bundle = work.delivery.bundle.clone().unwrap();
     let bytes = fs::metadata(&bundle).unwrap().len();

@@ -101,7 +101,10 @@ fn a_refused_bundle_leaves_nothing() {
     assert!(matches!(refused(&good, &third), BundleRefusal::OtherTip { .. }));
     // Without a word about the missing commit.
     let silent = with_header(&late, |header| header.prerequisites.clear());
-    assert!(matches!(refused(&silent, &third), BundleRefusal::Incomplete { .. } | BundleRefusal::Damaged { .. }));
+    assert!(matches!(
+        refused(&silent, &third),
+        BundleRefusal::Incomplete { .. } | BundleRefusal::Damaged { .. }
+    ));
     bases.add(&good, &second).unwrap();
     assert!(bases.has(&second).unwrap());
     drop(bases);

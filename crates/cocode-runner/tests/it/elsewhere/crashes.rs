@@ -19,11 +19,8 @@ fn judged_again(between: impl Fn(&Machines)) -> (Machines, cocode_runner::AgentR
     // The first time it runs until it is stopped.
     let folder = signals.display();
     let check = format!("test -e {folder}/begun || {{ touch {folder}/begun; exec sleep 1000; }}");
-    let definition = AgentDefinition {
-        check: Some(check),
-        writable: vec![folder.to_string()],
-        ..agent("a", MARKED)
-    };
+    let definition =
+        AgentDefinition { check: Some(check), writable: vec![folder.to_string()], ..agent("a", MARKED) };
     let work = machines.work(vec![agent("a", MARKED)]).remove(0);
     let copy = home.root.join("state-after");
     let record;
@@ -32,14 +29,12 @@ fn judged_again(between: impl Fn(&Machines)) -> (Machines, cocode_runner::AgentR
         record = machines.begin(&runner, definition);
         let stop = StopFlag::new();
         std::thread::scope(|scope| {
-            let judging =
-                scope.spawn(|| runner.judge_delivery(&record, &work.delivery, &stop, &Unobserved));
+            let judging = scope.spawn(|| runner.judge_delivery(&record, &work.delivery, &stop, &Unobserved));
             wait_until("the check runs", || signals.join("begun").exists());
             copy_folder(&home.root.join("state"), &copy);
             stop.raise();
             let stopped = judging.join().unwrap().unwrap_err();
-            let is_stopped =
-                matches!(&stopped, RunnerError::Delivery { source: DeliveryError::Stopped, .. });
+            let is_stopped = matches!(&stopped, RunnerError::Delivery { source: DeliveryError::Stopped, .. });
             assert!(is_stopped, "{stopped}");
         });
         // Nothing is decided.

@@ -33,7 +33,12 @@ fn records_outlive_the_process_that_made_them() {
     assert_eq!((elsewhere.host.as_deref(), elsewhere.epoch), (Some("w1 "), 2));
     // Nothing was made, and nothing is removed.
     assert!(!home.worktrees().exists());
-    for cleaned in runner.clean(true, false).unwrap().into_iter().chain([runner.clean_by_force(&running, false).unwrap()]) {
+    for cleaned in runner
+        .clean(true, false)
+        .unwrap()
+        .into_iter()
+        .chain([runner.clean_by_force(&running, false).unwrap()])
+    {
         let why = "it runs on another machine, and its work is not judged yet";
         assert_eq!((cleaned.removed, cleaned.why.as_deref()), (false, Some(why)));
     }
@@ -67,7 +72,8 @@ fn states_are_those_that_another_machine_may_claim() {
     assert_eq!(set(AgentState::Pending, 4).unwrap().ended_at_ms, None);
     assert_eq!(judge(&runner, &record, &delivery).unwrap().state, AgentState::Ready);
     errors.push(refused(set(AgentState::Lost, 5)));
-    let local = runner.run(&request(vec![agent("b", "true")]), &Default::default(), &cocode_runner::Unobserved);
+    let local =
+        runner.run(&request(vec![agent("b", "true")]), &Default::default(), &cocode_runner::Unobserved);
     let local = local.unwrap().remove(0);
     errors.push(refused(judge(&runner, &local, &delivery)));
     assert!(matches!(&errors[0], RunnerError::Delivery { source: DeliveryError::OnlyByVerdict { .. }, .. }));
