@@ -194,7 +194,7 @@ pub enum RunnerError {
         /// The agent.
         agent: AgentName,
     },
-    /// What another machine delivers of an agent, or reports, is refused.
+    /// A delivery or a report of another machine is refused.
     #[error("what another machine delivers of the agent '{agent}' is refused")]
     Delivery {
         /// The agent.

@@ -245,8 +245,8 @@ impl BaseRepository {
             limit: LIMIT,
             is_strict: true,
         };
-        let known: Vec<String> = whole.iter().take(100).cloned().collect();
-        receiver.receive(bundle, tip, &known, |commit| self.has_whole(whole, commit))?;
+        let present: Vec<String> = whole.iter().take(100).cloned().collect();
+        receiver.receive(bundle, tip, &present, |commit| self.has_whole(whole, commit))?;
         let (from, to) = (incoming.path().join("pack"), objects.join("pack"));
         closed_folder::make(&to).map_err(file_error("make", &to))?;
         let mut names: Vec<_> = fs::read_dir(&from)

@@ -94,7 +94,7 @@ impl BundleSource {
         Ok(BundleSource { repository })
     }
 
-    /// Writes a bundle of `tip`, a full name of a commit, with all of its history that is not in the commits `known`. Those
+    /// Writes a bundle of `tip`, a full name of a commit, with all of its history that is not in the commits `ancestors`. Those
     /// that are not ancestors of `tip` here are left out, as are more than [`BundleHeader::MOST_PREREQUISITES`].
     ///
     /// An existing file is replaced once the bundle is complete. After an error nothing is left.
@@ -104,14 +104,14 @@ impl BundleSource {
     pub fn write(
         &self,
         tip: &str,
-        known: &[String],
+        ancestors: &[String],
         file: &Path,
         limit_bytes: u64,
     ) -> Result<BundleSize, BundleError> {
         if !is_object_name(tip) || self.repository.commit(tip).as_deref() != Some(tip) {
             return Err(BundleError::MissingCommit { commit: tip.to_owned() });
         }
-        let prerequisites = self.ancestors(tip, known)?;
+        let prerequisites = self.ancestors(tip, ancestors)?;
         let header = BundleHeader { prerequisites, tip: tip.to_owned(), reference: REFERENCE.to_owned() };
         let text = header.render().expect("its names are full names of objects");
         let file_error = |source| BundleError::File { path: file.to_owned(), source };
@@ -158,11 +158,11 @@ impl BundleSource {
         Ok(warnings)
     }
 
-    /// Returns those of the commits `known` that the repository has and that are ancestors of `tip`, or `tip` itself.
-    fn ancestors(&self, tip: &str, known: &[String]) -> Result<Vec<String>, GitError> {
+    /// Returns those of the commits `ancestors` that the repository has and that are ancestors of `tip`, or `tip` itself.
+    fn ancestors(&self, tip: &str, ancestors: &[String]) -> Result<Vec<String>, GitError> {
         let (git, location) = (&self.repository.git, self.repository.location());
         let mut names: Vec<&str> = Vec::new();
-        for name in known.iter().map(String::as_str).filter(|name| is_object_name(name)) {
+        for name in ancestors.iter().map(String::as_str).filter(|name| is_object_name(name)) {
             if !names.contains(&name) && names.len() < BundleHeader::MOST_PREREQUISITES {
                 names.push(name);
             }

@@ -123,7 +123,7 @@ impl Runner {
         Ok(was_checked)
     }
 
-    /// Imports what a check has left in a worktree. It ran code of the agent's, so its traces are no more trusted than the
+    /// Imports what a check has left in a worktree. It ran code of the agent's, so its traces are not more trusted than the
     /// agent's own.
     pub(crate) fn import_traces_of_check(
         &self,

@@ -20,10 +20,10 @@ fn commit(home: &Fixture, name: &str) -> String {
 }
 
 /// Makes a bundle at home.
-fn bundle(home: &Fixture, tip: &str, known: &[String]) -> PathBuf {
-    let file = home.root.join(format!("{tip}-{}.bundle", known.len()));
+fn bundle(home: &Fixture, tip: &str, present: &[String]) -> PathBuf {
+    let file = home.root.join(format!("{tip}-{}.bundle", present.len()));
     let source = BundleSource::open(&home.host, &home.repository()).unwrap();
-    source.write(tip, known, &file, BUNDLE_LIMIT_BYTES).unwrap();
+    source.write(tip, present, &file, BUNDLE_LIMIT_BYTES).unwrap();
     file
 }
 

@@ -57,10 +57,10 @@ fn only_ancestors_that_are_here_become_prerequisites() {
     let tip = commit(&fixture, "tip.txt", "x");
     let missing = "1".repeat(40);
     let tree = fixture.git(&["rev-parse", "HEAD^{tree}"]);
-    let known = [side, start.clone(), missing, tree, "main".into(), start.clone(), "-x\n".into()];
+    let names = [side, start.clone(), missing, tree, "main".into(), start.clone(), "-x\n".into()];
     let file = fixture.root.join("bundle");
     let source = source(&fixture, &fixture.repository()).unwrap();
-    let size = source.write(&tip, &known, &file, BUNDLE_LIMIT_BYTES).unwrap();
+    let size = source.write(&tip, &names, &file, BUNDLE_LIMIT_BYTES).unwrap();
     assert_eq!((header(&file).prerequisites, size.objects), (vec![start], 3));
     // The tip itself is known: the bundle has no objects.
     let size = source.write(&tip, std::slice::from_ref(&tip), &file, BUNDLE_LIMIT_BYTES).unwrap();

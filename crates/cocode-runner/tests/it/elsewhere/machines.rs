@@ -23,7 +23,7 @@ pub(crate) struct Machines {
 pub(crate) struct Work {
     /// The worker's own record.
     pub(crate) local: AgentRecord,
-    /// What it sends to home.
+    /// The delivery that it sends to home.
     pub(crate) delivery: Delivery,
     /// The repository on the worker in which it ran.
     pub(crate) task: PathBuf,
