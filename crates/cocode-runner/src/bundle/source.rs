@@ -94,8 +94,9 @@ impl BundleSource {
         Ok(BundleSource { repository })
     }
 
-    /// Writes a bundle of `tip`, a full name of a commit, with all of its history that is not in the commits `ancestors`. Those
-    /// that are not ancestors of `tip` here are left out, as are more than [`BundleHeader::MOST_PREREQUISITES`].
+    /// Writes a bundle of `tip`, a full name of a commit, with all of its history that is not in the commits `present`, which the
+    /// reader has. Those that are not ancestors of `tip` here are left out, as are more than
+    /// [`BundleHeader::MOST_PREREQUISITES`].
     ///
     /// An existing file is replaced once the bundle is complete. After an error nothing is left.
     ///
@@ -104,14 +105,14 @@ impl BundleSource {
     pub fn write(
         &self,
         tip: &str,
-        ancestors: &[String],
+        present: &[String],
         file: &Path,
         limit_bytes: u64,
     ) -> Result<BundleSize, BundleError> {
         if !is_object_name(tip) || self.repository.commit(tip).as_deref() != Some(tip) {
             return Err(BundleError::MissingCommit { commit: tip.to_owned() });
         }
-        let prerequisites = self.ancestors(tip, ancestors)?;
+        let prerequisites = self.ancestors(tip, present)?;
         let header = BundleHeader { prerequisites, tip: tip.to_owned(), reference: REFERENCE.to_owned() };
         let text = header.render().expect("its names are full names of objects");
         let file_error = |source| BundleError::File { path: file.to_owned(), source };
@@ -158,11 +159,11 @@ impl BundleSource {
         Ok(warnings)
     }
 
-    /// Returns those of the commits `ancestors` that the repository has and that are ancestors of `tip`, or `tip` itself.
-    fn ancestors(&self, tip: &str, ancestors: &[String]) -> Result<Vec<String>, GitError> {
+    /// Returns those of the commits `present` that the repository has and that are ancestors of `tip`, or `tip` itself.
+    fn ancestors(&self, tip: &str, present: &[String]) -> Result<Vec<String>, GitError> {
         let (git, location) = (&self.repository.git, self.repository.location());
         let mut names: Vec<&str> = Vec::new();
-        for name in ancestors.iter().map(String::as_str).filter(|name| is_object_name(name)) {
+        for name in present.iter().map(String::as_str).filter(|name| is_object_name(name)) {
             if !names.contains(&name) && names.len() < BundleHeader::MOST_PREREQUISITES {
                 names.push(name);
             }
