@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use change_journal::{JournalError, OpenError};
 use cocode_env::{AgentName, ContextError};
 
+use crate::delivery::error::DeliveryError;
 use crate::plan::agents_file::AgentsFileError;
 use crate::repository::git::GitError;
 use crate::verdict::obeyed_files::ObeyedFiles;
@@ -180,6 +181,27 @@ pub enum RunnerError {
     NotEnded {
         /// The agent.
         agent: AgentName,
+    },
+    /// Another machine has the agent, and its work is not judged yet.
+    #[error("the agent '{agent}' runs on another machine, and its work is not judged yet")]
+    StillElsewhere {
+        /// The agent.
+        agent: AgentName,
+    },
+    /// The agent runs on this machine.
+    #[error("the agent '{agent}' does not run on another machine")]
+    NotElsewhere {
+        /// The agent.
+        agent: AgentName,
+    },
+    /// A delivery or a report of another machine is refused.
+    #[error("what another machine delivers of the agent '{agent}' is refused")]
+    Delivery {
+        /// The agent.
+        agent: AgentName,
+        /// The reason.
+        #[source]
+        source: DeliveryError,
     },
     /// The agent has left no commit.
     #[error("the agent '{agent}' has committed nothing")]

@@ -9,6 +9,8 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod agent;
+mod bundle;
+mod delivery;
 mod doctor;
 mod error;
 mod objects;
@@ -20,6 +22,14 @@ mod runner;
 mod verdict;
 
 pub use agent::{AgentGitError, AgentRepository, CommittedWork, finished_message, unfinished_message};
+pub use bundle::base_repository::{BaseError, BaseLimits, BaseRepository};
+pub use bundle::header::{BundleHeader, BundleHeaderError};
+pub use bundle::refusal::BundleRefusal;
+pub use bundle::source::{BundleError, BundleSource};
+pub use bundle::{BUNDLE_LIMIT_BYTES, BundleSize};
+pub use delivery::error::DeliveryError;
+pub use delivery::log::ElsewhereLog;
+pub use delivery::{Delivery, DeliveryLimits};
 pub use doctor::{DoctorFinding, doctor};
 pub use error::{RepositoryError, RunnerError};
 pub use plan::agents_file::{AgentsFile, AgentsFileError};
@@ -30,6 +40,7 @@ pub use plan::hub_issue::{HubError, HubIssue};
 pub use plan::run_limits::RunLimits;
 pub use plan::{PlanLine, RunPlan, RunRequest};
 pub use record::AgentRecord;
+pub use record::elsewhere::{CheckPermissions, DeliveredHead, Elsewhere};
 pub use repository::git::GitError;
 pub use repository::left_file::LeftFile;
 pub use run::event::{RunEvent, RunObserver, Unobserved};

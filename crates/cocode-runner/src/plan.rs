@@ -66,6 +66,14 @@ pub(crate) struct PlannedAgent {
     pub(crate) timeout: Duration,
 }
 
+/// The branch and the paths of an agent, which were free when it was planned.
+#[derive(Clone, Debug)]
+pub(crate) struct Reserved {
+    pub(crate) branch: String,
+    pub(crate) worktree: PathBuf,
+    pub(crate) context: AgentContext,
+}
+
 /// One agent of a plan, for display.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanLine {
@@ -87,6 +95,14 @@ pub struct PlanLine {
     pub sandbox: bool,
     /// The names of the variables that it would get, without their values.
     pub variables: Vec<String>,
+}
+
+impl PlannedAgent {
+    /// Returns its branch and paths.
+    pub(crate) fn reserved(&self) -> Reserved {
+        let (branch, worktree) = (self.branch.clone(), self.worktree.clone());
+        Reserved { branch, worktree, context: self.context.clone() }
+    }
 }
 
 impl RunPlan {
@@ -113,6 +129,13 @@ impl Runner {
     /// # Errors
     /// The first fault of the request, the repository or a program.
     pub fn plan(&self, request: &RunRequest) -> Result<RunPlan, RunnerError> {
+        let (base, url) = self.check_request(request)?;
+        let agents = request.agents.iter().map(|agent| self.plan_agent(request, agent, &url));
+        Ok(RunPlan { base, agents: agents.collect::<Result<_, _>>()? })
+    }
+
+    /// Checks a request apart from its agents' programs and paths. Returns the base, and the address of the issue.
+    pub(crate) fn check_request(&self, request: &RunRequest) -> Result<(Base, IssueUrl), RunnerError> {
         if request.agents.is_empty() {
             return Err(RunnerError::NoAgents);
         }
@@ -138,16 +161,22 @@ impl Runner {
                 url.expect("an address made of a host and a number is one")
             }
         };
-        let agents = request.agents.iter().map(|agent| self.plan_agent(request, agent, &url));
-        Ok(RunPlan { base, agents: agents.collect::<Result<_, _>>()? })
+        // Nothing at its paths shows an agent that another machine runs.
+        for record in self.store.records()?.iter().filter(|record| record.is_pending_elsewhere()) {
+            if record.issue == request.issue && names.contains(&record.agent) {
+                return Err(RunnerError::StillElsewhere { agent: record.agent.clone() });
+            }
+        }
+        Ok((base, url))
     }
 
-    fn plan_agent(
+    /// Checks that the branch and the paths of an agent are free, and what it may do.
+    pub(crate) fn reserve(
         &self,
         request: &RunRequest,
         definition: &AgentDefinition,
         url: &IssueUrl,
-    ) -> Result<PlannedAgent, RunnerError> {
+    ) -> Result<Reserved, RunnerError> {
         let agent = &definition.name;
         if !definition.is_confined && definition.network != Network::On {
             return Err(RunnerError::OpenNetwork { agent: agent.clone() });
@@ -174,6 +203,17 @@ impl Runner {
             body_file,
             request.marker.clone(),
         )?;
+        Ok(Reserved { branch, worktree, context })
+    }
+
+    fn plan_agent(
+        &self,
+        request: &RunRequest,
+        definition: &AgentDefinition,
+        url: &IssueUrl,
+    ) -> Result<PlannedAgent, RunnerError> {
+        let agent = &definition.name;
+        let Reserved { branch, worktree, context } = self.reserve(request, definition, url)?;
         let environment = agent_environment(&self.config.host, definition, &context);
         let words = definition.words(&self.config.host, &environment)?;
         let text = match &definition.command {

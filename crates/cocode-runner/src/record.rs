@@ -1,5 +1,6 @@
 //! The record of an agent.
 
+pub(crate) mod elsewhere;
 pub(crate) mod store;
 
 use std::path::PathBuf;
@@ -7,6 +8,10 @@ use std::path::PathBuf;
 use cocode_env::{AgentName, AgentState, IssueNumber, IssueUrl, ReadyMarker, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::plan::definition::AgentDefinition;
+use crate::plan::{Reserved, RunRequest};
+use crate::record::elsewhere::Elsewhere;
+use crate::repository::Base;
 use crate::repository::left_file::LeftFile;
 
 /// The record of an agent. It exists before anything is made for the agent, until all of it is removed.
@@ -68,9 +73,57 @@ pub struct AgentRecord {
     /// The files that this command left in the worktree. They do not keep the worktree from being removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_by_check: Vec<LeftFile>,
+    /// The facts about the other machine, if the agent runs on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
 }
 
 impl AgentRecord {
+    /// Returns the record of an agent that is about to be started.
+    pub(crate) fn new(
+        request: &RunRequest,
+        base: &Base,
+        definition: &AgentDefinition,
+        reserved: &Reserved,
+        run: &str,
+        began: u64,
+    ) -> AgentRecord {
+        AgentRecord {
+            agent: definition.name.clone(),
+            state: AgentState::Pending,
+            verdict: None,
+            branch: reserved.branch.clone(),
+            worktree: reserved.worktree.clone(),
+            commits: 0,
+            exit_code: None,
+            issue: request.issue,
+            issue_url: reserved.context.issue_url.clone(),
+            marker: request.marker.clone(),
+            base: base.name.clone(),
+            start_commit: base.commit.clone(),
+            continues: request.continues.clone(),
+            head: None,
+            git_folder: None,
+            own_branches: false,
+            own_objects: false,
+            run: run.to_owned(),
+            recorded_at_ms: began,
+            launched_at_ms: None,
+            ended_at_ms: None,
+            detail: None,
+            warnings: Vec::new(),
+            clean_tree: definition.clean_tree,
+            check: definition.check.clone(),
+            left_by_check: Vec::new(),
+            elsewhere: None,
+        }
+    }
+
+    /// Returns whether another machine has the agent, or will have it, and its work is not judged yet.
+    pub fn is_pending_elsewhere(&self) -> bool {
+        self.elsewhere.is_some() && !self.state.is_final()
+    }
+
     /// Returns the key by which the runner knows it: issue and name.
     pub fn key(&self) -> String {
         format!("{}-{}", self.issue, self.agent)

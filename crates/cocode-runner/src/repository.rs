@@ -1,8 +1,9 @@
 //! The user's repository, from which agents' worktrees are made.
 
 pub(crate) mod closed_folder;
-mod foreign_file;
+pub(crate) mod foreign_file;
 pub(crate) mod git;
+mod git_error;
 pub(crate) mod head_log;
 pub(crate) mod left_file;
 pub(crate) mod own_branches;
@@ -80,6 +81,11 @@ impl Repository {
 
     pub(crate) fn location(&self) -> GitLocation<'_> {
         GitLocation::Folder(&self.root)
+    }
+
+    /// Returns a copy whose calls of git have a time and memory limit, for reading what is not trusted.
+    pub(crate) fn within(&self, limit: std::time::Duration) -> Repository {
+        Repository { git: self.git.within(limit), ..self.clone() }
     }
 
     /// Returns the base branch: `requested`, or the remote's default branch (the local one of that name if there is one),

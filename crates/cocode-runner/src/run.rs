@@ -2,6 +2,7 @@
 
 mod agent_run;
 mod branch_follower;
+pub(crate) mod check_run;
 pub(crate) mod child_output;
 mod ended;
 pub(crate) mod event;
@@ -11,10 +12,9 @@ pub(crate) mod watch;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
 
-use cocode_env::{AgentState, CheckResult, ExitMeaning};
-use sandbox_exec::{FileConfinement, GitIdentity, Launcher, Outcome, Policy, ShellCommand, Timeout};
+use cocode_env::{AgentState, ExitMeaning};
+use sandbox_exec::{FileConfinement, GitIdentity, Launcher, Policy};
 
 use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
@@ -22,14 +22,13 @@ use crate::plan::agent_policy::{PolicyContext, policy};
 use crate::plan::environment::add_shared_settings;
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
-use crate::repository::head_log::HeadFollower;
 use crate::repository::own_repository::OwnRepository;
 use crate::repository::worktree::Worktree;
 use crate::run::agent_run::AgentRun;
 use crate::run::ended::Ended;
 use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::{StopFlag, StopNote, StopReason};
-use crate::run::watch::{Watch, Watched};
+use crate::run::watch::Watch;
 use crate::runner::{Runner, now_ms, remove_if_there};
 
 /// The launcher of processes, or the reason why there is none; filled at the first use.
@@ -87,25 +86,18 @@ impl Runner {
         let records: Vec<Mutex<AgentRecord>> = plan
             .agents
             .iter()
-            .map(|agent| Mutex::new(new_record(request, &plan, agent, &run, began)))
+            .map(|agent| {
+                let reserved = agent.reserved();
+                AgentRecord::new(request, &plan.base, &agent.definition, &reserved, &run, began)
+            })
+            .map(Mutex::new)
             .collect();
         // Before anything is made: after a crash, all that exists at these paths is the runner's, since they were free.
         for record in &records {
             self.store
                 .put_with_body(&record.lock().unwrap_or_else(PoisonError::into_inner), &request.body)?;
         }
-        let shared = Shared {
-            plan: &plan,
-            body: &request.body,
-            stop,
-            observer,
-            watch: Watch::default(),
-            making: Mutex::new(()),
-            confined,
-            unconfined: OnceLock::new(),
-            packed: OnceLock::new(),
-            identity: self.identity(),
-        };
+        let shared = self.shared(&plan, &request.body, stop, observer, confined);
         // Relaxed is enough below: each index is taken once, and the record behind it has a lock.
         let next = AtomicUsize::new(0);
         let failure: Mutex<Option<RunnerError>> = Mutex::new(None);
@@ -138,6 +130,29 @@ impl Runner {
                 let records = records.into_iter();
                 Ok(records.map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
             }
+        }
+    }
+
+    /// Returns the state that the agents of a run share, at its beginning.
+    fn shared<'a>(
+        &self,
+        plan: &'a RunPlan,
+        body: &'a str,
+        stop: &'a StopFlag,
+        observer: &'a dyn RunObserver,
+        confined: &'a LaunchCell,
+    ) -> Shared<'a> {
+        Shared {
+            plan,
+            body,
+            stop,
+            observer,
+            watch: Watch::default(),
+            making: Mutex::new(()),
+            confined,
+            unconfined: OnceLock::new(),
+            packed: OnceLock::new(),
+            identity: self.identity(),
         }
     }
 
@@ -203,65 +218,6 @@ impl Runner {
             }
         };
         Ok(())
-    }
-
-    /// Runs the check command in the agent's worktree, confined as the agent was.
-    fn run_check(
-        &self,
-        shared: &Shared<'_>,
-        agent: &PlannedAgent,
-        worktree: &Worktree,
-        note: &Arc<StopNote>,
-    ) -> Option<CheckResult> {
-        let text = agent.definition.check.as_ref()?;
-        let failed = |detail: String| Some(CheckResult { passed: false, detail });
-        let timeout = Timeout::new(agent.timeout).ok()?;
-        let command = match ShellCommand::new(text) {
-            Ok(command) => command.with_timeout(timeout),
-            Err(error) => return failed(error.to_string()),
-        };
-        let launcher = match self.shared_launcher(shared, agent.definition.is_confined) {
-            Ok(launcher) => launcher,
-            Err(detail) => return failed(detail),
-        };
-        let mut own = self.own_repository(launcher, agent, worktree);
-        if let Some(own) = &mut own {
-            // The check reads the repository's objects. The agent's own may have forged contents under valid names.
-            own.objects = own.objects.clone().for_check();
-            if let Err(error) = own.objects.make(&self.repository) {
-                return failed(error_chain(&error));
-            }
-        }
-        let policy = match self.policy(shared, agent, worktree, own.as_ref()) {
-            Ok(policy) => policy,
-            Err(error) => return failed(error_chain(&error)),
-        };
-        let running = match launcher.spawn(&policy, &command) {
-            Ok(running) => running,
-            Err(error) => return failed(error_chain(&error)),
-        };
-        let name = &agent.definition.name;
-        shared.watch.add(Watched {
-            agent: name.clone(),
-            killer: running.killer(),
-            deadline: Instant::now() + agent.timeout,
-            cancel_file: self
-                .config
-                .state_folder
-                .join("cancel")
-                .join(format!("{}-{name}", agent.context.issue)),
-            log: Some(HeadFollower::new(&worktree.git_folder)),
-            note: Arc::clone(note),
-            stopping_since: None,
-        });
-        let waited = running.wait();
-        shared.watch.remove(name, shared.observer);
-        match waited {
-            Ok(Outcome { ending, .. }) => {
-                Some(CheckResult { passed: ending.is_success(), detail: ending.to_string() })
-            }
-            Err(error) => failed(error_chain(&error)),
-        }
     }
 
     /// Packs loose objects before the first confined agent may write among them. Returns a warning if that fails.
@@ -339,42 +295,5 @@ impl Runner {
         let name = self.repository.setting("user.name")?;
         let email = self.repository.setting("user.email")?;
         Some(GitIdentity { name, email })
-    }
-}
-
-fn new_record(
-    request: &RunRequest,
-    plan: &RunPlan,
-    agent: &PlannedAgent,
-    run: &str,
-    began: u64,
-) -> AgentRecord {
-    AgentRecord {
-        agent: agent.definition.name.clone(),
-        state: AgentState::Pending,
-        verdict: None,
-        branch: agent.branch.clone(),
-        worktree: agent.worktree.clone(),
-        commits: 0,
-        exit_code: None,
-        issue: request.issue,
-        issue_url: agent.context.issue_url.clone(),
-        marker: request.marker.clone(),
-        base: plan.base.name.clone(),
-        start_commit: plan.base.commit.clone(),
-        continues: request.continues.clone(),
-        head: None,
-        git_folder: None,
-        own_branches: false,
-        own_objects: false,
-        run: run.to_owned(),
-        recorded_at_ms: began,
-        launched_at_ms: None,
-        ended_at_ms: None,
-        detail: None,
-        warnings: Vec::new(),
-        clean_tree: agent.definition.clean_tree,
-        check: agent.definition.check.clone(),
-        left_by_check: Vec::new(),
     }
 }

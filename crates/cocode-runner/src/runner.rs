@@ -4,27 +4,29 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use change_journal::ContentHash;
-use cocode_env::{AgentState, CheckResult, Evidence, Verdict};
+use cocode_env::AgentState;
 use rel_path::ProtectedNames;
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
+use crate::bundle::empty_folder;
 use crate::error::{RunnerError, error_chain};
-use crate::objects::object_check::{self, submodules};
 use crate::plan::body_file;
 use crate::plan::host::Host;
 use crate::record::AgentRecord;
 use crate::record::store::{self, Store};
+use crate::repository::Repository;
 use crate::repository::git::Git;
-use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::{Worktree, file_error};
-use crate::repository::{Repository, left_file, own_index};
-use crate::verdict::evidence::Work;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
 pub(crate) const NO_HOOKS: &str = "no-hooks";
+
+/// The folder, in the state folder, of the objects that other machines deliver, until they are imported.
+pub(crate) const DELIVERED: &str = "delivered";
 
 /// The paths and capabilities of a runner.
 #[derive(Clone, Debug)]
@@ -62,6 +64,8 @@ pub struct Runner {
     pub(crate) repository: Repository,
     pub(crate) store: Store,
     worktrees: PathBuf,
+    /// Held while delivered work is imported, one delivery after the other.
+    pub(crate) importing: Mutex<()>,
 }
 
 impl Runner {
@@ -84,7 +88,11 @@ impl Runner {
         }
         let store = Store::open(&config.state_folder.join("records"))?;
         let worktrees = repository_folder(&config.worktrees, &repository);
-        let runner = Runner { config, repository, store, worktrees };
+        // A crash may have left some. None of them is a part of the repository.
+        let delivered = config.state_folder.join(DELIVERED);
+        empty_folder::remove(&delivered).map_err(file_error("remove", &delivered))?;
+        let importing = Mutex::new(());
+        let runner = Runner { config, repository, store, worktrees, importing };
         runner.recover()?;
         Ok(runner)
     }
@@ -135,111 +143,16 @@ impl Runner {
         Ok(launcher)
     }
 
-    /// Judges the work of an agent that has ended. `check` runs the check command, if the rest holds.
-    pub(crate) fn judge(
-        &self,
-        record: &mut AgentRecord,
-        body: &str,
-        check: impl FnOnce() -> Option<CheckResult>,
-    ) -> Result<(), RunnerError> {
-        let worktree = record.worktree();
-        let mut work = Work::default();
-        if let Some(worktree) = &worktree {
-            worktree.close(&self.repository.common_folder)?;
-            // Before git reads the worktree: a crafted index leads git outside of it.
-            record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
-            import_work(&self.repository, worktree, record)?;
-            own_index::make_again(&self.repository, worktree);
-            work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
-        }
-        let mut is_whole = true;
-        if let Some(head) = &work.head {
-            is_whole = own_repository::is_whole(&self.repository, record, &head.commit)?;
-        }
-        if !is_whole {
-            record.warnings.push("the commit at its HEAD is damaged".to_owned());
-            work = Work::default();
-        }
-        if let Some(head) = work.head.as_mut().filter(|head| head.commit != record.start_commit) {
-            head.unsound = self.unsound(record, &head.commit)?;
-            if head.unsound.is_none() {
-                let warning = submodules(&self.repository, &record.start_commit, &head.commit);
-                record.warnings.extend(warning.unwrap_or_else(|error| Some(error_chain(&error))));
-            }
-        }
-        let is_clean = match &worktree {
-            Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
-                Some(worktree.is_clean(&self.repository)?)
-            }
-            // A missing worktree cannot be shown to be clean.
-            _ => record.clean_tree.then_some(false),
-        };
-        record.commits = work.commits;
-        record.head = work.head.as_ref().map(|head| head.commit.clone());
-        if work.head.is_some() && !work.is_on_branch {
-            record.warnings.push("HEAD is not on the agent's branch".to_owned());
-        }
-        if is_whole && work.head.is_none() && record.git_folder.is_some() {
-            record.warnings.push("its worktree is gone or at no commit".to_owned());
-        }
-        let mut evidence = Evidence {
-            exit_code: record.exit_code,
-            start_commit: &record.start_commit,
-            // Without a launch, no commit counts as newer than it.
-            launched_at: i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX),
-            marker: &record.marker,
-            issue_body: body,
-            head: work.head,
-            is_clean,
-            check: None,
-        };
-        let (mut was_checked, mut left) = (false, Vec::new());
-        if record.check.is_some() {
-            let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
-            let result = match &worktree {
-                Some(worktree) if Verdict::of(&evidence).ready => {
-                    let before = left_file::find(&self.repository, worktree);
-                    let result = check();
-                    let after = left_file::find(&self.repository, worktree);
-                    // Without both lists no file is attributed to the check, and every file keeps the worktree.
-                    if let (Ok(before), Ok(after)) = (before, after) {
-                        left = left_file::new_since(&before, after);
-                    }
-                    result
-                }
-                _ => None,
-            };
-            was_checked = result.is_some();
-            evidence.check = result.or_else(|| Some(not_run()));
-        }
-        record.verdict = Some(Verdict::of(&evidence));
-        record.left_by_check = left;
-        match &worktree {
-            Some(worktree) if was_checked => {
-                // The check ran code of the agent's, so its traces are no more trusted than the agent's own.
-                record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
-                import_check_objects(&self.repository, worktree, record)?;
-                own_index::make_again(&self.repository, worktree);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns git's reason to refuse an agent's commits; `None` if it accepts them.
-    pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
-        let folder = self.config.state_folder.join("checked").join(record.key());
-        object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
-    }
-
-    /// Marks the agents that a dead process left behind. They have died with it.
+    /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them.
     fn recover(&self) -> Result<(), RunnerError> {
         let records = self.store.records()?;
         for worktree in records.iter().filter_map(AgentRecord::worktree) {
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
         }
-        for mut record in records.into_iter().filter(|record| !record.state.is_final()) {
+        let unresolved = records.into_iter().filter(|record| !record.state.is_final());
+        let (elsewhere, here): (Vec<_>, Vec<_>) = unresolved.partition(|record| record.elsewhere.is_some());
+        for mut record in here {
             if record.state == AgentState::Pending {
                 record.state = AgentState::Failed;
                 record.detail = Some("the run ended before it was started".to_owned());
@@ -258,10 +171,14 @@ impl Runner {
             }
             self.store.put(&record)?;
         }
-        // A request to the dead process would cancel the next agent with that key.
+        // A request to the dead process would cancel the next agent with that key. One for an agent that runs on another
+        // machine stays.
+        let kept: Vec<PathBuf> = elsewhere.iter().map(|record| self.cancel_path(record)).collect();
         let cancel = self.config.state_folder.join("cancel");
         for entry in fs::read_dir(&cancel).map_err(file_error("read", &cancel))?.flatten() {
-            remove_if_there(&entry.path())?;
+            if !kept.contains(&entry.path()) {
+                remove_if_there(&entry.path())?;
+            }
         }
         Ok(())
     }

@@ -40,6 +40,16 @@ impl OwnObjects {
         }
     }
 
+    /// Returns the paths for objects that were received from another machine into `folder`. No agent reads them there.
+    pub(crate) fn received(folder: &Path, common_folder: &Path) -> OwnObjects {
+        OwnObjects {
+            own: folder.join("objects"),
+            shared: folder.join("shared-objects"),
+            folder: folder.to_owned(),
+            common: common_folder.join("objects"),
+        }
+    }
+
     /// Returns the paths for a check, with a new and empty folder of objects: all valid objects of the agent have been
     /// imported, and the check must not read forged ones.
     pub(crate) fn for_check(self) -> OwnObjects {
@@ -49,6 +59,11 @@ impl OwnObjects {
     /// Returns the folder of the agent's own view.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns the folder of the new objects.
+    pub(crate) fn own(&self) -> &Path {
+        &self.own
     }
 
     /// Returns the repository's folder of objects.

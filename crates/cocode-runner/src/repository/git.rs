@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::plan::host::Host;
+pub use crate::repository::git_error::GitError;
+pub(crate) use crate::repository::git_error::reason;
 use crate::run::child_output::{self, Bounds, Input, Ran};
 
 /// The time limit of a call in a worktree: an agent can leave a pipe where git expects a file, and git would block there.
@@ -32,45 +34,6 @@ const MOST_OUTPUT_BYTES: u64 = 64 << 20;
 const KEPT: [&str; 9] =
     ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
 
-/// An error of a call of git.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum GitError {
-    /// There is no `git` program, or it could not be started.
-    #[error("the program git could not be started")]
-    NotStarted(#[source] std::io::Error),
-    /// It failed.
-    #[error("git {command} failed: {reason}")]
-    Failed {
-        /// Its first argument.
-        command: String,
-        /// Its error output, on one line.
-        reason: String,
-        /// Its exit code, if it exited.
-        exit_code: Option<i32>,
-    },
-    /// It was killed at its time limit.
-    #[error("git {command} took too long and was killed")]
-    TooSlow {
-        /// Its first argument.
-        command: String,
-    },
-    /// It was killed, because it printed more than the limit.
-    #[error("git {command} prints more than {limit_bytes} bytes, which is the limit")]
-    TooLong {
-        /// Its first argument.
-        command: String,
-        /// The limit.
-        limit_bytes: u64,
-    },
-    /// Its output is not in the expected format.
-    #[error("the output of git {command} cannot be parsed")]
-    Answer {
-        /// Its first argument.
-        command: &'static str,
-    },
-}
-
 /// The folder in which git works.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GitLocation<'a> {
@@ -78,6 +41,8 @@ pub(crate) enum GitLocation<'a> {
     Folder(&'a Path),
     /// A worktree with explicit folders, whatever its `.git` file names.
     Worktree { common_folder: &'a Path, git_folder: &'a Path, work_tree: &'a Path },
+    /// A bare repository, whatever the user's settings say of such.
+    Bare(&'a Path),
 }
 
 /// Starts `git`.
@@ -90,6 +55,8 @@ pub(crate) struct Git {
     limit: Option<Duration>,
     /// The memory limit of each process, if any.
     memory_bytes: Option<u64>,
+    /// The most bytes of a file that it writes, if any.
+    file_bytes: Option<u64>,
     /// The most bytes of output that are read.
     output_bytes: u64,
 }
@@ -116,6 +83,7 @@ impl Git {
             filters: Vec::new(),
             limit: None,
             memory_bytes: None,
+            file_bytes: None,
             output_bytes: MOST_OUTPUT_BYTES,
         }
     }
@@ -151,6 +119,11 @@ impl Git {
         let mut git = Git { limit: Some(limit), memory_bytes: Some(MOST_MEMORY_BYTES), ..self.clone() };
         git.environment.push(("GIT_ALLOC_LIMIT".into(), MOST_AT_ONCE.into()));
         git
+    }
+
+    /// Returns a copy that is killed when a file that it writes reaches this size.
+    pub(crate) fn with_file_limit(&self, bytes: u64) -> Git {
+        Git { file_bytes: Some(bytes), ..self.clone() }
     }
 
     /// Returns a copy that reads objects in `folder`, and in `others` with its alternates, and fetches none.
@@ -201,6 +174,16 @@ impl Git {
     ) -> Result<(), GitError> {
         let location = GitLocation::Folder(folder);
         self.start(location, arguments, Input::Text(input), None)?.success(arguments).map(drop)
+    }
+
+    /// Runs git with a text on its standard input, and returns its output as bytes.
+    pub(crate) fn exchange(
+        &self,
+        location: GitLocation<'_>,
+        arguments: &[&str],
+        input: &str,
+    ) -> Result<Vec<u8>, GitError> {
+        self.start(location, arguments, Input::Text(input), None)?.success(arguments)
     }
 
     /// Runs git with a text on its standard input and a file as its standard output.
@@ -277,6 +260,9 @@ impl Git {
             GitLocation::Folder(folder) => {
                 command.current_dir(folder);
             }
+            GitLocation::Bare(folder) => {
+                command.current_dir(folder).env("GIT_DIR", folder);
+            }
             GitLocation::Worktree { common_folder, git_folder, work_tree } => {
                 // An agent may have removed its worktree, and a process cannot start in a missing folder.
                 let folder = if work_tree.is_dir() { work_tree } else { common_folder };
@@ -298,10 +284,15 @@ impl Git {
         command.args(arguments);
         command.stdout(output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
         let limit = self.limit.or(match location {
-            GitLocation::Folder(_) => None,
+            GitLocation::Folder(_) | GitLocation::Bare(_) => None,
             GitLocation::Worktree { .. } => Some(WORKTREE_LIMIT),
         });
-        let bounds = Bounds { limit, output_bytes: self.output_bytes, memory_bytes: self.memory_bytes };
+        let bounds = Bounds {
+            limit,
+            output_bytes: self.output_bytes,
+            memory_bytes: self.memory_bytes,
+            file_bytes: self.file_bytes,
+        };
         let output = match child_output::output(command, input, bounds).map_err(GitError::NotStarted)? {
             Ran::Ended(output) => output,
             Ran::TooSlow => return Err(GitError::TooSlow { command: first_of(arguments) }),
@@ -360,32 +351,6 @@ fn text(output: Vec<u8>) -> String {
     text
 }
 
-/// The most bytes of a reason.
-const REASON_BYTES: usize = 400;
-
-/// Summarises git's error output on one line: every line that git marks as an error, with the indented lines below it;
-/// without any, the last line.
-pub(crate) fn reason(errors: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for line in errors.lines().filter(|line| !line.trim().is_empty()) {
-        let error = ["fatal: ", "error: "].iter().find_map(|prefix| line.strip_prefix(prefix));
-        match error {
-            Some(error) => parts.push(error.trim()),
-            None if line.starts_with(['\t', ' ']) && !parts.is_empty() => parts.push(line.trim()),
-            None => {}
-        }
-    }
-    if parts.is_empty() {
-        parts.extend(errors.lines().rev().map(str::trim).find(|line| !line.is_empty()));
-    }
-    let mut reason = parts.join("; ");
-    if reason.len() > REASON_BYTES {
-        reason.truncate(reason.floor_char_boundary(REASON_BYTES));
-        reason.push('…');
-    }
-    if reason.is_empty() { "it gave no reason".to_owned() } else { reason }
-}
-
 fn first_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
     let command = arguments.first().map(|first| first.as_ref().to_string_lossy().into_owned());
     command.unwrap_or_default()
@@ -394,27 +359,6 @@ fn first_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_reason_is_all_that_git_calls_an_error() {
-        let cases = [
-            ("fatal: bad object HEAD\n", "bad object HEAD"),
-            (
-                "error: gpg failed to sign the data:\n(no gpg)\nfatal: failed to write commit object\n",
-                "gpg failed to sign the data:; failed to write commit object",
-            ),
-            (
-                "error: files would be overwritten:\n\tnew\nPlease move them.\nAborting\n",
-                "files would be overwritten:; new",
-            ),
-            ("Aborting\n\n", "Aborting"),
-            ("", "it gave no reason"),
-        ];
-        for (errors, expected) in cases {
-            assert_eq!(reason(errors), expected);
-        }
-        assert_eq!(reason(&format!("fatal: {}", "ö".repeat(900))).len(), REASON_BYTES + '…'.len_utf8());
-    }
 
     #[test]
     fn a_folder_of_a_list_is_quoted_where_it_has_to_be() {

@@ -3,8 +3,8 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::bundle::header::is_object_name;
 use crate::repository::foreign_file;
-use crate::repository::own_branches::OwnBranches;
 
 /// The most that is read of a log, in bytes, from its end.
 const LIMIT_BYTES: u64 = 1 << 20;
@@ -27,7 +27,7 @@ pub(crate) struct HeadEntry {
 impl HeadEntry {
     fn parse(line: &str) -> Option<HeadEntry> {
         let (facts, action) = line.split_once('\t').unwrap_or((line, ""));
-        let commit = facts.split(' ').nth(1).filter(|commit| OwnBranches::is_name(commit))?;
+        let commit = facts.split(' ').nth(1).filter(|commit| is_object_name(commit))?;
         Some(HeadEntry { commit: commit.to_owned(), action: action.to_owned() })
     }
 

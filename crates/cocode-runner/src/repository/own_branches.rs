@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::bundle::header::is_object_name;
 use crate::error::RunnerError;
 use crate::objects::object_import::ObjectImport;
 use crate::repository::git::GitError;
@@ -217,7 +218,7 @@ impl OwnBranches {
             return Head::Else;
         };
         let text = text.trim_end();
-        if Self::is_name(text) {
+        if is_object_name(text) {
             return Head::Commit(text.to_owned());
         }
         let name = text
@@ -227,11 +228,6 @@ impl OwnBranches {
         name.and_then(|name| self.commit_of(name)).map_or(Head::Else, Head::Own)
     }
 
-    /// Returns whether a text is a full object name.
-    pub(crate) fn is_name(text: &str) -> bool {
-        matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    }
-
     fn commit_of(&self, name: &str) -> Option<String> {
         // The name comes from the agent's `HEAD` or folders, and must not lead out of them.
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -239,7 +235,7 @@ impl OwnBranches {
             return None;
         }
         let text = foreign_file::read_short(&self.heads.join(name), LIMIT_BYTES).ok()?;
-        Some(text.trim_end()).filter(|commit| Self::is_name(commit)).map(str::to_owned)
+        Some(text.trim_end()).filter(|commit| is_object_name(commit)).map(str::to_owned)
     }
 }
 

@@ -7,8 +7,7 @@ use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Instant;
 
 use cocode_env::{AgentState, LogLine, LogStream};
-use egress::Network;
-use sandbox_exec::{Launcher, NetworkConfinement, Outcome, OutputStream, Policy, Running, WaitError};
+use sandbox_exec::{Launcher, Outcome, OutputStream, Policy, Running, WaitError};
 
 use super::Shared;
 use crate::error::{RunnerError, error_chain};
@@ -20,6 +19,7 @@ use crate::repository::head_log::HeadFollower;
 use crate::repository::own_repository::OwnRepository;
 use crate::repository::worktree::{Worktree, file_error};
 use crate::run::branch_follower::BranchFollower;
+use crate::run::check_run::network_fault;
 use crate::run::ended::Ended;
 use crate::run::event::RunEvent;
 use crate::run::log_file::LogFile;
@@ -103,14 +103,8 @@ impl AgentRun<'_> {
     fn launcher(&self) -> Result<&Launcher, String> {
         let definition = &self.agent.definition;
         let launcher = self.runner.shared_launcher(self.shared, definition.is_confined)?;
-        if matches!(definition.network, Network::Names(_)) && !launcher.can_limit_network_to_names() {
-            return Err(
-                "it may connect to some names only, and this machine cannot limit the network to names"
-                    .to_owned(),
-            );
-        }
-        if definition.network == Network::Off && launcher.report().net == NetworkConfinement::Open {
-            return Err("it may not use the network, and this machine cannot enforce that".to_owned());
+        if let Some(fault) = network_fault(definition, launcher) {
+            return Err(fault.to_owned());
         }
         Ok(launcher)
     }

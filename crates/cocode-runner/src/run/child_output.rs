@@ -28,6 +28,8 @@ pub(crate) struct Bounds {
     pub(crate) output_bytes: u64,
     /// The most private memory of each of its processes, in bytes.
     pub(crate) memory_bytes: Option<u64>,
+    /// The most bytes of a file that they write: the one that writes more is killed.
+    pub(crate) file_bytes: Option<u64>,
 }
 
 /// The end of a command.
@@ -75,9 +77,12 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
     }
     let mut child = command.spawn()?;
     let group = Pid::from_child(&child);
-    if let Some(bytes) = bounds.memory_bytes {
+    let limits = [(Resource::Data, bounds.memory_bytes), (Resource::Fsize, bounds.file_bytes)];
+    for (resource, bytes) in limits {
         // Fails only if the child has ended already.
-        let _ = prlimit(Some(group), Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) });
+        let _ = bytes.map(|bytes| {
+            prlimit(Some(group), resource, Rlimit { current: Some(bytes), maximum: Some(bytes) })
+        });
     }
     let (done, is_done) = mpsc::channel::<()>();
     thread::scope(|scope| {
@@ -165,7 +170,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let limit = limit_ms.map(Duration::from_millis);
-        output(command, input, Bounds { limit, output_bytes: MOST, memory_bytes }).unwrap()
+        output(command, input, Bounds { limit, output_bytes: MOST, memory_bytes, file_bytes: None }).unwrap()
     }
 
     fn run(script: &str, input: Input<'_>, limit_ms: Option<u64>) -> Option<Output> {

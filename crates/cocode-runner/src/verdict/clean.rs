@@ -86,6 +86,9 @@ impl Runner {
     fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<Keep>, RunnerError> {
         let keep = |why: &str| Ok(Some(Keep::Loss(why.to_owned())));
         let other = |why: &str| Ok(Some(Keep::Other(why.to_owned())));
+        if record.is_pending_elsewhere() {
+            return other("it runs on another machine, and its work is not judged yet");
+        }
         if !record.state.is_final() {
             return other("it is still running");
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cocode_env::HeadCommit;
 
-use crate::repository::git::GitError;
+use crate::repository::git::{GitError, GitLocation};
 use crate::repository::worktree::Worktree;
 use crate::repository::{Repository, head_log};
 
@@ -42,8 +42,26 @@ impl Work {
         // `^{commit}` fails if `HEAD` names a missing object, or one of another kind.
         let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let Some(commit) = git.ask(location, &head)? else { return Ok(Work::default()) };
+        let mut work = Work::of_commit(repository, location, &commit, start)?;
+        let current = git.ask(location, &["symbolic-ref", "--quiet", "HEAD"])?;
+        work.is_on_branch = current.is_some_and(|name| name == format!("refs/heads/{branch}"));
+        if let Some(head) = &mut work.head {
+            head.was_made_here = head_log::shows_made(&worktree.git_folder, &commit);
+        }
+        Ok(work)
+    }
+
+    /// Reads the work up to a commit, which is not on the agent's branch and was not made in its worktree as far as this
+    /// determines.
+    pub(crate) fn of_commit(
+        repository: &Repository,
+        location: GitLocation<'_>,
+        commit: &str,
+        start: &str,
+    ) -> Result<Work, GitError> {
+        let git = &repository.git.within(LOOK_LIMIT);
         let (bytes, is_message_whole) =
-            git.run_for_start(location, &["cat-file", "commit", &commit], MOST_COMMIT_BYTES)?;
+            git.run_for_start(location, &["cat-file", "commit", commit], MOST_COMMIT_BYTES)?;
         let text = String::from_utf8_lossy(&bytes);
         let (headers, message) = text.split_once("\n\n").unwrap_or((&text, ""));
         let parents = headers.lines().filter(|line| line.starts_with("parent ")).count();
@@ -56,18 +74,17 @@ impl Work {
             None if !is_message_whole => i64::MIN,
             None => return Err(GitError::Answer { command: "cat-file" }),
         };
-        let trees = [start, &commit].map(|commit| format!("{commit}^{{tree}}"));
+        let trees = [start, commit].map(|commit| format!("{commit}^{{tree}}"));
         let trees = git.run(location, &["rev-parse", &trees[0], &trees[1]])?;
         let changes_tree = trees.split_once('\n').is_none_or(|(start, now)| start != now);
-        let is_ancestor = git.ask(location, &["merge-base", "--is-ancestor", start, &commit])?.is_some();
+        let is_ancestor = git.ask(location, &["merge-base", "--is-ancestor", start, commit])?.is_some();
         let range = format!("{start}..{commit}");
         let count = git.run(location, &["rev-list", "--count", &range, "--"])?;
-        let current = git.ask(location, &["symbolic-ref", "--quiet", "HEAD"])?;
         Ok(Work {
             commits: count.parse().map_err(|_| GitError::Answer { command: "rev-list" })?,
-            is_on_branch: current.is_some_and(|name| name == format!("refs/heads/{branch}")),
+            is_on_branch: false,
             head: Some(HeadCommit {
-                was_made_here: head_log::shows_made(&worktree.git_folder, &commit),
+                was_made_here: false,
                 descends_from_start: is_ancestor,
                 changes_tree,
                 unsound: None,
@@ -75,7 +92,7 @@ impl Work {
                 is_message_whole,
                 parents,
                 committed_at,
-                commit,
+                commit: commit.to_owned(),
             }),
         })
     }

@@ -7,6 +7,7 @@ mod confinement;
 mod continuing;
 mod contract;
 mod definitions;
+mod elsewhere;
 mod fixture;
 mod indexes;
 mod modes;

@@ -9,7 +9,7 @@ use crate::fixture::{Fixture, Log, agent, failures, refused, request};
 
 /// Functions for scripts: `entry MODE NAME OBJECT` writes an entry of a tree as git stores it, `commit` makes a commit with the
 /// marker of the tree `deep` that it reads, and has `HEAD` at it.
-const FUNCTIONS: &str = r#"
+pub(crate) const FUNCTIONS: &str = r#"
     bytes() { for byte in $(echo $1 | sed 's/../0x& /g'); do printf "\\$(printf %03o $byte)"; done; }
     entry() { printf '%s %b\000' "$1" "$2"; bytes $3; }
     tree() { git hash-object -t tree -w --literally --stdin; }
@@ -24,7 +24,7 @@ const FUNCTIONS: &str = r#"
 "#;
 
 /// The entries of a tree, and git's reason to reject it.
-const REFUSED: [(&str, &str); 21] = [
+pub(crate) const REFUSED: [(&str, &str); 21] = [
     ("entry 40000 .. $T", "'deep' contains '..'"),
     ("entry 40000 . $T", "'deep' contains '.'"),
     ("entry 40000 .git $T", "'deep' contains '.git'"),

@@ -15,9 +15,9 @@ fn an_honest_agent_is_ready() {
 const UNDONE: &str =
     "echo x > b && git add . && git commit -qm x && git rm -q b && git commit -qm 'cocode ready for check'";
 
-#[test]
-fn markers_that_are_not_the_agents_word_do_not_count() {
-    let cases: [(&str, &str, &[&str]); 12] = [
+/// Returns cases of agents whose marker does not count: the name, the script, and the parts of the verdict that fail.
+pub(crate) fn cases() -> Vec<(&'static str, String, &'static [&'static str])> {
+    let cases: [(&'static str, &str, &'static [&'static str]); 12] = [
         ("nothing committed", "true", &["descends", "new", "changes", "marker"]),
         ("nothing changed", "git commit -q --allow-empty -m 'cocode ready for check'", &["changes"]),
         ("nothing changed in the end", UNDONE, &["changes"]),
@@ -52,8 +52,13 @@ fn markers_that_are_not_the_agents_word_do_not_count() {
         ),
         ("exit 1", &format!("{MARKED}; exit 1"), &["exit_code"]),
     ];
-    for (name, script, expected) in cases {
-        let record = Fixture::new().run(script);
+    cases.into_iter().map(|(name, script, expected)| (name, script.to_owned(), expected)).collect()
+}
+
+#[test]
+fn markers_that_are_not_the_agents_word_do_not_count() {
+    for (name, script, expected) in cases() {
+        let record = Fixture::new().run(&script);
         assert_eq!(failures(&record), expected, "{name}: {record:?}");
         assert_ne!(record.state, AgentState::Ready, "{name}");
     }

@@ -1,0 +1,162 @@
+//! The verdict of this machine on work that another one delivers.
+
+use std::cell::Cell;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+
+use cocode_env::{AgentState, CheckResult};
+
+use crate::delivery::Delivery;
+use crate::delivery::error::DeliveryError;
+use crate::error::{RunnerError, error_chain};
+use crate::objects::object_check::submodules;
+use crate::objects::object_import::LIMIT;
+use crate::record::AgentRecord;
+use crate::record::elsewhere::CheckPermissions;
+use crate::repository::worktree::{Worktree, file_error};
+use crate::run::check_run::LoneCheck;
+use crate::run::event::{RunEvent, RunObserver};
+use crate::run::stop::StopFlag;
+use crate::runner::{Runner, now_ms, remove_if_there};
+use crate::verdict::evidence::Work;
+use crate::verdict::judgement::WorkToWeigh;
+
+impl Runner {
+    /// Judges what another machine delivers of an agent, and returns the record with the verdict. The work is on the agent's
+    /// branch and in its worktree then, unless git rejects it or there is none.
+    ///
+    /// The bundle is checked in a folder of its own, imported like the objects of a confined agent, and checked out only if
+    /// git accepts all of it; then the check command runs here. The agent is ready only by the verdict of this machine: the
+    /// claimed state and exit code can make it worse. A record that has a verdict is returned as it is.
+    ///
+    /// # Errors
+    /// [`RunnerError::Delivery`] if the delivery is refused, after which nothing of it can be reached and the record has no
+    /// verdict: another delivery may be judged, or the record's state set. With [`DeliveryError::Stopped`], and after errors
+    /// of this machine, the same delivery can be judged again, with the same result.
+    /// [`RunnerError::BranchExists`], [`RunnerError::FolderExists`] if another program has made the branch or files at the
+    /// agent's paths.
+    pub fn judge_delivery(
+        &self,
+        record: &AgentRecord,
+        delivery: &Delivery,
+        stop: &StopFlag,
+        observer: &dyn RunObserver,
+    ) -> Result<AgentRecord, RunnerError> {
+        let (mut record, mut elsewhere) = self.elsewhere_record(record)?;
+        if record.verdict.is_some() {
+            return Ok(record);
+        }
+        let agent = record.agent.clone();
+        let refused = |source| Err(RunnerError::Delivery { agent: agent.clone(), source });
+        if record.state.is_final() {
+            return refused(DeliveryError::Over { state: record.state });
+        }
+        if delivery.epoch < elsewhere.epoch {
+            return refused(DeliveryError::Late { epoch: delivery.epoch, current: elsewhere.epoch });
+        }
+        if !delivery.state.is_final() {
+            return refused(DeliveryError::NotEnded { state: delivery.state });
+        }
+        if stop.is_raised() {
+            return refused(DeliveryError::Stopped);
+        }
+        let head = self.import_delivery(&mut record, &mut elsewhere, delivery)?;
+        elsewhere.epoch = delivery.epoch;
+        elsewhere.host = Some(crate::delivery::claim::plain(&delivery.host));
+        record.elsewhere = Some(elsewhere.clone());
+        let mut worktree = None;
+        let mut unsound = None;
+        if head.commit != record.start_commit {
+            unsound = self.unsound(&record, &head.commit)?;
+            if unsound.is_none() {
+                let new = submodules(&self.repository, &record.start_commit, &head.commit);
+                record.warnings.extend(new.unwrap_or_else(|error| Some(error_chain(&error))));
+                worktree = Some(self.check_out(&mut record, &head.commit)?);
+            }
+        }
+        let location = self.repository.location();
+        let mut work = Work::of_commit(&self.repository, location, &head.commit, &record.start_commit)?;
+        work.is_on_branch = true;
+        if let Some(commit) = &mut work.head {
+            commit.was_made_here = head.is_new;
+            commit.unsound = unsound;
+        }
+        let is_clean = match &worktree {
+            Some(worktree) if record.clean_tree => worktree.is_clean(&self.repository)?,
+            _ => true,
+        };
+        record.exit_code = delivery.claimed_exit_code();
+        let to_weigh = WorkToWeigh {
+            work,
+            // No clock of another machine decides.
+            launched_at: i64::MIN,
+            is_clean: record.clean_tree.then_some(is_clean && delivery.is_clean == Some(true)),
+            worktree: worktree.as_ref(),
+        };
+        let body = self.store.body(&record.key())?;
+        let stopped = Cell::new(false);
+        let owns_folders = Cell::new(false);
+        let facts = record.clone();
+        let was_checked = self.weigh(&mut record, &body, to_weigh, || {
+            let check =
+                self.check_delivery(&facts, &elsewhere.check, delivery, worktree.as_ref()?, (stop, observer));
+            stopped.set(check.was_cancelled);
+            owns_folders.set(check.owns_folders);
+            check.result
+        })?;
+        if stopped.get() && stop.is_raised() {
+            return refused(DeliveryError::Stopped);
+        }
+        record.own_branches = owns_folders.get();
+        record.own_objects = owns_folders.get();
+        if let Some(worktree) = worktree.as_ref().filter(|_| was_checked) {
+            self.import_traces_of_check(&mut record, worktree)?;
+        }
+        let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
+        delivery.conclude(&mut record, is_ready);
+        if stopped.get() {
+            record.state = AgentState::Cancelled;
+            record.exit_code = Some(130);
+        }
+        record.ended_at_ms = Some(now_ms());
+        remove_if_there(&self.cancel_path(&record))?;
+        self.store.put(&record)?;
+        observer.event(&RunEvent::Ended { record: Box::new(record.clone()) });
+        Ok(record)
+    }
+
+    /// Makes the branch and the worktree at a commit that git accepts.
+    fn check_out(&self, record: &mut AgentRecord, commit: &str) -> Result<Worktree, RunnerError> {
+        let parent = self.worktrees_folder();
+        let made = DirBuilder::new().mode(0o700).recursive(true).create(parent);
+        made.map_err(file_error("make", parent))?;
+        let bounded = self.repository.within(LIMIT);
+        let worktree = Worktree::create(&bounded, &record.branch, &record.worktree, commit)?;
+        record.git_folder = Some(worktree.git_folder.clone());
+        Ok(worktree)
+    }
+
+    /// Runs the check command of delivered work.
+    fn check_delivery(
+        &self,
+        record: &AgentRecord,
+        permissions: &CheckPermissions,
+        delivery: &Delivery,
+        worktree: &Worktree,
+        (stop, observer): (&StopFlag, &dyn RunObserver),
+    ) -> LoneCheck {
+        let failed = |error: RunnerError| {
+            LoneCheck::not_run(CheckResult { passed: false, detail: error_chain(&error) })
+        };
+        let Some(check) = &record.check else { return LoneCheck::default() };
+        let plan = match self.check_plan(record, permissions, delivery, check) {
+            Ok(plan) => plan,
+            Err(error) => return failed(error),
+        };
+        let body = match self.store.body(&record.key()) {
+            Ok(body) => body,
+            Err(error) => return failed(error),
+        };
+        self.check_alone(&plan, &body, worktree, stop, observer).unwrap_or_else(failed)
+    }
+}

@@ -1,0 +1,61 @@
+//! The branch and worktree of a delivery whose judgement was interrupted.
+
+use std::fs;
+
+use crate::bundle::empty_folder;
+use crate::error::RunnerError;
+use crate::plan::body_file;
+use crate::record::AgentRecord;
+use crate::record::elsewhere::Elsewhere;
+use crate::repository::worktree::file_error;
+use crate::runner::{Runner, remove_if_there};
+
+impl Runner {
+    /// Makes the paths and the branch of a record free. Before a first delivery, whatever exists there is not the runner's,
+    /// and is refused. Afterwards it comes from an interrupted judgement, and is removed.
+    pub(super) fn clear_for_delivery(
+        &self,
+        record: &AgentRecord,
+        elsewhere: &Elsewhere,
+    ) -> Result<(), RunnerError> {
+        if let Some(delivered) = &elsewhere.delivered {
+            self.remove_leftovers(record, &delivered.commit)?;
+        }
+        if self.repository.has_branch(&record.branch) {
+            return Err(RunnerError::BranchExists { branch: record.branch.clone() });
+        }
+        let occupied = [record.worktree.clone(), body_file(&record.worktree)]
+            .into_iter()
+            .find(|path| path.symlink_metadata().is_ok());
+        occupied.map_or(Ok(()), |path| Err(RunnerError::FolderExists { path }))
+    }
+
+    /// Removes the worktree of an interrupted judgement, and its branch if it is still at the delivered commit.
+    fn remove_leftovers(&self, record: &AgentRecord, commit: &str) -> Result<(), RunnerError> {
+        let repository = &self.repository;
+        let path = &record.worktree;
+        remove_if_there(&body_file(path))?;
+        let worktree = record.worktree();
+        if path.symlink_metadata().is_ok() {
+            let text = path.to_string_lossy();
+            // Twice, since git locks a worktree while it is being made.
+            let arguments = ["worktree", "remove", "--force", "--force", "--", &text];
+            // Git does not recognise one of which it has made only a part.
+            let _ = repository.git.run(repository.location(), &arguments);
+            empty_folder::remove(path).map_err(file_error("remove", path))?;
+        }
+        if let Some(worktree) = worktree {
+            let all = fs::canonicalize(repository.common_folder.join("worktrees")).ok();
+            let parent = worktree.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok());
+            if all.is_some() && parent == all {
+                let folder = &worktree.git_folder;
+                empty_folder::remove(folder).map_err(file_error("remove", folder))?;
+            }
+        }
+        let reference = format!("refs/heads/{}", record.branch);
+        if repository.commit(&reference).as_deref() == Some(commit) {
+            repository.git.run(repository.location(), &["update-ref", "-d", &reference, commit])?;
+        }
+        Ok(())
+    }
+}

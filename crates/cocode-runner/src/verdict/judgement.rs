@@ -1,0 +1,144 @@
+//! The judgement of an agent's work: its evidence is collected, its check runs, and the verdict is recorded.
+
+use cocode_env::{CheckResult, Evidence, Verdict};
+
+use crate::error::{RunnerError, error_chain};
+use crate::objects::object_check::{self, submodules};
+use crate::record::AgentRecord;
+use crate::repository::own_repository::{self, import_check_objects, import_work};
+use crate::repository::worktree::Worktree;
+use crate::repository::{left_file, own_index};
+use crate::runner::Runner;
+use crate::verdict::evidence::Work;
+
+/// The work of an agent that has ended, and what else its verdict depends on.
+pub(crate) struct WorkToWeigh<'a> {
+    pub(crate) work: Work,
+    /// The time before which no commit is new, in seconds since 1970.
+    pub(crate) launched_at: i64,
+    /// True if nothing is uncommitted or untracked; `None` if that is not a part of the verdict.
+    pub(crate) is_clean: Option<bool>,
+    /// The worktree in which the check runs.
+    pub(crate) worktree: Option<&'a Worktree>,
+}
+
+impl Runner {
+    /// Judges the work of an agent that has ended on this machine. `check` runs the check command, if the rest holds.
+    pub(crate) fn judge(
+        &self,
+        record: &mut AgentRecord,
+        body: &str,
+        check: impl FnOnce() -> Option<CheckResult>,
+    ) -> Result<(), RunnerError> {
+        let worktree = record.worktree();
+        let mut work = Work::default();
+        if let Some(worktree) = &worktree {
+            worktree.close(&self.repository.common_folder)?;
+            // Before git reads the worktree: a crafted index leads git outside of it.
+            record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
+            import_work(&self.repository, worktree, record)?;
+            own_index::make_again(&self.repository, worktree);
+            work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
+        }
+        let mut is_whole = true;
+        if let Some(head) = &work.head {
+            is_whole = own_repository::is_whole(&self.repository, record, &head.commit)?;
+        }
+        if !is_whole {
+            record.warnings.push("the commit at its HEAD is damaged".to_owned());
+            work = Work::default();
+        }
+        if let Some(head) = work.head.as_mut().filter(|head| head.commit != record.start_commit) {
+            head.unsound = self.unsound(record, &head.commit)?;
+            if head.unsound.is_none() {
+                let warning = submodules(&self.repository, &record.start_commit, &head.commit);
+                record.warnings.extend(warning.unwrap_or_else(|error| Some(error_chain(&error))));
+            }
+        }
+        let is_clean = match &worktree {
+            Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
+                Some(worktree.is_clean(&self.repository)?)
+            }
+            // A missing worktree cannot be shown to be clean.
+            _ => record.clean_tree.then_some(false),
+        };
+        if work.head.is_some() && !work.is_on_branch {
+            record.warnings.push("HEAD is not on the agent's branch".to_owned());
+        }
+        if is_whole && work.head.is_none() && record.git_folder.is_some() {
+            record.warnings.push("its worktree is gone or at no commit".to_owned());
+        }
+        // Without a launch, no commit counts as newer than it.
+        let launched_at = i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX);
+        let to_weigh = WorkToWeigh { work, launched_at, is_clean, worktree: worktree.as_ref() };
+        let was_checked = self.weigh(record, body, to_weigh, check)?;
+        match &worktree {
+            Some(worktree) if was_checked => self.import_traces_of_check(record, worktree),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records the verdict on an agent's work. `check` runs the check command, if the rest holds. Returns whether it ran.
+    pub(crate) fn weigh(
+        &self,
+        record: &mut AgentRecord,
+        body: &str,
+        to_weigh: WorkToWeigh<'_>,
+        check: impl FnOnce() -> Option<CheckResult>,
+    ) -> Result<bool, RunnerError> {
+        let WorkToWeigh { work, launched_at, is_clean, worktree } = to_weigh;
+        record.commits = work.commits;
+        record.head = work.head.as_ref().map(|head| head.commit.clone());
+        let mut evidence = Evidence {
+            exit_code: record.exit_code,
+            start_commit: &record.start_commit,
+            launched_at,
+            marker: &record.marker,
+            issue_body: body,
+            head: work.head,
+            is_clean,
+            check: None,
+        };
+        let (mut was_checked, mut left) = (false, Vec::new());
+        if record.check.is_some() {
+            let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
+            let result = match worktree {
+                Some(worktree) if Verdict::of(&evidence).ready => {
+                    let before = left_file::find(&self.repository, worktree);
+                    let result = check();
+                    let after = left_file::find(&self.repository, worktree);
+                    // Without both lists no file is attributed to the check, and every file keeps the worktree.
+                    if let (Ok(before), Ok(after)) = (before, after) {
+                        left = left_file::new_since(&before, after);
+                    }
+                    result
+                }
+                _ => None,
+            };
+            was_checked = result.is_some();
+            evidence.check = result.or_else(|| Some(not_run()));
+        }
+        record.verdict = Some(Verdict::of(&evidence));
+        record.left_by_check = left;
+        Ok(was_checked)
+    }
+
+    /// Imports what a check has left in a worktree. It ran code of the agent's, so its traces are not more trusted than the
+    /// agent's own.
+    pub(crate) fn import_traces_of_check(
+        &self,
+        record: &mut AgentRecord,
+        worktree: &Worktree,
+    ) -> Result<(), RunnerError> {
+        record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
+        import_check_objects(&self.repository, worktree, record)?;
+        own_index::make_again(&self.repository, worktree);
+        Ok(())
+    }
+
+    /// Returns git's reason to refuse an agent's commits; `None` if it accepts them.
+    pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
+        let folder = self.config.state_folder.join("checked").join(record.key());
+        object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
+    }
+}

@@ -1,0 +1,12 @@
+//! Agents that run on another machine, and what that machine sends.
+
+mod attacks;
+mod bases;
+mod bundle_headers;
+mod bundle_sources;
+mod crashes;
+mod deliveries;
+mod forged_trees;
+mod machines;
+mod records;
+mod same_verdicts;
