@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+mod contract;
+mod digest;
+mod names;
+mod task;
+mod text;
+
+pub use contract::{
+    BaseFile, Delivered, EventSink, ExecuteError, JudgeError, Notice, ResultJudge, StopReason, StopSignal,
+    SubmittedTask, TaskExecutor, TaskOutcome,
+};
+pub use digest::{BundleDigest, BundleName, DigestError};
+pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError, RunName, TaskName};
+pub use task::{
+    Attempt, BaseBundle, Claim, ClaimError, ClaimedState, Confinement, Event, EventKind, HostOffer, HostReport,
+    PROTOCOL_VERSION, RunRecord, RunState, Task, TaskError, TaskLimits, Unmet,
+};
+
+/// The greatest length of a bundle, in bytes: 256 MiB.
+pub const BUNDLE_LIMIT_BYTES: u64 = 256 << 20;

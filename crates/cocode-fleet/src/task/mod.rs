@@ -1,0 +1,13 @@
+//! What is to be done, who claims to have done what, and how far it is.
+
+mod claim;
+mod event;
+mod offer;
+mod record;
+mod specification;
+
+pub use claim::{Claim, ClaimError, ClaimedState};
+pub use event::{Event, EventKind};
+pub use offer::{Confinement, HostOffer, HostReport, Unmet};
+pub use record::{Attempt, RunRecord, RunState};
+pub use specification::{BaseBundle, PROTOCOL_VERSION, Task, TaskError, TaskLimits};
