@@ -1,21 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+mod connection;
 mod contract;
 mod digest;
 mod names;
+mod store;
 mod task;
 mod text;
+mod worker;
 
+pub use connection::{ConnectError, FleetAddress, FleetConnection, FleetError, FleetTimings, Role};
 pub use contract::{
     BaseFile, Delivered, EventSink, ExecuteError, JudgeError, Notice, ResultJudge, StopReason, StopSignal,
     SubmittedTask, TaskExecutor, TaskOutcome,
 };
 pub use digest::{BundleDigest, BundleName, DigestError};
 pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError, RunName, TaskName};
+pub use store::{BundleError, FleetLimits};
 pub use task::{
     Attempt, BaseBundle, Claim, ClaimError, ClaimedState, Confinement, Event, EventKind, HostOffer, HostReport,
     PROTOCOL_VERSION, RunRecord, RunState, Task, TaskError, TaskLimits, Unmet,
 };
+pub use worker::{FleetWorker, WorkerConfig, WorkerStatus};
 
 /// The greatest length of a bundle, in bytes: 256 MiB.
 pub const BUNDLE_LIMIT_BYTES: u64 = 256 << 20;

@@ -7,6 +7,7 @@ mod record;
 mod specification;
 
 pub use claim::{Claim, ClaimError, ClaimedState};
+pub(crate) use event::EVENT_LIMIT_BYTES;
 pub use event::{Event, EventKind};
 pub use offer::{Confinement, HostOffer, HostReport, Unmet};
 pub use record::{Attempt, RunRecord, RunState};
