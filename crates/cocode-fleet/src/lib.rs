@@ -3,6 +3,7 @@
 mod connection;
 mod contract;
 mod digest;
+mod home;
 mod names;
 mod store;
 mod task;
@@ -15,6 +16,7 @@ pub use contract::{
     SubmittedTask, TaskExecutor, TaskOutcome,
 };
 pub use digest::{BundleDigest, BundleName, DigestError};
+pub use home::{FleetEvents, FleetHome, HomeConfig};
 pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError, RunName, TaskName};
 pub use store::{BundleError, FleetLimits};
 pub use task::{

@@ -86,6 +86,11 @@ impl Subjects {
         self.prefixed(&format!("task.{class}.{}", task.tokens()))
     }
 
+    /// Returns the filter of a task's message, in whatever queue.
+    pub(crate) fn task_of_any_class(&self, task: &TaskName) -> String {
+        self.prefixed(&format!("task.*.{}", task.tokens()))
+    }
+
     /// Returns the task of a subject that [`Subjects::task`] made.
     pub(crate) fn task_of(&self, subject: &str) -> Option<TaskName> {
         let rest = subject.strip_prefix(&self.prefixed("task."))?;

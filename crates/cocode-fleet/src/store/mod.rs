@@ -9,7 +9,7 @@ mod shapes;
 mod snapshot;
 
 pub use bundles::BundleError;
+pub(crate) use bundles::bundle_name;
 pub use limits::FleetLimits;
 pub(crate) use queue::Published;
 pub(crate) use records::{RecordEntry, cancel_key, claim_key, drain_key, lease_key};
-pub(crate) use snapshot::Snapshot;

@@ -52,7 +52,7 @@ pub struct RunRecord {
     pub epoch: u64,
     /// The submission that it belongs to; see [`Task::generation`](crate::Task::generation).
     pub generation: String,
-    /// The host that works on it, or that has finished it.
+    /// The host that works on it, had it last, or has finished it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostName>,
     /// The digest of the bundle that the host claims, if it has one and has finished.
@@ -75,6 +75,12 @@ impl RunRecord {
             result: None,
             attempts: Vec::new(),
         }
+    }
+
+    /// Returns whether a host has held the task under an epoch, by this record.
+    pub(crate) fn was_held_by(&self, host: &HostName, epoch: u64) -> bool {
+        let is_current = self.epoch == epoch && self.host.as_ref() == Some(host);
+        is_current || self.attempts.iter().any(|attempt| attempt.epoch == epoch && attempt.host == *host)
     }
 
     /// Adds the start that this record is about to the attempts that came to nothing.

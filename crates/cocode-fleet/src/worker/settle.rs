@@ -43,8 +43,8 @@ pub(super) async fn give_back(
         give_up(context, task, record, revision).await?;
         return Ok(true);
     }
+    // Without a failure the host stays in the record: home then knows whose last events are genuine.
     record.state = RunState::Pending;
-    record.host = None;
     context.connection.write_record(task, &record, revision).await?;
     Ok(false)
 }
