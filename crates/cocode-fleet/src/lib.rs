@@ -5,6 +5,7 @@ mod contract;
 mod digest;
 mod home;
 mod names;
+mod server;
 mod store;
 mod task;
 mod text;
@@ -18,6 +19,7 @@ pub use contract::{
 pub use digest::{BundleDigest, BundleName, DigestError};
 pub use home::{FleetEvents, FleetHome, HomeConfig};
 pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError, RunName, TaskName};
+pub use server::{KeyError, ServerConfig, ServerConfigError, ServerUsers, SyncPolicy, TlsFiles, UserKey};
 pub use store::{BundleError, FleetLimits};
 pub use task::{
     Attempt, BaseBundle, Claim, ClaimError, ClaimedState, Confinement, Event, EventKind, HostOffer, HostReport,

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_nats::jetstream::context::RequestErrorKind;
+use async_nats::jetstream::response::Response;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use tokio::time::timeout;
@@ -83,13 +85,22 @@ impl FleetConnection {
         if server.max_payload < LEAST_PAYLOAD_BYTES {
             return Err(ConnectError::SmallMessages { bytes: server.max_payload });
         }
-        let account = self.bounded("JetStream's state", self.context.query_account()).await?;
-        account.map(drop).map_err(|error| match error.kind() {
-            jetstream::context::AccountErrorKind::TimedOut => self.no_answer("JetStream's state").into(),
-            jetstream::context::AccountErrorKind::JetStreamUnavailable
-            | jetstream::context::AccountErrorKind::JetStream(_) => ConnectError::NoJetStream,
-            jetstream::context::AccountErrorKind::Other => refused("JetStream's state", &error).into(),
-        })
+        self.check_jetstream().await
+    }
+
+    async fn check_jetstream(&self) -> Result<(), ConnectError> {
+        const CALL: &str = "JetStream's state";
+        // The library's own call wants numbers that servers of 2.9 do not send.
+        let asking = self.context.request::<_, _, Response<serde_json::Value>>("INFO", &());
+        match self.bounded(CALL, asking).await? {
+            Ok(Response::Ok(_)) => Ok(()),
+            Ok(Response::Err { .. }) => Err(ConnectError::NoJetStream),
+            Err(error) => Err(match error.kind() {
+                RequestErrorKind::NoResponders => ConnectError::NoJetStream,
+                RequestErrorKind::TimedOut => self.no_answer(CALL).into(),
+                _ => refused(CALL, &error).into(),
+            }),
+        }
     }
 
     /// Waits for a call, at most for the deadline. Calls of the library have deadlines, too; this one also covers waiting for

@@ -105,6 +105,11 @@ impl Subjects {
         self.prefixed(&format!("ev.{host}.{}", task.tokens()))
     }
 
+    /// Returns the subjects of one kind that only this host publishes to.
+    pub(crate) fn own(&self, word: &str, host: &HostName) -> String {
+        self.prefixed(&format!("{word}.{host}.>"))
+    }
+
     /// Returns the host and the task of a subject of events, or of the dead.
     pub(crate) fn host_and_task_of(&self, subject: &str) -> Option<(HostName, TaskName)> {
         let rest = subject.strip_prefix(&self.prefixed(""))?;

@@ -83,11 +83,16 @@ impl FleetConnection {
                 ..stream("tasks", vec![self.subjects.all_tasks()])
             },
             Config {
+                max_message_size: 256 << 10,
                 max_bytes: bounded(limits.events_bytes),
                 max_age: DAY * 7,
                 ..stream("events", vec![self.subjects.all_events()])
             },
-            Config { max_age: DAY * 30, ..stream("dead", vec![self.subjects.all_dead()]) },
+            Config {
+                max_message_size: 128 << 10,
+                max_age: DAY * 30,
+                ..stream("dead", vec![self.subjects.all_dead()])
+            },
             Config {
                 discard: DiscardPolicy::New,
                 max_bytes: bounded(limits.bases_bytes),
@@ -118,7 +123,9 @@ impl FleetConnection {
                 max_age,
                 // Reads go to the stream itself: a copy could answer with an older value.
                 allow_direct: false,
-                allow_rollup: true,
+                max_message_size: 128 << 10,
+                // One message with a rollup header would remove the keys of all hosts.
+                allow_rollup: false,
                 deny_delete: true,
                 duplicate_window: if max_age.is_zero() { window } else { window.min(max_age) },
                 ..stream("", vec![self.subjects.key(bucket, ">")])
@@ -150,6 +157,9 @@ fn compare(wanted: &Config, present: &Config) -> Result<(), FleetError> {
     }
     if present.max_age != wanted.max_age {
         return differs(format!("max_age {:?}", present.max_age));
+    }
+    if present.allow_rollup {
+        return differs("allow_rollup".to_owned());
     }
     if present.allow_direct {
         return differs("allow_direct".to_owned());

@@ -50,8 +50,10 @@ impl Fixture {
         let executor: Arc<FakeExecutor> = Arc::clone(executor);
         let worker = FleetWorker::start(self.worker_config(host), executor);
         let mut status = worker.status();
-        let working = status.wait_for(|status| *status == WorkerStatus::Working);
-        tokio::time::timeout(Duration::from_secs(30), working).await.unwrap().unwrap();
+        let waiting = tokio::time::timeout(Duration::from_secs(30), async {
+            status.wait_for(|status| *status == WorkerStatus::Working).await.is_ok()
+        });
+        assert_eq!(waiting.await, Ok(true), "the worker is {:?}", worker.status().borrow());
         worker
     }
 

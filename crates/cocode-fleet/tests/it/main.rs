@@ -1,6 +1,10 @@
 //! Tests of the crate; most of them run a real server of their own.
 
+mod failures;
 mod fakes;
+mod fences;
 mod fixture;
 mod one_task;
+mod partition;
 mod server;
+mod troubles;

@@ -28,7 +28,9 @@ async fn a_task_is_done_and_judged() {
             _ => None,
         })
         .await;
-    assert_eq!((judged.0, judged.1), (name("north"), 1));
+    // Epoch 1 is the publication, and 2 the start.
+    assert_eq!((judged.0, judged.1), (name("north"), 2));
+    assert_eq!(lines, ["working on issue 5"]);
     assert_eq!(judged.2.state, ClaimedState::Ready);
     assert_eq!(judged.3.unwrap(), b"the commits");
     assert_eq!(judge.unresolved_count(), 0);
@@ -37,7 +39,7 @@ async fn a_task_is_done_and_judged() {
     let connection = fixture.connect(Role::Home).await;
     let records = connection.records().await.unwrap();
     assert_eq!(records.len(), 1);
-    assert_eq!((records[0].1.state, records[0].1.epoch), (RunState::Done, 1));
+    assert_eq!((records[0].1.state, records[0].1.epoch), (RunState::Done, 2));
     worker.stop().await;
     assert_eq!(connection.waiting_tasks().await.unwrap(), 0);
     assert_eq!(connection.hosts().await.unwrap(), []);
