@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::HomeConfig;
 use crate::connection::FleetConnection;
@@ -26,6 +26,8 @@ pub(super) struct HomeContext {
     pub(super) uploaded: tokio::sync::Mutex<HashSet<BundleDigest>>,
     /// Classes whose queue has its consumer.
     pub(super) classes: tokio::sync::Mutex<HashSet<ClassName>>,
+    /// The number of the last event that was handled.
+    pub(super) events_read: watch::Sender<u64>,
     followed: Mutex<HashMap<TaskName, Followed>>,
 }
 
@@ -36,8 +38,8 @@ pub(super) struct Followed {
     pub(super) summary: Option<Summary>,
     /// The epoch under which it was published last; 0 if this home has not.
     pub(super) epoch: u64,
-    /// True while the queue has no room for it.
-    pub(super) waits_for_room: bool,
+    /// True while the message of its record's epoch was not accepted: there was no room, or no answer.
+    pub(super) is_unsent: bool,
     /// The hosts that have held it, with their epochs.
     pub(super) holders: Vec<(HostName, u64)>,
     /// The last notice, which is not repeated.
@@ -80,6 +82,7 @@ impl HomeContext {
             wake,
             uploaded: tokio::sync::Mutex::default(),
             classes: tokio::sync::Mutex::default(),
+            events_read: watch::channel(0).0,
             followed: Mutex::default(),
         }
     }

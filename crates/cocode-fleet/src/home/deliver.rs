@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::context::HomeContext;
+use super::events;
 use super::step::{StepError, distrust};
 use crate::contract::{Delivered, JudgeError, Notice};
 use crate::names::{Bucket, BundleOwner, HostName, TaskName};
@@ -29,6 +30,7 @@ pub(super) async fn run(
         Ok(claim) => claim,
         Err(reason) => return distrust(context, name, record, revision, &reason).await,
     };
+    events::catch_up(context).await;
     context.notice(name, Notice::Delivered { host: host.clone(), epoch: record.epoch }).await;
     let judged = judge(context, name, &host, record.epoch, &claim).await?;
     if let Some(bundle) = &claim.bundle {

@@ -5,33 +5,57 @@ use std::time::Duration;
 
 use async_nats::jetstream::Message;
 use futures_util::StreamExt;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::bases;
 use super::context::HomeContext;
-use super::people::{EventStart, event_messages};
+use super::people::{EventStart, event_messages, newest_event};
+use crate::connection::FleetError;
 use crate::contract::Notice;
 use crate::names::{HostName, TaskName};
 use crate::task::{EVENT_LIMIT_BYTES, Event, EventKind};
 
-/// Follows events until it is dropped; after a failure from the event that comes next.
+/// Follows events until it is dropped: those that are written after home's start, and after a failure those that come next.
 pub(super) async fn run(context: Arc<HomeContext>) {
-    let mut start = EventStart::New;
+    let pause = context.connection.timings.poll.min(Duration::from_secs(1));
+    let mut last = None;
     loop {
-        let filter = context.connection.subjects.all_events();
-        if let Ok(mut messages) = event_messages(&context.connection, filter, start).await {
+        if let Some(start) = start(&context, last).await {
+            let filter = context.connection.subjects.all_events();
+            let mut messages = match event_messages(&context.connection, filter, EventStart::After(start)).await {
+                Ok(messages) => messages,
+                Err(_) => futures_util::stream::empty().boxed(),
+            };
+            last = Some(start);
             while let Some(Ok(message)) = messages.next().await {
-                if let Ok(position) = message.info() {
-                    start = EventStart::At(position.stream_sequence + 1);
-                }
                 handle(&context, &message).await;
+                if let Ok(position) = message.info() {
+                    last = Some(position.stream_sequence);
+                    context.events_read.send_replace(position.stream_sequence);
+                }
             }
-        } else if let EventStart::At(_) = start {
-            // A server that has lost its disk counts from 1 again.
-            start = EventStart::New;
         }
-        sleep(context.connection.timings.poll.min(Duration::from_secs(1))).await;
+        sleep(pause).await;
     }
+}
+
+/// Returns the number of the event after which to begin; none if the server cannot be asked.
+async fn start(context: &HomeContext, last: Option<u64>) -> Option<u64> {
+    match newest_event(&context.connection).await {
+        // A server that has lost its disk counts from 1 again.
+        Ok(newest) => Some(last.map_or(newest, |last| if last > newest { 0 } else { last })),
+        // Home is about to make the stream.
+        Err(FleetError::Missing) => Some(0),
+        Err(_) => None,
+    }
+}
+
+/// Waits until the events that are on the server now have been handled: lines of an agent come before its judgement.
+pub(super) async fn catch_up(context: &HomeContext) {
+    let Ok(newest) = newest_event(&context.connection).await else { return };
+    let mut read = context.events_read.subscribe();
+    let caught_up = read.wait_for(|read| *read >= newest);
+    let _ = timeout(context.connection.timings.deadline, caught_up).await;
 }
 
 async fn handle(context: &HomeContext, message: &Message) {

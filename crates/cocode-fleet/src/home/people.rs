@@ -2,6 +2,7 @@
 
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{DeliverPolicy, pull};
+use async_nats::jetstream::context::GetStreamErrorKind;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 
@@ -14,8 +15,7 @@ use crate::task::{Event, HostReport, RunRecord, RunState};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventStart {
     First,
-    New,
-    At(u64),
+    After(u64),
 }
 
 /// The events of one task, oldest first, then as they come.
@@ -115,7 +115,7 @@ impl FleetConnection {
     }
 
     /// Removes the message of a task, so that no host has to look at it.
-    async fn remove_message(&self, name: &TaskName) -> Result<(), FleetError> {
+    pub(super) async fn remove_message(&self, name: &TaskName) -> Result<(), FleetError> {
         const CALL: &str = "removing a task";
         let stream = self.subjects.stream("tasks");
         let handle = self.context.get_stream_no_info(stream).await.map_err(|error| refused(CALL, &error))?;
@@ -135,6 +135,17 @@ impl FleetConnection {
     }
 }
 
+/// Returns the number of the newest event.
+pub(super) async fn newest_event(connection: &FleetConnection) -> Result<u64, FleetError> {
+    const CALL: &str = "the events' state";
+    let stream = connection.context.get_stream(connection.subjects.stream("events"));
+    let stream = connection.bounded(CALL, stream).await?;
+    stream.map(|stream| stream.cached_info().state.last_sequence).map_err(|error| match error.kind() {
+        GetStreamErrorKind::JetStream(_) => FleetError::Missing,
+        _ => connection.no_answer(CALL),
+    })
+}
+
 /// Reads events in order; a gap is read again by the library.
 pub(super) async fn event_messages(
     connection: &FleetConnection,
@@ -146,8 +157,7 @@ pub(super) async fn event_messages(
         filter_subject: filter,
         deliver_policy: match start {
             EventStart::First => DeliverPolicy::All,
-            EventStart::New => DeliverPolicy::New,
-            EventStart::At(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence },
+            EventStart::After(last) => DeliverPolicy::ByStartSequence { start_sequence: last + 1 },
         },
         ..pull::OrderedConfig::default()
     };

@@ -60,7 +60,7 @@ async fn send(
     prepare_class(context, class).await?;
     loop {
         let epoch = record.epoch;
-        context.update(name, |followed| followed.epoch = epoch);
+        context.update(name, |followed| (followed.epoch, followed.is_unsent) = (epoch, true));
         match connection.publish_task(class, name, epoch, message.clone()).await {
             Ok(Published::Queued) => break,
             // The server remembers ids of messages that were removed long ago. A message that is not there was dropped, and
@@ -70,6 +70,7 @@ async fn send(
                     break;
                 }
                 let Some(entry) = connection.record(name).await? else { return Ok(()) };
+                context.update(name, |followed| followed.is_unsent = false);
                 if entry.record.as_ref() != Some(&record) {
                     // A host has taken it meanwhile.
                     return Ok(());
@@ -78,14 +79,13 @@ async fn send(
                 connection.write_record(name, &record, entry.revision).await?;
             }
             Err(FleetError::QueueFull { waiting }) => {
-                context.update(name, |followed| followed.waits_for_room = true);
                 context.notice(name, Notice::QueueFull { waiting }).await;
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
         }
     }
-    context.update(name, |followed| followed.waits_for_room = false);
+    context.update(name, |followed| followed.is_unsent = false);
     context.notice(name, Notice::Queued { epoch: record.epoch }).await;
     Ok(())
 }

@@ -31,6 +31,8 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
         return without_record(context, name, &summary, revision, is_new).await;
     };
     if record.generation != summary.generation {
+        // The message of the other generation would keep the new one out of the queue.
+        context.connection.remove_message(name).await?;
         let fresh = RunRecord::pending(&summary.generation, record.epoch + 1);
         return publish::publish(context, name, fresh, revision).await;
     }
@@ -89,7 +91,7 @@ async fn pending(
     mut record: RunRecord,
     revision: u64,
 ) -> Result<(), StepError> {
-    if context.inspect(name, |followed| followed.waits_for_room) == Some(true) {
+    if context.inspect(name, |followed| followed.is_unsent) == Some(true) {
         return publish::publish_message(context, name, record).await;
     }
     if context.connection.is_queued(&summary.class, name).await? {

@@ -27,7 +27,15 @@ impl Fixture {
     /// Starts a server; none, and a word to the user, if there is no program.
     pub(crate) fn start(test: &str) -> Option<Fixture> {
         let server = Server::start(test, OPEN)?;
-        Some(Fixture { server, folder: tempfile::tempdir().unwrap(), timings: quick(), limits: small() })
+        Some(Fixture::of(server))
+    }
+
+    pub(crate) fn of(server: Server) -> Fixture {
+        Fixture { server, folder: tempfile::tempdir().unwrap(), timings: quick(), limits: small() }
+    }
+
+    pub(crate) fn limits_of_tests() -> FleetLimits {
+        small()
     }
 
     pub(crate) fn address(&self, role: Role) -> FleetAddress {

@@ -18,7 +18,8 @@ async fn a_task_is_done_and_judged() {
     let mut lines = Vec::new();
     let judged = reports
         .wait(|report| match report {
-            Report::Lines(.., more, 0) => {
+            Report::Lines(name, host, more, 0) => {
+                assert_eq!((name, host.as_str()), (&task, "north"));
                 lines.extend(more.clone());
                 None
             }

@@ -90,10 +90,10 @@ impl Drop for Server {
 fn run(program: &Path, folder: &Path, configuration: &str, port: Option<u16>) -> (Child, u16) {
     let file = folder.join("server.conf");
     let port = port.map_or("-1".to_owned(), |port| port.to_string());
-    // Other sections may follow: the last value of a key counts.
     let listen = format!("listen: \"127.0.0.1:{port}\"\n");
     let store = folder.join("store").display().to_string();
-    std::fs::write(&file, format!("{}\n{listen}", configuration.replace("STORE", &store))).unwrap();
+    let text = configuration.replace("STORE", &store).replace("listen: \"127.0.0.1:4222\"\n", "");
+    std::fs::write(&file, format!("{text}\n{listen}")).unwrap();
     // The kernel kills it with this thread, also if the test is killed.
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL"]).arg(program).arg("-c").arg(&file);
