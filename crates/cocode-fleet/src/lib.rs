@@ -22,8 +22,8 @@ pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError
 pub use server::{KeyError, ServerConfig, ServerConfigError, ServerUsers, SyncPolicy, TlsFiles, UserKey};
 pub use store::{BundleError, FleetLimits};
 pub use task::{
-    Attempt, BaseBundle, Claim, ClaimError, ClaimedState, Confinement, Event, EventKind, HostOffer, HostReport,
-    PROTOCOL_VERSION, RunRecord, RunState, Task, TaskError, TaskLimits, Unmet,
+    Attempt, BaseBundle, Claim, ClaimError, ClaimedState, Confinement, Event, EventKind, HostOffer,
+    HostReport, PROTOCOL_VERSION, RunRecord, RunState, Task, TaskError, TaskLimits, Unmet,
 };
 pub use worker::{FleetWorker, WorkerConfig, WorkerStatus};
 

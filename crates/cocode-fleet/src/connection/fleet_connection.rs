@@ -35,7 +35,10 @@ impl FleetConnection {
     /// # Errors
     ///
     /// Every kind of [`ConnectError`], at the latest after the deadline of the timings.
-    pub async fn open(address: &FleetAddress, timings: FleetTimings) -> Result<FleetConnection, ConnectError> {
+    pub async fn open(
+        address: &FleetAddress,
+        timings: FleetTimings,
+    ) -> Result<FleetConnection, ConnectError> {
         let refusal = Arc::new(Mutex::new(None));
         let options = options(address, &timings, &refusal)?;
         let url = address.url.clone();
@@ -105,7 +108,11 @@ impl FleetConnection {
 
     /// Waits for a call, at most for the deadline. Calls of the library have deadlines, too; this one also covers waiting for
     /// room in its queues, which has none.
-    pub(crate) async fn bounded<F: Future>(&self, call: &'static str, future: F) -> Result<F::Output, FleetError> {
+    pub(crate) async fn bounded<F: Future>(
+        &self,
+        call: &'static str,
+        future: F,
+    ) -> Result<F::Output, FleetError> {
         timeout(self.timings.deadline, future).await.map_err(|_| self.no_answer(call))
     }
 
@@ -134,9 +141,7 @@ fn options(
         .custom_inbox_prefix(address.role.inbox_prefix())
         .ignore_discovered_servers()
         .name(format!("agentd {:?}", address.role))
-        .reconnect_delay_callback(move |attempts| {
-            Duration::from_millis(50 << attempts.min(8)).min(limit)
-        })
+        .reconnect_delay_callback(move |attempts| Duration::from_millis(50 << attempts.min(8)).min(limit))
         .event_callback(move |event| {
             if let Event::ServerError(ServerError::Other(text)) = event {
                 *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);

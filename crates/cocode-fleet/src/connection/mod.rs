@@ -7,6 +7,6 @@ mod timings;
 
 pub use address::{FleetAddress, Role};
 pub use error::{ConnectError, FleetError};
-pub(crate) use fleet_connection::refused;
 pub use fleet_connection::FleetConnection;
+pub(crate) use fleet_connection::refused;
 pub use timings::FleetTimings;

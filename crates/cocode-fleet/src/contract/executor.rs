@@ -44,7 +44,7 @@ pub trait EventSink: Send {
     fn log_line(&mut self, line: &str);
 }
 
-/// How an agent ended.
+/// The end of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
     /// The state.

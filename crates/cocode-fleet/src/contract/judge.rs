@@ -69,7 +69,7 @@ pub struct BaseFile {
     pub path: PathBuf,
 }
 
-/// What a host delivers: a claim under its own keys, and the bundle that the claim names.
+/// A delivery of a host: a claim under its own keys, and the bundle that the claim names.
 #[derive(Debug)]
 pub struct Delivered {
     /// The task as home's journal has it.

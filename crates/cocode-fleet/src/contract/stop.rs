@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why an agent has to stop.
+/// The reason for which an agent has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
@@ -57,8 +57,7 @@ impl StopSignal {
             if left.is_zero() {
                 return None;
             }
-            reason =
-                self.state.raised.wait_timeout(reason, left).unwrap_or_else(PoisonError::into_inner).0;
+            reason = self.state.raised.wait_timeout(reason, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         *reason
     }

@@ -7,12 +7,18 @@ use crate::names::BundleOwner;
 use crate::store::{BundleError, bundle_name};
 
 /// Uploads the bundles of a task that are not on the server. The inner error is a reason for which the task cannot be published.
-pub(super) async fn ensure(context: &HomeContext, submitted: &SubmittedTask) -> Result<Result<(), String>, StepError> {
+pub(super) async fn ensure(
+    context: &HomeContext,
+    submitted: &SubmittedTask,
+) -> Result<Result<(), String>, StepError> {
     upload(context, submitted, false).await
 }
 
 /// Uploads all bundles of a task, also those that seem to be there: a host has found one missing or damaged.
-pub(super) async fn repair(context: &HomeContext, submitted: &SubmittedTask) -> Result<Result<(), String>, StepError> {
+pub(super) async fn repair(
+    context: &HomeContext,
+    submitted: &SubmittedTask,
+) -> Result<Result<(), String>, StepError> {
     upload(context, submitted, true).await
 }
 

@@ -78,7 +78,8 @@ async fn judge(
     let _turn = context.judging.acquire().await;
     let submitted = context.submitted(name).await?;
     let failed = |error: std::io::Error| JudgeError::Failed(format!("no folder for a bundle: {error}"));
-    let folder = tempfile::Builder::new().prefix("delivery-").tempdir_in(&context.config.folder).map_err(failed)?;
+    let folder =
+        tempfile::Builder::new().prefix("delivery-").tempdir_in(&context.config.folder).map_err(failed)?;
     let mut bundle: Option<PathBuf> = None;
     if let Some(claimed) = &claim.bundle {
         let path = folder.path().join("bundle");

@@ -15,6 +15,9 @@ use crate::contract::Notice;
 use crate::names::{HostName, TaskName};
 use crate::task::{EVENT_LIMIT_BYTES, Event, EventKind};
 
+/// The longest that a delivery waits for the lines that came before it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Follows events until it is dropped: those that are written after home's start, and after a failure those that come next.
 pub(super) async fn run(context: Arc<HomeContext>) {
     let pause = context.connection.timings.poll.min(Duration::from_secs(1));
@@ -22,11 +25,13 @@ pub(super) async fn run(context: Arc<HomeContext>) {
     loop {
         if let Some(start) = start(&context, last).await {
             let filter = context.connection.subjects.all_events();
-            let mut messages = match event_messages(&context.connection, filter, EventStart::After(start)).await {
-                Ok(messages) => messages,
-                Err(_) => futures_util::stream::empty().boxed(),
-            };
+            let mut messages =
+                match event_messages(&context.connection, filter, EventStart::After(start)).await {
+                    Ok(messages) => messages,
+                    Err(_) => futures_util::stream::empty().boxed(),
+                };
             last = Some(start);
+            context.events_read.send_replace(start);
             while let Some(Ok(message)) = messages.next().await {
                 handle(&context, &message).await;
                 if let Ok(position) = message.info() {
@@ -55,7 +60,8 @@ pub(super) async fn catch_up(context: &HomeContext) {
     let Ok(newest) = newest_event(&context.connection).await else { return };
     let mut read = context.events_read.subscribe();
     let caught_up = read.wait_for(|read| *read >= newest);
-    let _ = timeout(context.connection.timings.deadline, caught_up).await;
+    // Judging does not depend on it.
+    let _ = timeout(context.connection.timings.deadline.min(PATIENCE), caught_up).await;
 }
 
 async fn handle(context: &HomeContext, message: &Message) {
@@ -70,7 +76,8 @@ async fn handle(context: &HomeContext, message: &Message) {
 }
 
 async fn has_held(context: &HomeContext, host: &HostName, name: &TaskName, epoch: u64) -> bool {
-    let is_remembered = |followed: &super::context::Followed| followed.holders.contains(&(host.clone(), epoch));
+    let is_remembered =
+        |followed: &super::context::Followed| followed.holders.contains(&(host.clone(), epoch));
     if context.inspect(name, is_remembered) == Some(true) {
         return true;
     }

@@ -163,6 +163,7 @@ pub(super) async fn event_messages(
     };
     let creating = connection.context.create_consumer_on_stream(config, connection.subjects.stream("events"));
     let consumer = connection.bounded(CALL, creating).await?.map_err(|error| refused(CALL, &error))?;
-    let messages = connection.bounded(CALL, consumer.messages()).await?.map_err(|error| refused(CALL, &error))?;
+    let messages =
+        connection.bounded(CALL, consumer.messages()).await?.map_err(|error| refused(CALL, &error))?;
     Ok(messages.map_err(|error| refused(CALL, &error)).boxed())
 }

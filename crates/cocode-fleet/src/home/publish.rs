@@ -39,7 +39,8 @@ pub(super) async fn publish_message(
 
 async fn render(context: &HomeContext, name: &TaskName, submitted: &SubmittedTask) -> Option<Vec<u8>> {
     let limit = context.connection.client.max_payload().saturating_sub(1024);
-    let limits = TaskLimits { message_bytes: TaskLimits::default().message_bytes.min(limit), ..TaskLimits::default() };
+    let limits =
+        TaskLimits { message_bytes: TaskLimits::default().message_bytes.min(limit), ..TaskLimits::default() };
     match submitted.task.render(&limits) {
         Ok(message) => Some(message),
         Err(error) => {

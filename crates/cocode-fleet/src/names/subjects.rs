@@ -16,13 +16,13 @@ pub(crate) struct Subjects {
 pub(crate) enum Bucket {
     /// The record of each task.
     Runs,
-    /// What hosts claim to have done.
+    /// The claims of hosts.
     Results,
-    /// Which host works on which task, by keys that expire.
+    /// The host that works on a task, by keys that expire.
     Leases,
     /// The hosts that are there, by keys that expire.
     Hosts,
-    /// What people ask of a host.
+    /// Requests of people: to drain a host, to cancel a task.
     Control,
 }
 
@@ -41,7 +41,7 @@ impl Bucket {
     }
 }
 
-/// Whose bundles: those that home offers, or those that one host made.
+/// The owner of bundles: those that home offers, or those that one host made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BundleOwner {
     Home,

@@ -56,7 +56,11 @@ pub enum BundleError {
 
 impl FleetConnection {
     /// Uploads a file as a bundle of an owner and returns its name. Uploading the same bytes again repairs what is missing.
-    pub(crate) async fn put_bundle(&self, owner: &BundleOwner, path: &Path) -> Result<BundleName, BundleError> {
+    pub(crate) async fn put_bundle(
+        &self,
+        owner: &BundleOwner,
+        path: &Path,
+    ) -> Result<BundleName, BundleError> {
         let name = bundle_name(path).await?;
         let subject = self.subjects.bundle(owner, &name.digest);
         let chunks = chunk_count(name.size_bytes);
@@ -80,7 +84,11 @@ impl FleetConnection {
     }
 
     /// Returns whether every chunk of a bundle is on the server. Its bytes are not looked at.
-    pub(crate) async fn has_bundle(&self, owner: &BundleOwner, name: &BundleName) -> Result<bool, FleetError> {
+    pub(crate) async fn has_bundle(
+        &self,
+        owner: &BundleOwner,
+        name: &BundleName,
+    ) -> Result<bool, FleetError> {
         const CALL: &str = "looking for a bundle";
         let stream = self.subjects.bundle_stream(owner);
         let handle = self.context.get_stream_no_info(stream).await.map_err(|error| refused(CALL, &error))?;
@@ -132,7 +140,11 @@ impl FleetConnection {
     }
 
     /// Removes a bundle. Only home may.
-    pub(crate) async fn delete_bundle(&self, owner: &BundleOwner, name: &BundleName) -> Result<(), FleetError> {
+    pub(crate) async fn delete_bundle(
+        &self,
+        owner: &BundleOwner,
+        name: &BundleName,
+    ) -> Result<(), FleetError> {
         const CALL: &str = "removing a bundle";
         let stream = self.subjects.bundle_stream(owner);
         let handle = self.context.get_stream_no_info(stream).await.map_err(|error| refused(CALL, &error))?;

@@ -56,7 +56,9 @@ impl FleetConnection {
     /// Writes a key, whatever it held.
     pub(crate) async fn put_key(&self, bucket: Bucket, key: &str, value: Vec<u8>) -> Result<u64, FleetError> {
         let subject = self.subjects.key(bucket, key);
-        self.publish("writing a key", subject, PublishMessage::build().payload(value.into())).await.map(|ack| ack.0)
+        self.publish("writing a key", subject, PublishMessage::build().payload(value.into()))
+            .await
+            .map(|ack| ack.0)
     }
 
     /// Writes a key if its newest message has the number `revision`; 0 means that there is none.
@@ -68,8 +70,7 @@ impl FleetConnection {
         revision: u64,
     ) -> Result<u64, FleetError> {
         let subject = self.subjects.key(bucket, key);
-        let message =
-            PublishMessage::build().payload(value.into()).expected_last_subject_sequence(revision);
+        let message = PublishMessage::build().payload(value.into()).expected_last_subject_sequence(revision);
         self.publish("writing a key", subject, message).await.map(|ack| ack.0)
     }
 
@@ -94,9 +95,9 @@ impl FleetConnection {
             Err(error) => Err(match error.kind() {
                 PublishErrorKind::WrongLastSequence => FleetError::Conflict,
                 PublishErrorKind::StreamNotFound => FleetError::Missing,
-                PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe | PublishErrorKind::MaxAckPending => {
-                    self.no_answer(call)
-                }
+                PublishErrorKind::TimedOut
+                | PublishErrorKind::BrokenPipe
+                | PublishErrorKind::MaxAckPending => self.no_answer(call),
                 _ => refused(call, &error),
             }),
         }

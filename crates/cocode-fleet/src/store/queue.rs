@@ -39,7 +39,11 @@ impl FleetConnection {
                 }
                 let (waiting, limit) = self.queue_length().await?;
                 let is_full = i64::try_from(waiting).is_ok_and(|waiting| limit > 0 && waiting >= limit);
-                Err(if is_full { FleetError::QueueFull { waiting } } else { FleetError::Refused { call, reason } })
+                Err(if is_full {
+                    FleetError::QueueFull { waiting }
+                } else {
+                    FleetError::Refused { call, reason }
+                })
             }
             Err(other) => Err(other),
         }

@@ -137,9 +137,7 @@ impl FleetConnection {
 
 /// Compares what decides about correctness. Limits of size may be another person's choice.
 fn compare(wanted: &Config, present: &Config) -> Result<(), FleetError> {
-    let differs = |difference: String| {
-        Err(FleetError::Shape { stream: wanted.name.clone(), difference })
-    };
+    let differs = |difference: String| Err(FleetError::Shape { stream: wanted.name.clone(), difference });
     if present.subjects != wanted.subjects {
         return differs(format!("subjects {:?}", present.subjects));
     }
@@ -149,7 +147,8 @@ fn compare(wanted: &Config, present: &Config) -> Result<(), FleetError> {
     if present.storage != wanted.storage {
         return differs(format!("storage {:?}", present.storage));
     }
-    if (present.discard, present.discard_new_per_subject) != (wanted.discard, wanted.discard_new_per_subject) {
+    if (present.discard, present.discard_new_per_subject) != (wanted.discard, wanted.discard_new_per_subject)
+    {
         return differs(format!("discard {:?}", present.discard));
     }
     if present.max_messages_per_subject != wanted.max_messages_per_subject {

@@ -33,7 +33,8 @@ impl FleetConnection {
             ..pull::Config::default()
         };
         let creating = self.context.create_consumer_on_stream(config, &stream);
-        let consumer: PullConsumer = self.bounded(CALL, creating).await?.map_err(|error| refused(CALL, &error))?;
+        let consumer: PullConsumer =
+            self.bounded(CALL, creating).await?.map_err(|error| refused(CALL, &error))?;
         let mut left = usize::try_from(consumer.cached_info().num_pending).unwrap_or(usize::MAX);
         let prefix = self.subjects.key(bucket, "");
         let mut values = Vec::new();

@@ -1,4 +1,4 @@
-//! What a host claims to have done.
+//! The claim of a host that it has done a task.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::digest::BundleName;
 /// The greatest length of a claim as JSON, in bytes.
 pub(crate) const CLAIM_LIMIT_BYTES: usize = 64 << 10;
 
-/// How a host says that an agent ended. Home judges the commits itself, whatever stands here.
+/// The end of an agent, as a host states it. Home judges the commits itself, whatever stands here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimedState {
@@ -75,7 +75,11 @@ impl Claim {
             return Err(ClaimError::BundleTooLong(bundle.size_bytes));
         }
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if claim.head.as_ref().is_some_and(|head| !matches!(head.len(), 40 | 64) || !head.bytes().all(is_digit)) {
+        if claim
+            .head
+            .as_ref()
+            .is_some_and(|head| !matches!(head.len(), 40 | 64) || !head.bytes().all(is_digit))
+        {
             return Err(ClaimError::Head);
         }
         claim.detail = crate::text::cut(&claim.detail, 8 << 10);

@@ -1,4 +1,4 @@
-//! What is to be done, who claims to have done what, and how far it is.
+//! Messages: the task, the offer of a host, the record, the claim, the event.
 
 mod claim;
 mod event;

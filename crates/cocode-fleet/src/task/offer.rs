@@ -1,4 +1,4 @@
-//! What a host offers, and which of a task's needs it does not meet.
+//! The offer of a host, and the needs of a task that it does not meet.
 
 use std::fmt;
 
@@ -24,10 +24,10 @@ pub enum Confinement {
     Full,
 }
 
-/// What a host offers at this moment.
+/// The offer of a host at this moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostOffer {
-    /// How many tasks it works on at once.
+    /// The number of tasks that it works on at once.
     pub slots: usize,
     /// Its labels; it takes tasks of these classes, and those of `any`.
     #[serde(default)]

@@ -42,7 +42,7 @@ pub struct Attempt {
 
 /// The record of a task under `<run>.<agent>` in `runs`.
 ///
-/// The epoch is the fence: every start raises it, and whoever wants to write has to have read the newest record. A record is
+/// The epoch is the fence: every start raises it, and a writer has to have read the newest record. A record is
 /// what some host or home wrote last, and no proof: home believes a claim under the keys of the host that the record names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {

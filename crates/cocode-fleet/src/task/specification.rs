@@ -62,7 +62,7 @@ pub struct BaseBundle {
     pub tip: String,
 }
 
-/// How large a task may be.
+/// The limits of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskLimits {
     /// The whole message, in bytes.
@@ -158,7 +158,11 @@ impl Task {
             ("bases.tip", "is a commit in hexadecimal digits", tips_are_commits),
             ("bases.size_bytes", "is more than a bundle may have", sizes_fit),
             ("check", "is too long", check_fits),
-            ("timeout_seconds", "is 1 to 3600", self.timeout_seconds.is_none_or(|it| (1..=3600).contains(&it))),
+            (
+                "timeout_seconds",
+                "is 1 to 3600",
+                self.timeout_seconds.is_none_or(|it| (1..=3600).contains(&it)),
+            ),
             ("labels", "has too many labels", self.labels.len() <= limits.labels),
             ("protocol", "ends before it begins", self.protocol.0 <= self.protocol.1),
             (

@@ -131,7 +131,8 @@ async fn settle(
             match deliver(context, task, record.clone(), revision, running, &outcome, &folder).await {
                 Ok(()) => return delivery.finish().await,
                 Err(NotDelivered::Late(bundle)) => {
-                    let digest = bundle.map(|bundle| format!(", kept as {}", bundle.digest)).unwrap_or_default();
+                    let digest =
+                        bundle.map(|bundle| format!(", kept as {}", bundle.digest)).unwrap_or_default();
                     let reason = format!("finished after the task was given to another host{digest}");
                     return context.send_event(name, epoch, EventKind::LateUnused { reason }).await;
                 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cocode_fleet::{
-    Claim, ClaimedState, Confinement, Delivered, EventSink, ExecuteError, HostName, HostOffer, JudgeError, Notice,
-    ResultJudge, StopSignal, SubmittedTask, Task, TaskExecutor, TaskName, TaskOutcome,
+    Claim, ClaimedState, Confinement, Delivered, EventSink, ExecuteError, HostName, HostOffer, JudgeError,
+    Notice, ResultJudge, StopSignal, SubmittedTask, Task, TaskExecutor, TaskName, TaskOutcome,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -131,7 +131,11 @@ impl Reports {
     }
 
     /// Waits for a notice about a task.
-    pub(crate) async fn notice<T>(&mut self, task: &TaskName, mut pick: impl FnMut(&Notice) -> Option<T>) -> T {
+    pub(crate) async fn notice<T>(
+        &mut self,
+        task: &TaskName,
+        mut pick: impl FnMut(&Notice) -> Option<T>,
+    ) -> T {
         self.wait(|report| match report {
             Report::Notice(name, notice) | Report::Ended(name, notice) if name == task => pick(notice),
             _ => None,
@@ -145,8 +149,9 @@ impl Reports {
     }
 }
 
-type Script =
-    Box<dyn Fn(&Task, &StopSignal, &mut dyn EventSink, &Path) -> Result<TaskOutcome, ExecuteError> + Send + Sync>;
+type Script = Box<
+    dyn Fn(&Task, &StopSignal, &mut dyn EventSink, &Path) -> Result<TaskOutcome, ExecuteError> + Send + Sync,
+>;
 
 /// An executor that follows a script.
 pub(crate) struct FakeExecutor {

@@ -12,13 +12,17 @@ use crate::fixture::{Fixture, name, task, task_name};
 use crate::partition::Partition;
 
 /// An agent that says that it has started, and ends when the test sends a word or it is stopped.
-fn waiting_agent(content: &'static str) -> (Arc<FakeExecutor>, tokio::sync::mpsc::UnboundedReceiver<()>, mpsc::Sender<()>) {
+fn waiting_agent(
+    content: &'static str,
+) -> (Arc<FakeExecutor>, tokio::sync::mpsc::UnboundedReceiver<()>, mpsc::Sender<()>) {
     let (started, starts) = tokio::sync::mpsc::unbounded_channel();
     let (go, goes) = mpsc::channel::<()>();
     let goes = Mutex::new(goes);
     let executor = FakeExecutor::new(move |_, stop, _, result| {
         started.send(()).unwrap();
-        while stop.reason().is_none() && goes.lock().unwrap().recv_timeout(Duration::from_millis(10)).is_err() {}
+        while stop.reason().is_none() && goes.lock().unwrap().recv_timeout(Duration::from_millis(10)).is_err()
+        {
+        }
         std::fs::write(result, content).unwrap();
         Ok(ready())
     });

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cocode_fleet::{
     BaseBundle, BaseFile, BundleName, ClassName, Confinement, FleetAddress, FleetConnection, FleetHome,
-    FleetLimits, FleetTimings, FleetWorker, HomeConfig, HostName, PROTOCOL_VERSION, Role, SubmittedTask, Task,
-    TaskName, WorkerConfig, WorkerStatus,
+    FleetLimits, FleetTimings, FleetWorker, HomeConfig, HostName, PROTOCOL_VERSION, Role, SubmittedTask,
+    Task, TaskName, WorkerConfig, WorkerStatus,
 };
 use tempfile::TempDir;
 
@@ -132,9 +132,9 @@ fn cocode_fleet_digest(path: &std::path::Path) -> BundleName {
 /// Intervals with which a lost host is noticed within seconds.
 fn quick() -> FleetTimings {
     let mut timings = FleetTimings::default();
-    timings.lease = Duration::from_millis(2500);
+    timings.lease = Duration::from_millis(4000);
     timings.renew = Duration::from_millis(500);
-    timings.ack_wait = Duration::from_millis(2000);
+    timings.ack_wait = Duration::from_millis(3000);
     timings.retry_delay = Duration::from_millis(200);
     timings.poll = Duration::from_millis(500);
     timings.deadline = Duration::from_secs(3);

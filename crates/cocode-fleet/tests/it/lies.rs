@@ -150,7 +150,10 @@ lie!(a_bundle_larger_than_bundles_may_be, lie, {
     let digest = "1".repeat(64);
     lie.claim(2, &bundle_claim(&digest, 1 << 40)).await;
     lie.south.write(RECORD, done("south", 2, &digest)).await;
-    assert_eq!(lie.disbelief().await, "the claimed bundle has 1099511627776 bytes, more than bundles may have");
+    assert_eq!(
+        lie.disbelief().await,
+        "the claimed bundle has 1099511627776 bytes, more than bundles may have"
+    );
 });
 
 lie!(a_forged_verdict, lie, {
@@ -204,7 +207,13 @@ lie!(a_task_that_was_acknowledged_and_not_done, lie, {
     let stream = "agentd_crew_tasks";
     let consumer: async_nats::jetstream::consumer::PullConsumer =
         lie.south.context.get_consumer_from_stream("any", stream).await.unwrap();
-    let mut batch = consumer.batch().max_messages(1).expires(std::time::Duration::from_secs(10)).messages().await.unwrap();
+    let mut batch = consumer
+        .batch()
+        .max_messages(1)
+        .expires(std::time::Duration::from_secs(10))
+        .messages()
+        .await
+        .unwrap();
     let message = batch.next().await.unwrap().unwrap();
     message.double_ack_with(AckKind::Ack).await.unwrap();
     let again = |notice: &Notice| matches!(notice, Notice::PublishedAgain { .. }).then_some(());
@@ -215,6 +224,7 @@ lie!(a_claim_without_the_task, lie, {
     // It was never taken: a claim alone is not looked at.
     let digest = lie.upload(b"honest commits").await;
     lie.claim(2, &bundle_claim(&digest, 14)).await;
+    assert!(!lie.reports.rest().iter().any(|report| matches!(report, Report::Judged { .. })));
 });
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -246,13 +256,16 @@ async fn events_about_tasks_of_others_are_dropped() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_liar_is_not_asked_for_ever() {
     let Some(mut lie) = Lie::prepare("a_liar_is_not_asked_for_ever").await else { return };
-    let home = FleetConnection::open(&lie.secured.address(Role::Home), lie.secured.fixture.timings).await.unwrap();
+    let home =
+        FleetConnection::open(&lie.secured.address(Role::Home), lie.secured.fixture.timings).await.unwrap();
     let task = task_name("fixer-1");
     for _ in 0..3 {
         let (_, record) = home.records().await.unwrap().remove(0);
         let attempts = serde_json::to_string(&record.attempts).unwrap();
         let record = done("south", record.epoch + 1, &"1".repeat(64));
-        lie.south.write(RECORD, record.replace("\"state\"", &format!("\"attempts\":{attempts},\"state\""))).await;
+        lie.south
+            .write(RECORD, record.replace("\"state\"", &format!("\"attempts\":{attempts},\"state\"")))
+            .await;
         lie.disbelief().await;
         // The disbelief is written before the next lie.
         while home.records().await.unwrap()[0].1.host.is_some() {}

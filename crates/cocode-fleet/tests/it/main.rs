@@ -1,10 +1,13 @@
 //! Tests of the crate; most of them run a real server of their own.
 
+mod configuration;
+mod connecting;
 mod failures;
 mod fakes;
 mod fences;
 mod fixture;
 mod lies;
+mod messages;
 mod one_task;
 mod partition;
 mod permissions;

@@ -76,7 +76,8 @@ async fn a_host_writes_only_what_is_its_own() {
     ] {
         north.is_refused(&subject).await;
     }
-    for subject in [">", "_INBOX.>", "_INBOX.home.>", "_INBOX.host.south.>", "agentd.v1.crew.task.>", "$JS.>"] {
+    for subject in [">", "_INBOX.>", "_INBOX.home.>", "_INBOX.host.south.>", "agentd.v1.crew.task.>", "$JS.>"]
+    {
         north.cannot_listen(subject).await;
     }
 }
@@ -92,7 +93,8 @@ async fn a_rollup_does_not_remove_the_keys_of_others() {
     let mut headers = async_nats::HeaderMap::new();
     headers.insert("Nats-Rollup", "all");
     let subject = "$KV.agentd_crew_hosts.north".to_owned();
-    let publishing = north.context.publish_with_headers(subject, headers, report.as_slice().into()).await.unwrap();
+    let publishing =
+        north.context.publish_with_headers(subject, headers, report.as_slice().into()).await.unwrap();
     assert!(publishing.await.is_err());
     assert_eq!(home.hosts().await.unwrap().len(), 1);
 }

@@ -53,8 +53,7 @@ impl Server {
 
     /// Starts the killed server again at the same port, with its store.
     pub(crate) fn start_again(&mut self) {
-        let (process, _) =
-            run(&program().unwrap(), self.folder.path(), &self.configuration, Some(self.port));
+        let (process, _) = run(&program().unwrap(), self.folder.path(), &self.configuration, Some(self.port));
         self.process = process;
     }
 

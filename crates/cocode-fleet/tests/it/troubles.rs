@@ -120,7 +120,9 @@ async fn a_draining_host_takes_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_that_no_host_can_take_is_reported_with_its_needs() {
-    let Some(fixture) = Fixture::start("a_task_that_no_host_can_take_is_reported_with_its_needs") else { return };
+    let Some(fixture) = Fixture::start("a_task_that_no_host_can_take_is_reported_with_its_needs") else {
+        return;
+    };
     let (judge, mut reports) = FakeJudge::new();
     let mut submitted = fixture.task("fixer-1").await;
     submitted.task.labels = vec!["gpu".parse().unwrap()];
@@ -181,7 +183,9 @@ async fn a_missing_base_is_uploaded_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_base_that_was_replaced_is_refused_and_uploaded_again() {
-    let Some(fixture) = Fixture::start("a_base_that_was_replaced_is_refused_and_uploaded_again") else { return };
+    let Some(fixture) = Fixture::start("a_base_that_was_replaced_is_refused_and_uploaded_again") else {
+        return;
+    };
     let digest = fixture.task("fixer-1").await.bases[0].base.bundle.digest.clone();
     base_is_repaired(&fixture, async |context: &jetstream::Context| {
         let content = vec![b'z'; 512 << 10];
