@@ -35,7 +35,8 @@ pub(super) async fn run(
     let judged = judge(context, name, &host, record.epoch, &claim).await?;
     if let Some(bundle) = &claim.bundle {
         // What stays expires by itself.
-        let _ = context.connection.delete_bundle(&BundleOwner::Host(host), bundle).await;
+        let owner = BundleOwner::Start { host, task: name.clone(), epoch: record.epoch };
+        let _ = context.connection.delete_bundle(&owner, bundle).await;
     }
     match judged {
         Judged::Resolved => {
@@ -83,7 +84,8 @@ async fn judge(
     let mut bundle: Option<PathBuf> = None;
     if let Some(claimed) = &claim.bundle {
         let path = folder.path().join("bundle");
-        match context.connection.get_bundle(&BundleOwner::Host(host.clone()), claimed, &path).await {
+        let owner = BundleOwner::Start { host: host.clone(), task: name.clone(), epoch };
+        match context.connection.get_bundle(&owner, claimed, &path).await {
             Ok(()) => bundle = Some(path),
             Err(BundleError::Call(error)) => return Err(error.into()),
             Err(BundleError::File(error)) => {

@@ -100,8 +100,10 @@ async fn pending(
     // If a host has taken and finished it in between, the record has changed, and this write fails.
     record.epoch += 1;
     context.uploaded.lock().await.clear();
-    context.notice(name, Notice::PublishedAgain { epoch: record.epoch }).await;
-    publish::publish(context, name, record, revision).await
+    let epoch = record.epoch;
+    publish::publish(context, name, record, revision).await?;
+    context.notice(name, Notice::PublishedAgain { epoch }).await;
+    Ok(())
 }
 
 async fn running(
@@ -126,8 +128,10 @@ async fn running(
     }
     record.epoch += 1;
     record.state = RunState::Pending;
-    context.notice(name, Notice::PublishedAgain { epoch: record.epoch }).await;
-    publish::publish(context, name, record, revision).await
+    let epoch = record.epoch;
+    publish::publish(context, name, record, revision).await?;
+    context.notice(name, Notice::PublishedAgain { epoch }).await;
+    Ok(())
 }
 
 /// Publishes a task again whose record is not believed, or gives it up after too many attempts.

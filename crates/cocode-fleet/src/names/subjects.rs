@@ -41,11 +41,20 @@ impl Bucket {
     }
 }
 
-/// The owner of bundles: those that home offers, or those that one host made.
+/// The owner of bundles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BundleOwner {
+    /// Home offers it as a base, for any number of tasks.
     Home,
-    Host(HostName),
+    /// A host made it in one start of a task. Another task may have the same bytes, and is judged on its own.
+    Start {
+        /// The host.
+        host: HostName,
+        /// The task.
+        task: TaskName,
+        /// The epoch of the start.
+        epoch: u64,
+    },
 }
 
 impl Subjects {
@@ -140,7 +149,9 @@ impl Subjects {
     pub(crate) fn bundle(&self, owner: &BundleOwner, digest: &BundleDigest) -> String {
         match owner {
             BundleOwner::Home => self.prefixed(&format!("base.{digest}")),
-            BundleOwner::Host(host) => self.prefixed(&format!("bundle.{host}.{digest}")),
+            BundleOwner::Start { host, task, epoch } => {
+                self.prefixed(&format!("bundle.{host}.{}.{epoch}.{digest}", task.tokens()))
+            }
         }
     }
 
@@ -148,7 +159,7 @@ impl Subjects {
     pub(crate) fn bundle_stream(&self, owner: &BundleOwner) -> String {
         self.stream(match owner {
             BundleOwner::Home => "bases",
-            BundleOwner::Host(_) => "bundles",
+            BundleOwner::Start { .. } => "bundles",
         })
     }
 }

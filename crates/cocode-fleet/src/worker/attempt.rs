@@ -172,7 +172,8 @@ async fn deliver(
 ) -> Result<(), NotDelivered> {
     let (connection, host, stop) = (&context.connection, &context.config.host, &running.stop);
     let bundle = if outcome.has_bundle {
-        let (owner, path) = (BundleOwner::Host(host.clone()), result_file(folder));
+        let owner = BundleOwner::Start { host: host.clone(), task: task.name.clone(), epoch: record.epoch };
+        let path = result_file(folder);
         let put = settle::persist(context, stop, || connection.put_bundle(&owner, &path)).await;
         Some(put.map_err(|error: BundleError| NotDelivered::Failed(crate::text::chain(&error)))?)
     } else {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
-use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -33,12 +33,17 @@ async fn pull_class(
 ) {
     // Dropping the set ends the attempts, as a crash would.
     let mut attempts = JoinSet::new();
-    let mut consumer = None;
+    let pulls = stream::unfold(None, |mut consumer| async {
+        let pulled = pull_one(context, &class, patience, &mut consumer).await;
+        Some((pulled, consumer))
+    });
+    // A pull that is under way is not dropped for an attempt that ends: its message would wait for `ack_wait`.
+    let mut pulls = std::pin::pin!(pulls);
     while !*stopped.borrow() {
         tokio::select! {
             _ = stopped.changed() => {}
             Some(_) = attempts.join_next() => {}
-            pulled = pull_one(context, &class, patience, &mut consumer) => {
+            Some(pulled) = pulls.next() => {
                 if let Some((message, slot)) = pulled {
                     let context = Arc::clone(context);
                     attempts.spawn(async move {
@@ -53,8 +58,6 @@ async fn pull_class(
 }
 
 /// Pulls one task with a free slot. None after a pause, or a failure and a pause.
-///
-/// A message that arrives while this is dropped comes again after `ack_wait`.
 async fn pull_one(
     context: &WorkerContext,
     class: &ClassName,

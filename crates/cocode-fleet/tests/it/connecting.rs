@@ -53,7 +53,14 @@ async fn what_is_wrong_with_a_server_is_said() {
         texts.push_str(&text);
         texts.push('\n');
     }
-    insta::assert_snapshot!(texts, @"");
+    insta::assert_snapshot!(texts, @r"
+    URL is not the address of a NATS server
+    no server answers at URL
+    URL took the connection and did not answer within 2s
+    the server has version 2.8.4, and a fleet needs 2.9 or later
+    JetStream is off on the server: it needs a section `jetstream` in its configuration
+    the server takes messages of 65536 bytes, and a fleet needs 1048576
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -148,8 +148,8 @@ async fn a_full_queue_is_said_and_emptied() {
     assert_eq!(waiting.await, 2);
     let executor = FakeExecutor::ready("the commits");
     let _worker = fixture.worker("north", &executor).await;
+    // All have the same commits, and none is judged for another. Waiting for room has not raised the epoch.
     for _ in agents {
-        // Waiting for room has not raised the epoch.
         let epoch = reports.wait(|report| match report {
             Report::Judged { epoch, .. } => Some(*epoch),
             _ => None,

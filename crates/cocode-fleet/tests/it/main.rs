@@ -5,6 +5,7 @@ mod connecting;
 mod failures;
 mod fakes;
 mod fences;
+mod figures;
 mod fixture;
 mod lies;
 mod messages;

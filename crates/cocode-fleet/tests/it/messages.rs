@@ -72,7 +72,13 @@ fn a_host_names_every_need_that_it_does_not_meet() {
     wanting.least_confinement = Confinement::Full;
     wanting.protocol = (2, 3);
     let unmet: Vec<String> = offer.unmet(&wanting, (1, 1)).iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(unmet.join("\n"), @"");
+    insta::assert_snapshot!(unmet.join("\n"), @r"
+    no definition of the agent fixer
+    not labelled gpu
+    confinement Landlock, and the task wants Full
+    does not read protocol 2 to 3
+    too little free disk
+    ");
     assert_eq!(offer.unmet(&wanting, (1, 2)).len(), 4);
     let willing = HostOffer { agents: vec!["fixer".parse().unwrap()], free_disk_bytes: 2, ..offer };
     assert_eq!(willing.unmet(&task("fixer-1"), (1, 1)), Vec::<Unmet>::new());

@@ -45,7 +45,7 @@ async fn a_host_writes_only_what_is_its_own() {
         "$KV.agentd_crew_runs.run1.fixer-1".to_owned(),
         "agentd.v1.crew.ev.north.run1.fixer-1".to_owned(),
         "agentd.v1.crew.dead.north.run1.fixer-1".to_owned(),
-        format!("agentd.v1.crew.bundle.north.{digest}.0"),
+        format!("agentd.v1.crew.bundle.north.run1.fixer-1.2.{digest}.0"),
     ] {
         north.write(&subject, "{}").await;
     }
@@ -59,7 +59,7 @@ async fn a_host_writes_only_what_is_its_own() {
         "agentd.v1.crew.dead.south.run1.fixer-1".to_owned(),
         "agentd.v1.crew.task.any.run1.fixer-2".to_owned(),
         format!("agentd.v1.crew.base.{digest}.0"),
-        format!("agentd.v1.crew.bundle.south.{digest}.0"),
+        format!("agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"),
         "agentd.v1.other.ev.north.run1.fixer-1".to_owned(),
         "$JS.API.STREAM.PURGE.agentd_crew_tasks".to_owned(),
         "$JS.API.STREAM.DELETE.agentd_crew_tasks".to_owned(),
