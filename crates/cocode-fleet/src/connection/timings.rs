@@ -23,6 +23,8 @@ pub struct FleetTimings {
     pub deadline: Duration,
     /// The longest pause between two attempts to connect.
     pub backoff_limit: Duration,
+    /// A host that holds a task for this time beyond the task's own deadline loses it, by home's clock.
+    pub overtime: Duration,
     /// The server drops a second message of the same id within this time.
     pub duplicate_window: Duration,
 }
@@ -37,6 +39,7 @@ impl Default for FleetTimings {
             poll: Duration::from_secs(5),
             deadline: Duration::from_secs(10),
             backoff_limit: Duration::from_secs(5),
+            overtime: Duration::from_secs(15 * 60),
             duplicate_window: Duration::from_secs(120),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -10,7 +11,10 @@ use crate::connection::FleetConnection;
 use crate::contract::{JudgeError, Notice, ResultJudge, SubmittedTask};
 use crate::digest::BundleDigest;
 use crate::names::{ClassName, HostName, TaskName};
-use crate::task::Task;
+use crate::task::{RunRecord, Task};
+
+/// The longest deadline that a task may have.
+const LONGEST_SECONDS: u64 = 3600;
 
 /// Holders of a task that are remembered.
 const HOLDERS: usize = 8;
@@ -42,6 +46,8 @@ pub(super) struct Followed {
     pub(super) is_unsent: bool,
     /// The hosts that have held it, with their epochs.
     pub(super) holders: Vec<(HostName, u64)>,
+    /// The epoch under which a host holds it, and when home saw that first.
+    held_since: Option<(u64, Instant)>,
     /// The last notice, which is not repeated.
     notice: Option<Notice>,
     is_busy: bool,
@@ -54,6 +60,17 @@ impl Followed {
             self.holders.remove(0);
         }
         self.holders.push((host, epoch));
+    }
+
+    /// Returns for how long a host has held the task under an epoch, as far as this home has seen.
+    pub(super) fn held_for(&mut self, epoch: u64) -> Duration {
+        match self.held_since {
+            Some((held, since)) if held == epoch => since.elapsed(),
+            _ => {
+                self.held_since = Some((epoch, Instant::now()));
+                Duration::ZERO
+            }
+        }
     }
 }
 
@@ -112,6 +129,16 @@ impl HomeContext {
 
     pub(super) fn inspect<T>(&self, name: &TaskName, look: impl FnOnce(&Followed) -> T) -> Option<T> {
         self.lock().get(name).map(look)
+    }
+
+    /// Returns whether a host holds a task for too long. Leases are renewed by the host itself, so they alone would let it keep
+    /// a task for ever.
+    pub(super) fn is_overdue(&self, name: &TaskName, record: &RunRecord) -> bool {
+        let mut followed = self.lock();
+        let Some(task) = followed.get_mut(name) else { return false };
+        let Some(summary) = &task.summary else { return false };
+        let deadline = Duration::from_secs(summary.needs.timeout_seconds.map_or(LONGEST_SECONDS, u64::from));
+        task.held_for(record.epoch) > deadline + self.connection.timings.overtime
     }
 
     /// Marks a task as being worked on. False if it is already, and then it is looked at once more afterwards; or if it is not

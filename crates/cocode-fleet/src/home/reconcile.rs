@@ -146,7 +146,10 @@ fn is_due(context: &HomeContext, name: &TaskName, record: Option<&RunRecord>, is
     let generation =
         context.inspect(name, |task| task.summary.as_ref().map(|summary| summary.generation.clone()));
     let is_ours = |record: &RunRecord| generation.flatten().is_some_and(|ours| ours == record.generation);
-    record.is_none_or(|record| record.state.is_final() || !is_queued || !is_ours(record))
+    record.is_none_or(|record| {
+        let is_overdue = record.state == RunState::Running && context.is_overdue(name, record);
+        record.state.is_final() || !is_queued || !is_ours(record) || is_overdue
+    })
 }
 
 /// Reports the tasks that no host can take, with what each host lacks.

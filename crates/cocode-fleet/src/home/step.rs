@@ -117,12 +117,18 @@ async fn running(
         return distrust(context, name, record, revision, "it says running, without a host").await;
     };
     context.notice(name, Notice::Running { host: host.clone(), epoch: record.epoch }).await;
-    let is_lost = !context.connection.is_queued(&summary.class, name).await?
-        && !context.connection.has_lease(&host, name).await?;
-    if !is_lost {
-        return Ok(());
+    if context.is_overdue(name, &record) {
+        // The host keeps the message, so another one is needed.
+        context.connection.remove_message(name).await?;
+        record.give_up_attempt("the host held the task beyond its deadline");
+    } else {
+        let is_lost = !context.connection.is_queued(&summary.class, name).await?
+            && !context.connection.has_lease(&host, name).await?;
+        if !is_lost {
+            return Ok(());
+        }
+        record.give_up_attempt("the host was gone, and the task with it");
     }
-    record.give_up_attempt("the host was gone, and the task with it");
     if record.attempts.len() >= context.config.limits.attempts {
         return give_up(context, name, record, revision).await;
     }

@@ -1,12 +1,13 @@
 //! Pulling tasks from the queues of the host's classes, each with a free slot.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
+use futures_util::StreamExt;
 use futures_util::future::join_all;
-use futures_util::{StreamExt, stream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -33,25 +34,23 @@ async fn pull_class(
 ) {
     // Dropping the set ends the attempts, as a crash would.
     let mut attempts = JoinSet::new();
-    let pulls = stream::unfold(None, |mut consumer| async {
-        let pulled = pull_one(context, &class, patience, &mut consumer).await;
-        Some((pulled, consumer))
-    });
-    // A pull that is under way is not dropped for an attempt that ends: its message would wait for `ack_wait`.
-    let mut pulls = std::pin::pin!(pulls);
+    let mut consumer = None;
     while !*stopped.borrow() {
-        tokio::select! {
-            _ = stopped.changed() => {}
-            Some(_) = attempts.join_next() => {}
-            Some(pulled) = pulls.next() => {
-                if let Some((message, slot)) = pulled {
-                    let context = Arc::clone(context);
-                    attempts.spawn(async move {
-                        attempt::handle(&context, message).await;
-                        drop(slot);
-                    });
-                }
+        // A pull that is under way is not dropped for an attempt that ends: its message would wait for `ack_wait`.
+        let mut pull = pin!(pull_one(context, &class, patience, &mut consumer));
+        let pulled = loop {
+            tokio::select! {
+                _ = stopped.changed() => break None,
+                Some(_) = attempts.join_next() => {}
+                pulled = &mut pull => break pulled,
             }
+        };
+        if let Some((message, slot)) = pulled {
+            let context = Arc::clone(context);
+            attempts.spawn(async move {
+                attempt::handle(&context, message).await;
+                drop(slot);
+            });
         }
     }
     while attempts.join_next().await.is_some() {}

@@ -26,6 +26,10 @@ pub(super) enum Taking {
 /// Takes a task, if it is there to be taken.
 pub(super) async fn take(context: &WorkerContext, task: &Task) -> Taking {
     let delay = context.connection.timings.retry_delay;
+    if context.is_draining() {
+        // The pull was under way when the host was drained.
+        return Taking::Later(SOON.min(delay));
+    }
     let unmet = context.offer().await.unmet(task, HostReport::own_protocol());
     if !unmet.is_empty() {
         let needs: Vec<String> = unmet.iter().map(ToString::to_string).collect();

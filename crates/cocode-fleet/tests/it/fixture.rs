@@ -84,7 +84,7 @@ impl Fixture {
     /// Returns a task with one bundle in its base.
     pub(crate) async fn task(&self, agent: &str) -> SubmittedTask {
         let path = crate::fakes::bundle_file(self.folder.path(), BASE, 700_000);
-        let digest = cocode_fleet_digest(&path);
+        let digest = bundle_name(&path);
         let base = BaseBundle { bundle: digest, tip: BASE.to_owned() };
         SubmittedTask {
             task: Task { bases: vec![base.clone()], ..task(agent) },
@@ -122,7 +122,7 @@ pub(crate) fn name(host: &str) -> HostName {
     host.parse().unwrap()
 }
 
-fn cocode_fleet_digest(path: &std::path::Path) -> BundleName {
+pub(crate) fn bundle_name(path: &std::path::Path) -> BundleName {
     use sha2::{Digest, Sha256};
     let bytes = std::fs::read(path).unwrap();
     let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -7,6 +7,8 @@ mod fakes;
 mod fences;
 mod figures;
 mod fixture;
+mod homes;
+mod hosts;
 mod lies;
 mod messages;
 mod one_task;
