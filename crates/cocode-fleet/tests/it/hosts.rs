@@ -180,12 +180,13 @@ async fn an_executor_that_panics_costs_an_attempt() {
         Ok(ready())
     });
     let _worker = fixture.worker("north", &executor).await;
-    let reason = reports.notice(&task_name("fixer-1"), |notice| match notice {
+    let task = task_name("fixer-1");
+    let reason = reports.notice(&task, |notice| match notice {
         Notice::AttemptFailed { reason, .. } => Some(reason.clone()),
         _ => None,
     });
     assert_eq!(reason.await, "the executor panicked");
-    reports.judged(&task_name("fixer-1")).await;
+    reports.judged(&task).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
