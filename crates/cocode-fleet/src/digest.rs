@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// The greatest length of a bundle, in bytes: 256 MiB.
+pub const BUNDLE_LIMIT_BYTES: u64 = 256 << 20;
+
 /// The SHA-256 of a bundle's bytes, as 64 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

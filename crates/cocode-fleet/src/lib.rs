@@ -16,7 +16,7 @@ pub use contract::{
     BaseFile, Delivered, EventSink, ExecuteError, JudgeError, Notice, ResultJudge, StopReason, StopSignal,
     SubmittedTask, TaskExecutor, TaskOutcome,
 };
-pub use digest::{BundleDigest, BundleName, DigestError};
+pub use digest::{BUNDLE_LIMIT_BYTES, BundleDigest, BundleName, DigestError};
 pub use home::{FleetEvents, FleetHome, HomeConfig};
 pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError, RunName, TaskName};
 pub use server::{KeyError, ServerConfig, ServerConfigError, ServerUsers, SyncPolicy, TlsFiles, UserKey};
@@ -26,6 +26,3 @@ pub use task::{
     HostReport, PROTOCOL_VERSION, RunRecord, RunState, Task, TaskError, TaskLimits, Unmet,
 };
 pub use worker::{FleetWorker, WorkerConfig, WorkerStatus};
-
-/// The greatest length of a bundle, in bytes: 256 MiB.
-pub const BUNDLE_LIMIT_BYTES: u64 = 256 << 20;

@@ -1,11 +1,11 @@
-//! Where a fleet is, and as whom to connect.
+//! The address of a fleet, and the role of the program that connects.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::names::{FleetName, HostName};
 
-/// As whom a program connects.
+/// The role of a program that connects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Submits tasks, judges results, and keeps the fleet's streams.
@@ -21,7 +21,7 @@ pub struct FleetAddress {
     pub url: String,
     /// The fleet on that server.
     pub fleet: FleetName,
-    /// As whom to connect.
+    /// The role.
     pub role: Role,
     /// The seed of the role's NKey (`SU…`), if the server wants one. It is never logged.
     pub seed: Option<String>,

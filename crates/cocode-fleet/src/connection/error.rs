@@ -78,7 +78,7 @@ pub enum FleetError {
         call: &'static str,
         /// The deadline.
         deadline: Duration,
-        /// What the server refused last, if anything; refusals of permissions come without the call's name.
+        /// The server's last refusal, if any; refusals of permissions come without the call's name.
         refusal: Option<String>,
     },
     /// Another writer was first.

@@ -62,7 +62,7 @@ impl FleetConnection {
         Ok(connection)
     }
 
-    /// Returns as whom this connection was made.
+    /// Returns the role of this connection.
     #[must_use]
     pub fn role(&self) -> &Role {
         &self.role

@@ -95,7 +95,7 @@ pub enum Notice {
     },
     /// The queue is full; the task waits at home.
     QueueFull {
-        /// How many tasks are in the queue.
+        /// The number of tasks in the queue.
         waiting: u64,
     },
     /// A host works on it.

@@ -1,4 +1,4 @@
-//! What home knows about its unresolved tasks. All of it can be lost: journal and server have the truth.
+//! The state that home keeps of its unresolved tasks. All of it can be lost: journal and server have the truth.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,7 @@ pub(super) struct HomeContext {
 /// An unresolved task.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
-    /// What the journal says; read when it is needed first, and again when the journal has changed.
+    /// The journal's content; read when it is needed first, and again when the journal has changed.
     pub(super) summary: Option<Summary>,
     /// The epoch under which it was published last; 0 if this home has not.
     pub(super) epoch: u64,
@@ -74,7 +74,7 @@ impl Followed {
     }
 }
 
-/// What home keeps of a task in memory: not its text.
+/// The part of a task that home keeps in memory: not its text.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
     pub(super) generation: String,
@@ -162,7 +162,7 @@ impl HomeContext {
         self.lock().remove(name);
     }
 
-    /// Forgets what was read from the journal, so that a new generation is seen.
+    /// Forgets the content of the journal, so that a new generation is seen.
     pub(super) fn forget_summaries(&self) {
         for task in self.lock().values_mut() {
             task.summary = None;
@@ -192,9 +192,9 @@ impl HomeContext {
     }
 
     pub(super) async fn submitted(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError> {
-        let asked = name.clone();
+        let wanted = name.clone();
         let panicked = || Err(JudgeError::Failed("reading the journal panicked".to_owned()));
-        let submitted = self.ask_judge(move |judge| judge.task(&asked)).await.unwrap_or_else(panicked)?;
+        let submitted = self.ask_judge(move |judge| judge.task(&wanted)).await.unwrap_or_else(panicked)?;
         let task = &submitted.task;
         let needs = Task { issue_body: String::new(), check: None, bases: Vec::new(), ..task.clone() };
         let summary = Summary { generation: task.generation.clone(), class: task.class.clone(), needs };

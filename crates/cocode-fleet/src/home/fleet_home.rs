@@ -14,14 +14,14 @@ use crate::connection::{FleetAddress, FleetConnection, FleetTimings, Role};
 use crate::contract::ResultJudge;
 use crate::store::FleetLimits;
 
-/// What home needs to start.
+/// The needs of home's side.
 #[derive(Clone, Debug)]
 pub struct HomeConfig {
     /// The fleet. The role in it is replaced by that of home.
     pub address: FleetAddress,
     /// Intervals and deadlines.
     pub timings: FleetTimings,
-    /// What the fleet may keep on the server.
+    /// The fleet's share of the server.
     pub limits: FleetLimits,
     /// An existing folder for bundles on their way; what home puts there, it removes.
     pub folder: PathBuf,

@@ -1,4 +1,4 @@
-//! What people ask of a fleet: who is there, how far tasks are, draining, cancelling, logs.
+//! Requests of people: hosts, records, draining, cancelling, logs.
 
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{DeliverPolicy, pull};
@@ -11,7 +11,7 @@ use crate::names::{Bucket, HostName, TaskName};
 use crate::store::{cancel_key, drain_key};
 use crate::task::{Event, HostReport, RunRecord, RunState};
 
-/// Where a reader of events begins.
+/// The event with which a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventStart {
     First,

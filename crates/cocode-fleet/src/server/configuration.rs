@@ -18,7 +18,7 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// The folder for everything that it stores.
     pub store_folder: PathBuf,
-    /// What the fleet may keep; the server allows a half more, for tasks and records.
+    /// The fleet's share of the disk; the server allows a half more, for tasks and records.
     pub limits: FleetLimits,
     /// The users; without them everything on this machine may do everything, which only loopback allows.
     pub users: Option<ServerUsers>,

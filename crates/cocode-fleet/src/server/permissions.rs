@@ -1,4 +1,4 @@
-//! What a host may do: its own keys, its own bundles, the record of a task. Nothing else.
+//! The permissions of a host: its own keys, its own bundles, the record of a task. Nothing else.
 
 use crate::names::{Bucket, FleetName, HostName, Subjects};
 

@@ -1,6 +1,6 @@
-//! What a fleet may keep on a server.
+//! The share of a server that a fleet may use.
 
-/// What a fleet may keep on a server. The server reserves the bytes when the fleet is prepared, so they have to fit into its
+/// The share of a server that a fleet may use. The server reserves the bytes when the fleet is prepared, so they have to fit into its
 /// limit together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use super::keys::is_deleted;
 use crate::connection::{FleetConnection, FleetError, refused};
 use crate::names::{Bucket, TaskName};
 
-/// How many values come with one request.
+/// The number of values that come with one request.
 const BATCH: usize = 500;
 
 /// A value of a snapshot, with its key.

@@ -26,7 +26,7 @@ pub enum ClaimedState {
 /// A claim: the entry `<host>.<run>.<agent>.<epoch>` in `results`, which only that host can write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// How the agent ended.
+    /// The end of the agent.
     pub state: ClaimedState,
     /// The agent's exit code, if it ended by itself.
     #[serde(default)]

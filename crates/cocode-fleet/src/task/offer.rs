@@ -49,7 +49,7 @@ pub struct HostOffer {
 /// The entry of a host in `hosts`, written by itself and by nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReport {
-    /// What it offers.
+    /// Its offer.
     pub offer: HostOffer,
     /// The versions of messages that it reads: first and last.
     pub protocol: (u32, u32),

@@ -1,4 +1,4 @@
-//! What all tasks of a worker share.
+//! The state that all tasks of a worker share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

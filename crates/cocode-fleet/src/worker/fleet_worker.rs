@@ -14,7 +14,7 @@ use crate::connection::{ConnectError, FleetAddress, FleetConnection, FleetTiming
 use crate::contract::{StopReason, TaskExecutor};
 use crate::names::HostName;
 
-/// What a worker needs to start.
+/// The needs of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerConfig {
     /// The fleet. The role in it is replaced by that of `host`.

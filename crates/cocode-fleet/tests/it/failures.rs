@@ -81,13 +81,13 @@ async fn a_lost_disk_means_redo_and_not_loss() {
     fixture.server.kill();
     fixture.server.delete_store();
     fixture.server.start_again();
-    let mut seen = std::collections::BTreeSet::new();
-    while seen.len() < 3 {
+    let mut judged = std::collections::BTreeSet::new();
+    while judged.len() < 3 {
         let name = reports.wait(|report| match report {
             Report::Judged { name, .. } => Some(name.clone()),
             _ => None,
         });
-        assert!(seen.insert(name.await), "judged twice");
+        assert!(judged.insert(name.await), "judged twice");
     }
     assert_eq!(judge.unresolved_count(), 0);
 }

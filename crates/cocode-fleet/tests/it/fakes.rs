@@ -30,7 +30,7 @@ pub(crate) struct FakeJudge {
     sender: UnboundedSender<Report>,
 }
 
-/// What a judge reported, in order.
+/// The reports of a judge, in order.
 pub(crate) struct Reports(UnboundedReceiver<Report>);
 
 impl FakeJudge {

@@ -79,8 +79,8 @@ async fn a_worker_behind_a_partition_is_too_late() {
 
     let second = FakeExecutor::ready("the commits");
     let _second = fixture.worker("south", &second).await;
-    let mut seen = std::collections::BTreeSet::new();
-    while seen.len() < 2 {
+    let mut judged = std::collections::BTreeSet::new();
+    while judged.len() < 2 {
         let (name, host) = reports
             .wait(|report| match report {
                 Report::Judged { name, host, .. } => Some((name.clone(), host.clone())),
@@ -88,7 +88,7 @@ async fn a_worker_behind_a_partition_is_too_late() {
             })
             .await;
         assert_eq!(host.as_str(), "south");
-        seen.insert(name);
+        judged.insert(name);
     }
     // The agent ends while its host is still alone; afterwards the host learns that it is too late, and nothing is judged again.
     go.send(()).unwrap();

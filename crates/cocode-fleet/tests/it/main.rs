@@ -1,5 +1,7 @@
 //! Tests of the crate; most of them run a real server of their own.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 mod configuration;
 mod connecting;
 mod failures;
