@@ -16,6 +16,9 @@ use crate::task::{RunRecord, Task};
 /// The longest deadline that a task may have.
 const LONGEST_SECONDS: u64 = 3600;
 
+/// The longest pause between two steps that fail.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
 /// Holders of a task that are remembered.
 const HOLDERS: usize = 8;
 
@@ -46,6 +49,9 @@ pub(super) struct Followed {
     pub(super) is_unsent: bool,
     /// The hosts that have held it, with their epochs.
     pub(super) holders: Vec<(HostName, u64)>,
+    /// Steps in a row that failed, and when the next one may come.
+    failures: u32,
+    not_before: Option<Instant>,
     /// The epoch under which a host holds it, and when home saw that first.
     held_since: Option<(u64, Instant)>,
     /// The last notice, which is not repeated.
@@ -131,6 +137,22 @@ impl HomeContext {
         self.lock().get(name).map(look)
     }
 
+    /// Counts a step that failed or did not. After failures, the next comparisons leave the task alone for a while: a step may
+    /// have fetched a large bundle.
+    pub(super) fn count_step(&self, name: &TaskName, has_failed: bool) {
+        let poll = self.connection.timings.poll;
+        self.update(name, |task| {
+            task.failures = if has_failed { (task.failures + 1).min(8) } else { 0 };
+            let pause = (poll * (1 << task.failures)).min(LONGEST_PAUSE);
+            task.not_before = has_failed.then(|| Instant::now() + pause);
+        });
+    }
+
+    /// Returns whether a task is to be left alone after failures.
+    pub(super) fn is_resting(&self, name: &TaskName) -> bool {
+        self.inspect(name, |task| task.not_before.is_some_and(|time| Instant::now() < time)) == Some(true)
+    }
+
     /// Returns whether a host holds a task for too long. Leases are renewed by the host itself, so they alone would let it keep
     /// a task for ever.
     pub(super) fn is_overdue(&self, name: &TaskName, record: &RunRecord) -> bool {
@@ -165,7 +187,7 @@ impl HomeContext {
     /// Forgets the content of the journal, so that a new generation is seen.
     pub(super) fn forget_summaries(&self) {
         for task in self.lock().values_mut() {
-            task.summary = None;
+            (task.summary, task.not_before) = (None, None);
         }
     }
 

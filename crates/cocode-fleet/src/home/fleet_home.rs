@@ -48,7 +48,8 @@ impl HomeConfig {
 
 /// Home's side of a fleet. It publishes what the journal holds, follows it, and has every delivery judged.
 ///
-/// It connects by itself, as often as it has to; while the server is away, tasks wait in the journal. Dropping it loses nothing.
+/// It connects by itself, as often as it has to; while the server is away, tasks wait in the journal. Dropping it loses nothing; judgements that are
+/// under way end on their threads.
 #[derive(Debug)]
 pub struct FleetHome {
     wake: Arc<Notify>,

@@ -85,8 +85,9 @@ fn start_step(context: &Arc<HomeContext>, steps: &mut JoinSet<()>, name: &TaskNa
         let (context, name) = (Arc::clone(context), name.clone());
         steps.spawn(async move {
             loop {
-                // The next comparison repeats what failed.
-                let _ = step::run(&context, &name).await;
+                // A later comparison repeats what failed.
+                let outcome = step::run(&context, &name).await;
+                context.count_step(&name, matches!(outcome, Err(step::StepError::Home(_))));
                 if !context.end(&name) {
                     return;
                 }
@@ -129,6 +130,9 @@ async fn reconcile(
     for name in followed {
         let record = records.get(&name.tokens()).and_then(|entry| entry.record.as_ref());
         let is_waiting = record.is_some_and(|record| record.state == RunState::Pending);
+        if context.is_resting(&name) {
+            continue;
+        }
         if is_due(context, &name, record, queued.contains(&name)) {
             start_step(context, steps, &name);
         } else if is_waiting {

@@ -53,7 +53,7 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
             distrust(context, name, record, revision, reason).await
         }
         RunState::Dead => {
-            if record.attempts.len() < context.config.limits.attempts {
+            if record.attempts.len() < summary.needs.attempts {
                 let reason = "it says given up, without as many attempts";
                 return distrust(context, name, record, revision, reason).await;
             }
@@ -129,7 +129,7 @@ async fn running(
         }
         record.give_up_attempt("the host was gone, and the task with it");
     }
-    if record.attempts.len() >= context.config.limits.attempts {
+    if record.attempts.len() >= summary.needs.attempts {
         return give_up(context, name, record, revision).await;
     }
     record.epoch += 1;
@@ -152,7 +152,7 @@ pub(super) async fn distrust(
     context.notice(name, Notice::NotBelieved { host, epoch, reason: reason.to_owned() }).await;
     record.give_up_attempt(&format!("not believed: {reason}"));
     record.result = None;
-    if record.attempts.len() >= context.config.limits.attempts {
+    if record.attempts.len() >= context.summary(name).await?.needs.attempts {
         return give_up(context, name, record, revision).await;
     }
     record.epoch += 1;
@@ -178,9 +178,14 @@ async fn dead(context: &HomeContext, name: &TaskName, record: &RunRecord) -> Res
 }
 
 async fn end(context: &HomeContext, name: &TaskName, notice: Notice) -> Result<(), StepError> {
+    let is_cancelled = notice == Notice::Cancelled;
     let ended = name.clone();
     let recording = context.ask_judge(move |judge| judge.ended(&ended, &notice)).await;
     recording.unwrap_or_else(|| Err(JudgeError::Failed("recording the end panicked".to_owned())))?;
+    if is_cancelled {
+        // Nothing asks for the key any more; one that stays decides nothing.
+        let _ = context.connection.delete_key(Bucket::Control, &cancel_key(name)).await;
+    }
     context.forget(name);
     Ok(())
 }

@@ -13,19 +13,11 @@ pub struct FleetLimits {
     pub bundles_bytes: u64,
     /// Bytes of log lines and other events; the oldest are removed.
     pub events_bytes: u64,
-    /// Starts of one task before it is given up.
-    pub attempts: usize,
 }
 
 impl Default for FleetLimits {
     fn default() -> FleetLimits {
-        FleetLimits {
-            tasks: 20_000,
-            bases_bytes: 4 << 30,
-            bundles_bytes: 8 << 30,
-            events_bytes: 1 << 30,
-            attempts: 3,
-        }
+        FleetLimits { tasks: 20_000, bases_bytes: 4 << 30, bundles_bytes: 8 << 30, events_bytes: 1 << 30 }
     }
 }
 

@@ -46,6 +46,9 @@ pub struct Task {
     /// The weakest confinement that will do.
     #[serde(default)]
     pub least_confinement: Confinement,
+    /// Starts before it is given up, 1 to 100.
+    #[serde(default = "usual_attempts")]
+    pub attempts: usize,
     /// The versions of messages that will do: first and last, both included.
     pub protocol: (u32, u32),
     /// A random number of this submission: tells it from another one under the same name.
@@ -115,6 +118,9 @@ pub enum TaskError {
 }
 
 impl Task {
+    /// The usual number of starts before a task is given up.
+    pub const ATTEMPTS: usize = 3;
+
     /// Reads a message.
     ///
     /// # Errors
@@ -164,6 +170,7 @@ impl Task {
                 self.timeout_seconds.is_none_or(|it| (1..=3600).contains(&it)),
             ),
             ("labels", "has too many labels", self.labels.len() <= limits.labels),
+            ("attempts", "is 1 to 100", (1..=100).contains(&self.attempts)),
             ("protocol", "ends before it begins", self.protocol.0 <= self.protocol.1),
             (
                 "generation",
@@ -177,6 +184,10 @@ impl Task {
             None => Ok(()),
         }
     }
+}
+
+fn usual_attempts() -> usize {
+    Task::ATTEMPTS
 }
 
 fn check_length(length: usize, limits: &TaskLimits) -> Result<(), TaskError> {

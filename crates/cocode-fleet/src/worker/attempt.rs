@@ -148,7 +148,7 @@ async fn settle(
     if let Some(reason) = failure.clone() {
         context.send_event(name, epoch, EventKind::AttemptFailed { reason }).await;
     }
-    match settle::give_back(context, name, record, revision, failure.as_deref()).await {
+    match settle::give_back(context, task, record, revision, failure.as_deref()).await {
         Ok(true) => delivery.finish().await,
         Ok(false) | Err(_) => delivery.give_back(delay).await,
     }

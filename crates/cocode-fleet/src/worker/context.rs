@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 
-use super::WorkerConfig;
+use super::{WorkerConfig, WorkerStatus};
 use crate::connection::FleetConnection;
 use crate::contract::{StopReason, StopSignal, TaskExecutor};
 use crate::names::TaskName;
@@ -23,6 +23,7 @@ pub(super) struct WorkerContext {
     pub(super) changed: Notify,
     /// Wakes the pulls when the host may take tasks again.
     pub(super) resumed: Notify,
+    status: watch::Sender<WorkerStatus>,
     is_draining: AtomicBool,
     refusal: Mutex<Option<String>>,
     running: Mutex<HashMap<u64, StopSignal>>,
@@ -49,6 +50,7 @@ impl WorkerContext {
         config: WorkerConfig,
         connection: FleetConnection,
         executor: Arc<dyn TaskExecutor>,
+        status: watch::Sender<WorkerStatus>,
     ) -> WorkerContext {
         let context = WorkerContext {
             config,
@@ -58,6 +60,7 @@ impl WorkerContext {
             base_turn: tokio::sync::Mutex::new(()),
             changed: Notify::new(),
             resumed: Notify::new(),
+            status,
             is_draining: AtomicBool::new(false),
             refusal: Mutex::new(None),
             running: Mutex::new(HashMap::new()),
@@ -92,6 +95,14 @@ impl WorkerContext {
             refusal: if offer.lacks_disk() { Some("too little free disk".to_owned()) } else { refusal },
             offer,
         }
+    }
+
+    pub(super) fn set_status(&self, status: WorkerStatus) {
+        self.status.send_if_modified(|current| {
+            let is_new = *current != status;
+            *current = status;
+            is_new
+        });
     }
 
     pub(super) fn is_draining(&self) -> bool {

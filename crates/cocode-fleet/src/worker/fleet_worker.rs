@@ -23,8 +23,6 @@ pub struct WorkerConfig {
     pub host: HostName,
     /// Intervals and deadlines.
     pub timings: FleetTimings,
-    /// Starts of one task before it is given up.
-    pub attempts: usize,
     /// An existing folder for bundles on their way; what the worker puts there, it removes.
     pub folder: PathBuf,
     /// The version of the program, for people.
@@ -39,6 +37,8 @@ pub enum WorkerStatus {
     Connecting(Option<String>),
     /// It is connected and takes tasks.
     Working,
+    /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It goes on trying.
+    Troubled(String),
     /// It has stopped.
     Stopped,
 }
@@ -101,7 +101,7 @@ async fn supervise(
             return;
         }
     };
-    let context = Arc::new(WorkerContext::new(config, connection, executor).await);
+    let context = Arc::new(WorkerContext::new(config, connection, executor, status).await);
     let reports = report::run(Arc::clone(&context));
     let pulls = pull::run(Arc::clone(&context), stopped.clone());
     let stopping = async {
@@ -110,14 +110,14 @@ async fn supervise(
         context.stop_all(StopReason::WorkerStops);
         std::future::pending::<()>().await;
     };
-    status.send_replace(WorkerStatus::Working);
+    context.set_status(WorkerStatus::Working);
     tokio::select! {
         () = pulls => {}
         () = reports => {}
         () = stopping => {}
     }
     report::leave(&context).await;
-    status.send_replace(WorkerStatus::Stopped);
+    context.set_status(WorkerStatus::Stopped);
 }
 
 async fn connect(config: &WorkerConfig, status: &watch::Sender<WorkerStatus>) -> FleetConnection {

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::WorkerStatus;
 use super::attempt;
 use super::context::WorkerContext;
 use crate::connection::{FleetError, refused};
@@ -71,8 +72,15 @@ async fn pull_one(
         return None;
     }
     match pull_message(context, class, patience, consumer).await {
-        Ok(message) => message.map(|message| (message, slot)),
-        Err(_) => {
+        Ok(message) => {
+            context.set_status(WorkerStatus::Working);
+            message.map(|message| (message, slot))
+        }
+        Err(error) => {
+            // Queues of labels are made with their first task, and are not missed before.
+            if *class == ClassName::any() {
+                context.set_status(WorkerStatus::Troubled(crate::text::chain(&error)));
+            }
             // The server is away, or has lost its disk: the consumer is looked up again.
             *consumer = None;
             drop(slot);

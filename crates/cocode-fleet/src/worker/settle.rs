@@ -10,7 +10,7 @@ use super::context::WorkerContext;
 use crate::connection::FleetError;
 use crate::contract::StopSignal;
 use crate::names::TaskName;
-use crate::task::{RunRecord, RunState};
+use crate::task::{RunRecord, RunState, Task};
 
 /// Records that a task has had all its attempts, with their reasons in the stream of the dead.
 pub(super) async fn give_up(
@@ -31,7 +31,7 @@ pub(super) async fn give_up(
 /// Gives a task back: it waits for a host again, or was started too often. Returns whether it is over.
 pub(super) async fn give_back(
     context: &WorkerContext,
-    task: &TaskName,
+    task: &Task,
     mut record: RunRecord,
     revision: u64,
     failure: Option<&str>,
@@ -39,13 +39,13 @@ pub(super) async fn give_back(
     if let Some(reason) = failure {
         record.give_up_attempt(reason);
     }
-    if record.attempts.len() >= context.config.attempts {
-        give_up(context, task, record, revision).await?;
+    if record.attempts.len() >= task.attempts {
+        give_up(context, &task.name, record, revision).await?;
         return Ok(true);
     }
     // Without a failure the host stays in the record: home then knows whose last events are genuine.
     record.state = RunState::Pending;
-    context.connection.write_record(task, &record, revision).await?;
+    context.connection.write_record(&task.name, &record, revision).await?;
     Ok(false)
 }
 

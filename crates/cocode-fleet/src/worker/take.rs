@@ -58,7 +58,7 @@ async fn take_record(context: &WorkerContext, task: &Task) -> Result<Taking, Fle
         }
         record.give_up_attempt("the host was gone before it finished");
     }
-    if record.attempts.len() >= context.config.attempts {
+    if record.attempts.len() >= task.attempts {
         settle::give_up(context, &task.name, record, entry.revision).await?;
         return Ok(Taking::Over);
     }

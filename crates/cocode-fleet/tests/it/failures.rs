@@ -3,7 +3,7 @@
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use cocode_fleet::{ConnectError, FleetConnection, Notice, Role};
+use cocode_fleet::{ConnectError, FleetConnection, Notice, Role, WorkerStatus};
 
 use crate::fakes::{FakeExecutor, FakeJudge, Report, ready};
 use crate::fixture::{Fixture, name, task_name};
@@ -22,11 +22,20 @@ async fn tasks_wait_at_home_while_the_server_is_away() {
         })
         .await;
     assert!(problem.starts_with("no server answers at nats://127.0.0.1:"), "{problem}");
+    // A worker says that the server is away, too.
+    let executor = FakeExecutor::ready("the commits");
+    let worker = cocode_fleet::FleetWorker::start(fixture.worker_config("south"), executor.clone());
+    let mut status = worker.status();
+    let is_away = |status: &WorkerStatus| matches!(status, WorkerStatus::Connecting(Some(_)));
+    assert!(status.wait_for(is_away).await.is_ok());
     fixture.server.start_again();
     reports.wait(|report| matches!(report, Report::Connection(None)).then_some(())).await;
-    let executor = FakeExecutor::ready("the commits");
-    let _worker = fixture.worker("north", &executor).await;
     reports.judged(&task_name("fixer-1")).await;
+    fixture.server.kill();
+    let is_troubled = |status: &WorkerStatus| matches!(status, WorkerStatus::Troubled(_));
+    assert!(status.wait_for(is_troubled).await.is_ok());
+    fixture.server.start_again();
+    assert!(status.wait_for(|status| *status == WorkerStatus::Working).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -70,7 +70,6 @@ impl Fixture {
             address: self.address(Role::Home),
             host: name(host),
             timings: self.timings,
-            attempts: self.limits.attempts,
             folder: self.folder.path().to_owned(),
             version: "test".to_owned(),
         }
@@ -109,6 +108,7 @@ pub(crate) fn task(agent: &str) -> Task {
         timeout_seconds: Some(60),
         labels: Vec::new(),
         least_confinement: Confinement::None,
+        attempts: Task::ATTEMPTS,
         protocol: (PROTOCOL_VERSION, PROTOCOL_VERSION),
         generation: "g1".to_owned(),
     }

@@ -68,11 +68,12 @@ async fn a_home_that_fails_judges_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_and_nothing_is_judged_twice() {
     let Some(mut fixture) = Fixture::start("nothing_is_lost_and_nothing_is_judged_twice") else { return };
-    fixture.limits.attempts = 20;
     let (judge, mut reports) = FakeJudge::new();
     let total = 40;
     for number in 0..total {
-        judge.add(fixture.task(&format!("agent-{number}")).await);
+        let mut submitted = fixture.task(&format!("agent-{number}")).await;
+        submitted.task.attempts = 20;
+        judge.add(submitted);
     }
     let executor = FakeExecutor::new(|task, stop, events, result| {
         events.log_line("working");

@@ -22,7 +22,8 @@ fn a_task_is_readable_json() {
 #[test]
 fn every_rule_of_a_task_is_kept() {
     type Break = fn(&mut Task);
-    let breaks: [Break; 12] = [
+    let breaks: [Break; 13] = [
+        |task| task.attempts = 0,
         |task| task.issue_number = 0,
         |task| task.issue_url = "ftp://example.org".to_owned(),
         |task| task.issue_url = "https://example.org\n".to_owned(),
