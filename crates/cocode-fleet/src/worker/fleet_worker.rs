@@ -35,7 +35,7 @@ pub struct WorkerConfig {
 pub enum WorkerStatus {
     /// It tries to connect; the text is the last failure, if there was one.
     Connecting(Option<String>),
-    /// It is connected and takes tasks.
+    /// It is connected and asks for tasks, or is drained.
     Working,
     /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It goes on trying.
     Troubled(String),
@@ -110,7 +110,6 @@ async fn supervise(
         context.stop_all(StopReason::WorkerStops);
         std::future::pending::<()>().await;
     };
-    context.set_status(WorkerStatus::Working);
     tokio::select! {
         () = pulls => {}
         () = reports => {}

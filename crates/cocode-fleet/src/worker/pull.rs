@@ -67,15 +67,13 @@ async fn pull_one(
     let slot = Arc::clone(&context.slots).acquire_owned().await.ok()?;
     let delay = context.connection.timings.retry_delay;
     if context.is_draining() || context.offer().await.lacks_disk() {
+        context.set_status(WorkerStatus::Working);
         drop(slot);
         let _ = timeout(delay, context.resumed.notified()).await;
         return None;
     }
     match pull_message(context, class, patience, consumer).await {
-        Ok(message) => {
-            context.set_status(WorkerStatus::Working);
-            message.map(|message| (message, slot))
-        }
+        Ok(message) => message.map(|message| (message, slot)),
         Err(error) => {
             // Queues of labels are made with their first task, and are not missed before.
             if *class == ClassName::any() {
@@ -104,6 +102,9 @@ async fn pull_message(
         *consumer = Some(connection.bounded(CALL, looking).await?.map_err(|error| refused(CALL, &error))?);
     }
     let Some(consumer) = consumer else { return Ok(None) };
+    if *class == ClassName::any() {
+        context.set_status(WorkerStatus::Working);
+    }
     let pulling = consumer.batch().max_messages(1).expires(patience).messages();
     let mut batch = connection.bounded(CALL, pulling).await?.map_err(|error| refused(CALL, &error))?;
     match timeout(patience + connection.timings.deadline, batch.next()).await {

@@ -120,7 +120,8 @@ async fn every_call_to_a_frozen_server_ends() {
         connection.hosts(),
         connection.records(),
         connection.waiting_tasks(),
-        connection.drain_host(&north, true),
+        // A call without an answer may be carried out later, after the calls that follow it.
+        connection.drain_host(&north, false),
         connection.cancel_task(&task, "other"),
         connection.prepare(&fixture.limits),
         connection.events(&task),
@@ -136,8 +137,8 @@ async fn every_call_to_a_frozen_server_ends() {
     reports.wait(|report| matches!(report, Report::Connection(Some(_))).then_some(())).await;
 
     fixture.server.thaw();
-    connection.drain_host(&north, false).await.unwrap();
     reports.judged(&task).await;
+    connection.hosts().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

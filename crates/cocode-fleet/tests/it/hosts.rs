@@ -19,9 +19,9 @@ async fn a_class_is_taken_by_its_hosts_only() {
         judge.add(submitted);
     }
     judge.add(fixture.task("plain").await);
+    let _home = fixture.home(&judge);
     let plain = FakeExecutor::ready("the commits");
     let _plain = fixture.worker("north", &plain).await;
-    let _home = fixture.home(&judge);
     // The host without the label works, and leaves the others alone.
     reports.judged(&task_name("plain")).await;
     let labelled = FakeExecutor::ready("the commits");
