@@ -62,9 +62,17 @@ impl Server {
         std::fs::remove_dir_all(self.folder.path().join("store")).unwrap();
     }
 
-    /// Stops the process without ending it.
+    /// Stops the process without ending it, and returns when none of its threads runs any more.
     pub(crate) fn freeze(&self) {
         self.signal(Signal::STOP);
+        let threads = || std::fs::read_dir(format!("/proc/{}/task", self.process.id())).unwrap();
+        let is_stopped = |thread: std::io::Result<std::fs::DirEntry>| {
+            let status = std::fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
+            status.contains("State:\tT")
+        };
+        while !threads().all(is_stopped) {
+            std::thread::yield_now();
+        }
     }
 
     /// Lets the process continue.
