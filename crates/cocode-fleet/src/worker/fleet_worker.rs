@@ -37,7 +37,7 @@ pub enum WorkerStatus {
     Connecting(Option<String>),
     /// It is connected and asks for tasks, or is drained.
     Working,
-    /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It goes on trying.
+    /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It keeps trying.
     Troubled(String),
     /// It has stopped.
     Stopped,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use async_nats::jetstream::{self, message::PublishMessage};
-use cocode_fleet::{ClassName, Notice, Role, StopReason, TaskLimits};
+use cocode_fleet::{ClassName, EventKind, Notice, Role, StopReason, TaskLimits};
 
 use crate::fakes::{FakeExecutor, FakeJudge, Report, ready};
 use crate::fixture::{Fixture, name, task, task_name};
@@ -63,8 +63,8 @@ async fn a_worker_behind_a_partition_is_too_late() {
     let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
     let (go, goes) = mpsc::channel::<()>();
     let goes = Mutex::new(goes);
-    let first = FakeExecutor::new(move |_, _, _, result| {
-        started.send(()).unwrap();
+    let first = FakeExecutor::new(move |task, _, _, result| {
+        started.send(task.name.clone()).unwrap();
         let _ = goes.lock().unwrap().recv();
         std::fs::write(result, "late commits").unwrap();
         Ok(ready())
@@ -74,7 +74,7 @@ async fn a_worker_behind_a_partition_is_too_late() {
     let mut config = fixture.worker_config("north");
     config.address.url = partition.url();
     let worker = cocode_fleet::FleetWorker::start(config, first.clone());
-    starts.recv().await.unwrap();
+    let first_task = starts.recv().await;
     partition.cut();
 
     let second = FakeExecutor::ready("the commits");
@@ -98,6 +98,21 @@ async fn a_worker_behind_a_partition_is_too_late() {
     for (_, record) in connection.records().await.unwrap() {
         assert_eq!(record.host, Some(name("south")));
     }
+    // The late host has said what became of its work.
+    let late = match &first_task {
+        Some(task) => {
+            let mut events = connection.events(task).await.unwrap();
+            loop {
+                let (host, event) = events.next().await.unwrap().unwrap();
+                if let EventKind::LateUnused { reason } = event.kind {
+                    break (host, reason);
+                }
+            }
+        }
+        None => panic!("the first host has taken a task"),
+    };
+    assert_eq!(late.0, name("north"));
+    assert!(late.1.contains("the task was given to another host"), "{}", late.1);
     assert!(!reports.rest().iter().any(|report| matches!(report, Report::Judged { .. })));
 }
 
