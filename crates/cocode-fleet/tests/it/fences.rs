@@ -93,26 +93,23 @@ async fn a_worker_behind_a_partition_is_too_late() {
     // The agent ends while its host is still alone; afterwards the host learns that it is too late, and nothing is judged again.
     go.send(()).unwrap();
     partition.heal();
-    worker.stop().await;
     let connection = fixture.connect(Role::Home).await;
+    let mut events = connection.events(&first_task.unwrap()).await.unwrap();
+    let late = tokio::time::timeout(Duration::from_secs(60), async {
+        loop {
+            let (host, event) = events.next().await.unwrap().unwrap();
+            if let EventKind::LateUnused { reason } = event.kind {
+                break (host, reason);
+            }
+        }
+    });
+    let (host, reason) = late.await.expect("the late host says what became of its work");
+    assert_eq!(host, name("north"));
+    assert!(reason.contains("the task was given to another host"), "{reason}");
+    worker.stop().await;
     for (_, record) in connection.records().await.unwrap() {
         assert_eq!(record.host, Some(name("south")));
     }
-    // The late host has said what became of its work.
-    let late = match &first_task {
-        Some(task) => {
-            let mut events = connection.events(task).await.unwrap();
-            loop {
-                let (host, event) = events.next().await.unwrap().unwrap();
-                if let EventKind::LateUnused { reason } = event.kind {
-                    break (host, reason);
-                }
-            }
-        }
-        None => panic!("the first host has taken a task"),
-    };
-    assert_eq!(late.0, name("north"));
-    assert!(late.1.contains("the task was given to another host"), "{}", late.1);
     assert!(!reports.rest().iter().any(|report| matches!(report, Report::Judged { .. })));
 }
 
