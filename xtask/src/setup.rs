@@ -17,7 +17,7 @@ struct Program {
     package: &'static str,
 }
 
-const PROGRAMS: [Program; 10] = [
+const PROGRAMS: [Program; 11] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: "git" },
     Program {
         name: "strace",
@@ -29,6 +29,7 @@ const PROGRAMS: [Program; 10] = [
     Program { name: "tmux", purpose: "tests of the view of the review queue at a terminal", package: "tmux" },
     Program { name: "chromium", purpose: "tests of the page in a browser", package: "chromium" },
     Program { name: "chromedriver", purpose: "tests of the page in a browser", package: "chromium-driver" },
+    Program { name: "nats-server", purpose: "tests of agents over many machines", package: "nats-server" },
     Program { name: "go", purpose: "the test of Go inside of the sandbox", package: "golang-go" },
     Program {
         name: "rg",

@@ -1,0 +1,60 @@
+//! The address of a fleet, and the role of the program that connects.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::names::{FleetName, HostName};
+
+/// The role of a program that connects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Submits tasks, judges results, and keeps the fleet's streams.
+    Home,
+    /// Takes tasks.
+    Host(HostName),
+}
+
+/// The address of a fleet, with the role and the key of the program that connects.
+#[derive(Clone)]
+pub struct FleetAddress {
+    /// The server, such as `nats://localhost:4222`, or `tls://…`.
+    pub url: String,
+    /// The fleet on that server.
+    pub fleet: FleetName,
+    /// The role.
+    pub role: Role,
+    /// The seed of the role's NKey (`SU…`), if the server wants one. It is never logged.
+    pub seed: Option<String>,
+    /// The certificates of the authority that signed the server's, if it is not one of the machine's.
+    pub authority_file: Option<PathBuf>,
+}
+
+impl FleetAddress {
+    /// Returns the address of a fleet on a server that wants no key.
+    #[must_use]
+    pub fn new(url: impl Into<String>, fleet: FleetName, role: Role) -> FleetAddress {
+        FleetAddress { url: url.into(), fleet, role, seed: None, authority_file: None }
+    }
+}
+
+impl fmt::Debug for FleetAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("FleetAddress")
+            .field("url", &self.url)
+            .field("fleet", &self.fleet)
+            .field("role", &self.role)
+            .field("has_seed", &self.seed.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Role {
+    /// Returns the prefix of the inboxes of this role. No host's name leads to the inboxes of home.
+    pub(crate) fn inbox_prefix(&self) -> String {
+        match self {
+            Role::Home => "_INBOX.home".to_owned(),
+            Role::Host(host) => format!("_INBOX.host.{host}"),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! One connection of home or of a host.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_nats::jetstream::context::RequestErrorKind;
+use async_nats::jetstream::response::Response;
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use tokio::time::timeout;
+
+use super::{ConnectError, FleetAddress, FleetError, FleetTimings, Role};
+use crate::names::{FleetName, Subjects};
+
+/// A server's messages have to be at least this large.
+const LEAST_PAYLOAD_BYTES: usize = 1 << 20;
+
+/// A connection to a fleet, checked when it is made. It comes back by itself after the server was away; every call has a
+/// deadline, so none hangs meanwhile.
+#[derive(Clone, Debug)]
+pub struct FleetConnection {
+    pub(crate) client: Client,
+    pub(crate) context: Context,
+    pub(crate) subjects: Subjects,
+    pub(crate) timings: FleetTimings,
+    role: Role,
+    fleet: FleetName,
+    refusal: Arc<Mutex<Option<String>>>,
+}
+
+impl FleetConnection {
+    /// Connects, and checks the server.
+    ///
+    /// # Errors
+    ///
+    /// Every kind of [`ConnectError`], at the latest after the deadline of the timings.
+    pub async fn open(
+        address: &FleetAddress,
+        timings: FleetTimings,
+    ) -> Result<FleetConnection, ConnectError> {
+        let refusal = Arc::new(Mutex::new(None));
+        let options = options(address, &timings, &refusal)?;
+        let url = address.url.clone();
+        let opening = options.connect(address.url.clone());
+        let client = match timeout(timings.deadline, opening).await {
+            Err(_) => return Err(ConnectError::NoAnswer { url, deadline: timings.deadline }),
+            Ok(result) => result.map_err(|error| connect_error(error, url, timings.deadline))?,
+        };
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(timings.deadline);
+        let connection = FleetConnection {
+            client,
+            context,
+            subjects: Subjects::new(&address.fleet),
+            timings,
+            role: address.role.clone(),
+            fleet: address.fleet.clone(),
+            refusal,
+        };
+        connection.check_server().await?;
+        Ok(connection)
+    }
+
+    /// Returns the role of this connection.
+    #[must_use]
+    pub fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// Returns the fleet's name.
+    #[must_use]
+    pub fn fleet(&self) -> &FleetName {
+        &self.fleet
+    }
+
+    /// Returns whether the server is there at this moment, as far as the client has noticed.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.client.connection_state() == async_nats::connection::State::Connected
+    }
+
+    async fn check_server(&self) -> Result<(), ConnectError> {
+        let server = self.client.server_info();
+        if !self.client.is_server_compatible(2, 9, 0) {
+            return Err(ConnectError::TooOld { version: server.version });
+        }
+        if server.max_payload < LEAST_PAYLOAD_BYTES {
+            return Err(ConnectError::SmallMessages { bytes: server.max_payload });
+        }
+        self.check_jetstream().await
+    }
+
+    async fn check_jetstream(&self) -> Result<(), ConnectError> {
+        const CALL: &str = "JetStream's state";
+        // The library's own call wants numbers that servers of 2.9 do not send.
+        let asking = self.context.request::<_, _, Response<serde_json::Value>>("INFO", &());
+        match self.bounded(CALL, asking).await? {
+            Ok(Response::Ok(_)) => Ok(()),
+            Ok(Response::Err { .. }) => Err(ConnectError::NoJetStream),
+            Err(error) => Err(match error.kind() {
+                RequestErrorKind::NoResponders => ConnectError::NoJetStream,
+                RequestErrorKind::TimedOut => self.no_answer(CALL).into(),
+                _ => refused(CALL, &error).into(),
+            }),
+        }
+    }
+
+    /// Waits for a call, at most for the deadline. Calls of the library have deadlines, too; this one also covers waiting for
+    /// room in its queues, which has none.
+    pub(crate) async fn bounded<F: Future>(
+        &self,
+        call: &'static str,
+        future: F,
+    ) -> Result<F::Output, FleetError> {
+        timeout(self.timings.deadline, future).await.map_err(|_| self.no_answer(call))
+    }
+
+    pub(crate) fn no_answer(&self, call: &'static str) -> FleetError {
+        let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        FleetError::NoAnswer { call, deadline: self.timings.deadline, refusal }
+    }
+}
+
+/// Returns the failure of a call that the server, or the library, refused.
+pub(crate) fn refused(call: &'static str, error: &(dyn std::error::Error + 'static)) -> FleetError {
+    FleetError::Refused { call, reason: crate::text::chain(error) }
+}
+
+fn options(
+    address: &FleetAddress,
+    timings: &FleetTimings,
+    refusal: &Arc<Mutex<Option<String>>>,
+) -> Result<ConnectOptions, ConnectError> {
+    let heard = Arc::clone(refusal);
+    let limit = timings.backoff_limit;
+    let mut options = ConnectOptions::new()
+        .connection_timeout(timings.deadline)
+        .request_timeout(Some(timings.deadline))
+        .ping_interval(timings.renew.max(Duration::from_millis(200)))
+        .custom_inbox_prefix(address.role.inbox_prefix())
+        .ignore_discovered_servers()
+        .name(format!("agentd {:?}", address.role))
+        .reconnect_delay_callback(move |attempts| Duration::from_millis(50 << attempts.min(8)).min(limit))
+        .event_callback(move |event| {
+            if let Event::ServerError(ServerError::Other(text)) = event {
+                *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            }
+            async {}
+        });
+    if let Some(seed) = &address.seed {
+        nkeys::KeyPair::from_seed(seed).map_err(|_| ConnectError::Seed)?;
+        options = options.nkey(seed.clone());
+    }
+    if let Some(file) = &address.authority_file {
+        options = options.add_root_certificates(file.clone()).require_tls(true);
+    }
+    Ok(options)
+}
+
+fn connect_error(error: async_nats::ConnectError, url: String, deadline: Duration) -> ConnectError {
+    match error.kind() {
+        ConnectErrorKind::ServerParse => ConnectError::Address { url },
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            ConnectError::Credentials { url }
+        }
+        ConnectErrorKind::TimedOut => ConnectError::NoAnswer { url, deadline },
+        ConnectErrorKind::Tls => ConnectError::Tls { url, source: error },
+        _ => ConnectError::Unreachable { url, source: error },
+    }
+}

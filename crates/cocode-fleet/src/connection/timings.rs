@@ -1,0 +1,46 @@
+//! Intervals and deadlines.
+
+use std::time::Duration;
+
+/// Intervals and deadlines of a fleet. Home and hosts of one fleet have the same ones; the defaults are for production, shorter
+/// ones for tests.
+///
+/// No decision compares the clocks of two machines: leases expire by the server's clock alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FleetTimings {
+    /// After this time without renewal, a lease and a host's report are gone.
+    pub lease: Duration,
+    /// Leases, reports and progress are renewed this often; less than half of `lease`.
+    pub renew: Duration,
+    /// After this time without progress, the server delivers a task to another host.
+    pub ack_wait: Duration,
+    /// A task that a host cannot take now is delivered again after this time.
+    pub retry_delay: Duration,
+    /// Home compares its journal with the server this often.
+    pub poll: Duration,
+    /// The deadline of every single call to the server.
+    pub deadline: Duration,
+    /// The longest pause between two attempts to connect.
+    pub backoff_limit: Duration,
+    /// A host that holds a task for this time beyond the task's own deadline loses it, by home's clock.
+    pub overtime: Duration,
+    /// The server drops a second message of the same id within this time.
+    pub duplicate_window: Duration,
+}
+
+impl Default for FleetTimings {
+    fn default() -> FleetTimings {
+        FleetTimings {
+            lease: Duration::from_secs(30),
+            renew: Duration::from_secs(10),
+            ack_wait: Duration::from_secs(30),
+            retry_delay: Duration::from_secs(5),
+            poll: Duration::from_secs(5),
+            deadline: Duration::from_secs(10),
+            backoff_limit: Duration::from_secs(5),
+            overtime: Duration::from_secs(15 * 60),
+            duplicate_window: Duration::from_secs(120),
+        }
+    }
+}

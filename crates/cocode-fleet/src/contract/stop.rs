@@ -1,0 +1,64 @@
+//! Stopping an agent.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The reason for which an agent has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// A person cancelled the task.
+    Cancelled,
+    /// Another host was given the task.
+    FenceLost,
+    /// The worker ends.
+    WorkerStops,
+}
+
+/// A signal that is raised once and stays raised.
+#[derive(Clone, Debug, Default)]
+pub struct StopSignal {
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    reason: Mutex<Option<StopReason>>,
+    raised: Condvar,
+}
+
+impl StopSignal {
+    /// Returns a signal that is not raised.
+    #[must_use]
+    pub fn new() -> StopSignal {
+        StopSignal::default()
+    }
+
+    /// Raises the signal. The first reason stays.
+    pub fn raise(&self, reason: StopReason) {
+        let mut current = self.state.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        current.get_or_insert(reason);
+        self.state.raised.notify_all();
+    }
+
+    /// Returns the reason, if the signal is raised.
+    #[must_use]
+    pub fn reason(&self) -> Option<StopReason> {
+        *self.state.reason.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the signal is raised, at most for `timeout`; returns the reason if it is.
+    #[must_use]
+    pub fn wait(&self, timeout: Duration) -> Option<StopReason> {
+        let deadline = Instant::now() + timeout;
+        let mut reason = self.state.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        while reason.is_none() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            reason = self.state.raised.wait_timeout(reason, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *reason
+    }
+}

@@ -1,0 +1,247 @@
+//! The state that home keeps of its unresolved tasks. All of it can be lost: journal and server have the truth.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, Semaphore, watch};
+
+use super::HomeConfig;
+use crate::connection::FleetConnection;
+use crate::contract::{JudgeError, Notice, ResultJudge, SubmittedTask};
+use crate::digest::BundleDigest;
+use crate::names::{ClassName, HostName, TaskName};
+use crate::task::{RunRecord, Task};
+
+/// The longest deadline that a task may have.
+const LONGEST_SECONDS: u64 = 3600;
+
+/// The longest pause between two steps that fail.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Holders of a task that are remembered.
+const HOLDERS: usize = 8;
+
+pub(super) struct HomeContext {
+    pub(super) config: HomeConfig,
+    pub(super) connection: FleetConnection,
+    pub(super) judge: Arc<dyn ResultJudge>,
+    pub(super) wake: Arc<Notify>,
+    pub(super) publishing: Semaphore,
+    pub(super) judging: Semaphore,
+    /// One upload at a time: many tasks share a base. Holds the bundles that were on the server when home looked.
+    pub(super) uploaded: tokio::sync::Mutex<HashSet<BundleDigest>>,
+    /// Classes whose queue has its consumer.
+    pub(super) classes: tokio::sync::Mutex<HashSet<ClassName>>,
+    /// The number of the last event that was handled.
+    pub(super) events_read: watch::Sender<u64>,
+    followed: Mutex<HashMap<TaskName, Followed>>,
+}
+
+/// An unresolved task.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// The journal's content; read when it is needed first, and again when the journal has changed.
+    pub(super) summary: Option<Summary>,
+    /// The epoch under which it was published last; 0 if this home has not.
+    pub(super) epoch: u64,
+    /// True while the message of its record's epoch was not accepted: there was no room, or no answer.
+    pub(super) is_unsent: bool,
+    /// The hosts that have held it, with their epochs.
+    pub(super) holders: Vec<(HostName, u64)>,
+    /// Steps in a row that failed, and when the next one may come.
+    failures: u32,
+    not_before: Option<Instant>,
+    /// The epoch under which a host holds it, and when home saw that first.
+    held_since: Option<(u64, Instant)>,
+    /// The last notice, which is not repeated.
+    notice: Option<Notice>,
+    is_busy: bool,
+    is_due_again: bool,
+}
+
+impl Followed {
+    pub(super) fn remember_holder(&mut self, host: HostName, epoch: u64) {
+        if self.holders.len() == HOLDERS {
+            self.holders.remove(0);
+        }
+        self.holders.push((host, epoch));
+    }
+
+    /// Returns for how long a host has held the task under an epoch, as far as this home has seen.
+    pub(super) fn held_for(&mut self, epoch: u64) -> Duration {
+        match self.held_since {
+            Some((held, since)) if held == epoch => since.elapsed(),
+            _ => {
+                self.held_since = Some((epoch, Instant::now()));
+                Duration::ZERO
+            }
+        }
+    }
+}
+
+/// The part of a task that home keeps in memory: not its text.
+#[derive(Clone, Debug)]
+pub(super) struct Summary {
+    pub(super) generation: String,
+    pub(super) class: ClassName,
+    /// The task without its texts, to compare its needs with hosts.
+    pub(super) needs: Task,
+}
+
+impl HomeContext {
+    pub(super) fn new(
+        config: HomeConfig,
+        connection: FleetConnection,
+        judge: Arc<dyn ResultJudge>,
+        wake: Arc<Notify>,
+    ) -> HomeContext {
+        HomeContext {
+            publishing: Semaphore::new(config.publishes.max(1)),
+            judging: Semaphore::new(config.judges.max(1)),
+            config,
+            connection,
+            judge,
+            wake,
+            uploaded: tokio::sync::Mutex::default(),
+            classes: tokio::sync::Mutex::default(),
+            events_read: watch::channel(0).0,
+            followed: Mutex::default(),
+        }
+    }
+
+    /// Makes the followed tasks those of the journal.
+    pub(super) fn follow_exactly(&self, names: &HashSet<TaskName>) {
+        let mut followed = self.lock();
+        followed.retain(|name, task| task.is_busy || names.contains(name));
+        for name in names {
+            followed.entry(name.clone()).or_default();
+        }
+    }
+
+    pub(super) fn followed_names(&self) -> Vec<TaskName> {
+        self.lock().keys().cloned().collect()
+    }
+
+    pub(super) fn is_followed(&self, name: &TaskName) -> bool {
+        self.lock().contains_key(name)
+    }
+
+    pub(super) fn update(&self, name: &TaskName, change: impl FnOnce(&mut Followed)) {
+        if let Some(task) = self.lock().get_mut(name) {
+            change(task);
+        }
+    }
+
+    pub(super) fn inspect<T>(&self, name: &TaskName, look: impl FnOnce(&Followed) -> T) -> Option<T> {
+        self.lock().get(name).map(look)
+    }
+
+    /// Counts a step that failed or did not. After failures, the next comparisons leave the task alone for a while: a step may
+    /// have fetched a large bundle.
+    pub(super) fn count_step(&self, name: &TaskName, has_failed: bool) {
+        let poll = self.connection.timings.poll;
+        self.update(name, |task| {
+            task.failures = if has_failed { (task.failures + 1).min(8) } else { 0 };
+            let pause = (poll * (1 << task.failures)).min(LONGEST_PAUSE);
+            task.not_before = has_failed.then(|| Instant::now() + pause);
+        });
+    }
+
+    /// Returns whether a task is to be left alone after failures.
+    pub(super) fn is_resting(&self, name: &TaskName) -> bool {
+        self.inspect(name, |task| task.not_before.is_some_and(|time| Instant::now() < time)) == Some(true)
+    }
+
+    /// Returns whether a host holds a task for too long. Leases are renewed by the host itself, so they alone would let it keep
+    /// a task for ever.
+    pub(super) fn is_overdue(&self, name: &TaskName, record: &RunRecord) -> bool {
+        let mut followed = self.lock();
+        let Some(task) = followed.get_mut(name) else { return false };
+        let Some(summary) = &task.summary else { return false };
+        let deadline = Duration::from_secs(summary.needs.timeout_seconds.map_or(LONGEST_SECONDS, u64::from));
+        task.held_for(record.epoch) > deadline + self.connection.timings.overtime
+    }
+
+    /// Marks a task as being worked on. False if it is already, and then it is looked at once more afterwards; or if it is not
+    /// followed.
+    pub(super) fn begin(&self, name: &TaskName) -> bool {
+        let mut followed = self.lock();
+        let Some(task) = followed.get_mut(name) else { return false };
+        task.is_due_again = task.is_busy;
+        !std::mem::replace(&mut task.is_busy, true)
+    }
+
+    /// Ends the work on a task. Returns whether it has to be looked at once more.
+    pub(super) fn end(&self, name: &TaskName) -> bool {
+        let mut followed = self.lock();
+        let Some(task) = followed.get_mut(name) else { return false };
+        task.is_busy = task.is_due_again;
+        std::mem::take(&mut task.is_due_again)
+    }
+
+    pub(super) fn forget(&self, name: &TaskName) {
+        self.lock().remove(name);
+    }
+
+    /// Forgets the content of the journal, so that a new generation is seen.
+    pub(super) fn forget_summaries(&self) {
+        for task in self.lock().values_mut() {
+            (task.summary, task.not_before) = (None, None);
+        }
+    }
+
+    /// Reports something about a task, unless it was the last thing that was reported.
+    pub(super) async fn notice(&self, name: &TaskName, notice: Notice) {
+        let mut is_new = true;
+        self.update(name, |task| {
+            is_new = task.notice.as_ref() != Some(&notice);
+            task.notice = Some(notice.clone());
+        });
+        if is_new {
+            let name = name.clone();
+            self.ask_judge(move |judge| judge.notice(&name, &notice)).await;
+        }
+    }
+
+    /// Calls the judge on a thread that may block. None if it panicked.
+    pub(super) async fn ask_judge<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn ResultJudge) -> T + Send + 'static,
+    ) -> Option<T> {
+        let judge = Arc::clone(&self.judge);
+        tokio::task::spawn_blocking(move || call(&*judge)).await.ok()
+    }
+
+    pub(super) async fn submitted(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError> {
+        let wanted = name.clone();
+        let panicked = || Err(JudgeError::Failed("reading the journal panicked".to_owned()));
+        let submitted = self.ask_judge(move |judge| judge.task(&wanted)).await.unwrap_or_else(panicked)?;
+        let task = &submitted.task;
+        let needs = Task { issue_body: String::new(), check: None, bases: Vec::new(), ..task.clone() };
+        let summary = Summary { generation: task.generation.clone(), class: task.class.clone(), needs };
+        self.update(name, |followed| followed.summary = Some(summary));
+        Ok(submitted)
+    }
+
+    /// Returns the summary of a task, from the journal if need be.
+    pub(super) async fn summary(&self, name: &TaskName) -> Result<Summary, JudgeError> {
+        if let Some(Some(summary)) = self.inspect(name, |followed| followed.summary.clone()) {
+            return Ok(summary);
+        }
+        self.submitted(name).await?;
+        let missing = || JudgeError::Failed("the task is not in the journal any more".to_owned());
+        self.inspect(name, |followed| followed.summary.clone()).flatten().ok_or_else(missing)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TaskName, Followed>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reports the state of the connection on a thread that may block.
+pub(super) async fn report_connection(judge: &Arc<dyn ResultJudge>, problem: Option<String>) {
+    let judge = Arc::clone(judge);
+    let reporting = tokio::task::spawn_blocking(move || judge.connection_changed(problem.as_deref()));
+    let _ = reporting.await;
+}

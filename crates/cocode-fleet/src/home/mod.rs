@@ -1,0 +1,14 @@
+//! Home's side: submitting, following, and believing nothing that it has not checked.
+
+mod bases;
+mod context;
+mod deliver;
+mod events;
+mod fleet_home;
+mod people;
+mod publish;
+mod reconcile;
+mod step;
+
+pub use fleet_home::{FleetHome, HomeConfig};
+pub use people::FleetEvents;

@@ -1,0 +1,202 @@
+//! One look at one task, and what follows from it.
+
+use super::context::{HomeContext, Summary};
+use super::{deliver, publish};
+use crate::connection::FleetError;
+use crate::contract::{JudgeError, Notice};
+use crate::names::{Bucket, TaskName};
+use crate::store::cancel_key;
+use crate::task::{RunRecord, RunState};
+
+/// A step that has to be repeated later.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StepError {
+    #[error("the server failed")]
+    Call(#[from] FleetError),
+    #[error("home failed")]
+    Home(#[from] JudgeError),
+}
+
+/// Looks at a task and does what is due.
+pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), StepError> {
+    if !context.is_followed(name) {
+        return Ok(());
+    }
+    let permit = context.publishing.acquire().await;
+    let summary = context.summary(name).await?;
+    let entry = context.connection.record(name).await?;
+    let revision = entry.as_ref().map_or(0, |entry| entry.revision);
+    let is_new = entry.is_none();
+    let Some(record) = entry.and_then(|entry| entry.record) else {
+        return without_record(context, name, &summary, revision, is_new).await;
+    };
+    if record.generation != summary.generation {
+        // The message of the other generation would keep the new one out of the queue.
+        context.connection.remove_message(name).await?;
+        let fresh = RunRecord::pending(&summary.generation, record.epoch + 1);
+        return publish::publish(context, name, fresh, revision).await;
+    }
+    context.update(name, |followed| followed.epoch = followed.epoch.max(record.epoch));
+    match record.state {
+        RunState::Pending => pending(context, name, &summary, record, revision).await,
+        RunState::Running => running(context, name, &summary, record, revision).await,
+        RunState::Done => {
+            // Judging takes long, and publishing has not to wait for it.
+            drop(permit);
+            deliver::run(context, name, record, revision).await
+        }
+        RunState::Cancelled => {
+            if is_cancelled(context, name, &summary).await? {
+                return end(context, name, Notice::Cancelled).await;
+            }
+            let reason = "it says cancelled, and home has not cancelled it";
+            distrust(context, name, record, revision, reason).await
+        }
+        RunState::Dead => {
+            if record.attempts.len() < summary.needs.attempts {
+                let reason = "it says given up, without as many attempts";
+                return distrust(context, name, record, revision, reason).await;
+            }
+            dead(context, name, &record).await
+        }
+    }
+}
+
+async fn without_record(
+    context: &HomeContext,
+    name: &TaskName,
+    summary: &Summary,
+    revision: u64,
+    is_new: bool,
+) -> Result<(), StepError> {
+    if is_cancelled(context, name, summary).await? {
+        return end(context, name, Notice::Cancelled).await;
+    }
+    let last = context.inspect(name, |followed| followed.epoch).unwrap_or(0);
+    if !is_new {
+        let reason = "its record is not readable".to_owned();
+        context.notice(name, Notice::NotBelieved { host: None, epoch: last, reason }).await;
+    } else if last > 0 {
+        // The server has lost its disk, and bundles may be lost, too.
+        context.uploaded.lock().await.clear();
+        context.notice(name, Notice::PublishedAgain { epoch: last + 1 }).await;
+    }
+    publish::publish(context, name, RunRecord::pending(&summary.generation, last + 1), revision).await
+}
+
+async fn pending(
+    context: &HomeContext,
+    name: &TaskName,
+    summary: &Summary,
+    mut record: RunRecord,
+    revision: u64,
+) -> Result<(), StepError> {
+    if context.inspect(name, |followed| followed.is_unsent) == Some(true) {
+        return publish::publish_message(context, name, record).await;
+    }
+    if context.connection.is_queued(&summary.class, name).await? {
+        return Ok(());
+    }
+    // If a host has taken and finished it in between, the record has changed, and this write fails.
+    record.epoch += 1;
+    context.uploaded.lock().await.clear();
+    let epoch = record.epoch;
+    publish::publish(context, name, record, revision).await?;
+    context.notice(name, Notice::PublishedAgain { epoch }).await;
+    Ok(())
+}
+
+async fn running(
+    context: &HomeContext,
+    name: &TaskName,
+    summary: &Summary,
+    mut record: RunRecord,
+    revision: u64,
+) -> Result<(), StepError> {
+    let Some(host) = record.host.clone() else {
+        return distrust(context, name, record, revision, "it says running, without a host").await;
+    };
+    context.notice(name, Notice::Running { host: host.clone(), epoch: record.epoch }).await;
+    if context.is_overdue(name, &record) {
+        // The host keeps the message, so another one is needed.
+        context.connection.remove_message(name).await?;
+        record.give_up_attempt("the host held the task beyond its deadline");
+    } else {
+        let is_lost = !context.connection.is_queued(&summary.class, name).await?
+            && !context.connection.has_lease(&host, name).await?;
+        if !is_lost {
+            return Ok(());
+        }
+        record.give_up_attempt("the host was gone, and the task with it");
+    }
+    if record.attempts.len() >= summary.needs.attempts {
+        return give_up(context, name, record, revision).await;
+    }
+    record.epoch += 1;
+    record.state = RunState::Pending;
+    let epoch = record.epoch;
+    publish::publish(context, name, record, revision).await?;
+    context.notice(name, Notice::PublishedAgain { epoch }).await;
+    Ok(())
+}
+
+/// Publishes a task again whose record is not believed, or gives it up after too many attempts.
+pub(super) async fn distrust(
+    context: &HomeContext,
+    name: &TaskName,
+    mut record: RunRecord,
+    revision: u64,
+    reason: &str,
+) -> Result<(), StepError> {
+    let (host, epoch) = (record.host.clone(), record.epoch);
+    context.notice(name, Notice::NotBelieved { host, epoch, reason: reason.to_owned() }).await;
+    record.give_up_attempt(&format!("not believed: {reason}"));
+    record.result = None;
+    if record.attempts.len() >= context.summary(name).await?.needs.attempts {
+        return give_up(context, name, record, revision).await;
+    }
+    record.epoch += 1;
+    record.state = RunState::Pending;
+    publish::publish(context, name, record, revision).await
+}
+
+async fn give_up(
+    context: &HomeContext,
+    name: &TaskName,
+    mut record: RunRecord,
+    revision: u64,
+) -> Result<(), StepError> {
+    record.state = RunState::Dead;
+    context.connection.write_record(name, &record, revision).await?;
+    dead(context, name, &record).await
+}
+
+async fn dead(context: &HomeContext, name: &TaskName, record: &RunRecord) -> Result<(), StepError> {
+    let reason = |attempt: &crate::task::Attempt| format!("{}: {}", attempt.host, attempt.reason);
+    let reasons = record.attempts.iter().map(reason).collect();
+    end(context, name, Notice::Dead { reasons }).await
+}
+
+async fn end(context: &HomeContext, name: &TaskName, notice: Notice) -> Result<(), StepError> {
+    let is_cancelled = notice == Notice::Cancelled;
+    let ended = name.clone();
+    let recording = context.ask_judge(move |judge| judge.ended(&ended, &notice)).await;
+    recording.unwrap_or_else(|| Err(JudgeError::Failed("recording the end panicked".to_owned())))?;
+    if is_cancelled {
+        // Nothing asks for the key any more; one that stays decides nothing.
+        let _ = context.connection.delete_key(Bucket::Control, &cancel_key(name)).await;
+    }
+    context.forget(name);
+    Ok(())
+}
+
+/// Returns whether home has cancelled the task: a key that no host can write says so.
+pub(super) async fn is_cancelled(
+    context: &HomeContext,
+    name: &TaskName,
+    summary: &Summary,
+) -> Result<bool, FleetError> {
+    let entry = context.connection.get_key(Bucket::Control, &cancel_key(name)).await?;
+    let value = entry.and_then(|entry| entry.value);
+    Ok(value.is_some_and(|value| value == summary.generation.as_bytes()))
+}

@@ -1,0 +1,154 @@
+//! The text of the configuration.
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::permissions::host_permissions;
+use super::{SyncPolicy, UserKey};
+use crate::names::{FleetName, HostName};
+use crate::store::FleetLimits;
+
+/// A server for one fleet.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// The fleet.
+    pub fleet: FleetName,
+    /// The address that it listens at.
+    pub listen: SocketAddr,
+    /// The folder for everything that it stores.
+    pub store_folder: PathBuf,
+    /// The fleet's share of the disk; the server allows a half more, for tasks and records.
+    pub limits: FleetLimits,
+    /// The users; without them everything on this machine may do everything, which only loopback allows.
+    pub users: Option<ServerUsers>,
+    /// The certificate; without it only loopback is allowed.
+    pub tls: Option<TlsFiles>,
+    /// When it syncs.
+    pub sync: SyncPolicy,
+}
+
+/// The users of a server.
+#[derive(Clone, Debug)]
+pub struct ServerUsers {
+    /// The key of home, which may do everything.
+    pub home: UserKey,
+    /// Each host with its key.
+    pub hosts: Vec<(HostName, UserKey)>,
+}
+
+/// The files of a certificate.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate, with those between it and the authority.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// A configuration that would be open to other machines.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerConfigError {
+    /// The address is reachable from other machines, and connections would not be secure.
+    #[error("{0} is reachable from other machines: it needs a certificate")]
+    WithoutTls(SocketAddr),
+    /// The address is reachable from other machines, and every one of them could do everything.
+    #[error("{0} is reachable from other machines: it needs keys")]
+    WithoutKeys(SocketAddr),
+    /// Two hosts have one name, or two users one key.
+    #[error("{0} is there twice")]
+    Twice(String),
+}
+
+impl ServerConfig {
+    /// Returns the text of the configuration.
+    ///
+    /// # Errors
+    ///
+    /// Every kind of [`ServerConfigError`].
+    pub fn render(&self) -> Result<String, ServerConfigError> {
+        self.check()?;
+        let mut text = String::new();
+        let mut line = |content: &str| {
+            text.push_str(content);
+            text.push('\n');
+        };
+        line("# Written by agentd.");
+        line(&format!("listen: {}", quoted(&self.listen.to_string())));
+        line("max_payload: 8MB");
+        line("jetstream {");
+        line(&format!("  store_dir: {}", quoted(&self.store_folder.display().to_string())));
+        line("  max_memory_store: 64MB");
+        line(&format!("  max_file_store: {}", self.limits.reserved_bytes() / 2 * 3));
+        if self.sync == SyncPolicy::Always {
+            line("  sync_interval: always");
+        }
+        line("}");
+        if let Some(tls) = &self.tls {
+            line("tls {");
+            line(&format!("  cert_file: {}", quoted(&tls.certificate.display().to_string())));
+            line(&format!("  key_file: {}", quoted(&tls.key.display().to_string())));
+            line("  timeout: 5");
+            line("}");
+        }
+        if let Some(users) = &self.users {
+            line(&self.users_section(users));
+        }
+        Ok(text)
+    }
+
+    fn users_section(&self, users: &ServerUsers) -> String {
+        let mut text = String::from("authorization {\n  users: [\n");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "    {{ nkey: {} }}", users.home);
+        for (host, key) in &users.hosts {
+            let permissions = host_permissions(&self.fleet, host);
+            let _ = writeln!(text, "    # {host}");
+            let _ = writeln!(text, "    {{ nkey: {key}, permissions: {{");
+            for (word, subjects) in [("publish", permissions.publish), ("subscribe", permissions.subscribe)] {
+                let list: Vec<String> = subjects.iter().map(|subject| quoted(subject)).collect();
+                let _ = writeln!(text, "      {word}: {{ allow: [{}] }}", list.join(", "));
+            }
+            text.push_str("    } }\n");
+        }
+        text.push_str("  ]\n}");
+        text
+    }
+
+    fn check(&self) -> Result<(), ServerConfigError> {
+        if !self.listen.ip().is_loopback() {
+            if self.tls.is_none() {
+                return Err(ServerConfigError::WithoutTls(self.listen));
+            }
+            if self.users.is_none() {
+                return Err(ServerConfigError::WithoutKeys(self.listen));
+            }
+        }
+        let Some(users) = &self.users else { return Ok(()) };
+        let names = users.hosts.iter().map(|(host, _)| host.to_string());
+        let keys = users.hosts.iter().map(|(_, key)| key).chain([&users.home]).map(ToString::to_string);
+        let mut all: Vec<String> = names.chain(keys).collect();
+        all.sort();
+        match all.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(ServerConfigError::Twice(pair[0].clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns a text in the quotes of the configuration, which takes escapes as Go does.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

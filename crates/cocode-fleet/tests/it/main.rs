@@ -1,0 +1,21 @@
+//! Tests of the crate; most of them run a real server of their own.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod configuration;
+mod connecting;
+mod failures;
+mod fakes;
+mod fences;
+mod figures;
+mod fixture;
+mod homes;
+mod hosts;
+mod lies;
+mod messages;
+mod one_task;
+mod partition;
+mod permissions;
+mod secured;
+mod server;
+mod troubles;

@@ -1,0 +1,117 @@
+//! A host writes its own keys and nothing else.
+
+use cocode_fleet::{ConnectError, FleetAddress, FleetConnection, FleetHome, FleetWorker, Role};
+
+use crate::fakes::{FakeExecutor, FakeJudge};
+use crate::fixture::{name, task_name};
+use crate::secured::Secured;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fleet_with_keys_works() {
+    let Some(secured) = Secured::start("a_fleet_with_keys_works") else { return };
+    let (judge, mut reports) = FakeJudge::new();
+    judge.add(secured.fixture.task("fixer-1").await);
+    let mut config = secured.fixture.home_config();
+    config.address = secured.address(Role::Home);
+    let _home = FleetHome::start(config, judge.clone());
+    let mut config = secured.fixture.worker_config("north");
+    config.address = secured.address(Role::Host(name("north")));
+    let executor = FakeExecutor::ready("the commits");
+    let worker = FleetWorker::start(config, executor);
+    assert_eq!(reports.judged(&task_name("fixer-1")).await.2.unwrap(), b"the commits");
+    let connection =
+        FleetConnection::open(&secured.address(Role::Home), secured.fixture.timings).await.unwrap();
+    // The report of the host is there, and draining reaches it.
+    while connection.hosts().await.unwrap().is_empty() {}
+    connection.drain_host(&name("north"), true).await.unwrap();
+    while !connection.hosts().await.unwrap()[0].1.is_draining {}
+    worker.stop().await;
+    assert_eq!(connection.hosts().await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_writes_only_what_is_its_own() {
+    let Some(secured) = Secured::start("a_host_writes_only_what_is_its_own") else { return };
+    let home = FleetConnection::open(&secured.address(Role::Home), secured.fixture.timings).await.unwrap();
+    home.prepare(&secured.fixture.limits).await.unwrap();
+    let mut north = secured.liar("north").await;
+    let digest = "0".repeat(64);
+
+    // The control: each of its own subjects is stored.
+    for subject in [
+        "$KV.agentd_crew_hosts.north".to_owned(),
+        "$KV.agentd_crew_leases.north.run1.fixer-1".to_owned(),
+        "$KV.agentd_crew_results.north.run1.fixer-1.2".to_owned(),
+        "$KV.agentd_crew_runs.run1.fixer-1".to_owned(),
+        "agentd.v1.crew.ev.north.run1.fixer-1".to_owned(),
+        "agentd.v1.crew.dead.north.run1.fixer-1".to_owned(),
+        format!("agentd.v1.crew.bundle.north.run1.fixer-1.2.{digest}.0"),
+    ] {
+        north.write(&subject, "{}").await;
+    }
+    for subject in [
+        "$KV.agentd_crew_hosts.south".to_owned(),
+        "$KV.agentd_crew_leases.south.run1.fixer-1".to_owned(),
+        "$KV.agentd_crew_results.south.run1.fixer-1.2".to_owned(),
+        "$KV.agentd_crew_control.drain.south".to_owned(),
+        "$KV.agentd_crew_control.cancel.run1.fixer-1".to_owned(),
+        "agentd.v1.crew.ev.south.run1.fixer-1".to_owned(),
+        "agentd.v1.crew.dead.south.run1.fixer-1".to_owned(),
+        "agentd.v1.crew.task.any.run1.fixer-2".to_owned(),
+        format!("agentd.v1.crew.base.{digest}.0"),
+        format!("agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"),
+        "agentd.v1.other.ev.north.run1.fixer-1".to_owned(),
+        "$JS.API.STREAM.PURGE.agentd_crew_tasks".to_owned(),
+        "$JS.API.STREAM.DELETE.agentd_crew_tasks".to_owned(),
+        "$JS.API.STREAM.MSG.DELETE.KV_agentd_crew_runs".to_owned(),
+        "$JS.API.STREAM.CREATE.mine".to_owned(),
+        "$JS.API.STREAM.UPDATE.agentd_crew_tasks".to_owned(),
+        "$JS.API.CONSUMER.CREATE.agentd_crew_bases".to_owned(),
+        "$JS.API.CONSUMER.DURABLE.CREATE.agentd_crew_tasks.mine".to_owned(),
+        "$JS.API.CONSUMER.DELETE.agentd_crew_tasks.any".to_owned(),
+        "$JS.API.STREAM.MSG.GET.KV_agentd_crew_results".to_owned(),
+        "$JS.API.STREAM.MSG.GET.agentd_crew_tasks".to_owned(),
+        "_INBOX.home.x".to_owned(),
+        "_INBOX.host.south.x".to_owned(),
+    ] {
+        north.is_refused(&subject).await;
+    }
+    for subject in [">", "_INBOX.>", "_INBOX.home.>", "_INBOX.host.south.>", "agentd.v1.crew.task.>", "$JS.>"]
+    {
+        north.cannot_listen(subject).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rollup_does_not_remove_the_keys_of_others() {
+    let Some(secured) = Secured::start("a_rollup_does_not_remove_the_keys_of_others") else { return };
+    let home = FleetConnection::open(&secured.address(Role::Home), secured.fixture.timings).await.unwrap();
+    home.prepare(&secured.fixture.limits).await.unwrap();
+    let (north, south) = (secured.liar("north").await, secured.liar("south").await);
+    let report = br#"{"offer":{"slots":1},"protocol":[1,1]}"#;
+    south.write("$KV.agentd_crew_hosts.south", report.as_slice()).await;
+    let mut headers = async_nats::HeaderMap::new();
+    headers.insert("Nats-Rollup", "all");
+    let subject = "$KV.agentd_crew_hosts.north".to_owned();
+    let publishing =
+        north.context.publish_with_headers(subject, headers, report.as_slice().into()).await.unwrap();
+    assert!(publishing.await.is_err());
+    assert_eq!(home.hosts().await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wrong_and_missing_keys_are_said() {
+    let Some(secured) = Secured::start("wrong_and_missing_keys_are_said") else { return };
+    let open = async |seed: Option<String>| {
+        let address = FleetAddress { seed, ..secured.fixture.address(Role::Home) };
+        FleetConnection::open(&address, secured.fixture.timings).await.map(drop)
+    };
+    let (_, stranger) = cocode_fleet::UserKey::generate();
+    for seed in [Some(stranger), None] {
+        let error = open(seed).await.unwrap_err();
+        assert!(matches!(error, ConnectError::Credentials { .. }), "{error:?}");
+    }
+    assert!(matches!(open(Some("SUX".to_owned())).await, Err(ConnectError::Seed)));
+    let seed = secured.address(Role::Home).seed;
+    open(seed).await.unwrap();
+}
