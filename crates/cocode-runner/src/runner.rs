@@ -66,6 +66,9 @@ pub struct Runner {
     worktrees: PathBuf,
     /// Held while delivered work is imported, one delivery after the other.
     pub(crate) importing: Mutex<()>,
+    /// Held while the record of an agent on another machine is read, changed and written: reports of that machine may come
+    /// while its delivery is judged.
+    pub(crate) updating: Mutex<()>,
 }
 
 impl Runner {
@@ -91,8 +94,8 @@ impl Runner {
         // A crash may have left some. None of them is a part of the repository.
         let delivered = config.state_folder.join(DELIVERED);
         empty_folder::remove(&delivered).map_err(file_error("remove", &delivered))?;
-        let importing = Mutex::new(());
-        let runner = Runner { config, repository, store, worktrees, importing };
+        let (importing, updating) = (Mutex::new(()), Mutex::new(()));
+        let runner = Runner { config, repository, store, worktrees, importing, updating };
         runner.recover()?;
         Ok(runner)
     }

@@ -1,5 +1,7 @@
 //! The records of agents that another machine runs, until their work is judged.
 
+use std::sync::PoisonError;
+
 use cocode_env::AgentState;
 
 use crate::delivery::claim::plain;
@@ -60,6 +62,7 @@ impl Runner {
         epoch: u64,
         detail: Option<&str>,
     ) -> Result<AgentRecord, RunnerError> {
+        let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut record, mut elsewhere) = self.elsewhere_record(record)?;
         let refused = |source| Err(RunnerError::Delivery { agent: record.agent.clone(), source });
         if matches!(state, AgentState::Ready | AgentState::Completed) {
@@ -99,6 +102,21 @@ impl Runner {
     /// Returns whether the user has requested that an agent be cancelled, by [`request_cancel`](crate::request_cancel).
     pub fn is_cancel_requested(&self, record: &AgentRecord) -> bool {
         self.cancel_path(record).exists()
+    }
+
+    /// Writes a record of a delivery that is being judged, unless the agent was given up meanwhile, or another attempt has
+    /// begun.
+    pub(super) fn put_delivery(&self, record: &AgentRecord, epoch: u64) -> Result<(), RunnerError> {
+        let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+        let (newest, elsewhere) = self.elsewhere_record(record)?;
+        let refused = |source| Err(RunnerError::Delivery { agent: record.agent.clone(), source });
+        if newest.state.is_final() {
+            return refused(DeliveryError::Over { state: newest.state });
+        }
+        if epoch < elsewhere.epoch {
+            return refused(DeliveryError::Late { epoch, current: elsewhere.epoch });
+        }
+        self.store.put(record)
     }
 
     /// Returns the newest state of a record, which has to be of an agent on another machine.

@@ -84,7 +84,7 @@ impl Runner {
         elsewhere.epoch = delivery.epoch;
         record.elsewhere = Some(elsewhere.clone());
         // Before the import: afterwards the repository has the commit in any case.
-        self.store.put(record)?;
+        self.put_delivery(record, delivery.epoch)?;
         let mut import = ObjectImport::new(repository, objects, &start);
         import.end_at(Instant::now() + LIMIT);
         if !import.import_commit(head)? {

@@ -33,6 +33,7 @@ impl Runner {
     /// [`RunnerError::Delivery`] if the delivery is refused, after which nothing of it can be reached and the record has no
     /// verdict: another delivery may be judged, or the record's state set. With [`DeliveryError::Stopped`], and after errors
     /// of this machine, the same delivery can be judged again, with the same result.
+    /// [`DeliveryError::Late`] and [`DeliveryError::Over`] also arise if a later attempt or an end is recorded meanwhile.
     /// [`RunnerError::BranchExists`], [`RunnerError::FolderExists`] if another program has made the branch or files at the
     /// agent's paths.
     pub fn judge_delivery(
@@ -119,8 +120,8 @@ impl Runner {
             record.exit_code = Some(130);
         }
         record.ended_at_ms = Some(now_ms());
+        self.put_delivery(&record, delivery.epoch)?;
         remove_if_there(&self.cancel_path(&record))?;
-        self.store.put(&record)?;
         observer.event(&RunEvent::Ended { record: Box::new(record.clone()) });
         Ok(record)
     }
