@@ -13,6 +13,7 @@ use crate::commands::clipboard::CopyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
 use crate::commands::demo::DemoOptions;
+use crate::commands::fleet::options::FleetCommand;
 use crate::commands::history::blame::line_range;
 use crate::commands::history::diff::change_range;
 use crate::commands::history::undo::UndoOptions;
@@ -140,6 +141,11 @@ pub(crate) enum Command {
     Cocode {
         #[command(subcommand)]
         command: CocodeCommand,
+    },
+    /// Run agents on many machines: a server, hosts that join it, and a look at both.
+    Fleet {
+        #[command(subcommand)]
+        command: Box<FleetCommand>,
     },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
     Wap(ReviewPolicyOption),
