@@ -54,11 +54,11 @@ impl BaseChain {
         if chain.len() >= MOST {
             chain.clear();
         }
-        let known: Vec<String> = chain.iter().map(|base| base.tip.clone()).collect();
+        let tips: Vec<String> = chain.iter().map(|base| base.tip.clone()).collect();
         let file = self.folder.join("new.bundle");
-        source.write(commit, &known, &file, BUNDLE_LIMIT_BYTES)?;
+        source.write(commit, &tips, &file, BUNDLE_LIMIT_BYTES)?;
         // A thin bundle needs the newest of those before it; one that does not need it is one of everything.
-        if let Some(last) = known.last()
+        if let Some(last) = tips.last()
             && !is_needed(&file, last)?
         {
             chain.clear();

@@ -52,12 +52,18 @@ impl<O: FleetObserver> HomeJournal<O> {
         Ok(self.runner.records()?.into_iter().find(is_of))
     }
 
-    fn found(&self, name: &TaskName) -> Result<AgentRecord, JudgeError> {
+    fn open_record(&self, name: &TaskName) -> Result<AgentRecord, JudgeError> {
         let missing = || JudgeError::Failed(format!("there is no record of the task {name}"));
         self.record(name).map_err(failed)?.ok_or_else(missing)
     }
 
-    fn set_state(&self, name: &TaskName, state: AgentState, (host, epoch): (Option<&str>, u64), detail: Option<&str>) {
+    fn set_state(
+        &self,
+        name: &TaskName,
+        state: AgentState,
+        (host, epoch): (Option<&str>, u64),
+        detail: Option<&str>,
+    ) {
         let Ok(Some(record)) = self.record(name) else { return };
         // An earlier start's word, or one about work that is judged already: the record stays as it is.
         let _ = self.runner.set_elsewhere_state(&record, state, host, epoch, detail);
@@ -141,7 +147,9 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 self.set_state(name, AgentState::Pending, (None, *epoch), None);
                 self.say(name, "the server has lost it, it is queued again");
             }
-            Notice::BaseUploadedAgain { reason } => self.say(name, &format!("its base is sent again: {reason}")),
+            Notice::BaseUploadedAgain { reason } => {
+                self.say(name, &format!("its base is sent again: {reason}"))
+            }
             Notice::NoHostFits { hosts } if hosts.is_empty() => self.say(name, "waits: no host has joined"),
             Notice::NoHostFits { hosts } => {
                 let lacks = hosts.iter().take(5).map(|(host, unmet)| {
@@ -183,7 +191,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
 
     fn judge(&self, delivered: &Delivered) -> Result<(), JudgeError> {
         let name = &delivered.task.name;
-        let record = self.found(name)?;
+        let record = self.open_record(name)?;
         let definition = delivered.task.definition.as_str().parse().ok();
         let definition = definition.and_then(|name| self.definitions.agents.get(&name));
         let claim = &delivered.claim;
@@ -225,7 +233,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
     }
 
     fn ended(&self, name: &TaskName, end: &Notice) -> Result<(), JudgeError> {
-        let record = self.found(name)?;
+        let record = self.open_record(name)?;
         if !record.state.is_final() {
             let (state, detail) = match end {
                 Notice::Cancelled => (AgentState::Cancelled, None),

@@ -28,7 +28,7 @@ const BRANCH: &str = "main";
 /// The interval at which a running agent is asked whether it has to stop.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// What a host offers, and how it works.
+/// The offer of a host, and its work.
 pub(crate) struct HostWork {
     pub(crate) bases: BaseRepository,
     /// The folder for the repositories of tasks.
@@ -45,7 +45,8 @@ pub(crate) struct HostWork {
 
 impl TaskExecutor for HostWork {
     fn offers(&self) -> HostOffer {
-        let free = rustix::fs::statvfs(&self.folder).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        let free =
+            rustix::fs::statvfs(&self.folder).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
         HostOffer {
             slots: self.slots,
             labels: self.labels.clone(),
@@ -76,14 +77,14 @@ impl TaskExecutor for HostWork {
     ) -> Result<TaskOutcome, ExecuteError> {
         // A name of its own: the same task may come again while an earlier start is still being removed.
         let folder = self.folder.join(format!("{}-{}", task.name.agent, uuid::Uuid::new_v4().simple()));
-        let place = TaskFolder::make(folder)?;
-        let repository = place.0.join("repository");
+        let task_folder = TaskFolder::make(folder)?;
+        let repository = task_folder.0.join("repository");
         self.bases.make_task_repository(&repository, &task.base_commit, BRANCH).map_err(work_failed)?;
         let request = self.request(task)?;
         let config = RunnerConfig {
             repository: repository.clone(),
-            state_folder: place.0.join("state"),
-            worktrees: place.0.join("worktrees"),
+            state_folder: task_folder.0.join("state"),
+            worktrees: task_folder.0.join("worktrees"),
             ..self.config.clone()
         };
         let runner = Runner::open(config).map_err(work_failed)?;
@@ -111,7 +112,8 @@ impl TaskExecutor for HostWork {
 impl HostWork {
     fn request(&self, task: &Task) -> Result<RunRequest, ExecuteError> {
         let unusable = |what: &str, why: String| ExecuteError::Failed(format!("the task's {what}: {why}"));
-        let definition = self.definitions.iter().find(|agent| agent.name.as_str() == task.definition.as_str());
+        let definition =
+            self.definitions.iter().find(|agent| agent.name.as_str() == task.definition.as_str());
         let definition = definition.ok_or_else(|| {
             ExecuteError::Failed(format!("there is no definition of the agent {} here", task.definition))
         })?;
@@ -153,8 +155,8 @@ impl HostWork {
         let head = record.head.clone().filter(|head| *head != task.base_commit);
         if let Some(head) = &head {
             let source = BundleSource::open(&self.config.host, repository).map_err(work_failed)?;
-            let known = [task.base_commit.clone()];
-            source.write(head, &known, result_file, BUNDLE_LIMIT_BYTES).map_err(work_failed)?;
+            let prerequisites = [task.base_commit.clone()];
+            source.write(head, &prerequisites, result_file, BUNDLE_LIMIT_BYTES).map_err(work_failed)?;
         }
         Ok(TaskOutcome {
             state: match record.state {
@@ -172,7 +174,6 @@ impl HostWork {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 fn work_failed<E: std::error::Error>(error: E) -> ExecuteError {
     ExecuteError::Failed(error_chain(&error))
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use cocode_env::AgentState;
 use cocode_fleet::{
-    ClassName, FleetConnection, FleetHome, FleetTimings, HomeConfig, PROTOCOL_VERSION, ResultJudge, Role, Task,
-    TaskName,
+    ClassName, FleetConnection, FleetHome, FleetTimings, HomeConfig, PROTOCOL_VERSION, ResultJudge, Role,
+    Task, TaskName,
 };
 use cocode_runner::{
-    AgentDefinition, AgentRecord, AgentsFile, BundleSource, RunEvent, RunObserver, RunRequest, Runner, StopFlag,
+    AgentDefinition, AgentRecord, AgentsFile, BundleSource, RunEvent, RunObserver, RunRequest, Runner,
+    StopFlag,
 };
 use wap_core::CancelFlag;
 
@@ -67,9 +68,13 @@ pub(crate) fn run(
     let home = Home { console, folder, runner, definitions: file, address };
     let own: HashSet<String> = records.iter().map(AgentRecord::key).collect();
     let view = View::new(console, &request);
-    let ended = home.follow(view, cancel, if options.detach { Until::Queued(own) } else { Until::Ended(own) })?;
+    let ended =
+        home.follow(view, cancel, if options.detach { Until::Queued(own) } else { Until::Ended(own) })?;
     if options.detach {
-        console.result(&format!("{} tasks are submitted; `agentd fleet collect --url {url}` judges what comes of them", records.len()));
+        console.result(&format!(
+            "{} tasks are submitted; `agentd fleet collect --url {url}` judges what comes of them",
+            records.len()
+        ));
         return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
     }
     let (records, runner) = ended;
@@ -254,17 +259,17 @@ impl Home {
             chain: self.folder.chain,
             definitions: self.definitions,
             stop,
-            observer: Seen { view, queued: Arc::clone(&queued) },
+            observer: QueueWatch { view, queued: Arc::clone(&queued) },
             logs: Mutex::default(),
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
+        let runtime = runtime
+            .map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
         let config = HomeConfig::new(self.address.clone(), self.folder.incoming);
         let (Until::Queued(own) | Until::Ended(own)) = &until;
         let waits_for_ends = matches!(until, Until::Ended(_));
         runtime.block_on(async {
-            let judge: Arc<dyn ResultJudge> = Arc::<HomeJournal<Seen>>::clone(&journal);
+            let judge: Arc<dyn ResultJudge> = Arc::<HomeJournal<QueueWatch>>::clone(&journal);
             let _home = FleetHome::start(config, judge);
             let mut cancelled = HashSet::new();
             loop {
@@ -326,20 +331,20 @@ fn lock(queued: &Mutex<HashSet<String>>) -> std::sync::MutexGuard<'_, HashSet<St
 }
 
 /// Shows events, and remembers which tasks are in the queue.
-struct Seen {
+struct QueueWatch {
     view: View,
     queued: Arc<Mutex<HashSet<String>>>,
 }
 
-impl RunObserver for Seen {
+impl RunObserver for QueueWatch {
     fn event(&self, event: &RunEvent) {
         self.view.event(event);
     }
 }
 
-impl FleetObserver for Seen {
+impl FleetObserver for QueueWatch {
     fn say(&self, agent: &str, text: &str) {
-        if text == HomeJournal::<Seen>::QUEUED {
+        if text == HomeJournal::<QueueWatch>::QUEUED {
             lock(&self.queued).insert(agent.to_owned());
         }
         self.view.say(agent, text);

@@ -1,18 +1,20 @@
 //! `agentd fleet join`: a host of a fleet.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use cocode_fleet::{FleetTimings, FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
-use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository};
-use sandbox_exec::{Launcher, LauncherConfig, SpawnerProgram, User};
+use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, RunnerConfig};
+use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
+use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{homes, user_file};
 
 use crate::commands::cocode::agent_confinement::confine;
 use crate::commands::cocode::definitions::agents_file;
 use crate::commands::cocode::failure::error_chain;
-use crate::commands::cocode::options::WorktreesFolder;
-use crate::commands::cocode::runner_config::{self, host, least_level, user_state};
+use crate::commands::cocode::runner_config::{host, least_level, user_state};
 use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -36,10 +38,11 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
     make_private_folder(&folder).map_err(failed)?;
     let folder = fs::canonicalize(&folder).map_err(failed)?;
-    let bases = BaseRepository::open(&folder.join("bases"), &host(), BaseLimits::default()).map_err(|error| {
-        Failure::new(Exit::Held, error_chain(&error))
-            .advise("one process of a machine uses a folder; give another one with --folder DIR")
-    })?;
+    let bases =
+        BaseRepository::open(&folder.join("bases"), &host(), BaseLimits::default()).map_err(|error| {
+            Failure::new(Exit::Held, error_chain(&error))
+                .advise("one process of a machine uses a folder; give another one with --folder DIR")
+        })?;
     let (tasks, incoming) = (folder.join("tasks"), folder.join("incoming"));
     for emptied in [&tasks, &incoming] {
         // What a process that was killed has left. The lock of the bases keeps others out.
@@ -51,20 +54,24 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         let failure = Failure::new(Exit::Usage, "no agent is defined here, so there is nothing to offer");
         return Err(failure.advise("define agents in agents.toml, or install claude or codex"));
     }
-    let slots = options.slots.map_or_else(
-        || available_parallelism().map_or(1, |count| count.get().div_ceil(2)),
-        usize::from,
-    );
+    let slots = options
+        .slots
+        .map_or_else(|| available_parallelism().map_or(1, |count| count.get().div_ceil(2)), usize::from);
     let level = level()?;
     let needed = least_level(common);
     if level < needed && definitions.iter().any(|agent| agent.is_confined) {
-        return Err(Failure::new(Exit::Refused, format!("this machine confines agents only at level {level}"))
-            .advise("allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agents' definitions"));
+        return Err(Failure::new(
+            Exit::Refused,
+            format!("this machine confines agents only at level {level}"),
+        )
+        .advise(
+            "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agents' definitions",
+        ));
     }
     let work = HostWork {
         bases,
         folder: tasks,
-        config: runner_config::config(common, &WorktreesFolder::default())?,
+        config: runner_config(common, &folder),
         slots,
         labels: options.labels.clone(),
         confinement: in_fleet(level),
@@ -136,8 +143,26 @@ fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<Agen
     Ok(definitions)
 }
 
+/// Returns the configuration of the runners of tasks; repository, state and worktrees are those of each task.
+fn runner_config(common: &CommonOptions, folder: &Path) -> RunnerConfig {
+    RunnerConfig {
+        repository: folder.to_owned(),
+        names: obeyed_names(&common.host()),
+        state_folder: folder.to_owned(),
+        worktrees: folder.to_owned(),
+        homes: homes::homes_folder(),
+        // Other tasks, the bases, and the file that defines agents and holds what others are given.
+        private: [folder.to_owned(), user_state()].into_iter().chain(user_file::config_folder()).collect(),
+        host: host(),
+        spawner: SpawnerProgram::this_program(),
+        scratch: std::env::temp_dir(),
+        least_level: least_level(common),
+        highest_level: Level::Full,
+    }
+}
+
 /// Tries the confinement of this machine.
-fn level() -> Result<sandbox_exec::Level, Failure> {
+fn level() -> Result<Level, Failure> {
     let here = host();
     let text = |name: &str| here.variable(name).map(|value| value.to_string_lossy().into_owned());
     let user = User {
@@ -147,6 +172,7 @@ fn level() -> Result<sandbox_exec::Level, Failure> {
         language: here.variable("LANG").unwrap_or_default().to_owned(),
     };
     let config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
-    let launcher = Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))?;
+    let launcher =
+        Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))?;
     Ok(launcher.report().level)
 }

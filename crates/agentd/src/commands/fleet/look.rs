@@ -44,9 +44,12 @@ pub(crate) fn status(console: Console, server: &ServerChoice) -> Outcome {
     })?;
     records.sort_by_key(|(_, record)| record.state.is_final());
     if console.json {
-        let hosts: Vec<_> = hosts.iter().map(|(name, report)| json!({ "host": name, "report": report })).collect();
-        let tasks: Vec<_> =
-            records.iter().map(|(name, record)| json!({ "task": name.to_string(), "record": record })).collect();
+        let hosts: Vec<_> =
+            hosts.iter().map(|(name, report)| json!({ "host": name, "report": report })).collect();
+        let tasks: Vec<_> = records
+            .iter()
+            .map(|(name, record)| json!({ "task": name.to_string(), "record": record }))
+            .collect();
         console.json_result(&json!({ "hosts": hosts, "waiting": waiting, "tasks": tasks }));
         return Ok(Exit::Done);
     }
@@ -57,7 +60,8 @@ pub(crate) fn status(console: Console, server: &ServerChoice) -> Outcome {
         let offer = &report.offer;
         let agents: Vec<_> = offer.agents.iter().map(ToString::to_string).collect();
         let draining = if report.is_draining { ", draining" } else { "" };
-        let refusal = report.refusal.as_ref().map(|why| format!(", takes nothing: {why}")).unwrap_or_default();
+        let refusal =
+            report.refusal.as_ref().map(|why| format!(", takes nothing: {why}")).unwrap_or_default();
         let labels: String = offer.labels.iter().map(|label| format!(" [{label}]")).collect();
         console.result(&format!(
             "{name}{labels}  {} of {} slots busy, {}, confinement {:?}, agentd {}{draining}{refusal}",
@@ -109,11 +113,14 @@ pub(crate) fn retry(
     server: &ServerChoice,
     name: &TaskName,
 ) -> Outcome {
-    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("the tasks of this folder: {error}"));
+    let failed =
+        |error: std::io::Error| Failure::new(Exit::Failed, format!("the tasks of this folder: {error}"));
     let tasks = TaskFiles::open(state_folder(common)?.join("fleet/tasks")).map_err(failed)?;
     if tasks.get(name).map_err(failed)?.is_none() {
-        let failure =
-            Failure::new(Exit::Usage, format!("the task {name} is judged, or was not submitted from this folder"));
+        let failure = Failure::new(
+            Exit::Usage,
+            format!("the task {name} is judged, or was not submitted from this folder"),
+        );
         return Err(failure.advise("`agentd cocode run --fleet …` submits a new one"));
     }
     let record = with(server, |connection| async move { connection.records().await })?;
@@ -122,7 +129,9 @@ pub(crate) fn retry(
         return Err(Failure::new(Exit::Usage, format!("the task {name} is not over")));
     }
     tasks.request_retry(name).map_err(failed)?;
-    console.result(&format!("{name} is given out again by the run that is under way, or by `agentd fleet collect`"));
+    console.result(&format!(
+        "{name} is given out again by the run that is under way, or by `agentd fleet collect`"
+    ));
     Ok(Exit::Done)
 }
 

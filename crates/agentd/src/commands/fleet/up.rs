@@ -90,7 +90,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     }
     if version.is_none() {
         let failure = Failure::new(Exit::Missing, format!("the program {PROGRAM} is not installed"));
-        return Err(failure.advise(&format!(
+        return Err(failure.advise(format!(
             "install it (Debian: apt install nats-server) and start `{PROGRAM} -c {}`",
             file.display()
         )));
@@ -137,7 +137,10 @@ fn users(keys: &Path, options: &UpOptions) -> Result<ServerUsers, Failure> {
         Ok(key)
     };
     if options.hosts.iter().any(|host| host.as_str() == "home") {
-        return Err(Failure::new(Exit::Usage, "a host cannot be called home, which is the name of the submitter"));
+        return Err(Failure::new(
+            Exit::Usage,
+            "a host cannot be called home, which is the name of the submitter",
+        ));
     }
     let hosts = options.hosts.iter().map(|host| Ok((host.clone(), key(host.as_str())?)));
     Ok(ServerUsers { home: key("home")?, hosts: hosts.collect::<Result<_, Failure>>()? })
@@ -179,8 +182,9 @@ fn prepare(server: &mut Server, address: &FleetAddress, limits: &FleetLimits) ->
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
-    let failed =
-        |error: &dyn std::error::Error| Failure::new(Exit::Failed, format!("the server: {}", error_chain(error)));
+    let failed = |error: &dyn std::error::Error| {
+        Failure::new(Exit::Failed, format!("the server: {}", error_chain(error)))
+    };
     let deadline = Instant::now() + START;
     runtime.block_on(async {
         loop {
