@@ -1,9 +1,10 @@
 //! A host's side of a fleet: each task is a repository of its own, in which the runner runs one agent as everywhere.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use cocode_runner::{
 };
 
 use crate::commands::cocode::failure::error_chain;
+use crate::fleet::task_files::make_private_folder;
 
 /// The free space below which a host takes no tasks, in bytes.
 const LEAST_FREE_BYTES: u64 = 1 << 30;
@@ -31,13 +33,12 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// The offer of a host, and its work.
 pub(crate) struct HostWork {
     pub(crate) bases: BaseRepository,
-    /// The folder for the repositories of tasks.
-    pub(crate) folder: PathBuf,
+    /// The folders of the slots. They exist as long as the host works, so that each is hidden from the agents of the others.
+    pub(crate) slots: Slots,
     /// The configuration of runners; repository, state and worktrees are those of the task.
     pub(crate) config: RunnerConfig,
     /// The definitions that this host has, each confined as its options say.
     pub(crate) definitions: Vec<AgentDefinition>,
-    pub(crate) slots: usize,
     pub(crate) labels: Vec<ClassName>,
     /// The level that was proved when the host started.
     pub(crate) confinement: Confinement,
@@ -45,10 +46,10 @@ pub(crate) struct HostWork {
 
 impl TaskExecutor for HostWork {
     fn offers(&self) -> HostOffer {
-        let free =
-            rustix::fs::statvfs(&self.folder).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        let free = rustix::fs::statvfs(&self.slots.folder)
+            .map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
         HostOffer {
-            slots: self.slots,
+            slots: self.slots.count,
             labels: self.labels.clone(),
             confinement: self.confinement,
             agents: self.definitions.iter().filter_map(|agent| agent.name.as_str().parse().ok()).collect(),
@@ -75,16 +76,17 @@ impl TaskExecutor for HostWork {
         events: &mut dyn EventSink,
         result_file: &Path,
     ) -> Result<TaskOutcome, ExecuteError> {
-        // A name of its own: the same task may come again while an earlier start is still being removed.
-        let folder = self.folder.join(format!("{}-{}", task.name.agent, uuid::Uuid::new_v4().simple()));
-        let task_folder = TaskFolder::make(folder)?;
-        let repository = task_folder.0.join("repository");
+        let slot = self.slots.take()?;
+        // Beside the worktree, since everything else in the folders of slots is hidden from the agent.
+        let visible = slot.folder.join("work");
+        let repository = visible.join("repository");
+        make_private_folder(&visible).map_err(work_failed)?;
         self.bases.make_task_repository(&repository, &task.base_commit, BRANCH).map_err(work_failed)?;
         let request = self.request(task)?;
         let config = RunnerConfig {
             repository: repository.clone(),
-            state_folder: task_folder.0.join("state"),
-            worktrees: task_folder.0.join("worktrees"),
+            state_folder: slot.folder.join("state"),
+            worktrees: visible,
             ..self.config.clone()
         };
         let runner = Runner::open(config).map_err(work_failed)?;
@@ -178,21 +180,72 @@ fn work_failed<E: std::error::Error>(error: E) -> ExecuteError {
     ExecuteError::Failed(error_chain(&error))
 }
 
-/// The folder of one task, removed when it is dropped.
-struct TaskFolder(PathBuf);
+/// The folders of the slots, one for each agent that runs at once.
+pub(crate) struct Slots {
+    folder: PathBuf,
+    count: usize,
+    taken: Mutex<Vec<bool>>,
+}
 
-impl TaskFolder {
-    fn make(folder: PathBuf) -> Result<TaskFolder, ExecuteError> {
-        crate::fleet::task_files::make_private_folder(&folder)
-            .map_err(|error| ExecuteError::Failed(format!("the folder of a task cannot be made: {error}")))?;
-        Ok(TaskFolder(folder))
+impl Slots {
+    /// Makes the folders, empty.
+    pub(crate) fn make(folder: PathBuf, count: usize) -> io::Result<Slots> {
+        // What a process that was killed has left. The lock of the bases keeps others out.
+        let _ = fs::remove_dir_all(&folder);
+        for number in 0..count {
+            make_private_folder(&folder.join(number.to_string()))?;
+        }
+        Ok(Slots { folder, count, taken: Mutex::new(vec![false; count]) })
+    }
+
+    fn take(&self) -> Result<Slot<'_>, ExecuteError> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = taken.iter().position(|is_taken| !is_taken);
+        let number = number.ok_or_else(|| ExecuteError::Failed("every slot is taken".to_owned()))?;
+        taken[number] = true;
+        let slot = Slot { slots: self, number, folder: self.folder.join(number.to_string()) };
+        slot.clear().map_err(work_failed)?;
+        Ok(slot)
     }
 }
 
-impl Drop for TaskFolder {
+/// A slot that is taken; its folder is emptied when it is dropped.
+struct Slot<'a> {
+    slots: &'a Slots,
+    number: usize,
+    folder: PathBuf,
+}
+
+impl Slot<'_> {
+    fn clear(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            // An agent can leave folders that it has closed to its own user.
+            if fs::remove_dir_all(&path).is_err() {
+                open_folders(&path);
+                fs::remove_dir_all(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        // An agent can leave folders that it has closed to its own user; what stays is removed at the next start of the host.
-        let _ = fs::remove_dir_all(&self.0);
+        // What stays prevents the next task from starting here, which that one says.
+        let _ = self.clear();
+        let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken[self.number] = false;
+    }
+}
+
+/// Gives this user all rights to the folders of a tree, without following links.
+fn open_folders(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        open_folders(&entry.path());
     }
 }
 
@@ -202,7 +255,7 @@ struct Sink<'a>(Mutex<&'a mut dyn EventSink>);
 impl RunObserver for Sink<'_> {
     fn event(&self, event: &RunEvent) {
         if let RunEvent::Log { line, .. } = event {
-            let mut sink = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             sink.log_line(&line.message);
         }
     }

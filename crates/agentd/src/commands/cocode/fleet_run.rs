@@ -259,7 +259,7 @@ impl Home {
             chain: self.folder.chain,
             definitions: self.definitions,
             stop,
-            observer: QueueWatch { view, queued: Arc::clone(&queued) },
+            observer: QueueWatch { view, queued: Arc::clone(&queued), connection: Mutex::default() },
             logs: Mutex::default(),
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -334,6 +334,8 @@ fn lock(queued: &Mutex<HashSet<String>>) -> std::sync::MutexGuard<'_, HashSet<St
 struct QueueWatch {
     view: View,
     queued: Arc<Mutex<HashSet<String>>>,
+    /// The last word about the connection, which is said once.
+    connection: Mutex<Option<String>>,
 }
 
 impl RunObserver for QueueWatch {
@@ -351,6 +353,11 @@ impl FleetObserver for QueueWatch {
     }
 
     fn connection(&self, problem: Option<&str>) {
-        self.view.connection(problem);
+        let mut last = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = problem.unwrap_or_default().to_owned();
+        if last.as_ref() != Some(&text) {
+            self.view.connection(problem);
+            *last = Some(text);
+        }
     }
 }

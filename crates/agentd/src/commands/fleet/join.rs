@@ -1,7 +1,7 @@
 //! `agentd fleet join`: a host of a fleet.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
@@ -19,7 +19,7 @@ use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::fleet::host_work::HostWork;
+use crate::fleet::host_work::{HostWork, Slots};
 use crate::fleet::levels::in_fleet;
 use crate::fleet::task_files::make_private_folder;
 use crate::views::console::Console;
@@ -34,7 +34,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         None => machine_name()?,
     };
     let address = options.access.address(&options.url, Role::Host(name.clone()))?;
-    let folder = options.folder.clone().unwrap_or_else(|| user_state().join("fleet-host"));
+    let folder = options.folder.clone().unwrap_or_else(usual_folder);
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
     make_private_folder(&folder).map_err(failed)?;
     let folder = fs::canonicalize(&folder).map_err(failed)?;
@@ -43,12 +43,10 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
             Failure::new(Exit::Held, error_chain(&error))
                 .advise("one process of a machine uses a folder; give another one with --folder DIR")
         })?;
-    let (tasks, incoming) = (folder.join("tasks"), folder.join("incoming"));
-    for emptied in [&tasks, &incoming] {
-        // What a process that was killed has left. The lock of the bases keeps others out.
-        let _ = fs::remove_dir_all(emptied);
-        make_private_folder(emptied).map_err(failed)?;
-    }
+    let incoming = folder.join("incoming");
+    // What a process that was killed has left.
+    let _ = fs::remove_dir_all(&incoming);
+    make_private_folder(&incoming).map_err(failed)?;
     let definitions = definitions(common, options)?;
     if definitions.is_empty() {
         let failure = Failure::new(Exit::Usage, "no agent is defined here, so there is nothing to offer");
@@ -70,9 +68,8 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     }
     let work = HostWork {
         bases,
-        folder: tasks,
+        slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
         config: runner_config(common, &folder),
-        slots,
         labels: options.labels.clone(),
         confinement: in_fleet(level),
         definitions,
@@ -106,6 +103,13 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         worker.stop().await;
     });
     Ok(Exit::Interrupted)
+}
+
+/// Returns the folder of a host without an option. It is not within the user's state folder, which is hidden from agents.
+fn usual_folder() -> PathBuf {
+    let here = host();
+    let data = here.variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    data.unwrap_or_else(|| here.home.join(".local/share")).join("agentd/fleet-host")
 }
 
 fn say(console: Console, status: &WorkerStatus) {
@@ -151,8 +155,12 @@ fn runner_config(common: &CommonOptions, folder: &Path) -> RunnerConfig {
         state_folder: folder.to_owned(),
         worktrees: folder.to_owned(),
         homes: homes::homes_folder(),
-        // Other tasks, the bases, and the file that defines agents and holds what others are given.
-        private: [folder.to_owned(), user_state()].into_iter().chain(user_file::config_folder()).collect(),
+        // Other slots, and the file that defines agents and holds what others are given.
+        // All bases stay visible, since the agents' repositories read their objects there.
+        private: [folder.join("slots"), folder.join("incoming"), user_state()]
+            .into_iter()
+            .chain(user_file::config_folder())
+            .collect(),
         host: host(),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),

@@ -60,8 +60,7 @@ pub(crate) fn status(console: Console, server: &ServerChoice) -> Outcome {
         let offer = &report.offer;
         let agents: Vec<_> = offer.agents.iter().map(ToString::to_string).collect();
         let draining = if report.is_draining { ", draining" } else { "" };
-        let refusal =
-            report.refusal.as_ref().map(|why| format!(", takes nothing: {why}")).unwrap_or_default();
+        let refusal = report.refusal.as_ref().map(|why| format!(", refused last: {why}")).unwrap_or_default();
         let labels: String = offer.labels.iter().map(|label| format!(" [{label}]")).collect();
         console.result(&format!(
             "{name}{labels}  {} of {} slots busy, {}, confinement {:?}, agentd {}{draining}{refusal}",

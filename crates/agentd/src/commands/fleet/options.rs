@@ -119,7 +119,7 @@ pub(crate) struct JoinOptions {
     /// A label, such as `gpu`: tasks of that class come to hosts that have it.
     #[arg(long = "label", value_name = "LABEL")]
     pub labels: Vec<ClassName>,
-    /// The folder for bases and the work of agents [default: in the user's state folder].
+    /// The folder for bases and the work of agents, not within the user's state folder [default: in the user's data folder].
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
     #[command(flatten)]
