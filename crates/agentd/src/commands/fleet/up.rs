@@ -116,9 +116,18 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     Ok(Exit::Interrupted)
 }
 
+/// Returns the installed server: on the search path, or in the folders of servers, which are often not on it.
+fn program() -> PathBuf {
+    let folders = ["/usr/local/sbin", "/usr/sbin"].map(|folder| Path::new(folder).join(PROGRAM));
+    let on_path = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file()));
+    let elsewhere = folders.into_iter().find(|file| file.is_file() && !on_path);
+    elsewhere.unwrap_or_else(|| PathBuf::from(PROGRAM))
+}
+
 /// Returns the version line of the installed server; `None` if there is none.
 fn version() -> Option<String> {
-    let output = Command::new(PROGRAM).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let output = Command::new(program()).arg("--version").stdin(Stdio::null()).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -231,7 +240,7 @@ struct Server(Child);
 
 impl Server {
     fn start(config: &Path) -> Result<Server, Failure> {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.arg("-c").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
         child
