@@ -13,14 +13,15 @@ use crate::commands::clipboard::CopyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
 use crate::commands::demo::DemoOptions;
+use crate::commands::fleet::options::FleetCommand;
 use crate::commands::history::blame::line_range;
 use crate::commands::history::diff::change_range;
 use crate::commands::history::undo::UndoOptions;
 use crate::commands::index::IndexCommand;
-use crate::commands::mcp::McpOptions;
 use crate::commands::parse::Format;
 use crate::commands::review::options::{ReviewOptions, ReviewPolicyOption};
 use crate::commands::serve::ServeOptions;
+use crate::commands::serve::mcp::McpOptions;
 use crate::commands::serve::ui::UiOptions;
 use crate::commands::session::options::{NewOptions, ResumeOptions};
 use crate::commands::setup::SetupOptions;
@@ -140,6 +141,11 @@ pub(crate) enum Command {
     Cocode {
         #[command(subcommand)]
         command: CocodeCommand,
+    },
+    /// Run agents on many machines: a server, hosts that join it, and a look at both.
+    Fleet {
+        #[command(subcommand)]
+        command: Box<FleetCommand>,
     },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
     Wap(ReviewPolicyOption),

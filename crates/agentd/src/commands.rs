@@ -7,10 +7,10 @@ pub(crate) mod cocode;
 pub(crate) mod codali;
 pub(crate) mod demo;
 mod doctor;
+pub(crate) mod fleet;
 mod gc;
 pub(crate) mod history;
 pub(crate) mod index;
-pub(crate) mod mcp;
 pub(crate) mod parse;
 mod processes;
 pub(crate) mod review;
@@ -19,7 +19,6 @@ pub(crate) mod session;
 mod sessions;
 pub(crate) mod setup;
 mod shell_help;
-mod wap;
 
 use crate::cli::Command;
 use crate::command_line::Invocation;
@@ -65,11 +64,12 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Index { command }) => index::run(common, console, &command),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Cocode { command }) => cocode::run(common, console, &command),
-        Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
+        Some(Command::Fleet { command }) => fleet::run(common, console, &command),
+        Some(Command::Mcp(options)) => serve::mcp::mcp(common, console, &options),
         Some(Command::Serve(options)) => serve::serve(common, &config, console, &options),
         Some(Command::Ui(options)) => serve::ui::ui(common, &config, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
-        Some(Command::Wap(review)) => wap::wap(common, console, review.review),
+        Some(Command::Wap(review)) => serve::wap::wap(common, console, review.review),
         Some(Command::Review(options)) => review::review(common, console, &options),
         Some(Command::CarryOut) => review::carry_out::carry_out(common, console),
         Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),

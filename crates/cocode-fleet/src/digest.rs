@@ -1,12 +1,19 @@
 //! The names of bundles.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// The greatest length of a bundle, in bytes: 256 MiB.
 pub const BUNDLE_LIMIT_BYTES: u64 = 256 << 20;
+
+/// The bytes of a file that are hashed at a time.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// The SHA-256 of a bundle's bytes, as 64 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,4 +74,25 @@ pub struct BundleName {
     pub digest: BundleDigest,
     /// Its length in bytes, at most [`BUNDLE_LIMIT_BYTES`](crate::BUNDLE_LIMIT_BYTES).
     pub size_bytes: u64,
+}
+
+impl BundleName {
+    /// Returns the name of a file's content.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn of_file(path: &Path) -> io::Result<BundleName> {
+        let (mut file, mut hash, mut size_bytes) = (File::open(path)?, Sha256::new(), 0);
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(BundleName { digest: BundleDigest::from_hash(&hash.finalize()), size_bytes }),
+                length => {
+                    hash.update(&piece[..length]);
+                    size_bytes += length as u64;
+                }
+            }
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! `agentd cocode`: coding agents in git worktrees.
 
-mod agent_confinement;
+pub(crate) mod agent_confinement;
 mod compare;
 mod continued;
-mod definitions;
-mod failure;
+pub(crate) mod definitions;
+pub(crate) mod failure;
+pub(crate) mod fleet_run;
 mod harness;
 mod look;
 pub(crate) mod options;

@@ -1,7 +1,9 @@
-//! `agentd serve`: the workspace tools over HTTP.
+//! `agentd serve`: the workspace tools over HTTP; and the other servers.
 
+pub(crate) mod mcp;
 mod page_program;
 pub(crate) mod ui;
+pub(crate) mod wap;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -27,8 +29,7 @@ use workspace_host::state::check_unconfined;
 use workspace_index::ServedIndex;
 
 use self::page_program::PageProgram;
-use crate::commands::mcp;
-use crate::commands::mcp::McpOptions;
+use crate::commands::serve::mcp::McpOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::config::ConfigFile;

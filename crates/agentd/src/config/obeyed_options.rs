@@ -53,7 +53,7 @@ const CHANGES: &[&str] =
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
-const COMMANDS: [(&str, &[&str]); 44] = [
+const COMMANDS: [(&str, &[&str]); 51] = [
     // On a project of its own, where everything is to be changed.
     (
         "demo",
@@ -106,6 +106,14 @@ const COMMANDS: [(&str, &[&str]); 44] = [
     ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),
     ("cocode doctor", &["workspace", "base", "json", "read-only"]),
     ("cocode paste", TEXT),
+    // The server serves no folder of code, and a host works in folders of its own.
+    ("fleet up", &["json", "read-only"]),
+    ("fleet join", &["json", "sandbox", "network", "cache", "read-only"]),
+    ("fleet status", &["json", "read-only"]),
+    ("fleet drain", &["json", "read-only"]),
+    ("fleet retry", FOLDERS),
+    ("fleet collect", &["workspace", "base", "trust-state", "json", "read-only"]),
+    ("fleet logs", &["json", "read-only"]),
     ("review", ALL),
     ("carry-out", ALL),
     ("wap", ALL),

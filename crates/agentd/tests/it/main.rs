@@ -6,6 +6,7 @@ mod codali;
 mod configuration;
 mod exit_codes;
 mod fixture;
+mod fleet;
 #[path = "../hostile/mod.rs"]
 mod hostile_table;
 mod questions;

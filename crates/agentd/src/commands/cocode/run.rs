@@ -16,6 +16,7 @@ use super::compare::compare;
 use super::continued::{conversation, start_from_the_folder, text};
 use super::definitions::{agents_file, definition};
 use super::failure::{error_chain, explain};
+use super::fleet_run;
 use super::runner_config::{host, open};
 use super::view::View;
 use crate::commands::cocode::options::CocodeRun;
@@ -33,6 +34,9 @@ pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun)
     let cancel = cancel_flag()?;
     let runner = open(common, &options.folder)?;
     start_from_the_folder(&runner, &mut request)?;
+    if let Some(url) = &options.fleet {
+        return fleet_run::run(common, console, (options, url), request, runner, &cancel);
+    }
     if options.dry_run {
         show(console, &runner.plan(&request).map_err(explain)?.lines());
         return Ok(Exit::Done);
@@ -55,7 +59,7 @@ pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun)
 }
 
 /// Checks whether enough agents are ready.
-fn is_enough(records: &[AgentRecord], all: bool) -> bool {
+pub(super) fn is_enough(records: &[AgentRecord], all: bool) -> bool {
     let mut ready = records.iter().map(|record| record.state == AgentState::Ready);
     if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
 }
@@ -68,7 +72,11 @@ fn request(common: &CommonOptions, console: Console, options: &CocodeRun) -> Res
     }
     for name in &options.agents {
         if !agents.iter().any(|agent| agent.name.as_str() == name) {
-            agents.push(definition(&file, name)?);
+            agents.push(match &options.fleet {
+                // The hosts have the definition; one of this machine says how the work is judged.
+                Some(_) => definition(&file, name).or_else(|_| undefined(name))?,
+                None => definition(&file, name)?,
+            });
         }
     }
     let usage = |error: cocode_runner::AgentsFileError| Failure::new(Exit::Usage, error.to_string());
@@ -106,6 +114,12 @@ fn request(common: &CommonOptions, console: Console, options: &CocodeRun) -> Res
         marker: options.marker.clone().unwrap_or_default(),
         limits,
     })
+}
+
+/// Returns a definition of an agent that is defined on hosts alone.
+fn undefined(name: &str) -> Result<AgentDefinition, Failure> {
+    let name = name.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{name}': {error}")))?;
+    Ok(AgentDefinition::new(name))
 }
 
 /// Takes `NAME=COMMAND`.

@@ -21,7 +21,7 @@ pub(crate) fn host() -> Host {
 }
 
 /// The user's state folder by the XDG rules.
-fn user_state() -> PathBuf {
+pub(crate) fn user_state() -> PathBuf {
     user_file::state_folder().unwrap_or_else(|| host().home.join(".local/state/agentd"))
 }
 

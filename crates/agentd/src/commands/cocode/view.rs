@@ -11,8 +11,12 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::compare::rank;
+use crate::fleet::home_journal::FleetObserver;
 use crate::views::console::{Console, Tone};
 use crate::views::progress::one_line;
+
+/// The most agents that have a line of their own on a terminal.
+const MOST_LIVE: usize = 40;
 
 /// Shows the events of a run.
 pub(crate) struct View {
@@ -34,8 +38,14 @@ struct Line {
 
 impl View {
     pub(crate) fn new(console: Console, request: &RunRequest) -> View {
+        View::of(console, request.agents.iter().map(|agent| agent.name.clone()))
+    }
+
+    /// Shows the events of these agents. More than fit on a screen have no live lines.
+    pub(crate) fn of(console: Console, agents: impl Iterator<Item = AgentName>) -> View {
+        let agents: Vec<AgentName> = agents.collect();
         let is_live = !console.json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-        let live = is_live.then(|| Live::new(request));
+        let live = (is_live && agents.len() <= MOST_LIVE).then(|| Live::new(agents));
         View { console, live }
     }
 
@@ -67,15 +77,15 @@ impl View {
 }
 
 impl Live {
-    fn new(request: &RunRequest) -> Live {
+    fn new(agents: Vec<AgentName>) -> Live {
         let lines = MultiProgress::new();
         let style = ProgressStyle::with_template("{prefix:12} {spinner} {elapsed:>4}  {wide_msg}")
             .expect("the template names only known fields");
-        let agents = request.agents.iter().map(|agent| {
+        let agents = agents.into_iter().map(|agent| {
             let bar = lines.add(ProgressBar::new_spinner().with_style(style.clone()));
-            bar.set_prefix(agent.name.to_string());
+            bar.set_prefix(agent.to_string());
             bar.set_message("pending");
-            (agent.name.clone(), Line { bar, commits: 0, said: String::new() })
+            (agent, Line { bar, commits: 0, said: String::new() })
         });
         let agents = Mutex::new(agents.collect());
         Live { lines, agents }
@@ -167,6 +177,41 @@ impl RunObserver for View {
 }
 
 /// Prints one value on one line.
+impl FleetObserver for View {
+    fn say(&self, agent: &str, text: &str) {
+        #[derive(Serialize)]
+        struct Said<'a> {
+            event: &'static str,
+            agent: &'a str,
+            text: &'a str,
+        }
+        if self.console.json {
+            return json_line(self.console, &Said { event: "fleet", agent, text });
+        }
+        match &self.live {
+            Some(live) => {
+                if let Some(line) = live.lock().iter().find(|(name, _)| name.as_str() == agent) {
+                    line.1.bar.set_message(one_line(text));
+                }
+            }
+            None => self.console.progress(&format!("{agent}: {text}")),
+        }
+    }
+
+    fn connection(&self, problem: Option<&str>) {
+        let text = match problem {
+            None => "connected to the fleet".to_owned(),
+            Some(why) => format!("the fleet cannot be reached, tasks wait here: {why}"),
+        };
+        match &self.live {
+            Some(live) => {
+                let _ = live.lines.println(text);
+            }
+            None => self.console.notice(&text),
+        }
+    }
+}
+
 fn json_line<T: Serialize>(console: Console, value: &T) {
     console.result(&serde_json::to_string(value).expect("events have string keys"));
 }

@@ -1,0 +1,363 @@
+//! `agentd cocode run --fleet` and `agentd fleet collect`: home's side of a fleet.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cocode_env::AgentState;
+use cocode_fleet::{
+    ClassName, FleetConnection, FleetHome, FleetTimings, HomeConfig, PROTOCOL_VERSION, ResultJudge, Role,
+    Task, TaskName,
+};
+use cocode_runner::{
+    AgentDefinition, AgentRecord, AgentsFile, BundleSource, RunEvent, RunObserver, RunRequest, Runner,
+    StopFlag,
+};
+use wap_core::CancelFlag;
+
+use super::compare::compare;
+use super::definitions::agents_file;
+use super::failure::{error_chain, explain};
+use super::options::{CocodeDefinitions, CocodeRun, WorktreesFolder};
+use super::run::is_enough;
+use super::runner_config::{host, least_level, open, state_folder};
+use super::view::View;
+use crate::commands::fleet::options::ServerChoice;
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::fleet::base_chain::BaseChain;
+use crate::fleet::home_journal::{FleetObserver, HomeJournal};
+use crate::fleet::levels::in_fleet;
+use crate::fleet::task_files::{TaskFiles, make_private_folder};
+use crate::views::console::Console;
+
+/// The interval at which records and requests to cancel are looked at.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Submits the agents of a request, and judges what hosts deliver until all have ended.
+pub(crate) fn run(
+    common: &CommonOptions,
+    console: Console,
+    (options, url): (&CocodeRun, &str),
+    mut request: RunRequest,
+    runner: Runner,
+    cancel: &CancelFlag,
+) -> Outcome {
+    let address = options.access.address(url, Role::Home)?;
+    let definitions = expand(&mut request, options.count)?;
+    let folder = FleetFolder::open(common)?;
+    let source = BundleSource::open(&host(), &common.workspace).map_err(unsendable)?;
+    let records = runner.begin_elsewhere(&request, url).map_err(explain)?;
+    let submitted = submit(common, options, &folder, &source, (&request, &records, &definitions));
+    if let Err(failure) = submitted {
+        // None of them is in the journal of tasks, so no host will ever have them.
+        for record in &records {
+            let _ = folder.tasks.remove(&task_name(record)?);
+            let why = Some("it could not be submitted");
+            let _ = runner.set_elsewhere_state(record, AgentState::Failed, None, 0, why);
+        }
+        return Err(failure);
+    }
+    for warning in source.warnings(&records[0].start_commit).unwrap_or_default() {
+        console.notice(&warning);
+    }
+    let file = agents_file(common, &options.definitions)?;
+    let home = Home { console, folder, runner, definitions: file, address };
+    let own: HashSet<String> = records.iter().map(AgentRecord::key).collect();
+    let view = View::new(console, &request);
+    let ended =
+        home.follow(view, cancel, if options.detach { Until::Queued(own) } else { Until::Ended(own) })?;
+    if options.detach {
+        console.result(&format!(
+            "{} tasks are submitted; `agentd fleet collect --url {url}` judges what comes of them",
+            records.len()
+        ));
+        return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
+    }
+    let (records, runner) = ended;
+    if options.compare {
+        compare(console, &runner, &records)?;
+    }
+    Ok(match (is_enough(&records, options.all), cancel.is_cancelled()) {
+        (true, _) => Exit::Done,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Failed,
+    })
+}
+
+/// Judges what came of earlier tasks, until none is unresolved.
+pub(crate) fn collect(
+    common: &CommonOptions,
+    console: Console,
+    server: &ServerChoice,
+    worktrees: &WorktreesFolder,
+    definitions: &CocodeDefinitions,
+) -> Outcome {
+    let cancel = cancel_flag()?;
+    let runner = open(common, worktrees)?;
+    let folder = FleetFolder::open(common)?;
+    let records = runner.records().map_err(explain)?;
+    let is_open = |record: &&AgentRecord| {
+        let is_retried = || task_name(record).is_ok_and(|name| folder.tasks.is_retried(&name));
+        record.elsewhere.is_some() && (!record.state.is_final() || is_retried())
+    };
+    let own: Vec<&AgentRecord> = records.iter().filter(is_open).collect();
+    if own.is_empty() {
+        console.result("no task of this folder is unresolved");
+        return Ok(Exit::Done);
+    }
+    let view = View::of(console, own.iter().map(|record| record.agent.clone()));
+    let own: HashSet<String> = own.into_iter().map(AgentRecord::key).collect();
+    let definitions = agents_file(common, definitions)?;
+    let home = Home { console, folder, runner, definitions, address: server.address()? };
+    let (records, _) = home.follow(view, &cancel, Until::Ended(own))?;
+    Ok(match (is_enough(&records, false), cancel.is_cancelled()) {
+        (true, _) => Exit::Done,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Failed,
+    })
+}
+
+/// The folder of a repository's tasks in fleets.
+struct FleetFolder {
+    tasks: TaskFiles,
+    chain: BaseChain,
+    incoming: PathBuf,
+}
+
+impl FleetFolder {
+    fn open(common: &CommonOptions) -> Result<FleetFolder, Failure> {
+        let folder = state_folder(common)?.join("fleet");
+        let failed = |error: std::io::Error| {
+            Failure::new(Exit::Failed, format!("the folder of fleets in the state folder: {error}"))
+        };
+        let incoming = folder.join("incoming");
+        // What a process that was killed has left; the lock of the records keeps others out.
+        let _ = fs::remove_dir_all(&incoming);
+        make_private_folder(&incoming).map_err(failed)?;
+        Ok(FleetFolder {
+            tasks: TaskFiles::open(folder.join("tasks")).map_err(failed)?,
+            chain: BaseChain::open(folder.join("bases")).map_err(failed)?,
+            incoming,
+        })
+    }
+}
+
+/// Gives each agent of a request a name of its own, `count` times, and returns the names of their definitions.
+fn expand(request: &mut RunRequest, count: Option<u16>) -> Result<HashMap<String, String>, Failure> {
+    let mut definitions = HashMap::new();
+    let mut agents = Vec::new();
+    for agent in &request.agents {
+        let names: Vec<String> = match count {
+            None => vec![agent.name.to_string()],
+            Some(count) => (1..=count).map(|number| format!("{}-{number}", agent.name)).collect(),
+        };
+        for name in names {
+            let parsed =
+                name.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{name}': {error}")))?;
+            agents.push(AgentDefinition { name: parsed, ..agent.clone() });
+            definitions.insert(name, agent.name.to_string());
+        }
+    }
+    request.agents = agents;
+    Ok(definitions)
+}
+
+/// Writes the tasks, from which on they are submitted.
+fn submit(
+    common: &CommonOptions,
+    options: &CocodeRun,
+    folder: &FleetFolder,
+    source: &BundleSource,
+    (request, records, definitions): (&RunRequest, &[AgentRecord], &HashMap<String, String>),
+) -> Result<(), Failure> {
+    let Some(first) = records.first() else { return Ok(()) };
+    let usage = |what: &str, why: String| Failure::new(Exit::Usage, format!("{what}: {why}"));
+    let bases = folder.chain.leading_to(source, &first.start_commit);
+    let bases = bases.map_err(|error| Failure::new(Exit::Failed, error_chain(&error)))?;
+    let bases: Vec<_> = bases.into_iter().map(|file| file.base).collect();
+    let mut labels = options.labels.clone();
+    let class = if labels.is_empty() { ClassName::any() } else { labels.remove(0) };
+    for record in records {
+        let name = record.agent.to_string();
+        let definition = definitions.get(&name).unwrap_or(&name);
+        let timeout = record.elsewhere.as_ref().map(|elsewhere| elsewhere.check.timeout_seconds);
+        let is_confined = record.elsewhere.as_ref().is_none_or(|elsewhere| elsewhere.check.is_confined);
+        let task = Task {
+            name: task_name(record)?,
+            definition: definition.parse().map_err(|error| usage(definition, format!("{error}")))?,
+            class: class.clone(),
+            issue_number: record.issue.get(),
+            issue_url: record.issue_url.to_string(),
+            issue_body: request.body.clone(),
+            marker: record.marker.to_string(),
+            base_commit: record.start_commit.clone(),
+            bases: bases.clone(),
+            check: record.check.clone(),
+            timeout_seconds: timeout.and_then(|seconds| u32::try_from(seconds).ok()),
+            labels: labels.clone(),
+            least_confinement: match is_confined {
+                true => in_fleet(least_level(common)),
+                false => cocode_fleet::Confinement::None,
+            },
+            attempts: Task::ATTEMPTS,
+            protocol: (PROTOCOL_VERSION, PROTOCOL_VERSION),
+            generation: uuid::Uuid::new_v4().simple().to_string(),
+        };
+        folder.tasks.put(&task).map_err(|error| usage("the task", error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn task_name(record: &AgentRecord) -> Result<TaskName, Failure> {
+    let usage = |error: cocode_fleet::NameError| {
+        Failure::new(Exit::Usage, format!("'{}' is not a name in a fleet: {error}", record.agent))
+    };
+    let run = record.run.parse().map_err(usage)?;
+    Ok(TaskName::new(run, record.agent.as_str().parse().map_err(usage)?))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn unsendable(error: cocode_runner::BundleError) -> Failure {
+    Failure::new(Exit::Usage, error_chain(&error))
+}
+
+/// The end of following tasks: when these agents, by the keys of their records, are queued or have ended.
+enum Until {
+    Queued(HashSet<String>),
+    Ended(HashSet<String>),
+}
+
+/// The parts of home's side.
+struct Home {
+    console: Console,
+    folder: FleetFolder,
+    runner: Runner,
+    definitions: AgentsFile,
+    address: cocode_fleet::FleetAddress,
+}
+
+impl Home {
+    /// Follows the tasks of this folder, and returns the records of the agents that were waited for.
+    fn follow(
+        self,
+        view: View,
+        cancel: &CancelFlag,
+        until: Until,
+    ) -> Result<(Vec<AgentRecord>, Arc<Runner>), Failure> {
+        let stop = StopFlag::new();
+        let raised = stop.clone();
+        let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
+        let queued = Arc::new(Mutex::new(HashSet::new()));
+        let runner = Arc::new(self.runner);
+        let journal = Arc::new(HomeJournal {
+            runner: Arc::clone(&runner),
+            tasks: self.folder.tasks,
+            chain: self.folder.chain,
+            definitions: self.definitions,
+            stop,
+            observer: QueueWatch { view, queued: Arc::clone(&queued), connection: Mutex::default() },
+            logs: Mutex::default(),
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime
+            .map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
+        let config = HomeConfig::new(self.address.clone(), self.folder.incoming);
+        let (Until::Queued(own) | Until::Ended(own)) = &until;
+        let waits_for_ends = matches!(until, Until::Ended(_));
+        runtime.block_on(async {
+            let judge: Arc<dyn ResultJudge> = Arc::<HomeJournal<QueueWatch>>::clone(&journal);
+            let _home = FleetHome::start(config, judge);
+            let mut cancelled = HashSet::new();
+            loop {
+                tokio::time::sleep(INTERVAL).await;
+                let records = own_records(&runner, own)?;
+                let is_done = |record: &&AgentRecord| match waits_for_ends {
+                    true => record.state.is_final(),
+                    false => record.state != AgentState::Pending || lock(&queued).contains(record.agent.as_str()),
+                };
+                let left: Vec<&AgentRecord> = records.iter().filter(|record| !is_done(record)).collect();
+                if left.is_empty() {
+                    return Ok(());
+                }
+                let is_over = cancel.is_cancelled();
+                if is_over && !waits_for_ends {
+                    return Ok(());
+                }
+                let wanted = left.iter().filter(|record| is_over || runner.is_cancel_requested(record));
+                for record in wanted {
+                    let name = task_name(record)?;
+                    if cancelled.insert(record.key())
+                        && let Ok(Some(task)) = journal.tasks.get(&name)
+                        && !cancel_task(&self.address, &name, &task.generation).await
+                    {
+                        // The server is away: asked again with the next look.
+                        cancelled.remove(&record.key());
+                        if is_over {
+                            self.console.notice("the fleet cannot be reached: its hosts go on, and `agentd fleet collect` judges what comes");
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+        })?;
+        runtime.shutdown_timeout(Duration::from_secs(10));
+        let records = own_records(&runner, own)?;
+        if waits_for_ends {
+            journal.observer.view.finish(&records);
+        }
+        Ok((records, runner))
+    }
+}
+
+async fn cancel_task(address: &cocode_fleet::FleetAddress, name: &TaskName, generation: &str) -> bool {
+    match FleetConnection::open(address, FleetTimings::default()).await {
+        Ok(connection) => connection.cancel_task(name, generation).await.is_ok(),
+        Err(_) => false,
+    }
+}
+
+fn own_records(runner: &Runner, own: &HashSet<String>) -> Result<Vec<AgentRecord>, Failure> {
+    let mut records = runner.records().map_err(explain)?;
+    records.retain(|record| record.elsewhere.is_some() && own.contains(&record.key()));
+    Ok(records)
+}
+
+fn lock(queued: &Mutex<HashSet<String>>) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    queued.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows events, and remembers which tasks are in the queue.
+struct QueueWatch {
+    view: View,
+    queued: Arc<Mutex<HashSet<String>>>,
+    /// The last word about the connection, which is said once.
+    connection: Mutex<Option<String>>,
+}
+
+impl RunObserver for QueueWatch {
+    fn event(&self, event: &RunEvent) {
+        self.view.event(event);
+    }
+}
+
+impl FleetObserver for QueueWatch {
+    fn say(&self, agent: &str, text: &str) {
+        if text == HomeJournal::<QueueWatch>::QUEUED {
+            lock(&self.queued).insert(agent.to_owned());
+        }
+        self.view.say(agent, text);
+    }
+
+    fn connection(&self, problem: Option<&str>) {
+        let mut last = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = problem.unwrap_or_default().to_owned();
+        if last.as_ref() != Some(&text) {
+            self.view.connection(problem);
+            *last = Some(text);
+        }
+    }
+}

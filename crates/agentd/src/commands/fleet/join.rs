@@ -1,0 +1,186 @@
+//! `agentd fleet join`: a host of a fleet.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use cocode_fleet::{FleetTimings, FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
+use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, RunnerConfig};
+use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
+use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{homes, user_file};
+
+use crate::commands::cocode::agent_confinement::confine;
+use crate::commands::cocode::definitions::agents_file;
+use crate::commands::cocode::failure::error_chain;
+use crate::commands::cocode::runner_config::{host, least_level, user_state};
+use crate::commands::fleet::options::JoinOptions;
+use crate::commands::session::cancel_flag;
+use crate::common_options::CommonOptions;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::fleet::host_work::{HostWork, Slots};
+use crate::fleet::levels::in_fleet;
+use crate::fleet::task_files::make_private_folder;
+use crate::views::console::Console;
+
+/// The built-in agents that a host offers if their programs are there.
+const BUILT_IN: [&str; 2] = ["claude", "codex"];
+
+/// Works for a fleet until a signal stops it.
+pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptions) -> Outcome {
+    let name = match &options.host_name {
+        Some(name) => name.clone(),
+        None => machine_name()?,
+    };
+    let address = options.access.address(&options.url, Role::Host(name.clone()))?;
+    let folder = options.folder.clone().unwrap_or_else(usual_folder);
+    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
+    make_private_folder(&folder).map_err(failed)?;
+    let folder = fs::canonicalize(&folder).map_err(failed)?;
+    let bases =
+        BaseRepository::open(&folder.join("bases"), &host(), BaseLimits::default()).map_err(|error| {
+            Failure::new(Exit::Held, error_chain(&error))
+                .advise("one process of a machine uses a folder; give another one with --folder DIR")
+        })?;
+    let incoming = folder.join("incoming");
+    // What a process that was killed has left.
+    let _ = fs::remove_dir_all(&incoming);
+    make_private_folder(&incoming).map_err(failed)?;
+    let definitions = definitions(common, options)?;
+    if definitions.is_empty() {
+        let failure = Failure::new(Exit::Usage, "no agent is defined here, so there is nothing to offer");
+        return Err(failure.advise("define agents in agents.toml, or install claude or codex"));
+    }
+    let slots = options
+        .slots
+        .map_or_else(|| available_parallelism().map_or(1, |count| count.get().div_ceil(2)), usize::from);
+    let level = level()?;
+    let needed = least_level(common);
+    if level < needed && definitions.iter().any(|agent| agent.is_confined) {
+        return Err(Failure::new(
+            Exit::Refused,
+            format!("this machine confines agents only at level {level}"),
+        )
+        .advise(
+            "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agents' definitions",
+        ));
+    }
+    let work = HostWork {
+        bases,
+        slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
+        config: runner_config(common, &folder),
+        labels: options.labels.clone(),
+        confinement: in_fleet(level),
+        definitions,
+    };
+    let names: Vec<String> = work.definitions.iter().map(|agent| agent.name.to_string()).collect();
+    console.progress(&format!("{name} offers {slots} slots for {}; Ctrl-C leaves", names.join(", ")));
+    let config = WorkerConfig {
+        address,
+        host: name,
+        timings: FleetTimings::default(),
+        folder: incoming,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let cancel = cancel_flag()?;
+    let stopped = Arc::new(tokio::sync::Notify::new());
+    let stopping = Arc::clone(&stopped);
+    let _guard = cancel.on_cancel(Box::new(move || stopping.notify_one()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
+    runtime.block_on(async {
+        let worker = FleetWorker::start(config, Arc::new(work));
+        let mut status = worker.status();
+        loop {
+            say(console, &status.borrow_and_update().clone());
+            tokio::select! {
+                changed = status.changed() => if changed.is_err() { break },
+                () = stopped.notified() => break,
+            }
+        }
+        worker.stop().await;
+    });
+    Ok(Exit::Interrupted)
+}
+
+/// Returns the folder of a host without an option. It is not within the user's state folder, which is hidden from agents.
+fn usual_folder() -> PathBuf {
+    let here = host();
+    let data = here.variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    data.unwrap_or_else(|| here.home.join(".local/share")).join("agentd/fleet-host")
+}
+
+fn say(console: Console, status: &WorkerStatus) {
+    match status {
+        WorkerStatus::Connecting(None) => console.detail("connecting"),
+        WorkerStatus::Connecting(Some(why)) => console.notice(&format!("no connection, trying again: {why}")),
+        WorkerStatus::Working => console.result("takes tasks"),
+        WorkerStatus::Troubled(why) => console.notice(&format!("no tasks can be taken now: {why}")),
+        _ => {}
+    }
+}
+
+/// Returns the name of this machine as the name of a host.
+fn machine_name() -> Result<HostName, Failure> {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let short = name.split('.').next().unwrap_or_default().to_owned();
+    short.parse().map_err(|error| {
+        Failure::new(Exit::Usage, format!("the machine's name '{short}' is not one of a host: {error}"))
+            .advise("give one with --host-name NAME")
+    })
+}
+
+/// Returns the definitions of the user's file, and the built-in ones whose programs are there.
+fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<AgentDefinition>, Failure> {
+    let file = agents_file(common, &options.definitions)?;
+    let mut definitions: Vec<AgentDefinition> = file.agents.values().cloned().collect();
+    for name in BUILT_IN {
+        let built_in = name.parse().ok().and_then(|name| AgentDefinition::built_in(&name));
+        let is_new = definitions.iter().all(|agent| agent.name.as_str() != name);
+        let is_there =
+            |agent: &AgentDefinition| agent.words(&host(), &host().variables.into_iter().collect()).is_ok();
+        definitions.extend(built_in.filter(|agent| is_new && is_there(agent)));
+    }
+    definitions.iter_mut().try_for_each(|agent| confine(common, agent))?;
+    Ok(definitions)
+}
+
+/// Returns the configuration of the runners of tasks; repository, state and worktrees are those of each task.
+fn runner_config(common: &CommonOptions, folder: &Path) -> RunnerConfig {
+    RunnerConfig {
+        repository: folder.to_owned(),
+        names: obeyed_names(&common.host()),
+        state_folder: folder.to_owned(),
+        worktrees: folder.to_owned(),
+        homes: homes::homes_folder(),
+        // Other slots, and the file that defines agents and holds what others are given.
+        // All bases stay visible, since the agents' repositories read their objects there.
+        private: [folder.join("slots"), folder.join("incoming"), user_state()]
+            .into_iter()
+            .chain(user_file::config_folder())
+            .collect(),
+        host: host(),
+        spawner: SpawnerProgram::this_program(),
+        scratch: std::env::temp_dir(),
+        least_level: least_level(common),
+        highest_level: Level::Full,
+    }
+}
+
+/// Tries the confinement of this machine.
+fn level() -> Result<Level, Failure> {
+    let here = host();
+    let text = |name: &str| here.variable(name).map(|value| value.to_string_lossy().into_owned());
+    let user = User {
+        name: text("USER").unwrap_or_else(|| "user".to_owned()),
+        home: here.home.clone(),
+        search_path: here.search_path(),
+        language: here.variable("LANG").unwrap_or_default().to_owned(),
+    };
+    let config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
+    let launcher =
+        Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))?;
+    Ok(launcher.report().level)
+}

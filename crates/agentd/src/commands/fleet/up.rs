@@ -1,0 +1,272 @@
+//! `agentd fleet up`: the server of a fleet.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cocode_fleet::{
+    ConnectError, FleetAddress, FleetConnection, FleetLimits, FleetTimings, Role, ServerConfig, ServerUsers,
+    SyncPolicy, TlsFiles, UserKey,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
+
+use crate::commands::cocode::failure::error_chain;
+use crate::commands::cocode::runner_config::user_state;
+use crate::commands::fleet::options::UpOptions;
+use crate::commands::session::cancel_flag;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::fleet::address::read_seed;
+use crate::fleet::task_files::make_private_folder;
+use crate::views::console::Console;
+
+/// The time in which a server has to answer.
+const START: Duration = Duration::from_secs(15);
+
+/// The program of the server.
+const PROGRAM: &str = "nats-server";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Up<'a> {
+    url: &'a str,
+    fleet: String,
+    configuration: String,
+    /// The file of home's key; `None` where no key is needed.
+    key_file: Option<String>,
+    /// The line with which each host joins.
+    joins: Vec<String>,
+    /// The process of the server; `None` if none was started.
+    process: Option<u32>,
+}
+
+/// Writes a configuration, starts the server, and stays until it ends or is stopped.
+pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
+    let folder = options.folder.clone().unwrap_or_else(|| user_state().join("fleet"));
+    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
+    make_private_folder(&folder).map_err(failed)?;
+    let folder = fs::canonicalize(&folder).map_err(failed)?;
+    let version = version();
+    let is_open = !options.listen.ip().is_loopback();
+    let has_keys = is_open || !options.hosts.is_empty();
+    let keys = folder.join("keys");
+    let users = has_keys.then(|| users(&keys, options)).transpose()?;
+    let tls = options.tls_certificate.clone().zip(options.tls_key.clone());
+    let config = ServerConfig {
+        fleet: options.fleet_name.clone(),
+        listen: options.listen,
+        store_folder: folder.join("store"),
+        limits: FleetLimits::default(),
+        users,
+        tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
+        sync: version.as_deref().map(SyncPolicy::for_version).unwrap_or_default(),
+    };
+    let text = config.render().map_err(|error| {
+        Failure::new(Exit::Usage, error.to_string()).advise(
+            "give --tls-certificate FILE, --tls-key FILE and --host NAME for each host, or listen on 127.0.0.1",
+        )
+    })?;
+    let file = folder.join("nats-server.conf");
+    write_private(&file, &text)?;
+    let scheme = if config.tls.is_some() { "tls" } else { "nats" };
+    let url = format!("{scheme}://{}", options.listen);
+    let home_key = has_keys.then(|| keys.join("home.seed"));
+    let joins = join_lines(options, &url, &keys);
+    let mut answer = Up {
+        url: &url,
+        fleet: options.fleet_name.to_string(),
+        configuration: file.display().to_string(),
+        key_file: home_key.as_ref().map(|file| file.display().to_string()),
+        joins,
+        process: None,
+    };
+    if options.write_only {
+        show(console, &answer);
+        return Ok(Exit::Done);
+    }
+    if version.is_none() {
+        let failure = Failure::new(Exit::Missing, format!("the program {PROGRAM} is not installed"));
+        return Err(failure.advise(format!(
+            "install it (Debian: apt install nats-server) and start `{PROGRAM} -c {}`",
+            file.display()
+        )));
+    }
+    let cancel = cancel_flag()?;
+    let mut server = Server::start(&file)?;
+    let address = FleetAddress {
+        seed: home_key.as_deref().map(read_seed).transpose()?,
+        // The server's own certificate is enough to know it by, on this machine.
+        authority_file: options.tls_certificate.clone(),
+        ..FleetAddress::new(url.clone(), options.fleet_name.clone(), Role::Home)
+    };
+    prepare(&mut server, &address, &config.limits)?;
+    answer.process = Some(server.0.id());
+    show(console, &answer);
+    console.progress("Ctrl-C stops the server; tasks and results stay on the disk");
+    while !cancel.is_cancelled() {
+        if let Some(status) = server.ended() {
+            return Err(Failure::new(Exit::Failed, format!("the server has ended: {status}")));
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Ok(Exit::Interrupted)
+}
+
+/// Returns the installed server: on the search path, or in the folders of servers, which are often not on it.
+fn program() -> PathBuf {
+    let folders = ["/usr/local/sbin", "/usr/sbin"].map(|folder| Path::new(folder).join(PROGRAM));
+    let on_path = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file()));
+    let elsewhere = folders.into_iter().find(|file| file.is_file() && !on_path);
+    elsewhere.unwrap_or_else(|| PathBuf::from(PROGRAM))
+}
+
+/// Returns the version line of the installed server; `None` if there is none.
+fn version() -> Option<String> {
+    let output = Command::new(program()).arg("--version").stdin(Stdio::null()).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Returns the users with their keys, which are made where they are missing.
+fn users(keys: &Path, options: &UpOptions) -> Result<ServerUsers, Failure> {
+    make_private_folder(keys)
+        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", keys.display())))?;
+    let key = |name: &str| -> Result<UserKey, Failure> {
+        let file = keys.join(format!("{name}.seed"));
+        if file.exists() {
+            let seed = read_seed(&file)?;
+            return UserKey::of_seed(&seed).map_err(|error| Failure::new(Exit::Usage, error.to_string()));
+        }
+        let (key, seed) = UserKey::generate();
+        write_private(&file, &format!("{seed}\n"))?;
+        Ok(key)
+    };
+    if options.hosts.iter().any(|host| host.as_str() == "home") {
+        return Err(Failure::new(
+            Exit::Usage,
+            "a host cannot be called home, which is the name of the submitter",
+        ));
+    }
+    let hosts = options.hosts.iter().map(|host| Ok((host.clone(), key(host.as_str())?)));
+    Ok(ServerUsers { home: key("home")?, hosts: hosts.collect::<Result<_, Failure>>()? })
+}
+
+fn join_lines(options: &UpOptions, url: &str, keys: &Path) -> Vec<String> {
+    let fleet = match options.fleet_name.as_str() {
+        "agentd" => String::new(),
+        name => format!(" --fleet-name {name}"),
+    };
+    match options.hosts.is_empty() {
+        true => vec![format!("agentd fleet join {url}{fleet}")],
+        false => {
+            let line = |host: &cocode_fleet::HostName| {
+                let key = keys.join(format!("{host}.seed"));
+                format!("agentd fleet join {url}{fleet} --host-name {host} --key-file {}", key.display())
+            };
+            options.hosts.iter().map(line).collect()
+        }
+    }
+}
+
+/// Writes a file that only this user can read.
+fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
+    let new: PathBuf = path.with_extension("new");
+    let written = fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&new)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))
+}
+
+/// Waits until the server answers, and makes the fleet's streams.
+fn prepare(server: &mut Server, address: &FleetAddress, limits: &FleetLimits) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
+    let failed = |error: &dyn std::error::Error| {
+        Failure::new(Exit::Failed, format!("the server: {}", error_chain(error)))
+    };
+    let deadline = Instant::now() + START;
+    runtime.block_on(async {
+        loop {
+            match FleetConnection::open(address, FleetTimings::default()).await {
+                Ok(connection) => {
+                    return connection.prepare(limits).await.map_err(|error| failed(&error));
+                }
+                Err(error) => give_up(server, &error, deadline).map_err(|error| failed(&error))?,
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+}
+
+/// Returns the error if there is no use in trying again.
+fn give_up(server: &mut Server, error: &ConnectError, deadline: Instant) -> Result<(), std::io::Error> {
+    if let Some(status) = server.ended() {
+        return Err(std::io::Error::other(format!("it has ended ({status}); its port may be in use")));
+    }
+    match Instant::now() < deadline {
+        true => Ok(()),
+        false => Err(std::io::Error::other(error_chain(error))),
+    }
+}
+
+fn show(console: Console, up: &Up<'_>) {
+    if console.json {
+        console.json_result(up);
+        return;
+    }
+    console.result(&match up.process {
+        Some(_) => format!("the fleet {} is at {}", up.fleet, up.url),
+        None => format!("the configuration is in {}", up.configuration),
+    });
+    console.result("on each machine that works:");
+    up.joins.iter().for_each(|line| console.result(&format!("  {line}")));
+    console.result("where the repository is:");
+    let key = up.key_file.as_ref().map(|file| format!(" --key-file {file}")).unwrap_or_default();
+    console.result(&format!("  agentd cocode run --fleet {}{key} --issue N --agent NAME --count 20", up.url));
+}
+
+/// The server's process; it is ended and waited for when it is dropped.
+struct Server(Child);
+
+impl Server {
+    fn start(config: &Path) -> Result<Server, Failure> {
+        let mut command = Command::new(program());
+        command.arg("-c").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn();
+        child
+            .map(Server)
+            .map_err(|error| Failure::new(Exit::Missing, format!("{PROGRAM} cannot be started: {error}")))
+    }
+
+    fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        self.0.try_wait().ok().flatten()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        // Not killed at once: it writes what it has to the disk first.
+        if let Some(process) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(process, Signal::TERM);
+        }
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.ended().is_none() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

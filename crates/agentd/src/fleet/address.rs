@@ -1,0 +1,56 @@
+//! The address of a fleet as the command line gives it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cocode_fleet::{FleetAddress, FleetName, Role};
+
+use crate::exit::{Exit, Failure};
+
+/// The address without an option: the server that `agentd fleet up` starts.
+pub(crate) const USUAL_URL: &str = "nats://127.0.0.1:4222";
+
+/// The longest seed of a key, in bytes.
+const SEED_BYTES: u64 = 1_024;
+
+/// The way to a fleet beside its address.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FleetAccess {
+    /// The name of the fleet on its server.
+    #[arg(long, value_name = "NAME", default_value = "agentd")]
+    pub fleet_name: FleetName,
+    /// The file with the seed of this machine's key, as `agentd fleet up` has written it.
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// The certificates of the authority that signed the server's [default: those of this machine].
+    #[arg(long, value_name = "FILE")]
+    pub authority: Option<PathBuf>,
+}
+
+impl FleetAccess {
+    /// Returns the address with the key.
+    pub(crate) fn address(&self, url: &str, role: Role) -> Result<FleetAddress, Failure> {
+        let seed = self.key_file.as_deref().map(read_seed).transpose()?;
+        Ok(FleetAddress {
+            seed,
+            authority_file: self.authority.clone(),
+            ..FleetAddress::new(url, self.fleet_name.clone(), role)
+        })
+    }
+}
+
+/// Reads the seed of a key.
+pub(crate) fn read_seed(path: &Path) -> Result<String, Failure> {
+    let failed = |why: String| {
+        Failure::new(Exit::Usage, format!("the key {}: {why}", path.display()))
+            .advise("`agentd fleet up` writes the keys, and prints where they are")
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    file.take(SEED_BYTES).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
+    let seed = text.trim();
+    cocode_fleet::UserKey::of_seed(seed).map_err(|error| failed(error.to_string()))?;
+    Ok(seed.to_owned())
+}

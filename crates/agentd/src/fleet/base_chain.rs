@@ -1,0 +1,102 @@
+//! The bundles of the commits that tasks start from: one of everything, then ones of what is new since.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cocode_fleet::{BaseBundle, BaseFile, BundleName};
+use cocode_runner::{BUNDLE_LIMIT_BYTES, BundleError, BundleSource};
+
+use crate::fleet::task_files::make_private_folder;
+
+/// The most bundles of a chain; then a new one of everything begins another.
+const MOST: usize = 8;
+
+/// The file that lists the chain.
+const LIST: &str = "chain.json";
+
+/// An error of making a bundle.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChainError {
+    /// The bundle cannot be made.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// A file cannot be read or written.
+    #[error("the bundles of bases cannot be kept: {0}")]
+    File(#[from] io::Error),
+}
+
+/// The chain of bundles of one repository, in a folder of its own.
+#[derive(Debug)]
+pub(crate) struct BaseChain {
+    folder: PathBuf,
+}
+
+impl BaseChain {
+    /// Opens the folder, and makes it if it is missing.
+    pub(crate) fn open(folder: PathBuf) -> io::Result<BaseChain> {
+        make_private_folder(&folder)?;
+        Ok(BaseChain { folder })
+    }
+
+    /// Returns the bundles that lead to a commit, making the last one if it is missing. The chain of a commit that does not
+    /// descend from the last one begins anew.
+    pub(crate) fn leading_to(
+        &self,
+        source: &BundleSource,
+        commit: &str,
+    ) -> Result<Vec<BaseFile>, ChainError> {
+        let mut chain = self.read();
+        if let Some(at) = chain.iter().position(|base| base.tip == commit) {
+            chain.truncate(at + 1);
+            return Ok(self.files(chain));
+        }
+        if chain.len() >= MOST {
+            chain.clear();
+        }
+        let tips: Vec<String> = chain.iter().map(|base| base.tip.clone()).collect();
+        let file = self.folder.join("new.bundle");
+        source.write(commit, &tips, &file, BUNDLE_LIMIT_BYTES)?;
+        // A thin bundle needs the newest of those before it; one that does not need it is one of everything.
+        if let Some(last) = tips.last()
+            && !is_needed(&file, last)?
+        {
+            chain.clear();
+            source.write(commit, &[], &file, BUNDLE_LIMIT_BYTES)?;
+        }
+        let bundle = BundleName::of_file(&file)?;
+        fs::rename(&file, self.path(&bundle))?;
+        chain.push(BaseBundle { bundle, tip: commit.to_owned() });
+        self.write(&chain)?;
+        Ok(self.files(chain))
+    }
+
+    /// Returns the file of a bundle.
+    pub(crate) fn path(&self, bundle: &BundleName) -> PathBuf {
+        self.folder.join(format!("{}.bundle", bundle.digest))
+    }
+
+    fn files(&self, chain: Vec<BaseBundle>) -> Vec<BaseFile> {
+        chain.into_iter().map(|base| BaseFile { path: self.path(&base.bundle), base }).collect()
+    }
+
+    /// Reads the list. A chain with a part that is missing is none.
+    fn read(&self) -> Vec<BaseBundle> {
+        let read = fs::read(self.folder.join(LIST)).ok();
+        let chain: Option<Vec<BaseBundle>> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        chain.filter(|chain| chain.iter().all(|base| self.path(&base.bundle).is_file())).unwrap_or_default()
+    }
+
+    fn write(&self, chain: &[BaseBundle]) -> io::Result<()> {
+        let new = self.folder.join("chain.new");
+        fs::write(&new, serde_json::to_vec(chain)?)?;
+        fs::rename(new, self.folder.join(LIST))
+    }
+}
+
+/// Checks whether a bundle needs a commit.
+fn is_needed(file: &Path, commit: &str) -> io::Result<bool> {
+    let mut reader = io::BufReader::new(fs::File::open(file)?);
+    let (header, _) = cocode_runner::BundleHeader::read(&mut reader).map_err(io::Error::other)?;
+    Ok(header.prerequisites.iter().any(|name| name == commit))
+}

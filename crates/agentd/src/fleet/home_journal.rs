@@ -1,0 +1,260 @@
+//! Home's side of a fleet: the records of agents are its journal, and the runner judges what hosts deliver.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cocode_env::{AgentState, LogLine};
+use cocode_fleet::{
+    BaseFile, ClaimedState, Delivered, HostName, JudgeError, Notice, ResultJudge, SubmittedTask, TaskName,
+};
+use cocode_runner::{
+    AgentRecord, AgentsFile, Delivery, DeliveryError, DeliveryLimits, ElsewhereLog, RunEvent, RunObserver,
+    Runner, RunnerError, StopFlag,
+};
+
+use crate::commands::cocode::failure::error_chain;
+use crate::fleet::base_chain::BaseChain;
+use crate::fleet::task_files::TaskFiles;
+
+/// The journal of one repository's tasks.
+pub(crate) struct HomeJournal<O> {
+    pub(crate) runner: Arc<Runner>,
+    pub(crate) tasks: TaskFiles,
+    pub(crate) chain: BaseChain,
+    /// The definitions of agents here, whose variables the check gets.
+    pub(crate) definitions: AgentsFile,
+    /// Raised when this process ends; a judgement that is under way can be repeated.
+    pub(crate) stop: StopFlag,
+    pub(crate) observer: O,
+    pub(crate) logs: Mutex<HashMap<TaskName, ElsewhereLog>>,
+}
+
+/// Hears what people want to know beside the events of agents.
+pub(crate) trait FleetObserver: RunObserver + Send + Sync + 'static {
+    /// Says something about a task, in words.
+    fn say(&self, agent: &str, text: &str);
+
+    /// Says that the server can be reached, or cannot and why.
+    fn connection(&self, problem: Option<&str>);
+}
+
+impl<O: FleetObserver> HomeJournal<O> {
+    /// The word for a task that is in the queue.
+    pub(crate) const QUEUED: &str = "queued";
+
+    /// Returns the record of a task.
+    pub(crate) fn record(&self, name: &TaskName) -> Result<Option<AgentRecord>, RunnerError> {
+        let is_of = |record: &AgentRecord| {
+            record.run == name.run.as_str()
+                && record.agent.as_str() == name.agent.as_str()
+                && record.elsewhere.is_some()
+        };
+        Ok(self.runner.records()?.into_iter().find(is_of))
+    }
+
+    fn open_record(&self, name: &TaskName) -> Result<AgentRecord, JudgeError> {
+        let missing = || JudgeError::Failed(format!("there is no record of the task {name}"));
+        self.record(name).map_err(failed)?.ok_or_else(missing)
+    }
+
+    fn set_state(
+        &self,
+        name: &TaskName,
+        state: AgentState,
+        (host, epoch): (Option<&str>, u64),
+        detail: Option<&str>,
+    ) {
+        let Ok(Some(record)) = self.record(name) else { return };
+        // An earlier start's word, or one about work that is judged already: the record stays as it is.
+        let _ = self.runner.set_elsewhere_state(&record, state, host, epoch, detail);
+    }
+
+    /// Makes a task that was given up one that waits, under a new generation: nothing of the earlier one counts.
+    fn give_out_again(&self, name: &TaskName, record: &AgentRecord) -> Result<bool, JudgeError> {
+        let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
+        let Some(mut task) = self.tasks.get(name).map_err(broken)? else { return Ok(false) };
+        task.generation = uuid::Uuid::new_v4().simple().to_string();
+        self.tasks.put(&task).map_err(broken)?;
+        let epoch = record.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.epoch);
+        let state = AgentState::Pending;
+        self.runner.set_elsewhere_state(record, state, None, epoch, None).map_err(failed)?;
+        Ok(true)
+    }
+
+    fn say(&self, name: &TaskName, text: &str) {
+        self.observer.say(name.agent.as_str(), text);
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn failed(error: RunnerError) -> JudgeError {
+    JudgeError::Failed(error_chain(&error))
+}
+
+impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
+    fn unresolved(&self) -> Result<Vec<TaskName>, JudgeError> {
+        let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
+        let records = self.runner.records().map_err(failed)?;
+        let names = self.tasks.names().map_err(broken)?;
+        let mut open = Vec::new();
+        for name in names {
+            let record = records.iter().find(|record| {
+                record.run == name.run.as_str() && record.agent.as_str() == name.agent.as_str()
+            });
+            match record {
+                Some(record) if !record.state.is_final() => open.push(name),
+                // Given up or cancelled, it can be retried.
+                Some(record) if record.verdict.is_none() => {
+                    if self.tasks.take_retry(&name) && self.give_out_again(&name, record)? {
+                        open.push(name);
+                    }
+                }
+                // What is judged, or was removed by hand, needs no file.
+                _ => {
+                    let _ = self.tasks.remove(&name);
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    fn task(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError> {
+        let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
+        let task = self.tasks.get(name).map_err(broken)?;
+        let task = task.ok_or_else(|| JudgeError::Failed(format!("the task {name} is not here any more")))?;
+        let files = task.bases.iter();
+        let bases = files.map(|base| BaseFile { path: self.chain.path(&base.bundle), base: base.clone() });
+        Ok(SubmittedTask { bases: bases.collect(), task })
+    }
+
+    fn notice(&self, name: &TaskName, notice: &Notice) {
+        match notice {
+            Notice::Queued { .. } => self.say(name, Self::QUEUED),
+            Notice::QueueFull { waiting } => {
+                self.say(name, &format!("the queue is full, {waiting} are waiting; it is queued later"));
+            }
+            Notice::Running { host, epoch } => {
+                self.set_state(name, AgentState::Running, (Some(host.as_str()), *epoch), None);
+                self.say(name, &format!("runs on {host}"));
+            }
+            Notice::Delivered { host, .. } => self.say(name, &format!("{host} has delivered; judging")),
+            Notice::NotBelieved { host, epoch, reason } => {
+                let host = host.as_ref().map_or("a host", |host| host.as_str());
+                self.say(name, &format!("{host} was not believed, it is given out again: {reason}"));
+                self.set_state(name, AgentState::Pending, (None, *epoch), None);
+            }
+            Notice::PublishedAgain { epoch } => {
+                self.set_state(name, AgentState::Pending, (None, *epoch), None);
+                self.say(name, "the server has lost it, it is queued again");
+            }
+            Notice::BaseUploadedAgain { reason } => {
+                self.say(name, &format!("its base is sent again: {reason}"))
+            }
+            Notice::NoHostFits { hosts } if hosts.is_empty() => self.say(name, "waits: no host has joined"),
+            Notice::NoHostFits { hosts } => {
+                let lacks = hosts.iter().take(5).map(|(host, unmet)| {
+                    let unmet: Vec<String> = unmet.iter().map(ToString::to_string).collect();
+                    format!("{host}: {}", unmet.join(", "))
+                });
+                self.say(name, &format!("waits: no host fits ({})", lacks.collect::<Vec<_>>().join("; ")));
+            }
+            Notice::LateUnused { host, reason } => {
+                self.say(name, &format!("{host} was late, its work is not used: {reason}"));
+            }
+            Notice::AttemptFailed { host, reason } => {
+                self.say(name, &format!("could not be run by {host}: {reason}"));
+            }
+            Notice::Unpublishable { reason } => {
+                self.say(name, &format!("cannot be given out: {reason}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn log_lines(&self, name: &TaskName, _: &HostName, lines: &[String], left_out: u64) {
+        let Ok(Some(record)) = self.record(name) else { return };
+        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !logs.contains_key(name)
+            && let Ok(log) = self.runner.elsewhere_log(&record)
+        {
+            logs.insert(name.clone(), log);
+        }
+        let left_out = (left_out > 0).then(|| format!("({left_out} lines were left out)"));
+        for line in left_out.iter().chain(lines) {
+            if let Some(log) = logs.get_mut(name) {
+                log.add(line);
+            }
+            let line = LogLine::parse(line);
+            self.observer.event(&RunEvent::Log { agent: record.agent.clone(), line });
+        }
+    }
+
+    fn judge(&self, delivered: &Delivered) -> Result<(), JudgeError> {
+        let name = &delivered.task.name;
+        let record = self.open_record(name)?;
+        let definition = delivered.task.definition.as_str().parse().ok();
+        let definition = definition.and_then(|name| self.definitions.agents.get(&name));
+        let claim = &delivered.claim;
+        let delivery = Delivery {
+            bundle: delivered.bundle.clone(),
+            head: claim.head.clone(),
+            exit_code: claim.exit_code,
+            state: match claim.state {
+                ClaimedState::Ready => AgentState::Ready,
+                ClaimedState::Completed => AgentState::Completed,
+                ClaimedState::Failed => AgentState::Failed,
+                ClaimedState::TimedOut => AgentState::TimedOut,
+                ClaimedState::Cancelled => AgentState::Cancelled,
+            },
+            // The host's own verdict, which asks for it where the definition does.
+            is_clean: Some(claim.state == ClaimedState::Ready),
+            detail: Some(claim.detail.clone()).filter(|detail| !detail.is_empty()),
+            host: delivered.host.to_string(),
+            epoch: delivered.epoch,
+            environment: definition.map(|definition| definition.environment.clone()).unwrap_or_default(),
+            limits: DeliveryLimits::default(),
+        };
+        match self.runner.judge_delivery(&record, &delivery, &self.stop, &self.observer) {
+            Ok(_) => {}
+            // It was resolved otherwise meanwhile.
+            Err(RunnerError::Delivery { source: DeliveryError::Over { .. }, .. }) => {}
+            Err(error @ RunnerError::Delivery { source: DeliveryError::Stopped, .. }) => {
+                return Err(failed(error));
+            }
+            Err(error @ RunnerError::Delivery { .. }) => {
+                return Err(JudgeError::NotBelieved(error_chain(&error)));
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        // Left behind, it is removed with the next look at the journal.
+        let _ = self.tasks.remove(name);
+        Ok(())
+    }
+
+    fn ended(&self, name: &TaskName, end: &Notice) -> Result<(), JudgeError> {
+        let record = self.open_record(name)?;
+        if !record.state.is_final() {
+            let (state, detail) = match end {
+                Notice::Cancelled => (AgentState::Cancelled, None),
+                Notice::Dead { reasons } => {
+                    (AgentState::Failed, Some(format!("given up: {}", reasons.join("; "))))
+                }
+                other => (AgentState::Failed, Some(format!("{other:?}"))),
+            };
+            let elsewhere = record.elsewhere.as_ref();
+            let (host, epoch) = elsewhere.map_or((None, 0), |one| (one.host.as_deref(), one.epoch));
+            let record = self
+                .runner
+                .set_elsewhere_state(&record, state, host, epoch, detail.as_deref())
+                .map_err(failed)?;
+            self.observer.event(&RunEvent::Ended { record: Box::new(record) });
+        }
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        Ok(())
+    }
+
+    fn connection_changed(&self, problem: Option<&str>) {
+        self.observer.connection(problem);
+    }
+}

@@ -1,0 +1,190 @@
+//! Agents over several machines: a server, hosts and home as processes of this machine.
+
+mod parts;
+
+use std::fs;
+use std::thread;
+
+use serde_json::Value;
+
+use self::parts::{Fleet, desk};
+use crate::cocode::desk::Desk;
+use crate::fixture::daemon::eventually;
+
+const AGENTS: &str = r#"
+[agents.fixer]
+command = "sh"
+args = ["-c", "D=$(basename $PWD); echo working on $COCODE_ISSUE_NUMBER; echo $D > $D.txt; git add -A; git commit -q --author \"$D <$D@localhost>\" -m 'cocode ready for check'"]
+check = "grep -q . *-fixer*.txt"
+
+[agents.liar]
+command = "sh"
+args = ["-c", "echo 'cocode ready for check'; exit 0"]
+
+[agents.slow]
+command = "sh"
+args = ["-c", "echo started; sleep 60"]
+"#;
+
+fn states(desk: &Desk) -> Vec<(String, String)> {
+    let status = desk.status();
+    let agents = status["agents"].as_array().unwrap().iter();
+    let mut states: Vec<_> = agents
+        .map(|one| (one["agent"].as_str().unwrap().to_owned(), one["state"].as_str().unwrap().to_owned()))
+        .collect();
+    states.sort();
+    states
+}
+
+#[test]
+fn hosts_run_agents_and_home_judges_and_takes_their_work() {
+    let Some(fleet) = Fleet::start("hosts_run_agents_and_home_judges_and_takes_their_work", &[]) else {
+        return;
+    };
+    let desk = desk(AGENTS);
+    let north = fleet.host(&desk, "north", &[]);
+    let ran = fleet.run(&desk, &["--agent", "fixer", "liar", "--count", "2", "--compare"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let expected =
+        [("fixer-1", "ready"), ("fixer-2", "ready"), ("liar-1", "completed"), ("liar-2", "completed")];
+    assert_eq!(states(&desk), expected.map(|(one, state)| (one.to_owned(), state.to_owned())));
+    assert!(ran.stdout.contains("agentd cocode pick fixer-"), "{ran:?}");
+    // All that is known of local agents is known of these.
+    desk.cocode(&["logs", "fixer-1"]).ok().prints("working on 5");
+    desk.cocode(&["diff", "fixer-2"]).ok().prints("+5-fixer-2");
+    desk.cocode(&["pick", "fixer-2"]).ok().prints("forward");
+    assert_eq!(desk.project.read("5-fixer-2.txt"), "5-fixer-2\n");
+    // A second run starts from the new commit, whose bundle holds what is new alone.
+    let ran = desk.cocode(&["clean", "--all"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    fleet.run(&desk, &["--agent", "fixer"]).ok();
+    let bases: Vec<u64> = fs::read_dir(desk.project.base().join("cocode/fleet/bases"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_name().to_string_lossy().ends_with(".bundle"))
+        .map(|entry| entry.metadata().unwrap().len())
+        .collect();
+    assert_eq!(bases.len(), 2, "{bases:?}");
+    let status = fleet.status(&desk);
+    assert_eq!((&status["waiting"], &status["hosts"][0]["host"]), (&0.into(), &"north".into()), "{status}");
+    let task = status["tasks"][0]["task"].as_str().unwrap().to_owned();
+    fleet.command(&desk, &["logs", &task]).ok().prints("working on 5");
+    assert_eq!(desk.git(&["fsck", "--strict"]), "");
+    drop(north);
+    assert!(fleet.nothing_is_left_at("north"));
+}
+
+#[test]
+fn a_task_is_cancelled_given_out_again_and_collected_by_another_process() {
+    let test = "a_task_is_cancelled_given_out_again_and_collected_by_another_process";
+    let Some(fleet) = Fleet::start(test, &[]) else { return };
+    let desk = desk(AGENTS);
+    let _north = fleet.host(&desk, "north", &[]);
+    let ran = thread::scope(|scope| {
+        let running = scope.spawn(|| fleet.run(&desk, &["--agent", "slow"]));
+        eventually("the agent runs", || desk.cocode(&["logs", "slow"]).stdout.contains("started"));
+        desk.cocode(&["cancel", "slow"]).ok();
+        running.join().unwrap()
+    });
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert_eq!(states(&desk), [("slow".to_owned(), "cancelled".to_owned())]);
+    // Its submitter returns at once, and another process judges.
+    fleet.run(&desk, &["--agent", "fixer", "--detach"]).ok().prints("agentd fleet collect");
+    fleet.command(&desk, &["collect"]).ok().prints("fixer");
+    fleet.command(&desk, &["collect"]).ok().prints("no task of this folder is unresolved");
+    let status = fleet.status(&desk);
+    let tasks = status["tasks"].as_array().unwrap();
+    let slow = tasks.iter().map(|task| task["task"].as_str().unwrap()).find(|task| task.ends_with("/slow"));
+    let slow = slow.unwrap().to_owned();
+    // The definition is a better one by now; a new host process reads it.
+    drop(_north);
+    desk.define(&AGENTS.replace("echo started; sleep 60", "echo better; exit 3"));
+    let _north = fleet.host(&desk, "north", &[]);
+    fleet.command(&desk, &["retry", &slow]).ok().prints("is given out again");
+    fleet.command(&desk, &["collect"]).exits(1).prints("slow");
+    desk.cocode(&["logs", "slow"]).ok().prints("better");
+    let judged = fleet.command(&desk, &["retry", &slow]);
+    judged.exits(2).says("is judged, or was not submitted from this folder");
+}
+
+#[test]
+fn tasks_wait_at_home_until_there_is_a_server_and_a_host_that_fits() {
+    let test = "tasks_wait_at_home_until_there_is_a_server_and_a_host_that_fits";
+    let Some(mut fleet) = Fleet::start(test, &[]) else { return };
+    fleet.stop();
+    let desk = desk(AGENTS);
+    thread::scope(|scope| {
+        let running = scope.spawn(|| fleet.run(&desk, &["--agent", "fixer", "--label", "gpu", "--json"]));
+        eventually("the task is in the journal", || {
+            let folder = desk.project.base().join("cocode/fleet/tasks");
+            fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some())
+        });
+        let _server = fleet.start_again();
+        let north = fleet.host(&desk, "north", &[]);
+        eventually("the host is known not to fit", || {
+            let status = fleet.status(&desk);
+            status["waiting"] == 1 && status["hosts"][0]["host"] == "north"
+        });
+        assert!(!running.is_finished());
+        drop(north);
+        let _south = fleet.host(&desk, "south", &["--label", "gpu"]);
+        let ran = running.join().unwrap();
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let last: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["event"], &last["ready"]), (&"finished".into(), &1.into()), "{last}");
+    });
+}
+
+#[test]
+fn a_host_joins_with_its_own_key_alone() {
+    let Some(fleet) =
+        Fleet::start("a_host_joins_with_its_own_key_alone", &["--host", "north", "--host", "south"])
+    else {
+        return;
+    };
+    let desk = desk(AGENTS);
+    // Without a key, and with that of another host, it gets nothing.
+    fleet.command(&desk, &["status"]).exits(1).says("does not accept the key");
+    let mut wrong = fleet.host_process(&desk, "north", &["--key-file", &fleet.key("south")]);
+    wrong.wait_for("Permissions Violation");
+    drop(wrong);
+    let _north = fleet.host(&desk, "north", &["--key-file", &fleet.key("north")]);
+    let home = fleet.key("home");
+    let ran = fleet.run(&desk, &["--agent", "fixer", "--key-file", &home]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    // A host cannot ask for what is home's.
+    let drained = fleet.command(&desk, &["drain", "south", "--key-file", &fleet.key("north")]);
+    assert_eq!(drained.code, 1, "{drained:?}");
+    fleet.command(&desk, &["drain", "north", "--key-file", &home]).ok().prints("takes no new tasks");
+    eventually("the host drains", || {
+        let ran = fleet.command(&desk, &["status", "--key-file", &home, "--json"]);
+        ran.stdout.contains("\"is_draining\": true")
+    });
+}
+
+#[test]
+fn what_is_not_safe_or_not_meant_is_refused() {
+    let desk = desk(AGENTS);
+    let fleet = |arguments: &[&str]| parts::fleet_command(&desk, arguments);
+    let folder = desk.project.folder().join("server");
+    let up = ["up", "--write-only", "--folder", folder.to_str().unwrap()];
+    let open = [&up[..], &["--listen", "0.0.0.0:4222"]].concat();
+    fleet(&open).exits(2).says("needs a certificate");
+    let open = [&open[..], &["--tls-certificate", "cert.pem", "--tls-key", "key.pem"]].concat();
+    fleet(&[&open[..], &["--host", "home"]].concat()).exits(2).says("cannot be called home");
+    fleet(&[&open[..], &["--host", "north"]].concat()).ok().prints("--key-file");
+    let seeds = fs::read_dir(folder.join("keys")).unwrap().count();
+    assert_eq!(seeds, 2, "those of home and north");
+    fleet(&["--read-only", "drain", "north"]).exits(4);
+    let run = ["run", "--issue", "5", "--issue-body", "x", "--fleet", "nats://127.0.0.1:1"];
+    desk.cocode(&[&run[..], &["--agent-cmd", "a=true"]].concat()).exits(2);
+    desk.cocode(&["run", "--issue", "5", "--issue-body", "x", "--agent", "fixer", "--count", "3"]).exits(2);
+    desk.cocode(&[&run[..], &["--agent", "fixer", "--count", "0"]].concat()).exits(2);
+    desk.git(&["checkout", "-q", "--detach"]);
+    let shallow = desk.project.folder().join("shallow");
+    let origin = format!("file://{}", desk.project.workspace().display());
+    desk.git(&["clone", "-q", "--depth", "1", &origin, shallow.to_str().unwrap()]);
+    let ran =
+        desk.cocode(&[&run[..], &["--agent", "fixer", "--workspace", shallow.to_str().unwrap()]].concat());
+    ran.exits(2).says("git fetch --unshallow");
+}
