@@ -120,7 +120,7 @@ impl Fleet {
     pub(crate) fn host(&self, desk: &Desk, name: &str, options: &[&str]) -> Host {
         let host = self.host_process(desk, name, &[options, &["-v"]].concat());
         let status = || {
-            let key = options.iter().any(|option| *option == "--key-file").then(|| self.key("home"));
+            let key = options.contains(&"--key-file").then(|| self.key("home"));
             let mut arguments = vec!["status", "--json"];
             arguments.extend(key.iter().flat_map(|key| ["--key-file", key]));
             self.command(desk, &arguments).stdout
