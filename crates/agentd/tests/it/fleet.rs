@@ -163,6 +163,35 @@ fn a_host_joins_with_its_own_key_alone() {
 }
 
 #[test]
+fn keys_are_hidden_from_agents_and_from_checks_of_what_they_delivered() {
+    let test = "keys_are_hidden_from_agents_and_from_checks_of_what_they_delivered";
+    let Some(fleet) = Fleet::start(test, &["--host", "north"]) else { return };
+    // Agents see the entries of the home folder.
+    let desk = desk("");
+    let folder = desk.home().join("fleet");
+    fs::create_dir(&folder).unwrap();
+    let file = |name: &str| folder.join(name).display().to_string();
+    for name in ["north", "home"] {
+        fs::copy(fleet.key(name), file(name)).unwrap();
+    }
+    fs::write(file("visible"), "visible").unwrap();
+    let (north, home, visible) = (file("north"), file("home"), file("visible"));
+    let script = format!(
+        "cat {visible} > seen.txt; cat {north} >> seen.txt || echo ' hidden' >> seen.txt; git add .; git commit -q -m 'cocode ready for check'"
+    );
+    let check = format!("test $(cat {visible}) = visible && ! cat {home}");
+    desk.define(&format!("[agents.thief]\ncommand = 'sh'\nargs = ['-c', {script:?}]\ncheck = {check:?}\n"));
+    let _north = fleet.host(&desk, "north", &["--key-file", &north]);
+    let confinement = fleet.command(&desk, &["status", "--key-file", &home, "--json"]).ok().stdout;
+    if !confinement.contains("\"full\"") {
+        return test_support::skip(test, "this machine does not confine fully");
+    }
+    fleet.run(&desk, &["--agent", "thief", "--key-file", &home]).ok();
+    assert_eq!(states(&desk), [("thief".to_owned(), "ready".to_owned())]);
+    desk.cocode(&["diff", "thief"]).ok().prints("+visible hidden");
+}
+
+#[test]
 fn what_is_not_safe_or_not_meant_is_refused() {
     let desk = desk(AGENTS);
     let fleet = |arguments: &[&str]| parts::fleet_command(&desk, arguments);

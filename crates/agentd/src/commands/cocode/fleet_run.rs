@@ -22,7 +22,7 @@ use super::definitions::agents_file;
 use super::failure::{error_chain, explain};
 use super::options::{CocodeDefinitions, CocodeRun, WorktreesFolder};
 use super::run::is_enough;
-use super::runner_config::{host, least_level, open, state_folder};
+use super::runner_config::{host, least_level, open_hiding, state_folder};
 use super::view::View;
 use crate::commands::fleet::options::ServerChoice;
 use crate::commands::session::cancel_flag;
@@ -97,7 +97,7 @@ pub(crate) fn collect(
     definitions: &CocodeDefinitions,
 ) -> Outcome {
     let cancel = cancel_flag()?;
-    let runner = open(common, worktrees)?;
+    let runner = open_hiding(common, worktrees, server.access.key_file.as_slice())?;
     let folder = FleetFolder::open(common)?;
     let records = runner.records().map_err(explain)?;
     let is_open = |record: &&AgentRecord| {

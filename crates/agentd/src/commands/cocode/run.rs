@@ -17,7 +17,7 @@ use super::continued::{conversation, start_from_the_folder, text};
 use super::definitions::{agents_file, definition};
 use super::failure::{error_chain, explain};
 use super::fleet_run;
-use super::runner_config::{host, open};
+use super::runner_config::{host, open_hiding};
 use super::view::View;
 use crate::commands::cocode::options::CocodeRun;
 use crate::commands::session::cancel_flag;
@@ -32,7 +32,8 @@ const BODY_LIMIT_BYTES: u64 = 4 << 20;
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun) -> Outcome {
     let mut request = request(common, console, options)?;
     let cancel = cancel_flag()?;
-    let runner = open(common, &options.folder)?;
+    // What came from a host runs in a check, and a key would make it home.
+    let runner = open_hiding(common, &options.folder, options.access.key_file.as_slice())?;
     start_from_the_folder(&runner, &mut request)?;
     if let Some(url) = &options.fleet {
         return fleet_run::run(common, console, (options, url), request, runner, &cancel);

@@ -41,8 +41,19 @@ pub(crate) fn least_level(common: &CommonOptions) -> Level {
 
 /// Opens the runner; this process then owns the records.
 pub(crate) fn open(common: &CommonOptions, folder: &WorktreesFolder) -> Result<Runner, Failure> {
+    open_hiding(common, folder, &[])
+}
+
+/// Opens the runner, and hides further files and folders from agents and their checks.
+pub(crate) fn open_hiding(
+    common: &CommonOptions,
+    folder: &WorktreesFolder,
+    hidden: &[PathBuf],
+) -> Result<Runner, Failure> {
     state::make_state_folder(&WorkspacePaths::find(&common.host())?)?;
-    Runner::open(config(common, folder)?).map_err(explain)
+    let mut config = config(common, folder)?;
+    config.private.extend_from_slice(hidden);
+    Runner::open(config).map_err(explain)
 }
 
 /// Returns the runner's configuration. Nothing is created.

@@ -69,7 +69,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let work = HostWork {
         bases,
         slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
-        config: runner_config(common, &folder),
+        config: runner_config(common, &folder, options),
         labels: options.labels.clone(),
         confinement: in_fleet(level),
         definitions,
@@ -148,7 +148,7 @@ fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<Agen
 }
 
 /// Returns the configuration of the runners of tasks; repository, state and worktrees are those of each task.
-fn runner_config(common: &CommonOptions, folder: &Path) -> RunnerConfig {
+fn runner_config(common: &CommonOptions, folder: &Path, options: &JoinOptions) -> RunnerConfig {
     RunnerConfig {
         repository: folder.to_owned(),
         names: obeyed_names(&common.host()),
@@ -160,6 +160,8 @@ fn runner_config(common: &CommonOptions, folder: &Path) -> RunnerConfig {
         private: [folder.join("slots"), folder.join("incoming"), user_state()]
             .into_iter()
             .chain(user_file::config_folder())
+            // With it, an agent could speak as this host.
+            .chain(options.access.key_file.clone())
             .collect(),
         host: host(),
         spawner: SpawnerProgram::this_program(),
