@@ -55,6 +55,14 @@ pub enum BundleRefusal {
         /// Git's reason.
         reason: String,
     },
+    /// It carries another object than a commit, such as a tag.
+    #[error("the bundle carries {object}, which is a {kind} and not a commit")]
+    NoCommit {
+        /// The name of the object.
+        object: String,
+        /// The kind of the object.
+        kind: String,
+    },
     /// It lacks objects that its commit refers to, or the commit itself.
     #[error("the bundle lacks the commit {commit}, or objects that it refers to")]
     Incomplete {

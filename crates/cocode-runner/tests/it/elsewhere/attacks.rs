@@ -23,7 +23,8 @@ fn refusal(machines: &Machines, runner: &cocode_runner::Runner, delivery: &Deliv
     let error = refused(judge(runner, &record, delivery));
     assert_eq!(machines.references(), before);
     assert!(!record.worktree.exists());
-    assert!(runner.records().unwrap().iter().all(|one| one.verdict.is_none()));
+    let now = runner.records().unwrap().into_iter().find(|one| one.key() == record.key());
+    assert_eq!(now.unwrap().verdict, None);
     match error {
         RunnerError::Delivery { source, .. } => source,
         other => panic!("it should be refused: {}", chain(&other)),
@@ -164,6 +165,39 @@ fn commits_that_home_has_already_are_not_the_agents() {
     let judged = judge(&runner, &thief, &work.delivery).unwrap();
     assert_eq!(failures(&judged), ["new"]);
     assert_eq!(judged.state, AgentState::Completed);
+}
+
+#[test]
+fn a_tag_does_not_make_an_older_commit_new() {
+    let machines = Machines::new();
+    let sibling = machines.home.run_agent(agent("b", MARKED));
+    assert_eq!(sibling.state, AgentState::Ready);
+    let runner = machines.home.runner();
+    let record = machines.begin(&runner, agent("a", MARKED));
+    let script = "git fetch -q origin cocode/7-b; git checkout -q FETCH_HEAD; git tag -a -m x new";
+    let older = machines.forge(script);
+    let clone = older.bundle.as_ref().unwrap().with_extension("");
+    let tag = machines.worker.git_in(&clone, &["rev-parse", "new"]);
+    let bundle = clone.with_extension("tag");
+    let range = format!("^{}", record.start_commit);
+    let create = ["bundle", "create", "-q", bundle.to_str().unwrap(), "refs/tags/new", &range];
+    machines.worker.git_in(&clone, &create);
+    let why = refusal(&machines, &runner, &delivery(Some(bundle), Some(tag.clone())));
+    assert!(
+        matches!(
+            &why,
+            DeliveryError::Bundle(BundleRefusal::NoCommit { object, kind }) if *object == tag && kind == "tag"
+        ),
+        "{why:?}"
+    );
+    assert!(!machines.has(&tag));
+    // The control: the commit itself has a verdict, by which it is not new. A commit of the agent's own is ready.
+    let judged = judge(&runner, &record, &older).unwrap();
+    assert_eq!(failures(&judged), ["new"], "{judged:?}");
+    assert_eq!(machines.home.git(&["rev-parse", "cocode/7-b"]), sibling.head.unwrap());
+    let record = machines.begin(&runner, agent("c", MARKED));
+    let judged = judge(&runner, &record, &machines.forge(MARKED)).unwrap();
+    assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
 }
 
 #[test]
