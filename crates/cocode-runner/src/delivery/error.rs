@@ -32,6 +32,12 @@ pub enum DeliveryError {
         /// The limit.
         limit_bytes: u64,
     },
+    /// Git cannot list its files, so their size is unknown.
+    #[error("its files cannot be listed: {reason}")]
+    Unlistable {
+        /// Git's reason.
+        reason: String,
+    },
     /// It claims a state in which the agent has not ended.
     #[error("it claims the state {state}, in which an agent has not ended")]
     NotEnded {

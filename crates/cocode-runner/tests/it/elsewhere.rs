@@ -2,6 +2,7 @@
 
 mod attacks;
 mod bases;
+mod bombs;
 mod bundle_headers;
 mod bundle_sources;
 mod crashes;

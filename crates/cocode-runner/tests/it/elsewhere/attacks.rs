@@ -238,7 +238,7 @@ fn a_bundle_of_any_size_is_bounded() {
     };
     let why = refusal(&machines, &runner, &with(bytes - 1, u64::MAX));
     assert!(matches!(&why, DeliveryError::Bundle(BundleRefusal::TooLarge { .. })), "{why:?}");
-    let why = refusal(&machines, &runner, &with(bytes, (64 << 20) - 1));
+    let why = refusal(&machines, &runner, &with(bytes, (64 << 20) + 1023));
     assert!(matches!(&why, DeliveryError::Files { .. }), "{why:?}");
     // A file of 300 MiB is not even read.
     let padded = bundle.with_extension("padded");
@@ -247,7 +247,7 @@ fn a_bundle_of_any_size_is_bounded() {
     let why = refusal(&machines, &runner, &Delivery { bundle: Some(padded), ..work.delivery.clone() });
     assert!(matches!(&why, DeliveryError::Bundle(BundleRefusal::TooLarge { .. })), "{why:?}");
     assert!(!machines.has(work.local.head.as_deref().unwrap()));
-    let judged = judge(&runner, &record, &with(bytes, 64 << 20)).unwrap();
+    let judged = judge(&runner, &record, &with(bytes, (64 << 20) + 1024)).unwrap();
     assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
     assert_eq!(fs::metadata(judged.worktree.join("zeros")).unwrap().len(), 64 << 20);
 }
