@@ -84,3 +84,22 @@ pub enum BundleRefusal {
     #[error(transparent)]
     Git(#[from] GitError),
 }
+
+impl BundleRefusal {
+    /// Returns whether the bundle itself is at fault. If not, the fault is on this machine, which may accept the same bundle
+    /// later.
+    pub fn is_about_bundle(&self) -> bool {
+        match self {
+            BundleRefusal::Unreadable { .. } | BundleRefusal::File { .. } | BundleRefusal::Git(_) => false,
+            BundleRefusal::Header(BundleHeaderError::Read(_)) => false,
+            BundleRefusal::Header(_)
+            | BundleRefusal::TooLarge { .. }
+            | BundleRefusal::OtherTip { .. }
+            | BundleRefusal::MissingPrerequisite { .. }
+            | BundleRefusal::Damaged { .. }
+            | BundleRefusal::Rejected { .. }
+            | BundleRefusal::NoCommit { .. }
+            | BundleRefusal::Incomplete { .. } => true,
+        }
+    }
+}

@@ -68,3 +68,23 @@ pub enum DeliveryError {
     #[error("the judgement was interrupted, and can be repeated")]
     Stopped,
 }
+
+impl DeliveryError {
+    /// Returns whether the delivery itself is at fault, so that the agent has to run again. If not, the same delivery may be
+    /// judged later, or its judgement is not needed any more.
+    pub fn is_about_delivery(&self) -> bool {
+        match self {
+            DeliveryError::Bundle(refusal) => refusal.is_about_bundle(),
+            DeliveryError::Late { .. }
+            | DeliveryError::Over { .. }
+            | DeliveryError::OnlyByVerdict { .. }
+            | DeliveryError::Stopped => false,
+            DeliveryError::NoBundle { .. }
+            | DeliveryError::NoHead
+            | DeliveryError::HeadName { .. }
+            | DeliveryError::Files { .. }
+            | DeliveryError::Unlistable { .. }
+            | DeliveryError::NotEnded { .. } => true,
+        }
+    }
+}

@@ -101,11 +101,13 @@ fn claims_that_do_not_fit_the_bundle_are_refused() {
     let lines: Vec<String> = cases
         .iter()
         .map(|(name, delivery)| {
-            let why = chain(&refusal(&machines, &runner, delivery));
+            let error = refusal(&machines, &runner, delivery);
+            let at_fault = if error.is_about_delivery() { "delivery" } else { "home" };
+            let why = chain(&error);
             let why = why.replace(&home.root.display().to_string(), "HOME");
             let why = why.replace(&machines.worker.root.display().to_string(), "WORKER");
             let why = why.replace(&start, "START");
-            format!("{name}: {}", why.replace(work.local.head.as_deref().unwrap(), "HEAD"))
+            format!("{name} ({at_fault}): {}", why.replace(work.local.head.as_deref().unwrap(), "HEAD"))
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
