@@ -1,4 +1,4 @@
-//! What another machine claims about an agent's end: it makes a verdict worse, never better.
+//! Claims of another machine about an agent's end: they make a verdict worse, never better.
 
 use cocode_env::AgentState;
 use cocode_runner::{Delivery, DeliveryError, RunnerError};
@@ -37,7 +37,7 @@ fn a_claim_makes_a_verdict_worse_and_never_better() {
         let judged = judge(&runner, &record, &Delivery { state, exit_code, ..work }).unwrap();
         assert_eq!((judged.state, judged.exit_code), (judged_state, judged_code), "{index}: {judged:?}");
         assert_eq!(failures(&judged), failed, "{index}: {judged:?}");
-        // What has been committed is there in any case.
+        // The commits are there in any case.
         assert!(judged.worktree.join("x").exists());
     }
 }
