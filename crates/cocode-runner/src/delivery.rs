@@ -51,7 +51,8 @@ pub struct Delivery {
 pub struct DeliveryLimits {
     /// The most bytes of the bundle.
     pub bundle_bytes: u64,
-    /// The most bytes of all added and changed files together, once checked out.
+    /// The most bytes of all added and changed files together, once checked out. Each of them, and each of their folders,
+    /// counts 1 KiB in addition to its contents.
     pub checkout_bytes: u64,
 }
 

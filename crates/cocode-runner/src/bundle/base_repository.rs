@@ -205,6 +205,12 @@ impl BaseRepository {
         if !is_object_name(commit) || !self.repository.join("HEAD").exists() {
             return Ok(false);
         }
+        // A tag or tree may be here as well, and nothing starts from it.
+        match self.git.run(self.location(), &["cat-file", "-t", commit]) {
+            Ok(kind) if kind == "commit" => {}
+            Ok(_) | Err(GitError::Failed { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        }
         // Those that are remembered are not read again. A few are enough: bases of one repository share their history.
         let mut arguments = vec!["rev-list", "--objects", "--quiet", commit, "--not"];
         arguments.extend(whole.iter().take(100).map(String::as_str));

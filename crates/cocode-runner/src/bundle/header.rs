@@ -1,4 +1,4 @@
-//! The header of a git bundle, version 2.
+//! The header of a git bundle: version 2, or version 3 where names of objects have 64 digits.
 //!
 //! ```text
 //! # v2 git bundle
@@ -10,8 +10,9 @@
 
 use std::io::{self, BufRead, Read};
 
-/// The first line of a bundle of version 2.
-const SIGNATURE: &[u8] = b"# v2 git bundle\n";
+/// The first lines of a bundle, with the number of digits of all names in it. Git reads version 2 only with 40.
+const SIGNATURES: [(&str, usize); 2] =
+    [("# v2 git bundle\n", 40), ("# v3 git bundle\n@object-format=sha256\n", 64)];
 
 /// The most bytes of the name of a reference.
 const MOST_REFERENCE_BYTES: usize = 1024;
@@ -30,9 +31,9 @@ const MOST_REFERENCE_BYTES: usize = 1024;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundleHeader {
-    /// The commits that the reader must have, each 40 or 64 hexadecimal digits in lower case.
+    /// The commits that the reader must have, each 40 or 64 hexadecimal digits in lower case, as many as in `tip`.
     pub prerequisites: Vec<String>,
-    /// The commit that the bundle carries, with as many digits.
+    /// The commit that the bundle carries. The number of its digits decides on the version.
     pub tip: String,
     /// The name that the bundle gives to it, such as `refs/heads/main`. It is no more than a label: readers of this crate
     /// make no reference of that name.
@@ -46,8 +47,10 @@ pub enum BundleHeaderError {
     /// The file cannot be read.
     #[error("the bundle cannot be read: {0}")]
     Read(io::ErrorKind),
-    /// It does not begin as a bundle of version 2.
-    #[error("the file does not begin with '# v2 git bundle'")]
+    /// It does not begin as a bundle of a version that is read here.
+    #[error(
+        "the file does not begin with '# v2 git bundle', nor with '# v3 git bundle' and '@object-format=sha256'"
+    )]
     Signature,
     /// It ends in its header.
     #[error("the bundle ends before the blank line behind its header")]
@@ -59,16 +62,12 @@ pub enum BundleHeaderError {
         limit_bytes: u64,
     },
     /// A line is not the name of an object, with a reference or as a prerequisite.
-    #[error("line {line_number} of the bundle does not name an object by 40 or 64 hexadecimal digits")]
+    #[error("line {line_number} of the bundle does not name an object by {digits} hexadecimal digits")]
     Name {
         /// The line.
         line_number: u32,
-    },
-    /// The names are of different lengths, so they belong to different kinds of repositories.
-    #[error("line {line_number} of the bundle names an object by more or fewer digits than the lines before")]
-    MixedNames {
-        /// The line.
-        line_number: u32,
+        /// The number of digits in a bundle of its version.
+        digits: usize,
     },
     /// The name of the reference is empty, too long or not a line of text without blanks.
     #[error("line {line_number} of the bundle does not name a reference")]
@@ -109,29 +108,21 @@ impl BundleHeader {
     /// The first fault. The position of `reader` is then unspecified.
     pub fn read(reader: &mut impl BufRead) -> Result<(BundleHeader, u64), BundleHeaderError> {
         let mut lines = Lines { reader, read_bytes: 0, line_number: 0 };
-        match lines.next() {
-            Ok(line) if line == SIGNATURE => {}
-            Err(error @ BundleHeaderError::Read(_)) => return Err(error),
-            _ => return Err(BundleHeaderError::Signature),
-        }
+        let digits = lines.signature()?;
         let (mut prerequisites, mut reference) = (Vec::new(), None);
-        let mut digits = None;
         loop {
             let line = lines.next()?;
             let line_number = lines.line_number;
             let Some(line) = line.strip_suffix(b"\n").filter(|line| !line.is_empty()) else { break };
             let (name, rest) = match line.strip_prefix(b"-") {
                 Some(_) if reference.is_some() => return Err(BundleHeaderError::Order { line_number }),
-                Some(line) => (object_name(line, line_number)?, None),
+                Some(line) => (object_name(line, digits, line_number)?, None),
                 None if reference.is_some() => return Err(BundleHeaderError::TwoReferences),
                 None => {
-                    let name = object_name(line, line_number)?;
+                    let name = object_name(line, digits, line_number)?;
                     (name, Some(reference_name(&line[name.len()..], line_number)?))
                 }
             };
-            if *digits.get_or_insert(name.len()) != name.len() {
-                return Err(BundleHeaderError::MixedNames { line_number });
-            }
             match rest {
                 Some(rest) => reference = Some((name.to_owned(), rest.to_owned())),
                 None if prerequisites.len() == BundleHeader::MOST_PREREQUISITES => {
@@ -149,7 +140,9 @@ impl BundleHeader {
     /// # Errors
     /// The fault for which [`BundleHeader::read`] would refuse it.
     pub fn render(&self) -> Result<String, BundleHeaderError> {
-        let mut text = String::from_utf8_lossy(SIGNATURE).into_owned();
+        let signature =
+            SIGNATURES.iter().find(|(_, digits)| *digits == self.tip.len()).unwrap_or(&SIGNATURES[0]);
+        let mut text = signature.0.to_owned();
         for prerequisite in &self.prerequisites {
             text.push_str(&format!("-{prerequisite}\n"));
         }
@@ -170,6 +163,23 @@ struct Lines<'a, R> {
 }
 
 impl<R: BufRead> Lines<'_, R> {
+    /// Reads the first line, or the first two, and returns the number of digits of all names.
+    fn signature(&mut self) -> Result<usize, BundleHeaderError> {
+        let mut start = String::new();
+        loop {
+            match self.next() {
+                Ok(line) => start.push_str(&String::from_utf8_lossy(&line)),
+                Err(error @ BundleHeaderError::Read(_)) => return Err(error),
+                _ => return Err(BundleHeaderError::Signature),
+            }
+            match SIGNATURES.iter().find(|(signature, _)| signature.starts_with(&start)) {
+                Some((signature, digits)) if *signature == start => return Ok(*digits),
+                Some(_) => {}
+                None => return Err(BundleHeaderError::Signature),
+            }
+        }
+    }
+
     /// Returns the next line with its line end.
     fn next(&mut self) -> Result<Vec<u8>, BundleHeaderError> {
         let room = BundleHeader::LIMIT_BYTES - self.read_bytes;
@@ -192,10 +202,11 @@ pub(crate) fn is_object_name(text: &str) -> bool {
 }
 
 /// Returns the object's name at the start of a line, up to a blank or the end.
-fn object_name(line: &[u8], line_number: u32) -> Result<&str, BundleHeaderError> {
+fn object_name(line: &[u8], digits: usize, line_number: u32) -> Result<&str, BundleHeaderError> {
     let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
-    let name = std::str::from_utf8(&line[..end]).ok().filter(|name| is_object_name(name));
-    name.ok_or(BundleHeaderError::Name { line_number })
+    let name =
+        std::str::from_utf8(&line[..end]).ok().filter(|name| is_object_name(name) && name.len() == digits);
+    name.ok_or(BundleHeaderError::Name { line_number, digits })
 }
 
 /// Returns the name of a reference behind its blank.

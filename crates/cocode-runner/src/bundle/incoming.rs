@@ -29,8 +29,8 @@ pub(crate) struct Receiver<'a> {
 }
 
 impl Receiver<'_> {
-    /// Reads the bundle's objects into the folder, and checks that the expected commit is complete with those of the
-    /// repository. `has` returns whether the repository has a commit with all that it refers to, and `whole` names such
+    /// Reads the bundle's objects into the folder, and checks that the expected one is a commit, and complete with those of
+    /// the repository. `has` returns whether the repository has a commit with all that it refers to, and `whole` names such
     /// commits, which are not checked again.
     ///
     /// The caller removes the folder, whatever the result.
@@ -77,11 +77,19 @@ impl Receiver<'_> {
                 false => BundleRefusal::Damaged { reason },
             });
         }
+        let incomplete = || BundleRefusal::Incomplete { commit: expected.to_owned() };
+        // The name of a tag is new, however old the commit behind it is.
+        match git.run(self.location, &["cat-file", "-t", expected]) {
+            Ok(kind) if kind == "commit" => {}
+            Ok(kind) => return Err(BundleRefusal::NoCommit { object: expected.to_owned(), kind }),
+            Err(GitError::Failed { .. }) => return Err(incomplete()),
+            Err(error) => return Err(error.into()),
+        }
         let mut arguments = vec!["rev-list", "--objects", "--quiet", expected, "--not"];
         arguments.extend(whole.iter().chain(&header.prerequisites).map(String::as_str));
         match git.run(self.location, &arguments) {
             Ok(_) => Ok(()),
-            Err(GitError::Failed { .. }) => Err(BundleRefusal::Incomplete { commit: expected.to_owned() }),
+            Err(GitError::Failed { .. }) => Err(incomplete()),
             Err(error) => Err(error.into()),
         }
     }

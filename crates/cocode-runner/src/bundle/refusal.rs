@@ -55,6 +55,14 @@ pub enum BundleRefusal {
         /// Git's reason.
         reason: String,
     },
+    /// It carries another object than a commit, such as a tag.
+    #[error("the bundle carries {object}, which is a {kind} and not a commit")]
+    NoCommit {
+        /// The name of the object.
+        object: String,
+        /// The kind of the object.
+        kind: String,
+    },
     /// It lacks objects that its commit refers to, or the commit itself.
     #[error("the bundle lacks the commit {commit}, or objects that it refers to")]
     Incomplete {
@@ -75,4 +83,23 @@ pub enum BundleRefusal {
     /// Git could not be run, or took too long.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+impl BundleRefusal {
+    /// Returns whether the bundle itself is at fault. If not, the fault is on this machine, which may accept the same bundle
+    /// later.
+    pub fn is_about_bundle(&self) -> bool {
+        match self {
+            BundleRefusal::Unreadable { .. } | BundleRefusal::File { .. } | BundleRefusal::Git(_) => false,
+            BundleRefusal::Header(BundleHeaderError::Read(_)) => false,
+            BundleRefusal::Header(_)
+            | BundleRefusal::TooLarge { .. }
+            | BundleRefusal::OtherTip { .. }
+            | BundleRefusal::MissingPrerequisite { .. }
+            | BundleRefusal::Damaged { .. }
+            | BundleRefusal::Rejected { .. }
+            | BundleRefusal::NoCommit { .. }
+            | BundleRefusal::Incomplete { .. } => true,
+        }
+    }
 }

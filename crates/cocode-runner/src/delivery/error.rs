@@ -32,6 +32,12 @@ pub enum DeliveryError {
         /// The limit.
         limit_bytes: u64,
     },
+    /// Git cannot list its files, so their size is unknown.
+    #[error("its files cannot be listed: {reason}")]
+    Unlistable {
+        /// Git's reason.
+        reason: String,
+    },
     /// It claims a state in which the agent has not ended.
     #[error("it claims the state {state}, in which an agent has not ended")]
     NotEnded {
@@ -61,4 +67,24 @@ pub enum DeliveryError {
     /// The judgement was interrupted. It can be repeated.
     #[error("the judgement was interrupted, and can be repeated")]
     Stopped,
+}
+
+impl DeliveryError {
+    /// Returns whether the delivery itself is at fault, so that the agent has to run again. If not, the same delivery may be
+    /// judged later, or its judgement is not needed any more.
+    pub fn is_about_delivery(&self) -> bool {
+        match self {
+            DeliveryError::Bundle(refusal) => refusal.is_about_bundle(),
+            DeliveryError::Late { .. }
+            | DeliveryError::Over { .. }
+            | DeliveryError::OnlyByVerdict { .. }
+            | DeliveryError::Stopped => false,
+            DeliveryError::NoBundle { .. }
+            | DeliveryError::NoHead
+            | DeliveryError::HeadName { .. }
+            | DeliveryError::Files { .. }
+            | DeliveryError::Unlistable { .. }
+            | DeliveryError::NotEnded { .. } => true,
+        }
+    }
 }

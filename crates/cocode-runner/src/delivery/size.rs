@@ -1,16 +1,32 @@
 //! The size of delivered files, once checked out.
 //!
-//! A small bundle may come to any size: a file compresses well, and a tree may have the same subtree many times.
+//! A small bundle may come to any size: a file compresses well, and a tree may have the same subtree many times. So the
+//! entries are counted before they are compared, and git is killed as soon as it has listed too many. Whatever cannot be
+//! measured is refused.
 
 use std::collections::HashMap;
 
 use crate::delivery::error::DeliveryError;
 use crate::error::RunnerError;
+use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitError};
 
-/// Checks that the files which `head` adds or changes take no more than `limit_bytes`. `git` reads its objects.
+/// The bytes that each file and folder counts in addition to its contents, so that empty ones are bounded as well.
+const ENTRY_BYTES: u64 = 1024;
+
+/// The most files and folders of a commit, whatever the limit in bytes is.
+const MOST_ENTRIES: u64 = 8 << 20;
+
+/// The bytes of git's output for each file and folder: a character and a line end.
+const LISTED_BYTES: u64 = 2;
+
+/// Checks that the files which `head` adds or changes take no more than `limit_bytes`, with [`ENTRY_BYTES`] more for each of
+/// them and for each of their folders. `git` reads the objects of `head` and has a limit of time and memory.
+///
+/// # Errors
+/// [`DeliveryError::Files`] if they take more, or git takes too long to find out; [`DeliveryError::Unlistable`] if git fails.
 pub(super) fn check(
     repository: &Repository,
     git: &Git,
@@ -18,49 +34,87 @@ pub(super) fn check(
     head: &str,
     limit_bytes: u64,
 ) -> Result<(), RunnerError> {
-    let too_large = || RunnerError::Delivery {
-        agent: record.agent.clone(),
-        source: DeliveryError::Files { limit_bytes },
+    let start = &record.start_commit;
+    let mut most = limit_bytes / ENTRY_BYTES;
+    let mut count = entries(repository, git, head, most);
+    if matches!(count, Ok(None)) {
+        // The start's own do not count. It is read only where that decides, and its faults are not the delivery's.
+        let of_start = entries(repository, &repository.git.within(LIMIT), start, MOST_ENTRIES)?;
+        most = most.saturating_add(of_start.unwrap_or(MOST_ENTRIES));
+        count = entries(repository, git, head, most);
+    }
+    let bytes = match count {
+        Ok(Some(_)) => added_bytes(repository, git, start, head).map(Some),
+        // More than any limit in bytes, also than the largest one.
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
     };
+    let source = match bytes {
+        Ok(Some(bytes)) if bytes <= limit_bytes => return Ok(()),
+        Ok(_) | Err(GitError::TooLong { .. } | GitError::TooSlow { .. }) => {
+            DeliveryError::Files { limit_bytes }
+        }
+        Err(GitError::Failed { reason, .. }) => DeliveryError::Unlistable { reason },
+        Err(error) => return Err(error.into()),
+    };
+    Err(RunnerError::Delivery { agent: record.agent.clone(), source })
+}
+
+/// Returns the number of files and folders of a commit; `None` if it has more than `most` or [`MOST_ENTRIES`].
+fn entries(repository: &Repository, git: &Git, commit: &str, most: u64) -> Result<Option<u64>, GitError> {
+    // Git prints each of them as it comes to it, so the limit of its output also ends it in a tree that nests itself.
+    let arguments = ["ls-tree", "-r", "-t", "--full-tree", "--format=-", commit];
+    let most_bytes = most.min(MOST_ENTRIES) * LISTED_BYTES;
+    let (lines, is_all) = git.run_for_start(repository.location(), &arguments, most_bytes)?;
+    Ok(is_all.then_some(lines.len() as u64 / LISTED_BYTES))
+}
+
+/// Returns the bytes of all files that differ between two commits, as the second one has them, with [`ENTRY_BYTES`] for
+/// each of them and each of their folders.
+fn added_bytes(repository: &Repository, git: &Git, start: &str, head: &str) -> Result<u64, GitError> {
     let location = repository.location();
     let arguments = [
         "diff-tree",
         "-r",
+        "-t",
         "-z",
         "--raw",
         "--no-abbrev",
         "--no-renames",
         "--diff-filter=AMT",
-        &record.start_commit,
+        start,
         head,
     ];
-    let changes = match git.run_for_bytes(location, &arguments) {
-        Err(GitError::TooLong { .. } | GitError::TooSlow { .. }) => return Err(too_large()),
-        // A tree that git cannot read is refused as unsound, with the reason, and not checked out.
-        Err(GitError::Failed { .. }) => return Ok(()),
-        changes => changes?,
-    };
+    let changes = git.run_for_bytes(location, &arguments)?;
     let fields: Vec<&[u8]> = changes.split(|byte| *byte == 0).collect();
     let mut counts: HashMap<&str, u64> = HashMap::new();
+    let mut bytes = 0_u64;
     for entry in fields.chunks_exact(2) {
-        // `:MODE MODE NAME NAME STATUS`, of which the second ones are the new ones. A submodule has no contents here.
+        bytes = bytes.saturating_add(ENTRY_BYTES);
+        // `:MODE MODE NAME NAME STATUS`, of which the second ones are the new ones.
         let facts: Vec<&str> = std::str::from_utf8(entry[0]).unwrap_or_default().split(' ').collect();
-        if let [_, mode, _, name, _] = facts[..]
-            && mode != "160000"
-        {
+        let [_, mode, _, name, _] = facts[..] else {
+            return Err(GitError::Answer { command: "diff-tree" });
+        };
+        // Neither a submodule nor a folder has contents of its own here.
+        if !["160000", "040000"].contains(&mode) {
             *counts.entry(name).or_default() += 1;
         }
     }
     let names: String = counts.keys().flat_map(|name| [name, "\n"]).collect();
     let arguments = ["cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize)"];
     let sizes = git.exchange(location, &arguments, &names)?;
-    let sizes = String::from_utf8_lossy(&sizes);
-    let bytes = sizes.lines().filter_map(|line| {
-        let (name, size) = line.split_once(' ')?;
-        Some(counts.get(name)?.saturating_mul(size.parse().ok()?))
-    });
-    match bytes.fold(0, u64::saturating_add) {
-        bytes if bytes > limit_bytes => Err(too_large()),
-        _ => Ok(()),
+    for line in String::from_utf8_lossy(&sizes).lines() {
+        let fact =
+            line.split_once(' ').and_then(|(name, size)| Some((counts.remove(name)?, size.parse().ok()?)));
+        let Some((count, size)): Option<(u64, u64)> = fact else {
+            let (reason, exit_code) = (format!("an object is {line}"), Some(0));
+            return Err(GitError::Failed { command: "cat-file".to_owned(), reason, exit_code });
+        };
+        bytes = bytes.saturating_add(count.saturating_mul(size));
+    }
+    match counts.is_empty() {
+        true => Ok(bytes),
+        false => Err(GitError::Answer { command: "cat-file" }),
     }
 }

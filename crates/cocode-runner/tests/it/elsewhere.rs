@@ -2,11 +2,14 @@
 
 mod attacks;
 mod bases;
+mod bombs;
 mod bundle_headers;
 mod bundle_sources;
+mod claims;
 mod crashes;
 mod deliveries;
 mod forged_trees;
+mod interrupted;
 mod machines;
 mod records;
 mod same_verdicts;

@@ -23,7 +23,8 @@ fn refusal(machines: &Machines, runner: &cocode_runner::Runner, delivery: &Deliv
     let error = refused(judge(runner, &record, delivery));
     assert_eq!(machines.references(), before);
     assert!(!record.worktree.exists());
-    assert!(runner.records().unwrap().iter().all(|one| one.verdict.is_none()));
+    let now = runner.records().unwrap().into_iter().find(|one| one.key() == record.key());
+    assert_eq!(now.unwrap().verdict, None);
     match error {
         RunnerError::Delivery { source, .. } => source,
         other => panic!("it should be refused: {}", chain(&other)),
@@ -100,11 +101,13 @@ fn claims_that_do_not_fit_the_bundle_are_refused() {
     let lines: Vec<String> = cases
         .iter()
         .map(|(name, delivery)| {
-            let why = chain(&refusal(&machines, &runner, delivery));
+            let error = refusal(&machines, &runner, delivery);
+            let at_fault = if error.is_about_delivery() { "delivery" } else { "home" };
+            let why = chain(&error);
             let why = why.replace(&home.root.display().to_string(), "HOME");
             let why = why.replace(&machines.worker.root.display().to_string(), "WORKER");
             let why = why.replace(&start, "START");
-            format!("{name}: {}", why.replace(work.local.head.as_deref().unwrap(), "HEAD"))
+            format!("{name} ({at_fault}): {}", why.replace(work.local.head.as_deref().unwrap(), "HEAD"))
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
@@ -167,6 +170,39 @@ fn commits_that_home_has_already_are_not_the_agents() {
 }
 
 #[test]
+fn a_tag_does_not_make_an_older_commit_new() {
+    let machines = Machines::new();
+    let sibling = machines.home.run_agent(agent("b", MARKED));
+    assert_eq!(sibling.state, AgentState::Ready);
+    let runner = machines.home.runner();
+    let record = machines.begin(&runner, agent("a", MARKED));
+    let script = "git fetch -q origin cocode/7-b; git checkout -q FETCH_HEAD; git tag -a -m x new";
+    let older = machines.forge(script);
+    let clone = older.bundle.as_ref().unwrap().with_extension("");
+    let tag = machines.worker.git_in(&clone, &["rev-parse", "new"]);
+    let bundle = clone.with_extension("tag");
+    let range = format!("^{}", record.start_commit);
+    let create = ["bundle", "create", "-q", bundle.to_str().unwrap(), "refs/tags/new", &range];
+    machines.worker.git_in(&clone, &create);
+    let why = refusal(&machines, &runner, &delivery(Some(bundle), Some(tag.clone())));
+    assert!(
+        matches!(
+            &why,
+            DeliveryError::Bundle(BundleRefusal::NoCommit { object, kind }) if *object == tag && kind == "tag"
+        ),
+        "{why:?}"
+    );
+    assert!(!machines.has(&tag));
+    // The control: the commit itself has a verdict, by which it is not new. A commit of the agent's own is ready.
+    let judged = judge(&runner, &record, &older).unwrap();
+    assert_eq!(failures(&judged), ["new"], "{judged:?}");
+    assert_eq!(machines.home.git(&["rev-parse", "cocode/7-b"]), sibling.head.unwrap());
+    let record = machines.begin(&runner, agent("c", MARKED));
+    let judged = judge(&runner, &record, &machines.forge(MARKED)).unwrap();
+    assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
+}
+
+#[test]
 fn the_name_in_a_bundle_moves_no_reference() {
     for name in ["refs/heads/main", "HEAD", "refs/tags/v1", "refs/heads/../../config"] {
         let machines = Machines::new();
@@ -204,7 +240,7 @@ fn a_bundle_of_any_size_is_bounded() {
     };
     let why = refusal(&machines, &runner, &with(bytes - 1, u64::MAX));
     assert!(matches!(&why, DeliveryError::Bundle(BundleRefusal::TooLarge { .. })), "{why:?}");
-    let why = refusal(&machines, &runner, &with(bytes, (64 << 20) - 1));
+    let why = refusal(&machines, &runner, &with(bytes, (64 << 20) + 1023));
     assert!(matches!(&why, DeliveryError::Files { .. }), "{why:?}");
     // A file of 300 MiB is not even read.
     let padded = bundle.with_extension("padded");
@@ -213,7 +249,7 @@ fn a_bundle_of_any_size_is_bounded() {
     let why = refusal(&machines, &runner, &Delivery { bundle: Some(padded), ..work.delivery.clone() });
     assert!(matches!(&why, DeliveryError::Bundle(BundleRefusal::TooLarge { .. })), "{why:?}");
     assert!(!machines.has(work.local.head.as_deref().unwrap()));
-    let judged = judge(&runner, &record, &with(bytes, 64 << 20)).unwrap();
+    let judged = judge(&runner, &record, &with(bytes, (64 << 20) + 1024)).unwrap();
     assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
     assert_eq!(fs::metadata(judged.worktree.join("zeros")).unwrap().len(), 64 << 20);
 }

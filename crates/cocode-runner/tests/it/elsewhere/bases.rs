@@ -132,6 +132,32 @@ fn a_base_that_git_rejects_is_refused() {
 }
 
 #[test]
+fn a_base_is_a_commit_and_nothing_else() {
+    let machines = Machines::new();
+    let (home, bases) = (&machines.home, open(&machines, 32));
+    home.git(&["tag", "-a", "-m", "x", "v1"]);
+    let [commit, tag, tree] = ["main", "v1", "main^{tree}"].map(|name| home.git(&["rev-parse", name]));
+    let file = home.root.join("tag.bundle");
+    home.git(&["bundle", "create", "-q", file.to_str().unwrap(), "refs/tags/v1"]);
+    let error = bases.add(&file, &tag).unwrap_err();
+    let is_refused = |error: &BaseError, name: &str| matches!(error, BaseError::Refused(BundleRefusal::NoCommit { object, .. }) if object == name);
+    assert!(is_refused(&error, &tag), "{error:?}");
+    assert_eq!(objects(&machines), "");
+    bases.add(&bundle(home, &commit, &[]), &commit).unwrap();
+    // The objects may be here, and are not bases all the same.
+    let repository = machines.worker.root.join("bases/bases.git");
+    machines.worker.git_in(&repository, &["fetch", "-q", home.repository().to_str().unwrap(), "tag", "v1"]);
+    for name in [&tag, &tree] {
+        assert!(objects(&machines).contains(name.as_str()));
+        assert!(!bases.has(name).unwrap(), "{name}");
+        let task = bases.make_task_repository(&machines.worker.root.join("task"), name, "main");
+        assert!(matches!(task, Err(BaseError::MissingBase { .. })), "{task:?}");
+    }
+    assert!(is_refused(&bases.add(&file, &tag).unwrap_err(), &tag));
+    assert!(bases.has(&commit).unwrap());
+}
+
+#[test]
 fn old_bases_go_unless_a_task_needs_them() {
     let machines = Machines::new();
     let (home, bases) = (&machines.home, open(&machines, 2));

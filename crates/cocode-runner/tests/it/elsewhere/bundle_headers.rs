@@ -21,6 +21,9 @@ fn each_fault_has_an_error_of_its_own() {
         "# v2 git bundle\n123 HEAD\n\n".into(),
         format!("# v2 git bundle\n{} HEAD\n\n", ONE.replace('1', "A")),
         format!("# v2 git bundle\n-{ONE}\n{long} HEAD\n\n"),
+        format!("# v3 git bundle\n@object-format=sha256\n{ONE} HEAD\n\n"),
+        format!("# v3 git bundle\n@filter=blob:none\n{long} HEAD\n\n"),
+        format!("# v2 git bundle\n{long} HEAD\n\n"),
         format!("# v2 git bundle\n{ONE}\n\n"),
         format!("# v2 git bundle\n{ONE} \n\n"),
         format!("# v2 git bundle\n{ONE} a b\n\n"),
@@ -85,7 +88,12 @@ proptest! {
 
     #[test]
     fn no_bytes_make_the_reader_panic(
-        start in prop_oneof![Just(&b""[..]), Just(&b"# v2 git bundle\n"[..])],
+        start in prop_oneof![
+            Just(&b""[..]),
+            Just(&b"# v2 git bundle\n"[..]),
+            Just(&b"# v3 git bundle\n"[..]),
+            Just(&b"# v3 git bundle\n@object-format=sha256\n"[..]),
+        ],
         bytes in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         let bytes = [start, &bytes].concat();

@@ -23,28 +23,33 @@ fn commit(fixture: &Fixture, name: &str, text: &str) -> String {
 
 #[test]
 fn git_itself_reads_the_bundles() {
-    let fixture = Fixture::new();
-    let old = commit(&fixture, "old.txt", &"a long file\n".repeat(1000));
-    let new = commit(&fixture, "new.txt", "x\n");
-    let other = fixture.root.join("other");
-    fs::create_dir(&other).unwrap();
-    fixture.git_in(&other, &["init", "-q", "-b", "main"]);
-    let source = source(&fixture, &fixture.repository()).unwrap();
-    let [whole, thin] = ["whole", "thin"].map(|name| fixture.root.join(name));
-    let size = source.write(&old, &[], &whole, BUNDLE_LIMIT_BYTES).unwrap();
-    // Two commits, two trees, a.txt and old.txt.
-    assert_eq!((size.objects, size.bytes), (6, fs::metadata(&whole).unwrap().len()));
-    assert_eq!(header(&whole).prerequisites, Vec::<String>::new());
-    let git = |arguments: &[&str]| fixture.git_in(&other, arguments);
-    git(&["bundle", "verify", "-q", whole.to_str().unwrap()]);
-    assert_eq!(git(&["bundle", "unbundle", whole.to_str().unwrap()]), format!("{old} refs/cocode/tip"));
-    git(&["update-ref", "refs/heads/main", &old]);
-    let size = source.write(&new, std::slice::from_ref(&old), &thin, BUNDLE_LIMIT_BYTES).unwrap();
-    assert_eq!(size.objects, 3);
-    assert_eq!(header(&thin).prerequisites, [old]);
-    git(&["bundle", "verify", "-q", thin.to_str().unwrap()]);
-    git(&["bundle", "unbundle", thin.to_str().unwrap()]);
-    git(&["fsck", "--strict", &new]);
+    for format in ["sha1", "sha256"] {
+        let fixture = Fixture::new();
+        fs::remove_dir_all(fixture.repository().join(".git")).unwrap();
+        fixture.git(&["init", "-q", "-b", "main", "--object-format", format]);
+        commit(&fixture, "a.txt", "a\n");
+        let old = commit(&fixture, "old.txt", &"a long file\n".repeat(1000));
+        let new = commit(&fixture, "new.txt", "x\n");
+        let other = fixture.root.join("other");
+        fs::create_dir(&other).unwrap();
+        fixture.git_in(&other, &["init", "-q", "-b", "main", "--object-format", format]);
+        let source = source(&fixture, &fixture.repository()).unwrap();
+        let [whole, thin] = ["whole", "thin"].map(|name| fixture.root.join(name));
+        let size = source.write(&old, &[], &whole, BUNDLE_LIMIT_BYTES).unwrap();
+        // Two commits, two trees, a.txt and old.txt.
+        assert_eq!((size.objects, size.bytes), (6, fs::metadata(&whole).unwrap().len()), "{format}");
+        assert_eq!(header(&whole).prerequisites, Vec::<String>::new());
+        let git = |arguments: &[&str]| fixture.git_in(&other, arguments);
+        git(&["bundle", "verify", "-q", whole.to_str().unwrap()]);
+        assert_eq!(git(&["bundle", "unbundle", whole.to_str().unwrap()]), format!("{old} refs/cocode/tip"));
+        git(&["update-ref", "refs/heads/main", &old]);
+        let size = source.write(&new, std::slice::from_ref(&old), &thin, BUNDLE_LIMIT_BYTES).unwrap();
+        assert_eq!(size.objects, 3, "{format}");
+        assert_eq!(header(&thin).prerequisites, [old]);
+        git(&["bundle", "verify", "-q", thin.to_str().unwrap()]);
+        git(&["bundle", "unbundle", thin.to_str().unwrap()]);
+        git(&["fsck", "--strict", &new]);
+    }
 }
 
 #[test]

@@ -116,3 +116,22 @@ fn a_clean_tree_is_claimed_by_the_other_machine() {
         assert_eq!(failures(&judged), failed, "{name}");
     }
 }
+
+#[test]
+fn a_repository_with_long_names_is_judged_like_others() {
+    let machines = Machines::new();
+    let home = &machines.home;
+    fs::remove_dir_all(home.repository().join(".git")).unwrap();
+    home.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
+    home.git(&["add", "."]);
+    home.git(&["commit", "-q", "-m", "start"]);
+    let judged = machines.run(agent("a", MARKED));
+    assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
+    assert_eq!(judged.head.unwrap().len(), 64);
+    // Git's own bundle of such a repository.
+    let runner = home.runner();
+    let record = machines.begin(&runner, agent("b", MARKED));
+    let judged =
+        judge(&runner, &record, &machines.forge(&format!("echo b > b; git add b; {MARKED}"))).unwrap();
+    assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cocode_env::{AgentState, PartName};
@@ -80,6 +81,24 @@ impl Machines {
             ..delivery(bundle, head)
         };
         Work { local, delivery, task: task.to_owned() }
+    }
+
+    /// Makes a delivery by hand: of the commits that a script makes in a clone of home's `main`.
+    pub(crate) fn forge(&self, script: &str) -> Delivery {
+        let number = fs::read_dir(&self.worker.root).unwrap().count();
+        let clone = self.worker.root.join(format!("forge-{number}"));
+        let (from, to) = (self.home.repository(), clone.to_str().unwrap());
+        self.worker.git_in(&self.worker.root, &["clone", "-q", from.to_str().unwrap(), to]);
+        let start = self.worker.git_in(&clone, &["rev-parse", "HEAD"]);
+        let mut command = Command::new("sh");
+        command.args(["-ec", script]).current_dir(&clone).env("HOME", &self.worker.host.home);
+        assert!(command.status().unwrap().success(), "{script}");
+        let head = self.worker.git_in(&clone, &["rev-parse", "HEAD"]);
+        let bundle = clone.with_extension("bundle");
+        let range = format!("^{start}");
+        // Git's own bundles, so that these are read as well.
+        self.worker.git_in(&clone, &["bundle", "create", "-q", bundle.to_str().unwrap(), "HEAD", &range]);
+        delivery(Some(bundle), Some(head))
     }
 
     /// Records one agent at home, which the worker runs.
