@@ -218,11 +218,8 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
             Ok(_) => {}
             // It was resolved otherwise meanwhile.
             Err(RunnerError::Delivery { source: DeliveryError::Over { .. }, .. }) => {}
-            Err(error @ RunnerError::Delivery { source: DeliveryError::Stopped, .. }) => {
-                return Err(failed(error));
-            }
-            Err(error @ RunnerError::Delivery { .. }) => {
-                return Err(JudgeError::NotBelieved(error_chain(&error)));
+            Err(RunnerError::Delivery { ref source, agent: _ }) if source.is_about_delivery() => {
+                return Err(JudgeError::NotBelieved(error_chain(source)));
             }
             Err(error) => return Err(failed(error)),
         }
