@@ -1,0 +1,62 @@
+//! One run of agents, watched from outside by its events.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::network::Network;
+use crate::place::Place;
+
+/// The moments of a run, from the start of the command.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) first_queued: Option<Duration>,
+    pub(crate) last_queued: Option<Duration>,
+    pub(crate) first_line: Option<Duration>,
+    pub(crate) took: Duration,
+}
+
+impl Run {
+    /// Runs an agent on this machine.
+    pub(crate) fn alone(place: &Place, agent: &str) -> Run {
+        let mut command = place.agentd(None, "home");
+        command.args(["cocode", "run", "--json", "--issue", "6", "--issue-body", "x", "--agent", agent]);
+        Run::of(place, command)
+    }
+
+    /// Runs agents of a kind on the hosts of the fleet, or only submits them.
+    pub(crate) fn fleet(place: &Place, network: &Network, agent: &str, count: usize, detach: bool) -> Run {
+        let mut command = place.agentd(Some(&network.server), "home");
+        command.args(["cocode", "run", "--json", "--issue", "5", "--issue-body", "x", "--agent", agent]);
+        command.args(["--fleet", &Place::url(), "--count"]).arg(count.to_string());
+        command.args(detach.then_some("--detach"));
+        place.reach(&mut command, "home");
+        Run::of(place, command)
+    }
+
+    fn of(place: &Place, mut command: Command) -> Run {
+        command.arg("--agents-file").arg(place.definitions());
+        let began = Instant::now();
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut run = Run::default();
+        for line in BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok) {
+            // What is not an event is for people.
+            let Ok(event) = serde_json::from_str::<Value>(&line) else { continue };
+            match event["event"].as_str() {
+                Some("fleet") if event["text"] == "queued" => {
+                    run.first_queued.get_or_insert(began.elapsed());
+                    run.last_queued = Some(began.elapsed());
+                }
+                Some("log") => {
+                    run.first_line.get_or_insert(began.elapsed());
+                }
+                _ => {}
+            }
+        }
+        process.wait().unwrap();
+        run.took = began.elapsed();
+        run
+    }
+}
