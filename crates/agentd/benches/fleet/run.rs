@@ -2,12 +2,15 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::network::Network;
 use crate::place::Place;
+
+static NEXT_ISSUE: AtomicU32 = AtomicU32::new(1);
 
 /// The moments of a run, from the start of the command.
 #[derive(Debug, Default)]
@@ -22,14 +25,14 @@ impl Run {
     /// Runs an agent on this machine.
     pub(crate) fn alone(place: &Place, agent: &str) -> Run {
         let mut command = place.agentd(None, "home");
-        command.args(["cocode", "run", "--json", "--issue", "6", "--issue-body", "x", "--agent", agent]);
+        command.args(["cocode", "run", "--json", "--issue-body", "x", "--agent", agent]);
         Run::of(place, command)
     }
 
     /// Runs agents of a kind on the hosts of the fleet, or only submits them.
     pub(crate) fn fleet(place: &Place, network: &Network, agent: &str, count: usize, detach: bool) -> Run {
         let mut command = place.agentd(Some(&network.server), "home");
-        command.args(["cocode", "run", "--json", "--issue", "5", "--issue-body", "x", "--agent", agent]);
+        command.args(["cocode", "run", "--json", "--issue-body", "x", "--agent", agent]);
         command.args(["--fleet", &Place::url(), "--count"]).arg(count.to_string());
         command.args(detach.then_some("--detach"));
         place.reach(&mut command, "home");
@@ -37,7 +40,9 @@ impl Run {
     }
 
     fn of(place: &Place, mut command: Command) -> Run {
-        command.arg("--agents-file").arg(place.definitions());
+        // An agent of a name works on an issue once.
+        let issue = NEXT_ISSUE.fetch_add(1, Ordering::Relaxed).to_string();
+        command.arg("--issue").arg(issue).arg("--agents-file").arg(place.definitions());
         let began = Instant::now();
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut run = Run::default();
@@ -55,7 +60,9 @@ impl Run {
                 _ => {}
             }
         }
+        // An agent that is not ready has worked, too; one that was not started has said nothing.
         process.wait().unwrap();
+        assert!(run.first_queued.or(run.first_line).is_some(), "nothing was started; the log says why");
         run.took = began.elapsed();
         run
     }

@@ -21,6 +21,8 @@ pub(crate) struct Figures {
     pub(crate) failed_attempts: usize,
     pub(crate) started_again: usize,
     pub(crate) most_starts: u64,
+    /// Over the links of all hosts, in both directions.
+    pub(crate) link_bytes: u64,
     pub(crate) lost: usize,
     pub(crate) other_verdicts: usize,
     pub(crate) states: BTreeMap<String, usize>,
@@ -67,6 +69,7 @@ impl Figures {
             ("queued again by home", self.queued_again.to_string()),
             ("starts that a host could not make", self.failed_attempts.to_string()),
             ("hosts that were not believed", self.not_believed.to_string()),
+            ("bytes over the links of hosts", format!("{:.1} MB", self.link_bytes as f64 / 1e6)),
             ("ends", states.collect::<Vec<_>>().join(", ")),
             ("lost", self.lost.to_string()),
             ("verdicts other than on one machine", self.other_verdicts.to_string()),

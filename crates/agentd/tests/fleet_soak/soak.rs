@@ -10,7 +10,7 @@ use crate::cast::KINDS;
 use crate::checks;
 use crate::disorder::{What, draw};
 use crate::figures::Figures;
-use crate::network::Network;
+use crate::network::{Namespace, Network};
 use crate::place::Place;
 use crate::plan::Plan;
 use crate::server::Server;
@@ -74,6 +74,7 @@ fn run_in(place: &Place, plan: &Plan) -> Figures {
     fleet.figures.took = began.elapsed();
     let mut figures = fleet.stop();
     figures.namespaces = network.inodes();
+    figures.link_bytes = network.workers.iter().map(Namespace::bytes).sum();
     checks::records(place, &alone, tasks, &mut figures);
     figures
 }
