@@ -23,19 +23,17 @@ impl Namespace {
         let outside = fs::metadata("/proc/self/ns/net").unwrap().ino();
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity"]).stdin(Stdio::null());
-        let holder = command.spawn().expect("setpriv and unshare are there");
-        let path = format!("/proc/{}/ns/net", holder.id());
+        let mut namespace =
+            Namespace { holder: command.spawn().expect("setpriv and unshare are there"), inode: outside };
+        let path = format!("/proc/{}/ns/net", namespace.holder.id());
         let began = Instant::now();
-        loop {
-            let inode = fs::metadata(&path).unwrap().ino();
-            if inode != outside {
-                let namespace = Namespace { holder, inode };
-                namespace.ip("link set lo up");
-                return namespace;
-            }
+        while namespace.inode == outside {
             assert!(began.elapsed() < Duration::from_secs(10), "no network namespace can be made");
             std::thread::sleep(Duration::from_millis(2));
+            namespace.inode = fs::metadata(&path).unwrap().ino();
         }
+        namespace.ip("link set lo up");
+        namespace
     }
 
     /// Returns a command that runs a program in the namespace, as this process's child, and dies with this process.

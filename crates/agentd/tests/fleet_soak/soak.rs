@@ -114,9 +114,9 @@ impl<'a> Fleet<'a> {
     /// Looks at all processes. True once the submitter has nothing left to wait for, and nothing more is to happen.
     fn look(&mut self, is_quiet: bool) -> bool {
         let now = Instant::now();
-        let (due, later) = self.back.drain(..).partition(|(time, _)| *time <= now);
+        let (due, later): (Vec<_>, Vec<_>) = self.back.drain(..).partition(|(time, _)| *time <= now);
         self.back = later;
-        for (_, what) in Vec::<(Instant, What)>::from(due) {
+        for (_, what) in due {
             self.come_back(what);
         }
         for (number, worker) in self.workers.iter_mut().enumerate() {
