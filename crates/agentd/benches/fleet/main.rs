@@ -10,11 +10,11 @@
 mod cast;
 #[path = "../../tests/fleet_soak/network.rs"]
 mod network;
-#[path = "../../tests/fleet_soak/place.rs"]
-mod place;
 mod run;
 #[path = "../../tests/fleet_soak/server.rs"]
 mod server;
+#[path = "../../tests/fleet_soak/site.rs"]
+mod site;
 mod start;
 #[path = "../../tests/fleet_soak/worker.rs"]
 mod worker;
@@ -24,9 +24,9 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::network::Network;
-use crate::place::Place;
 use crate::run::Run;
 use crate::server::Server;
+use crate::site::Site;
 use crate::worker::Worker;
 
 const TURNS: usize = 15;
@@ -37,20 +37,20 @@ fn main() {
     start::measure();
     assert!(rustix::process::geteuid().is_root(), "hosts have network namespaces, which needs root");
     let turns = number("TURNS", TURNS);
-    let place = Place::make(LEASE_SECONDS);
+    let site = Site::make(LEASE_SECONDS);
     let network = Network::make(*HOSTS.last().unwrap());
-    let server = Server::start(&place, &network);
-    enqueue(&place, &network);
+    let server = Server::start(&site, &network);
+    enqueue(&site, &network);
     // What was submitted is not waited for.
-    let _ = fs::remove_dir_all(place.code().join(".agentd"));
+    let _ = fs::remove_dir_all(site.code().join(".agentd"));
     server.stop();
-    let _ = fs::remove_dir_all(place.root.join("server/store"));
-    let server = Server::start(&place, &network);
-    let worker = Worker::start(&place, &network, 0);
-    bytes(&place, &network);
-    dispatch(&place, &network, turns);
+    let _ = fs::remove_dir_all(site.root.join("server/store"));
+    let server = Server::start(&site, &network);
+    let worker = Worker::start(&site, &network, 0);
+    bytes(&site, &network);
+    dispatch(&site, &network, turns);
     worker.stop();
-    throughput(&place, &network);
+    throughput(&site, &network);
     server.stop();
 }
 
@@ -61,9 +61,9 @@ fn number(name: &str, usual: usize) -> usize {
 }
 
 /// From the first to the last message that the server has on its disk.
-fn enqueue(place: &Place, network: &Network) {
+fn enqueue(site: &Site, network: &Network) {
     let count = number("ENQUEUED", 1_000);
-    let run = Run::fleet(place, network, "ready", count, true);
+    let run = Run::fleet(site, network, "ready", count, true);
     let took = run.last_queued.unwrap().saturating_sub(run.first_queued.unwrap()).as_secs_f64();
     let rate = (count - 1) as f64 / took;
     println!("\n{count} tasks submitted with every message synced: {rate:.0} a second (goal: 200)");
@@ -71,7 +71,7 @@ fn enqueue(place: &Place, network: &Network) {
 }
 
 /// The bytes over the link of a host for its first task and for the second one on the same base.
-fn bytes(place: &Place, network: &Network) {
+fn bytes(site: &Site, network: &Network) {
     let wire = || network.workers[0].bytes();
     // Incompressible, so that the repository has a size.
     let mut state = 1_u64;
@@ -79,15 +79,15 @@ fn bytes(place: &Place, network: &Network) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 56) as u8
     });
-    fs::write(place.code().join("noise"), noise.take(20 << 20).collect::<Vec<u8>>()).unwrap();
-    place.git(&place.code(), &["add", "noise"]);
-    place.git(&place.code(), &["commit", "-q", "-m", "noise"]);
-    let size = folder_bytes(&place.code().join(".git/objects"));
+    fs::write(site.code().join("noise"), noise.take(20 << 20).collect::<Vec<u8>>()).unwrap();
+    site.git(&site.code(), &["add", "noise"]);
+    site.git(&site.code(), &["commit", "-q", "-m", "noise"]);
+    let size = folder_bytes(&site.code().join(".git/objects"));
     let before = wire();
-    Run::fleet(place, network, "ready", 1, false);
+    Run::fleet(site, network, "ready", 1, false);
     let first = wire() - before;
     let before = wire();
-    Run::fleet(place, network, "ready", 1, false);
+    Run::fleet(site, network, "ready", 1, false);
     let second = wire() - before;
     let share = |bytes: u64| bytes as f64 * 100.0 / size as f64;
     println!("\nbytes over the link of a host, of a repository of {size} bytes");
@@ -96,11 +96,11 @@ fn bytes(place: &Place, network: &Network) {
 }
 
 /// From the command to the first line of the agent, here and on a host, in turns.
-fn dispatch(place: &Place, network: &Network, turns: usize) {
+fn dispatch(site: &Site, network: &Network, turns: usize) {
     let (mut here, mut there, mut over) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..turns {
-        let alone = Run::alone(place, "ready").first_line.unwrap();
-        let fleet = Run::fleet(place, network, "ready", 1, false).first_line.unwrap();
+        let alone = Run::alone(site, "ready").first_line.unwrap();
+        let fleet = Run::fleet(site, network, "ready", 1, false).first_line.unwrap();
         here.push(alone);
         there.push(fleet);
         over.push(fleet.saturating_sub(alone));
@@ -112,18 +112,18 @@ fn dispatch(place: &Place, network: &Network, turns: usize) {
 }
 
 /// Tasks a second with agents that take a second each, one at a time on each host.
-fn throughput(place: &Place, network: &Network) {
+fn throughput(site: &Site, network: &Network) {
     let cores = available_parallelism().map_or(1, usize::from);
     println!(
         "\nthroughput on one machine of {cores} processors, two agents of one second on each host at once"
     );
     println!("  | hosts | tasks | time | tasks a second |\n  | ---: | ---: | ---: | ---: |");
     for hosts in HOSTS {
-        let workers: Vec<Worker> = (0..hosts).map(|number| Worker::start(place, network, number)).collect();
+        let workers: Vec<Worker> = (0..hosts).map(|number| Worker::start(site, network, number)).collect();
         // The first agents find the hosts connected, and with the base.
-        Run::fleet(place, network, "ready", hosts * 2, false);
+        Run::fleet(site, network, "ready", hosts * 2, false);
         let count = number("TASKS_OF_EACH", 8) * hosts.min(8);
-        let run = Run::fleet(place, network, "slow", count, false);
+        let run = Run::fleet(site, network, "slow", count, false);
         let took = run.took.as_secs_f64();
         println!("  | {hosts} | {count} | {took:.1} s | {:.2} |", count as f64 / took);
         workers.into_iter().for_each(Worker::stop);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::network::Network;
-use crate::place::Place;
+use crate::site::Site;
 
 static NEXT_ISSUE: AtomicU32 = AtomicU32::new(1);
 
@@ -23,26 +23,26 @@ pub(crate) struct Run {
 
 impl Run {
     /// Runs an agent on this machine.
-    pub(crate) fn alone(place: &Place, agent: &str) -> Run {
-        let mut command = place.agentd(None, "home");
+    pub(crate) fn alone(site: &Site, agent: &str) -> Run {
+        let mut command = site.agentd(None, "home");
         command.args(["cocode", "run", "--json", "--issue-body", "x", "--agent", agent]);
-        Run::of(place, command)
+        Run::of(site, command)
     }
 
     /// Runs agents of a kind on the hosts of the fleet, or only submits them.
-    pub(crate) fn fleet(place: &Place, network: &Network, agent: &str, count: usize, detach: bool) -> Run {
-        let mut command = place.agentd(Some(&network.server), "home");
+    pub(crate) fn fleet(site: &Site, network: &Network, agent: &str, count: usize, detach: bool) -> Run {
+        let mut command = site.agentd(Some(&network.server), "home");
         command.args(["cocode", "run", "--json", "--issue-body", "x", "--agent", agent]);
-        command.args(["--fleet", &Place::url(), "--count"]).arg(count.to_string());
+        command.args(["--fleet", &Site::url(), "--count"]).arg(count.to_string());
         command.args(detach.then_some("--detach"));
-        place.reach(&mut command, "home");
-        Run::of(place, command)
+        site.reach(&mut command, "home");
+        Run::of(site, command)
     }
 
-    fn of(place: &Place, mut command: Command) -> Run {
+    fn of(site: &Site, mut command: Command) -> Run {
         // An agent of a name works on an issue once.
         let issue = NEXT_ISSUE.fetch_add(1, Ordering::Relaxed).to_string();
-        command.arg("--issue").arg(issue).arg("--agents-file").arg(place.definitions());
+        command.arg("--issue").arg(issue).arg("--agents-file").arg(site.definitions());
         let began = Instant::now();
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut run = Run::default();

@@ -1,4 +1,4 @@
-//! What must be true at the end.
+//! The checks at the end: records, branches, verdicts, and nothing that is left over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::cast::{KINDS, kind_of};
 use crate::figures::Figures;
-use crate::place::Place;
+use crate::site::Site;
 
 /// The parts of a record that do not depend on where and when the agent ran.
 pub(crate) type Verdict = (Value, Value, Value, Value);
@@ -38,14 +38,14 @@ fn forget_commits(value: &mut Value) {
 }
 
 /// Runs an agent of each kind on this machine, and returns their verdicts by kind.
-pub(crate) fn verdicts_alone(place: &Place) -> BTreeMap<&'static str, Verdict> {
-    let repository = place.root.join("alone");
-    let mut command = place.agentd(None, "home");
+pub(crate) fn verdicts_alone(site: &Site) -> BTreeMap<&'static str, Verdict> {
+    let repository = site.root.join("alone");
+    let mut command = site.agentd(None, "home");
     command.current_dir(&repository).args(["cocode", "run", "--issue", "5", "--issue-body", "x"]);
     command.arg("--agent").args(KINDS.iter().map(|kind| kind.name));
-    command.arg("--agents-file").arg(place.definitions());
+    command.arg("--agents-file").arg(site.definitions());
     let _ = command.stdout(Stdio::null()).status().unwrap();
-    let records = place.records(&repository);
+    let records = site.records(&repository);
     let one = |kind: &crate::cast::Kind| {
         let record = records.iter().find(|record| record["agent"] == kind.name).unwrap();
         assert_eq!(record["state"], kind.state, "alone, {}: {record:#}", kind.name);
@@ -55,13 +55,13 @@ pub(crate) fn verdicts_alone(place: &Place) -> BTreeMap<&'static str, Verdict> {
 }
 
 /// Checks the records and the repository against what is known beforehand.
-pub(crate) fn records(place: &Place, alone: &BTreeMap<&str, Verdict>, tasks: usize, figures: &mut Figures) {
-    let code = place.code();
-    let records = place.records(&code);
+pub(crate) fn records(site: &Site, alone: &BTreeMap<&str, Verdict>, tasks: usize, figures: &mut Figures) {
+    let code = site.code();
+    let records = site.records(&code);
     let mut names = BTreeSet::new();
     let mut heads = BTreeSet::new();
     let listed =
-        place.git(&code, &["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/cocode"]);
+        site.git(&code, &["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/cocode"]);
     let branches: BTreeMap<&str, &str> = listed.lines().filter_map(|line| line.split_once(' ')).collect();
     for record in &records {
         let text = |name: &str| record[name].as_str().unwrap_or_default();
@@ -90,14 +90,14 @@ pub(crate) fn records(place: &Place, alone: &BTreeMap<&str, Verdict>, tasks: usi
         // Only its own file, by its own name. Worktrees are called after issue and agent.
         let range = format!("{}..{head}", text("start_commit"));
         let own = format!("5-{agent}");
-        let seen = place.git(&code, &["log", "--format=%an", "--name-only", &range]);
+        let history = site.git(&code, &["log", "--format=%an", "--name-only", &range]);
         let is_foreign = |line: &str| {
             (line.starts_with("5-") && line != own)
                 || (line.starts_with("by-") && line != format!("by-{own}"))
         };
-        let is_own = seen.lines().any(|line| line == own) && !seen.lines().any(is_foreign);
+        let is_own = history.lines().any(|line| line == own) && !history.lines().any(is_foreign);
         if !is_own || !heads.insert(head.to_owned()) {
-            figures.problems.push(format!("{agent}: not its own work: {seen}"));
+            figures.problems.push(format!("{agent}: not its own work: {history}"));
         }
     }
     figures.lost = tasks - names.len().min(tasks);
@@ -105,17 +105,17 @@ pub(crate) fn records(place: &Place, alone: &BTreeMap<&str, Verdict>, tasks: usi
         let (names, branches) = (names.len(), branches.len());
         figures.problems.push(format!("{tasks} tasks, {names} records, {branches} branches"));
     }
-    figures.fsck = place.git(&code, &["fsck", "--strict", "--no-dangling", "--no-progress"]);
+    figures.fsck = site.git(&code, &["fsck", "--strict", "--no-dangling", "--no-progress"]);
     if !figures.fsck.trim().is_empty() {
         figures.problems.push(format!("git fsck: {}", figures.fsck));
     }
 }
 
 /// Returns what is left of the run: processes, namespaces, mounts.
-pub(crate) fn nothing_is_left(place: &Place, figures: &Figures) -> Vec<String> {
+pub(crate) fn nothing_is_left(site: &Site, figures: &Figures) -> Vec<String> {
     let began = Instant::now();
     loop {
-        let left = left_over(&place.root, &figures.namespaces);
+        let left = left_over(&site.root, &figures.namespaces);
         if left.is_empty() || began.elapsed() > Duration::from_secs(30) {
             return left;
         }

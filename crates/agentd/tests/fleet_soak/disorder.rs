@@ -1,4 +1,4 @@
-//! What befalls a fleet, drawn from a seed before it starts.
+//! The disorder that befalls a fleet, drawn from a seed before it starts.
 
 use std::time::Duration;
 

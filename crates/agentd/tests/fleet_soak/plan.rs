@@ -1,6 +1,6 @@
 //! The size of a run.
 
-/// How many tasks and hosts there are, and what befalls them.
+/// The number of tasks and hosts, and of what befalls them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// A multiple of the number of kinds of agents is made of it.

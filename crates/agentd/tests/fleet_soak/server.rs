@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::network::{Network, SERVER};
-use crate::place::Place;
+use crate::site::Site;
 
 /// A running server.
 pub(crate) struct Server {
@@ -18,13 +18,13 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts it, and waits until it answers.
-    pub(crate) fn start(place: &Place, network: &Network) -> Server {
-        let mut command = place.agentd(Some(&network.server), "server");
+    pub(crate) fn start(site: &Site, network: &Network) -> Server {
+        let mut command = site.agentd(Some(&network.server), "server");
         command.args(["fleet", "up", "--json", "--listen"]).arg(format!("{SERVER}:4222"));
-        command.arg("--folder").arg(place.root.join("server"));
-        command.arg("--tls-certificate").arg(place.certificate());
-        command.arg("--tls-key").arg(place.certificate_key());
-        place.lease(&mut command);
+        command.arg("--folder").arg(site.root.join("server"));
+        command.arg("--tls-certificate").arg(site.certificate());
+        command.arg("--tls-key").arg(site.certificate_key());
+        site.lease(&mut command);
         for number in 0..network.workers.len() {
             command.arg("--host").arg(format!("w{number}"));
         }

@@ -1,4 +1,4 @@
-//! The run itself: everything starts, disorder goes on as the tasks do, everything ends.
+//! The run itself: everything starts, disorder lasts as long as the tasks, everything ends.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -11,9 +11,9 @@ use crate::checks;
 use crate::disorder::{What, draw};
 use crate::figures::Figures;
 use crate::network::{Namespace, Network};
-use crate::place::Place;
 use crate::plan::Plan;
 use crate::server::Server;
+use crate::site::Site;
 use crate::submitter::Submitter;
 use crate::worker::Worker;
 
@@ -26,28 +26,28 @@ const LEASE_SECONDS: u32 = 8;
 /// After this time the next event comes even if no task ends meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(12);
 
-/// Runs a plan, checks what comes of it, and prints its figures.
+/// Runs a plan, checks the result, and prints its figures.
 pub(crate) fn run(plan: &Plan) {
-    let mut place = Place::make(LEASE_SECONDS);
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run_in(&place, plan)));
+    let mut site = Site::make(LEASE_SECONDS);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run_in(&site, plan)));
     let figures = outcome.unwrap_or_else(|panic| {
-        figures_say(&format!("the folder is kept: {}", place.root.display()));
-        place.keep();
+        figures_say(&format!("the folder is kept: {}", site.root.display()));
+        site.keep();
         std::panic::resume_unwind(panic)
     });
-    let problems = checks::nothing_is_left(&place, &figures);
+    let problems = checks::nothing_is_left(&site, &figures);
     figures.print(plan);
     if !(figures.problems.is_empty() && problems.is_empty()) {
-        place.keep();
-        panic!("{:#?} {problems:#?}; the folder is kept: {}", figures.problems, place.root.display());
+        site.keep();
+        panic!("{:#?} {problems:#?}; the folder is kept: {}", figures.problems, site.root.display());
     }
 }
 
-fn run_in(place: &Place, plan: &Plan) -> Figures {
-    let alone = checks::verdicts_alone(place);
+fn run_in(site: &Site, plan: &Plan) -> Figures {
+    let alone = checks::verdicts_alone(site);
     let of_each = plan.tasks.div_ceil(KINDS.len());
     let network = Network::make(plan.workers);
-    let mut fleet = Fleet::start(place, &network, of_each);
+    let mut fleet = Fleet::start(site, &network, of_each);
     let mut events = draw(plan).into_iter().enumerate().peekable();
     let (steps, tasks) = (plan.kills + plan.partitions, of_each * KINDS.len());
     let patience = Duration::from_secs(300 + 6 * (tasks + 5 * steps) as u64);
@@ -75,13 +75,13 @@ fn run_in(place: &Place, plan: &Plan) -> Figures {
     let mut figures = fleet.stop();
     figures.namespaces = network.inodes();
     figures.link_bytes = network.workers.iter().map(Namespace::bytes).sum();
-    checks::records(place, &alone, tasks, &mut figures);
+    checks::records(site, &alone, tasks, &mut figures);
     figures
 }
 
 /// The processes, and when those that are down come back.
 struct Fleet<'a> {
-    place: &'a Place,
+    site: &'a Site,
     network: &'a Network,
     server: Option<Server>,
     workers: Vec<Option<Worker>>,
@@ -89,21 +89,21 @@ struct Fleet<'a> {
     /// A submitter that has not begun to follow its tasks has not submitted them.
     is_submitted: bool,
     back: Vec<(Instant, What)>,
-    /// How often each agent was said to have ended with a verdict.
+    /// The number of times that each agent was said to have ended with a verdict.
     ends: BTreeMap<String, u32>,
     figures: Figures,
 }
 
 impl<'a> Fleet<'a> {
-    fn start(place: &'a Place, network: &'a Network, of_each: usize) -> Fleet<'a> {
-        let server = Server::start(place, network);
-        let workers = (0..network.workers.len()).map(|number| Worker::start(place, network, number));
+    fn start(site: &'a Site, network: &'a Network, of_each: usize) -> Fleet<'a> {
+        let server = Server::start(site, network);
+        let workers = (0..network.workers.len()).map(|number| Worker::start(site, network, number));
         Fleet {
-            place,
+            site,
             network,
             server: Some(server),
             workers: workers.map(Some).collect(),
-            submitter: Some(Submitter::run(place, network, of_each)),
+            submitter: Some(Submitter::run(site, network, of_each)),
             is_submitted: false,
             back: Vec::new(),
             ends: BTreeMap::new(),
@@ -134,12 +134,12 @@ impl<'a> Fleet<'a> {
         let events = self.submitter.take().map(Submitter::end).unwrap_or_default();
         self.hear(&events);
         if self.retry_given_up() {
-            self.submitter = Some(Submitter::collect(self.place, self.network));
+            self.submitter = Some(Submitter::collect(self.site, self.network));
             return false;
         }
         if !is_quiet || !self.back.is_empty() {
             // What is still to happen befalls a fleet without tasks.
-            self.submitter = Some(Submitter::collect(self.place, self.network));
+            self.submitter = Some(Submitter::collect(self.site, self.network));
             return false;
         }
         true
@@ -160,13 +160,13 @@ impl<'a> Fleet<'a> {
 
     /// Gives out again what was given up after three hosts were lost with it, as a person would. Returns whether there was any.
     fn retry_given_up(&mut self) -> bool {
-        let records = self.place.records(&self.place.code());
+        let records = self.site.records(&self.site.code());
         let given_up: Vec<&Value> = records.iter().filter(|record| record["verdict"].is_null()).collect();
         for record in &given_up {
             let task = format!("{}/{}", record["run"].as_str().unwrap(), record["agent"].as_str().unwrap());
-            let mut command = self.place.agentd(Some(&self.network.server), "home");
-            command.args(["fleet", "retry", &task, "--url", &Place::url()]);
-            self.place.reach(&mut command, "home");
+            let mut command = self.site.agentd(Some(&self.network.server), "home");
+            command.args(["fleet", "retry", &task, "--url", &Site::url()]);
+            self.site.reach(&mut command, "home");
             // With the server away it is repeated: the next submitter ends at once, and this comes again.
             let is_done = command.status().unwrap().success();
             self.figures.retries += usize::from(is_done);
@@ -230,11 +230,11 @@ impl<'a> Fleet<'a> {
     fn come_back(&mut self, what: What) {
         match what {
             What::KillWorker { worker, .. } => {
-                self.workers[worker] = Some(Worker::start(self.place, self.network, worker));
+                self.workers[worker] = Some(Worker::start(self.site, self.network, worker));
             }
-            What::KillServer { .. } => self.server = Some(Server::start(self.place, self.network)),
+            What::KillServer { .. } => self.server = Some(Server::start(self.site, self.network)),
             What::KillSubmitter { .. } => {
-                self.submitter = Some(Submitter::collect(self.place, self.network));
+                self.submitter = Some(Submitter::collect(self.site, self.network));
             }
             What::Cut { worker, .. } => self.network.heal(worker),
         }

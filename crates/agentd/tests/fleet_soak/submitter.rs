@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cast::KINDS;
 use crate::network::Network;
-use crate::place::Place;
+use crate::site::Site;
 
 /// A running submitter with its events.
 pub(crate) struct Submitter {
@@ -19,8 +19,8 @@ pub(crate) struct Submitter {
 
 impl Submitter {
     /// Submits so many agents of each kind.
-    pub(crate) fn run(place: &Place, network: &Network, of_each: usize) -> Submitter {
-        let mut command = place.agentd(Some(&network.server), "home");
+    pub(crate) fn run(site: &Site, network: &Network, of_each: usize) -> Submitter {
+        let mut command = site.agentd(Some(&network.server), "home");
         command.args([
             "cocode",
             "run",
@@ -30,27 +30,27 @@ impl Submitter {
             "--issue-body",
             "x",
             "--fleet",
-            &Place::url(),
+            &Site::url(),
         ]);
         command.arg("--agent").args(KINDS.iter().map(|kind| kind.name));
         command.arg("--count").arg(of_each.to_string());
-        Submitter::start(place, command)
+        Submitter::start(site, command)
     }
 
-    /// Goes on after a submitter that was killed.
-    pub(crate) fn collect(place: &Place, network: &Network) -> Submitter {
-        let mut command = place.agentd(Some(&network.server), "home");
-        command.args(["fleet", "collect", "--json", "--url", &Place::url()]);
-        Submitter::start(place, command)
+    /// Resumes after a submitter that was killed.
+    pub(crate) fn collect(site: &Site, network: &Network) -> Submitter {
+        let mut command = site.agentd(Some(&network.server), "home");
+        command.args(["fleet", "collect", "--json", "--url", &Site::url()]);
+        Submitter::start(site, command)
     }
 
-    fn start(place: &Place, mut command: Command) -> Submitter {
-        command.arg("--agents-file").arg(place.definitions());
-        place.reach(&mut command, "home");
+    fn start(site: &Site, mut command: Command) -> Submitter {
+        command.arg("--agents-file").arg(site.definitions());
+        site.reach(&mut command, "home");
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
         let (sender, events) = channel();
-        let mut log = place.log("events");
+        let mut log = site.log("events");
         thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 let _ = std::io::Write::write_all(&mut log, format!("{line}\n").as_bytes());

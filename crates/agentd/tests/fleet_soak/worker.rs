@@ -5,7 +5,7 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::network::Network;
-use crate::place::Place;
+use crate::site::Site;
 
 /// The agents that a host runs at once.
 const SLOTS: &str = "2";
@@ -14,12 +14,12 @@ const SLOTS: &str = "2";
 pub(crate) struct Worker(Child);
 
 impl Worker {
-    pub(crate) fn start(place: &Place, network: &Network, number: usize) -> Worker {
+    pub(crate) fn start(site: &Site, network: &Network, number: usize) -> Worker {
         let name = format!("w{number}");
-        let mut command = place.agentd(Some(&network.workers[number]), &name);
-        command.args(["fleet", "join", &Place::url(), "--host-name", &name, "--slots", SLOTS, "--folder"]);
-        command.arg(place.root.join("hosts").join(&name)).arg("--agents-file").arg(place.definitions());
-        place.reach(&mut command, &name);
+        let mut command = site.agentd(Some(&network.workers[number]), &name);
+        command.args(["fleet", "join", &Site::url(), "--host-name", &name, "--slots", SLOTS, "--folder"]);
+        command.arg(site.root.join("hosts").join(&name)).arg("--agents-file").arg(site.definitions());
+        site.reach(&mut command, &name);
         Worker(command.spawn().unwrap())
     }
 

@@ -11,37 +11,37 @@ use tempfile::TempDir;
 use crate::cast;
 use crate::network::{Namespace, SERVER};
 
-pub(crate) struct Place {
+pub(crate) struct Site {
     folder: Option<TempDir>,
     lease_seconds: u32,
     pub(crate) root: PathBuf,
 }
 
-impl Place {
-    pub(crate) fn make(lease_seconds: u32) -> Place {
+impl Site {
+    pub(crate) fn make(lease_seconds: u32) -> Site {
         let prefix = format!("fleet-soak-{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
-        let place = Place { folder: Some(folder), lease_seconds, root };
+        let site = Site { folder: Some(folder), lease_seconds, root };
         for name in ["code", "logs", "users", "hosts"] {
-            fs::create_dir(place.root.join(name)).unwrap();
+            fs::create_dir(site.root.join(name)).unwrap();
         }
-        fs::write(place.definitions(), cast::definitions()).unwrap();
+        fs::write(site.definitions(), cast::definitions()).unwrap();
         for number in 0..100 {
             let text = format!("line of file {number}\n").repeat(50);
-            fs::write(place.code().join(format!("file-{number}")), text).unwrap();
+            fs::write(site.code().join(format!("file-{number}")), text).unwrap();
         }
-        fs::write(place.code().join(".gitignore"), ".agentd\n").unwrap();
-        place.user("home");
+        fs::write(site.code().join(".gitignore"), ".agentd\n").unwrap();
+        site.user("home");
         for arguments in ["init -q -b main", "add .", "commit -q -m start"] {
-            place.git(&place.code(), &arguments.split(' ').collect::<Vec<_>>());
+            site.git(&site.code(), &arguments.split(' ').collect::<Vec<_>>());
         }
-        place.git(&place.root, &["clone", "-q", "code", "alone"]);
-        place.make_certificate();
-        place
+        site.git(&site.root, &["clone", "-q", "code", "alone"]);
+        site.make_certificate();
+        site
     }
 
-    /// Leaves the folder there, for whoever looks for the cause of a failure.
+    /// Leaves the folder there, so that the cause of a failure can be read there.
     pub(crate) fn keep(&mut self) {
         if let Some(folder) = self.folder.take() {
             let _ = folder.keep();
