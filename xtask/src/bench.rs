@@ -90,3 +90,17 @@ pub fn bench(root: &Path, name: Option<&str>, package: Option<&str>) -> Result<(
     }
     Ok(())
 }
+
+/// Measures a fleet of real processes on this machine, and commands that have nothing to do with fleets beside a build without
+/// them, if one is named. Needs root, for the network namespaces of the hosts.
+///
+/// # Errors
+///
+/// That of the benchmark. It fails on no figure.
+pub fn bench_fleet(root: &Path, without: Option<&Path>) -> Result<(), TaskError> {
+    let mut step = Step::cargo("fleet", &["bench", "--package", "agentd", "--bench", "fleet"]);
+    if let Some(without) = without {
+        step = step.variable("FLEET_BENCH_WITHOUT", &without.to_string_lossy());
+    }
+    step.folder(root).run().map(drop)
+}

@@ -23,7 +23,7 @@ mod tidy;
 mod tree;
 mod workflows;
 
-pub use bench::{bench, bench_codali, bench_files, bench_search, bench_serve};
+pub use bench::{bench, bench_codali, bench_files, bench_fleet, bench_search, bench_serve};
 pub use ci::ci;
 pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
@@ -36,8 +36,8 @@ pub use root::root;
 pub use setup::{setup, setup_outside, setup_workflows};
 pub use snapshot_references::unreferenced_snapshots;
 pub use soak::{
-    soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_hostile, soak_journal,
-    soak_loop, soak_review, soak_serve,
+    FleetSoak, soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_fleet, soak_hostile,
+    soak_journal, soak_loop, soak_review, soak_serve,
 };
 pub use step::Step;
 pub use test_failures::TestFailures;

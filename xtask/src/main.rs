@@ -146,6 +146,24 @@ enum SoakAlone {
         #[arg(long, default_value_t = 34)]
         rounds: u32,
     },
+    /// A fleet whose hosts, server and submitter are killed at random moments, and whose links are cut. Needs root.
+    Fleet {
+        /// The number of tasks.
+        #[arg(long, default_value_t = 1_000)]
+        tasks: u32,
+        /// The number of hosts.
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
+        workers: u32,
+        /// The number of kills.
+        #[arg(long, default_value_t = 200)]
+        kills: u32,
+        /// The number of links that are cut.
+        #[arg(long, default_value_t = 20)]
+        partitions: u32,
+        /// The seed of another run, to draw the same disorder.
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Every tool, transport and reader with inputs of hostile sizes and shapes, in processes of 256 MB.
     Hostile {
         /// For how long.
@@ -206,6 +224,12 @@ enum Goals {
     Serve,
     /// Coding agents: from a run to an agent's first line, memory of twenty at once, and when events are seen.
     Cocode,
+    /// Measure a fleet: dispatch, submitting, bytes, throughput of 1 to 16 hosts, and what it costs other commands. Needs root.
+    Fleet {
+        /// A build from before fleets, to compare the start and the memory of other commands with.
+        #[arg(long, value_name = "FILE")]
+        without: Option<PathBuf>,
+    },
     /// Measure what a round of a loop with a model program costs apart from the model, and the memory over 1,000 rounds.
     Loop,
     /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
@@ -256,6 +280,9 @@ fn main() -> ExitCode {
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
         }
+        Task::Soak { alone: Some(SoakAlone::Fleet { tasks, workers, kills, partitions, seed }), .. } => {
+            xtask::soak_fleet(&root(), xtask::FleetSoak { tasks, workers, kills, partitions, seed })
+        }
         Task::Soak { alone: Some(SoakAlone::Hostile { seconds }), .. } => {
             xtask::soak_hostile(&root(), seconds)
         }
@@ -269,6 +296,9 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
         Task::Bench { goals: Some(Goals::Codali { quality }), .. } => xtask::bench_codali(&root(), quality),
         Task::Bench { goals: Some(Goals::Cocode), .. } => xtask::bench(&root(), Some("cocode"), None),
+        Task::Bench { goals: Some(Goals::Fleet { without }), .. } => {
+            xtask::bench_fleet(&root(), without.as_deref())
+        }
         Task::Bench { goals: Some(Goals::Loop), .. } => xtask::bench(&root(), Some("loop"), None),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };

@@ -209,3 +209,40 @@ pub fn soak_hostile(root: &Path, seconds: u64) -> Result<(), TaskError> {
         .run()
         .map(|_| ())
 }
+
+/// The size of a run of `soak fleet`.
+#[derive(Clone, Copy, Debug)]
+pub struct FleetSoak {
+    /// Tasks, made a multiple of the number of scripted agents.
+    pub tasks: u32,
+    /// Hosts, each in a network namespace of its own.
+    pub workers: u32,
+    /// Kills with `kill -9` of hosts, server and submitter.
+    pub kills: u32,
+    /// Links that are cut, for 1 to 40 seconds.
+    pub partitions: u32,
+    /// The seed by which moments and victims are drawn; from the time, and printed, if there is none.
+    pub seed: Option<u64>,
+}
+
+/// Runs a fleet of real processes, kills its hosts, its server and its submitter at random moments, cuts links, and prints a table
+/// of what came of the tasks. Needs root, for the network namespaces of the hosts.
+///
+/// # Errors
+///
+/// Those of the test run: a task that is lost, resolved twice or with another verdict than on one machine, a damaged repository, anything
+/// that is left over.
+pub fn soak_fleet(root: &Path, size: FleetSoak) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "fleet_soak", "--", "--ignored", "--nocapture"];
+    let seed = size.seed.unwrap_or_else(seed_of_now);
+    println!("== soak fleet: seed {seed}");
+    Step::cargo("soak fleet", &arguments)
+        .variable("FLEET_SOAK_TASKS", &size.tasks.to_string())
+        .variable("FLEET_SOAK_WORKERS", &size.workers.to_string())
+        .variable("FLEET_SOAK_KILLS", &size.kills.to_string())
+        .variable("FLEET_SOAK_PARTITIONS", &size.partitions.to_string())
+        .variable("FLEET_SOAK_SEED", &seed.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}

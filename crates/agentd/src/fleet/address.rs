@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use cocode_fleet::{FleetAddress, FleetName, Role};
+use cocode_fleet::{FleetAddress, FleetName, FleetTimings, Role};
 
 use crate::exit::{Exit, Failure};
 
@@ -27,6 +28,25 @@ pub(crate) struct FleetAccess {
     /// The certificates of the authority that signed the server's [default: those of this machine].
     #[arg(long, value_name = "FILE")]
     pub authority: Option<PathBuf>,
+    #[command(flatten)]
+    pub lease: FleetLease,
+}
+
+/// The intervals of a fleet, the same on all of its machines. Long runs with many failures shorten them.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FleetLease {
+    /// After this time without a word of a host, its tasks are given out again [default: 30].
+    #[arg(long = "lease", value_name = "SECONDS", hide = true, value_parser = clap::value_parser!(u16).range(3..=600))]
+    pub seconds: Option<u16>,
+}
+
+impl FleetLease {
+    /// Returns all intervals.
+    pub(crate) fn timings(self) -> FleetTimings {
+        self.seconds.map_or_else(FleetTimings::default, |seconds| {
+            FleetTimings::with_lease(Duration::from_secs(seconds.into()))
+        })
+    }
 }
 
 impl FleetAccess {

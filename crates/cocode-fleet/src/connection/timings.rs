@@ -29,6 +29,24 @@ pub struct FleetTimings {
     pub duplicate_window: Duration,
 }
 
+impl FleetTimings {
+    /// Returns intervals in the proportions of the default ones, for a lease of another length; single calls to the server keep
+    /// five seconds at least.
+    #[must_use]
+    pub fn with_lease(lease: Duration) -> FleetTimings {
+        FleetTimings {
+            lease,
+            renew: lease / 3,
+            ack_wait: lease,
+            retry_delay: lease / 6,
+            poll: lease / 6,
+            deadline: (lease / 3).max(Duration::from_secs(5)),
+            backoff_limit: lease / 6,
+            ..FleetTimings::default()
+        }
+    }
+}
+
 impl Default for FleetTimings {
     fn default() -> FleetTimings {
         FleetTimings {

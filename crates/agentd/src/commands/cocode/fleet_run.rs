@@ -53,19 +53,18 @@ pub(crate) fn run(
     let records = runner.begin_elsewhere(&request, url).map_err(explain)?;
     let submitted = submit(common, options, &folder, &source, (&request, &records, &definitions));
     if let Err(failure) = submitted {
-        // None of them is in the journal of tasks, so no host will ever have them.
         for record in &records {
             let _ = folder.tasks.remove(&task_name(record)?);
-            let why = Some("it could not be submitted");
-            let _ = runner.set_elsewhere_state(record, AgentState::Failed, None, 0, why);
         }
+        fail_unsubmitted(&folder, &runner, &records)?;
         return Err(failure);
     }
     for warning in source.warnings(&records[0].start_commit).unwrap_or_default() {
         console.notice(&warning);
     }
     let file = agents_file(common, &options.definitions)?;
-    let home = Home { console, folder, runner, definitions: file, address };
+    let home =
+        Home { console, folder, runner, definitions: file, address, timings: options.access.lease.timings() };
     let own: HashSet<String> = records.iter().map(AgentRecord::key).collect();
     let view = View::new(console, &request);
     let ended =
@@ -99,6 +98,8 @@ pub(crate) fn collect(
     let cancel = cancel_flag()?;
     let runner = open_hiding(common, worktrees, server.access.key_file.as_slice())?;
     let folder = FleetFolder::open(common)?;
+    // A submitter that was killed early leaves records without tasks, for which this would wait for ever.
+    fail_unsubmitted(&folder, &runner, &runner.records().map_err(explain)?)?;
     let records = runner.records().map_err(explain)?;
     let is_open = |record: &&AgentRecord| {
         let is_retried = || task_name(record).is_ok_and(|name| folder.tasks.is_retried(&name));
@@ -112,7 +113,8 @@ pub(crate) fn collect(
     let view = View::of(console, own.iter().map(|record| record.agent.clone()));
     let own: HashSet<String> = own.into_iter().map(AgentRecord::key).collect();
     let definitions = agents_file(common, definitions)?;
-    let home = Home { console, folder, runner, definitions, address: server.address()? };
+    let timings = server.access.lease.timings();
+    let home = Home { console, folder, runner, definitions, address: server.address()?, timings };
     let (records, _) = home.follow(view, &cancel, Until::Ended(own))?;
     Ok(match (is_enough(&records, false), cancel.is_cancelled()) {
         (true, _) => Exit::Done,
@@ -212,6 +214,21 @@ fn submit(
     Ok(())
 }
 
+/// Ends the records that have no task: no host will ever have them.
+fn fail_unsubmitted(folder: &FleetFolder, runner: &Runner, records: &[AgentRecord]) -> Result<(), Failure> {
+    let failed =
+        |error: std::io::Error| Failure::new(Exit::Failed, format!("the tasks of this folder: {error}"));
+    let open = records.iter().filter(|record| record.elsewhere.is_some() && !record.state.is_final());
+    for record in open {
+        if folder.tasks.get(&task_name(record)?).map_err(failed)?.is_none() {
+            let why = Some("it was not submitted");
+            let epoch = record.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.epoch);
+            runner.set_elsewhere_state(record, AgentState::Failed, None, epoch, why).map_err(explain)?;
+        }
+    }
+    Ok(())
+}
+
 fn task_name(record: &AgentRecord) -> Result<TaskName, Failure> {
     let usage = |error: cocode_fleet::NameError| {
         Failure::new(Exit::Usage, format!("'{}' is not a name in a fleet: {error}", record.agent))
@@ -238,6 +255,7 @@ struct Home {
     runner: Runner,
     definitions: AgentsFile,
     address: cocode_fleet::FleetAddress,
+    timings: FleetTimings,
 }
 
 impl Home {
@@ -265,7 +283,8 @@ impl Home {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime
             .map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
-        let config = HomeConfig::new(self.address.clone(), self.folder.incoming);
+        let mut config = HomeConfig::new(self.address.clone(), self.folder.incoming);
+        config.timings = self.timings;
         let (Until::Queued(own) | Until::Ended(own)) = &until;
         let waits_for_ends = matches!(until, Until::Ended(_));
         runtime.block_on(async {
@@ -292,7 +311,7 @@ impl Home {
                     let name = task_name(record)?;
                     if cancelled.insert(record.key())
                         && let Ok(Some(task)) = journal.tasks.get(&name)
-                        && !cancel_task(&self.address, &name, &task.generation).await
+                        && !cancel_task(&self.address, self.timings, &name, &task.generation).await
                     {
                         // The server is away: asked again with the next look.
                         cancelled.remove(&record.key());
@@ -313,8 +332,13 @@ impl Home {
     }
 }
 
-async fn cancel_task(address: &cocode_fleet::FleetAddress, name: &TaskName, generation: &str) -> bool {
-    match FleetConnection::open(address, FleetTimings::default()).await {
+async fn cancel_task(
+    address: &cocode_fleet::FleetAddress,
+    timings: FleetTimings,
+    name: &TaskName,
+    generation: &str,
+) -> bool {
+    match FleetConnection::open(address, timings).await {
         Ok(connection) => connection.cancel_task(name, generation).await.is_ok(),
         Err(_) => false,
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use cocode_fleet::{FleetTimings, FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
+use cocode_fleet::{FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
 use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, RunnerConfig};
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 use workspace_host::obeyed_names::obeyed_names;
@@ -79,7 +79,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let config = WorkerConfig {
         address,
         host: name,
-        timings: FleetTimings::default(),
+        timings: options.access.lease.timings(),
         folder: incoming,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };

@@ -2,9 +2,7 @@
 
 use std::future::Future;
 
-use cocode_fleet::{
-    EventKind, FleetConnection, FleetError, FleetTimings, HostName, RunRecord, RunState, TaskName,
-};
+use cocode_fleet::{EventKind, FleetConnection, FleetError, HostName, RunRecord, RunState, TaskName};
 use serde::Serialize;
 use serde_json::json;
 
@@ -29,7 +27,7 @@ fn with<T, F: Future<Output = Result<T, FleetError>>>(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;
     runtime.block_on(async {
-        let connection = FleetConnection::open(&address, FleetTimings::default()).await;
+        let connection = FleetConnection::open(&address, server.access.lease.timings()).await;
         let connection = connection.map_err(|error| {
             failed(&error).advise("`agentd fleet up` starts a server; --url URL names another one")
         })?;

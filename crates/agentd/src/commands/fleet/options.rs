@@ -8,7 +8,7 @@ use cocode_fleet::{ClassName, FleetAddress, FleetName, HostName, Role, TaskName}
 
 use crate::commands::cocode::options::{CocodeDefinitions, WorktreesFolder};
 use crate::exit::Failure;
-use crate::fleet::address::{FleetAccess, USUAL_URL};
+use crate::fleet::address::{FleetAccess, FleetLease, USUAL_URL};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetCommand {
@@ -101,6 +101,8 @@ pub(crate) struct UpOptions {
     /// Write configuration and keys, and start nothing.
     #[arg(long)]
     pub write_only: bool,
+    #[command(flatten)]
+    pub lease: FleetLease,
 }
 
 #[derive(Debug, Args)]

@@ -103,7 +103,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         authority_file: options.tls_certificate.clone(),
         ..FleetAddress::new(url.clone(), options.fleet_name.clone(), Role::Home)
     };
-    prepare(&mut server, &address, &config.limits)?;
+    prepare(&mut server, &address, options.lease.timings(), &config.limits)?;
     answer.process = Some(server.0.id());
     show(console, &answer);
     console.progress("Ctrl-C stops the server; tasks and results stay on the disk");
@@ -187,7 +187,12 @@ fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Waits until the server answers, and makes the fleet's streams.
-fn prepare(server: &mut Server, address: &FleetAddress, limits: &FleetLimits) -> Result<(), Failure> {
+fn prepare(
+    server: &mut Server,
+    address: &FleetAddress,
+    timings: FleetTimings,
+    limits: &FleetLimits,
+) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
@@ -197,7 +202,7 @@ fn prepare(server: &mut Server, address: &FleetAddress, limits: &FleetLimits) ->
     let deadline = Instant::now() + START;
     runtime.block_on(async {
         loop {
-            match FleetConnection::open(address, FleetTimings::default()).await {
+            match FleetConnection::open(address, timings).await {
                 Ok(connection) => {
                     return connection.prepare(limits).await.map_err(|error| failed(&error));
                 }

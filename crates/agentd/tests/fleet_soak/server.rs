@@ -1,0 +1,62 @@
+//! `agentd fleet up` and its server.
+
+use std::io::{BufReader, Read};
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::network::{Network, SERVER};
+use crate::site::Site;
+
+/// A running server.
+pub(crate) struct Server {
+    up: Child,
+    /// The process of the server itself, as `up` has named it.
+    process: Pid,
+}
+
+impl Server {
+    /// Starts it, and waits until it answers.
+    pub(crate) fn start(site: &Site, network: &Network) -> Server {
+        let mut command = site.agentd(Some(&network.server), "server");
+        command.args(["fleet", "up", "--json", "--listen"]).arg(format!("{SERVER}:4222"));
+        command.arg("--folder").arg(site.root.join("server"));
+        command.arg("--tls-certificate").arg(site.certificate());
+        command.arg("--tls-key").arg(site.certificate_key());
+        site.lease(&mut command);
+        for number in 0..network.workers.len() {
+            command.arg("--host").arg(format!("w{number}"));
+        }
+        let mut up = command.stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(up.stdout.take().unwrap());
+        let answer = serde_json::Deserializer::from_reader(output.take(1 << 20)).into_iter::<Value>().next();
+        let answer = answer.expect("the server starts; its log says why not").unwrap();
+        let process =
+            answer["process"].as_i64().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Server { up, process: process.unwrap() }
+    }
+
+    /// Kills the server. What has started it sees that, and ends.
+    pub(crate) fn kill(mut self) {
+        kill_process(self.process, Signal::KILL).unwrap();
+        assert!(!self.up.wait().unwrap().success());
+    }
+
+    /// Lets it end in order.
+    pub(crate) fn stop(mut self) {
+        kill_process(Pid::from_child(&self.up), Signal::INT).unwrap();
+        self.up.wait().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Only of one that has not been waited for is the server's process still ours.
+        if let Ok(None) = self.up.try_wait() {
+            let _ = kill_process(self.process, Signal::KILL);
+            let _ = self.up.kill();
+            let _ = self.up.wait();
+        }
+    }
+}
