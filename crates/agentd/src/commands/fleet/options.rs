@@ -95,6 +95,9 @@ pub(crate) struct UpOptions {
     /// The certificate's private key.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub tls_key: Option<PathBuf>,
+    /// The certificates of the authority that signed the server's [default: those in the file of the server's certificate].
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub authority: Option<PathBuf>,
     /// The folder for configuration, keys and everything that the server stores [default: in the user's state folder].
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,

@@ -40,6 +40,9 @@ struct Up<'a> {
     key_file: Option<String>,
     /// The line with which each host joins.
     joins: Vec<String>,
+    /// The options that every command about the fleet needs beside these.
+    #[serde(skip)]
+    further: String,
     /// The process of the server; `None` if none was started.
     process: Option<u32>,
 }
@@ -82,6 +85,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         configuration: file.display().to_string(),
         key_file: home_key.as_ref().map(|file| file.display().to_string()),
         joins,
+        further: further(options),
         process: None,
     };
     if options.write_only {
@@ -99,8 +103,8 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     let mut server = Server::start(&file)?;
     let address = FleetAddress {
         seed: home_key.as_deref().map(read_seed).transpose()?,
-        // The server's own certificate is enough to know it by, on this machine.
-        authority_file: options.tls_certificate.clone(),
+        // One that signed itself, or that comes with its issuer's, is enough to know the server by.
+        authority_file: options.authority.clone().or_else(|| options.tls_certificate.clone()),
         ..FleetAddress::new(url.clone(), options.fleet_name.clone(), Role::Home)
     };
     prepare(&mut server, &address, options.lease.timings(), &config.limits)?;
@@ -156,10 +160,7 @@ fn users(keys: &Path, options: &UpOptions) -> Result<ServerUsers, Failure> {
 }
 
 fn join_lines(options: &UpOptions, url: &str, keys: &Path) -> Vec<String> {
-    let fleet = match options.fleet_name.as_str() {
-        "agentd" => String::new(),
-        name => format!(" --fleet-name {name}"),
-    };
+    let fleet = further(options);
     match options.hosts.is_empty() {
         true => vec![format!("agentd fleet join {url}{fleet}")],
         false => {
@@ -170,6 +171,14 @@ fn join_lines(options: &UpOptions, url: &str, keys: &Path) -> Vec<String> {
             options.hosts.iter().map(line).collect()
         }
     }
+}
+
+/// Returns the options that every command about the fleet needs beside its address and a key.
+fn further(options: &UpOptions) -> String {
+    let name = options.fleet_name.as_str();
+    let name = Some(name).filter(|name| *name != "agentd").map(|name| format!(" --fleet-name {name}"));
+    let authority = options.authority.as_ref().map(|file| format!(" --authority {}", file.display()));
+    [name, authority].into_iter().flatten().collect()
 }
 
 /// Writes a file that only this user can read.
@@ -237,7 +246,11 @@ fn show(console: Console, up: &Up<'_>) {
     up.joins.iter().for_each(|line| console.result(&format!("  {line}")));
     console.result("where the repository is:");
     let key = up.key_file.as_ref().map(|file| format!(" --key-file {file}")).unwrap_or_default();
-    console.result(&format!("  agentd cocode run --fleet {}{key} --issue N --agent NAME --count 20", up.url));
+    let further = &up.further;
+    console.result(&format!(
+        "  agentd cocode run --fleet {}{further}{key} --issue N --agent NAME --count 20",
+        up.url
+    ));
 }
 
 /// The server's process; it is ended and waited for when it is dropped.
