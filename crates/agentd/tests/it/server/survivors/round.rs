@@ -115,6 +115,10 @@ impl Scene {
         let marker = marker();
         let mut owner = self.start();
         let has_client = matches!(victim, Victim::Client | Victim::DaemonAndClient);
+        if has_client {
+            // On a busy machine the client could otherwise be the first to open the state folder, and own it.
+            tool(&mut owner, "getWorkspaceInfo", &json!({}));
+        }
         let mut client = has_client.then(|| self.start());
         let call = self.call(work, victim, &marker);
         let id = client.as_mut().unwrap_or(&mut owner).request("tools/call", call);
