@@ -105,7 +105,10 @@ fn a_server_that_reads_nothing_holds_a_command_up_for_a_bounded_time() {
 
 #[test]
 fn bytes_that_were_sent_last_arrive_beside_an_answer_that_no_process_reads() {
-    let network = Network::new(&[]);
+    let mut limits = DialLimits::default();
+    // A machine that is paused must not end the draining before the server reads.
+    limits.draining = PATIENCE;
+    let network = Network::with(&[], limits, None);
     let grant = network.grant(LIST);
     let mut command = network.open(&grant, "a.example", 8080);
     let mut server = network.accept();
