@@ -108,6 +108,14 @@ impl Runner {
         self.store.records()
     }
 
+    /// Returns the record with a [key](AgentRecord::key); `None` if there is none.
+    ///
+    /// # Errors
+    /// [`RunnerError::Journal`], [`RunnerError::Record`].
+    pub fn record(&self, key: &str) -> Result<Option<AgentRecord>, RunnerError> {
+        self.store.record(key)
+    }
+
     /// Returns the folder of the home that the agent of a worktree keeps.
     pub(crate) fn agent_home(&self, worktree: &Path) -> Option<PathBuf> {
         let hash = ContentHash::of(worktree.as_os_str().as_bytes()).to_string();

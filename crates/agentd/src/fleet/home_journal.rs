@@ -27,6 +27,8 @@ pub(crate) struct HomeJournal<O> {
     pub(crate) stop: StopFlag,
     pub(crate) observer: O,
     pub(crate) logs: Mutex<HashMap<TaskName, ElsewhereLog>>,
+    /// The keys of the records, so that what happens to a task costs one of them and not all.
+    pub(crate) keys: Mutex<HashMap<TaskName, String>>,
 }
 
 /// Hears what people want to know beside the events of agents.
@@ -44,12 +46,10 @@ impl<O: FleetObserver> HomeJournal<O> {
 
     /// Returns the record of a task.
     pub(crate) fn record(&self, name: &TaskName) -> Result<Option<AgentRecord>, RunnerError> {
-        let is_of = |record: &AgentRecord| {
-            record.run == name.run.as_str()
-                && record.agent.as_str() == name.agent.as_str()
-                && record.elsewhere.is_some()
-        };
-        Ok(self.runner.records()?.into_iter().find(is_of))
+        let key = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let Some(key) = key else { return Ok(None) };
+        let record = self.runner.record(&key)?;
+        Ok(record.filter(|record| record.run == name.run.as_str() && record.elsewhere.is_some()))
     }
 
     fn open_record(&self, name: &TaskName) -> Result<AgentRecord, JudgeError> {
@@ -96,11 +96,15 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
         let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
         let records = self.runner.records().map_err(failed)?;
         let names = self.tasks.names().map_err(broken)?;
+        let records: HashMap<(&str, &str), &AgentRecord> =
+            records.iter().map(|record| ((&*record.run, record.agent.as_str()), record)).collect();
         let mut open = Vec::new();
         for name in names {
-            let record = records.iter().find(|record| {
-                record.run == name.run.as_str() && record.agent.as_str() == name.agent.as_str()
-            });
+            let record = records.get(&(name.run.as_str(), name.agent.as_str())).copied();
+            if let Some(record) = record {
+                let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+                keys.insert(name.clone(), record.key());
+            }
             match record {
                 Some(record) if !record.state.is_final() => open.push(name),
                 // Given up or cancelled, it can be retried.

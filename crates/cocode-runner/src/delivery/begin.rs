@@ -124,8 +124,7 @@ impl Runner {
         &self,
         record: &AgentRecord,
     ) -> Result<(AgentRecord, Elsewhere), RunnerError> {
-        let records = self.store.records()?;
-        let newest = records.into_iter().find(|one| one.key() == record.key() && one.run == record.run);
+        let newest = self.store.record(&record.key())?.filter(|newest| newest.run == record.run);
         let newest = newest.ok_or_else(|| RunnerError::NoRecord { name: record.agent.to_string() })?;
         match newest.elsewhere.clone() {
             Some(elsewhere) => Ok((newest, elsewhere)),

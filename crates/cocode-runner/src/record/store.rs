@@ -27,6 +27,14 @@ impl Store {
         records(self.journal.reader())
     }
 
+    /// Returns the record of an agent by its key; `None` if there is none.
+    pub(crate) fn record(&self, key: &str) -> Result<Option<AgentRecord>, RunnerError> {
+        let document = self.journal.reader().document(&format!("{RECORDS}{key}"))?;
+        document
+            .map(|document| serde_json::from_slice(&document.bytes).map_err(RunnerError::Record))
+            .transpose()
+    }
+
     /// Writes a record. It is on the disk when this returns.
     pub(crate) fn put(&self, record: &AgentRecord) -> Result<(), RunnerError> {
         self.write(record, None)

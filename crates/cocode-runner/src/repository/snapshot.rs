@@ -1,6 +1,7 @@
 //! A commit of the work tree as it is, for agents that continue work which is not committed.
 
 use std::fs;
+use std::io::{Seek, Write};
 use std::path::Path;
 
 use crate::error::{RepositoryError, RunnerError};
@@ -11,23 +12,28 @@ use crate::runner::Runner;
 const AUTHOR: [&str; 4] = ["-c", "user.name=agentd", "-c", "user.email=agentd@localhost"];
 
 impl Runner {
-    /// Commits all files of the work tree, those that are not ignored, and returns the commit; `HEAD` if nothing differs from
-    /// it. No branch, index or file changes: git keeps the objects, and an agent's branch that starts there keeps the commit.
+    /// Commits all files of the work tree and returns the commit; `HEAD` if nothing differs from it. Left out are files that git
+    /// ignores, and those that it does not track for which `leaves_out` holds, by their paths from the root. No branch, index or file changes: git keeps the objects, and an agent's branch that starts there keeps the commit.
     ///
     /// # Errors
     /// [`RunnerError::BelowTheRoot`], [`RunnerError::Repository`], [`RunnerError::Git`], [`RunnerError::File`].
-    pub fn snapshot(&self, title: &str) -> Result<String, RunnerError> {
+    pub fn snapshot(&self, title: &str, leaves_out: &dyn Fn(&str) -> bool) -> Result<String, RunnerError> {
         self.is_at_root()?;
         let repository = &self.repository;
         let head = repository.commit("HEAD").ok_or(RepositoryError::NoCommits)?;
         let index = self.config.state_folder.join("snapshot.index");
-        let made = self.snapshot_through(&index, &head, title);
+        let made = self.snapshot_through(&index, &head, (title, leaves_out));
         // A failure leaves a file that the next snapshot replaces.
         let _ = fs::remove_file(&index);
         made
     }
 
-    fn snapshot_through(&self, index: &Path, head: &str, title: &str) -> Result<String, RunnerError> {
+    fn snapshot_through(
+        &self,
+        index: &Path,
+        head: &str,
+        (title, leaves_out): (&str, &dyn Fn(&str) -> bool),
+    ) -> Result<String, RunnerError> {
         let repository = &self.repository;
         let location = repository.location();
         // A copy of the user's index spares reading the files that it knows.
@@ -40,7 +46,21 @@ impl Runner {
             _ => {}
         }
         let git = repository.git.with_index(index);
-        git.run(location, &["add", "--all", "--", "."])?;
+        let untracked = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let untracked = git.run_for_bytes(location, &untracked)?;
+        let mut patterns = b".".to_vec();
+        for name in untracked.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            if leaves_out(&String::from_utf8_lossy(name)) {
+                patterns.extend_from_slice(b"\0:(top,literal,exclude)");
+                patterns.extend_from_slice(name);
+            }
+        }
+        // In a file, since a command line has a limit.
+        let folder = &self.config.state_folder;
+        let mut list = tempfile::tempfile_in(folder).map_err(file_error("write in", folder))?;
+        list.write_all(&patterns).and_then(|()| list.rewind()).map_err(file_error("write in", folder))?;
+        let arguments = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        git.read_from(location, &arguments, list)?;
         let tree = git.run(location, &["write-tree"])?;
         if repository.git.run(location, &["rev-parse", &format!("{head}^{{tree}}")])? == tree {
             return Ok(head.to_owned());

@@ -13,7 +13,7 @@ const COMMIT: &str = "git add -A; git commit -q -m 'cocode ready for check'";
 /// Runs an agent from the files of the repository as they are.
 fn continue_work(fixture: &Fixture, runner: &Runner, script: &str) -> AgentRecord {
     let before = fixture.git(&["status", "--porcelain"]);
-    let base = runner.snapshot("the files as they are").unwrap();
+    let base = runner.snapshot("the files as they are", &|path| path.ends_with(".env")).unwrap();
     assert_eq!(fixture.git(&["status", "--porcelain"]), before, "a snapshot leaves the index as it is");
     let request = RunRequest {
         base: Some(base),
@@ -39,12 +39,16 @@ fn agents_start_from_files_that_are_not_committed_and_their_work_is_taken_into_t
     let runner = fixture.runner();
     let path = |name: &str| fixture.repository().join(name);
     let head = fixture.git(&["rev-parse", "HEAD"]);
-    assert_eq!(runner.snapshot("nothing differs").unwrap(), head);
+    assert_eq!(runner.snapshot("nothing differs", &|_| false).unwrap(), head);
     fs::write(path("a.txt"), "mine\n").unwrap();
     fs::write(path("new.txt"), "new\n").unwrap();
     fs::write(path(".gitignore"), "ignored\n").unwrap();
     fs::write(path("ignored"), "ignored\n").unwrap();
-    let script = "test ! -e ignored && grep -q mine a.txt && echo more >> new.txt";
+    // Names that would be patterns are not.
+    fs::create_dir(path("a*b")).unwrap();
+    fs::write(path("a*b/secret.env"), "KEY=1\n").unwrap();
+    fs::write(path("a*b/public.txt"), "public\n").unwrap();
+    let script = "test ! -e ignored && test ! -e 'a*b/secret.env' && test -e 'a*b/public.txt' && grep -q mine a.txt && echo more >> new.txt";
     let record = continue_work(&fixture, &runner, script);
     assert_eq!(failures(&record), [""; 0], "{record:?}");
     let error = refused(runner.pick(&record, false));
@@ -108,6 +112,6 @@ fn a_part_of_a_repository_is_not_continued() {
     let folder = fixture.repository().join("part");
     fs::create_dir(&folder).unwrap();
     let config = cocode_runner::RunnerConfig { repository: folder, ..fixture.config() };
-    let error = refused(Runner::open(config).unwrap().snapshot("a part"));
+    let error = refused(Runner::open(config).unwrap().snapshot("a part", &|_| false));
     assert!(matches!(error, RunnerError::BelowTheRoot), "{error}");
 }
