@@ -23,6 +23,7 @@ pub use init::step::{Step, StepError};
 pub use launcher::background::{BackgroundProcess, Readiness};
 pub use launcher::capture::Captured;
 pub use launcher::drain::{OutputObserver, OutputStream};
+pub use launcher::home::removal::remove_tree;
 pub use launcher::home::{HomeSize, KeptHomes};
 pub use launcher::killer::Killer;
 pub use launcher::network_holder::NetworkHolder;

@@ -18,6 +18,8 @@ use cocode_runner::{
     RunLimits, RunObserver, RunRequest, Runner, RunnerConfig, StopFlag,
 };
 
+use sandbox_exec::remove_tree;
+
 use crate::commands::cocode::failure::error_chain;
 use crate::fleet::task_files::make_private_folder;
 
@@ -191,7 +193,7 @@ impl Slots {
     /// Makes the folders, empty.
     pub(crate) fn make(folder: PathBuf, count: usize) -> io::Result<Slots> {
         // What a process that was killed has left. The lock of the bases keeps others out.
-        let _ = fs::remove_dir_all(&folder);
+        remove_tree(&folder)?;
         for number in 0..count {
             make_private_folder(&folder.join(number.to_string()))?;
         }
@@ -219,12 +221,8 @@ struct Slot<'a> {
 impl Slot<'_> {
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            // An agent can leave folders that it has closed to its own user.
-            if fs::remove_dir_all(&path).is_err() {
-                open_folders(&path);
-                fs::remove_dir_all(&path)?;
-            }
+            // Not by the standard library, which gives up at folders that an agent has closed or nested a thousand times.
+            remove_tree(&entry?.path())?;
         }
         Ok(())
     }
@@ -236,16 +234,6 @@ impl Drop for Slot<'_> {
         let _ = self.clear();
         let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken[self.number] = false;
-    }
-}
-
-/// Gives this user all rights to the folders of a tree, without following links.
-fn open_folders(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        open_folders(&entry.path());
     }
 }
 

@@ -75,6 +75,27 @@ fn hosts_run_agents_and_home_judges_and_takes_their_work() {
 }
 
 #[test]
+fn the_mess_of_an_agent_does_not_take_a_slot_from_others() {
+    let Some(fleet) = Fleet::start("the_mess_of_an_agent_does_not_take_a_slot_from_others", &[]) else {
+        return;
+    };
+    // More levels than a process may have files open, in folders that are closed to their owner.
+    let script = "i=0; while [ $i -lt 1200 ]; do mkdir d && cd d || exit 9; i=$((i+1)); done; cd \"$COCODE_WORKTREE_PATH\"; \
+                  mkdir -p closed/in && chmod 000 closed/in closed; chmod 000 d; exit 3";
+    let desk = desk(&format!("[agents.mess]\ncommand = 'sh'\nargs = ['-c', {script:?}]\n"));
+    let north = fleet.host(&desk, "north", &[]);
+    let ran = fleet.run(&desk, &["--agent", "mess", "--count", "4"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    // Two slots, so each was used again.
+    let status = desk.status();
+    let codes: Vec<_> =
+        status["agents"].as_array().unwrap().iter().map(|one| one["exit_code"].as_i64()).collect();
+    assert_eq!(codes, [Some(3); 4], "{ran:?}");
+    drop(north);
+    assert!(fleet.nothing_is_left_at("north"));
+}
+
+#[test]
 fn a_task_is_cancelled_given_out_again_and_collected_by_another_process() {
     let test = "a_task_is_cancelled_given_out_again_and_collected_by_another_process";
     let Some(fleet) = Fleet::start(test, &[]) else { return };

@@ -25,8 +25,16 @@ struct Level {
     pending: Vec<OsString>,
 }
 
-/// Removes a file or folder with everything in it. One that is missing is not an error, and no link is followed.
-pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
+/// Removes a file or folder with everything in it, whatever its depth and permissions. One that is missing is not an error, and no
+/// link is followed.
+///
+/// For trees that commands wrote: deeper ones than the system's limit of open files or of a path are removed as well, and folders
+/// that are closed to this user, who owns them.
+///
+/// # Errors
+///
+/// That of the system, such as for a file of another user. Parts of the tree are gone then.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
