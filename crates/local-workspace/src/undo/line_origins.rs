@@ -1,6 +1,6 @@
 //! The origin of each line of a file, from the contents in the journal.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use change_journal::{ChangeNumber, ChangeState, Entry, JournalError, JournalReader, RecordedChange};
 use rel_path::RelPath;
@@ -17,6 +17,9 @@ const MOST_BYTES: usize = 4 << 20;
 /// The time spent on the best comparison of two versions; after it, a coarser one is used.
 const COMPARISON_TIME: Duration = Duration::from_millis(200);
 
+/// The most time of tracing a file: long files with long histories take a comparison for each change.
+const MOST_TIME: Duration = Duration::from_secs(10);
+
 /// The origin of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineOrigin {
@@ -29,7 +32,7 @@ pub enum LineOrigin {
         /// The recorded change that found the line.
         before: Option<ChangeNumber>,
     },
-    /// The journal no longer keeps what it takes to tell.
+    /// The journal no longer keeps what it takes to tell, or telling would take too long.
     Unknown,
 }
 
@@ -52,8 +55,13 @@ pub fn line_origins(
     changes.retain(|change| change.state != ChangeState::Conflicted);
     let mut tracing = Tracing::new(text);
     let mut newer: Option<ChangeNumber> = None;
+    let deadline = Instant::now() + MOST_TIME;
     for past in without_undone(&changes) {
         if tracing.is_done() {
+            break;
+        }
+        if Instant::now() > deadline {
+            tracing.rest(LineOrigin::Unknown);
             break;
         }
         let Some(after) = text_of(journal, past.after)? else {

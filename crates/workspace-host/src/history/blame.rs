@@ -104,7 +104,7 @@ pub fn blame(
                 }
             }
             (LineOrigin::Outside { .. }, _) => by("another program"),
-            (LineOrigin::Unknown, _) => by("not known any more"),
+            (LineOrigin::Unknown, _) => by("not known"),
             (LineOrigin::Change(_) | LineOrigin::Earlier, _) => by("there before"),
         });
     }
