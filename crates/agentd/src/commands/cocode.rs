@@ -15,7 +15,7 @@ mod run;
 pub(crate) mod runner_config;
 mod view;
 
-use cocode_runner::{Cleaned, PickWay, diff, request_cancel};
+use cocode_runner::{Cleaned, ObeyedFiles, PickWay, diff, request_cancel};
 use serde::Serialize;
 
 use crate::commands::cocode::options::{CocodeAgent, CocodeCommand, WorktreesFolder};
@@ -70,14 +70,7 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
                 PickWay::Merge => format!("{would}{has} merged into the current branch, without conflicts"),
             };
             console.result(&format!("{} {}", picked.branch, how.replace("  ", " ").trim()));
-            for file in &picked.to_review.0 {
-                console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
-            }
-            if !picked.is_ready {
-                console.styled(Tone::Bad, "  the agent is not verified ready");
-            } else if !picked.is_checked {
-                console.styled(Tone::Bad, "  unchecked: only the agent itself says that it works");
-            }
+            show_remarks(console, &picked.to_review, (picked.is_ready, picked.is_checked));
             Ok(Exit::Done)
         }
         CocodeCommand::Clean { all, force: None, dry_run, folder, .. } => {
@@ -103,6 +96,18 @@ fn changes_something(command: &CocodeCommand) -> bool {
     match command {
         Run(_) | Cancel { .. } | Pick { .. } | Clean { .. } | Check { .. } | Paste => true,
         Status | Logs { .. } | Diff { .. } | Doctor { .. } => false,
+    }
+}
+
+/// Prints what speaks against work that is picked.
+fn show_remarks(console: Console, to_review: &ObeyedFiles, (is_ready, is_checked): (bool, bool)) {
+    for file in &to_review.0 {
+        console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
+    }
+    if !is_ready {
+        console.styled(Tone::Bad, "  the agent is not verified ready");
+    } else if !is_checked {
+        console.styled(Tone::Bad, "  unchecked: only the agent itself says that it works");
     }
 }
 

@@ -121,7 +121,7 @@ async fn settle(
     let failure = match (running.stop.reason(), ended) {
         // The record is final already.
         (Some(StopReason::Cancelled), _) => return delivery.finish().await,
-        // Whoever has the task now acknowledges it.
+        // The host that has the task now acknowledges it.
         (Some(StopReason::FenceLost), _) => {
             let reason = "stopped: the task was given to another host".to_owned();
             return context.send_event(name, epoch, EventKind::LateUnused { reason }).await;

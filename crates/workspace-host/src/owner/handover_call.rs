@@ -28,9 +28,18 @@ impl SessionCall for DescribeWork {
         _: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Handover, SessionRefusal> {
-        let rules = sessions.rules();
-        let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
-        let mask = |text: &str| rules.mask_file_text(text);
-        work_so_far(sessions.journal_reader(), &self.from, None, &hides, &mask)
+        describe(sessions, &self.from, None)
     }
+}
+
+/// Describes the work of a conversation for a model, within a part of a budget of tokens; secrets and files of credentials stay.
+pub(super) fn describe(
+    sessions: &LocalSessions,
+    from: &str,
+    budget: Option<u32>,
+) -> Result<Handover, SessionRefusal> {
+    let rules = sessions.rules();
+    let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
+    let mask = |text: &str| rules.mask_file_text(text);
+    work_so_far(sessions.journal_reader(), from, budget, &hides, &mask)
 }

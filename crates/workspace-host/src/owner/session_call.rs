@@ -7,7 +7,7 @@ use tagproto::{Dialect, ExecutionObserver, Session, SessionId};
 use wap_core::{Call, TaskFile, Tool};
 
 use crate::failure::{Exit, Failure};
-use crate::history::work_so_far::work_so_far;
+use crate::owner::handover_call::describe;
 use crate::session_failure::explain;
 use crate::state::LocalSessions;
 
@@ -140,10 +140,7 @@ impl SessionCall for CreateSession {
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
-        let rules = sessions.rules();
-        let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
-        let mask = |text: &str| rules.mask_file_text(text);
-        let work = |from| work_so_far(sessions.journal_reader(), from, self.budget, &hides, &mask);
+        let work = |from| describe(sessions, from, self.budget);
         let handover = self.from.as_deref().map(work).transpose()?;
         let new = NewSession {
             id: self.id,

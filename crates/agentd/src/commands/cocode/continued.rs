@@ -1,15 +1,16 @@
-//! Agents that continue a conversation: what they are given, and taking in what they did.
+//! Agents that continue a conversation: their start, and taking in their work.
 
 use cocode_runner::{AgentRecord, ContinuedWork, RunRequest, Runner};
 use serde::Serialize;
 use web_ui::take_in;
-use workspace_host::{DescribeWork, SharedSessions, SharedWorkspace, WorkspacePaths};
+use workspace_host::{DescribeWork, SecretRules, SharedSessions, SharedWorkspace, WorkspacePaths};
 
 use super::failure::explain;
+use super::show_remarks;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
-use crate::views::console::{Console, Tone};
+use crate::views::console::Console;
 
 /// The prefix of `--from` for a conversation. No branch can have a colon in its name.
 const PREFIX: &str = "session:";
@@ -44,10 +45,17 @@ pub(crate) fn text(
 }
 
 /// Makes the state of the folder the start of the agents.
-pub(crate) fn start_from_the_folder(runner: &Runner, request: &mut RunRequest) -> Result<(), Failure> {
+pub(crate) fn start_from_the_folder(
+    common: &CommonOptions,
+    runner: &Runner,
+    request: &mut RunRequest,
+) -> Result<(), Failure> {
     if let Some(conversation) = &request.continues {
         let title = format!("The files as agents found them that continue {conversation}");
-        request.base = Some(runner.snapshot(&title).map_err(explain)?);
+        let rules = SecretRules::open(&common.host(), &WorkspacePaths::find(&common.host())?)?;
+        // A file of credentials that is not committed is none of theirs, and a commit would keep it.
+        let leaves_out = |path: &str| rules.withheld.may_leave_out(path);
+        request.base = Some(runner.snapshot(&title, &leaves_out).map_err(explain)?);
     }
     Ok(())
 }
@@ -86,13 +94,6 @@ pub(crate) fn pick(
         (false, true) => format!("has been taken into the files, not committed, as a run of {conversation}"),
     };
     console.result(&format!("{} {how}", work.branch));
-    for file in &work.to_review.0 {
-        console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
-    }
-    if !work.is_ready {
-        console.styled(Tone::Bad, "  the agent is not verified ready");
-    } else if !work.is_checked {
-        console.styled(Tone::Bad, "  unchecked: only the agent itself says that it works");
-    }
+    show_remarks(console, &work.to_review, (work.is_ready, work.is_checked));
     Ok(Exit::Done)
 }

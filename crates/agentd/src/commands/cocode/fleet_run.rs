@@ -21,7 +21,7 @@ use super::compare::compare;
 use super::definitions::agents_file;
 use super::failure::{error_chain, explain};
 use super::options::{CocodeDefinitions, CocodeRun, WorktreesFolder};
-use super::run::is_enough;
+use super::run::ending;
 use super::runner_config::{host, least_level, open_hiding, state_folder};
 use super::view::View;
 use crate::commands::fleet::options::ServerChoice;
@@ -80,11 +80,7 @@ pub(crate) fn run(
     if options.compare {
         compare(console, &runner, &records)?;
     }
-    Ok(match (is_enough(&records, options.all), cancel.is_cancelled()) {
-        (true, _) => Exit::Done,
-        (false, true) => Exit::Interrupted,
-        (false, false) => Exit::Failed,
-    })
+    Ok(ending(&records, options.all, cancel))
 }
 
 /// Judges what came of earlier tasks, until none is unresolved.
@@ -116,11 +112,7 @@ pub(crate) fn collect(
     let timings = server.access.lease.timings();
     let home = Home { console, folder, runner, definitions, address: server.address()?, timings };
     let (records, _) = home.follow(view, &cancel, Until::Ended(own))?;
-    Ok(match (is_enough(&records, false), cancel.is_cancelled()) {
-        (true, _) => Exit::Done,
-        (false, true) => Exit::Interrupted,
-        (false, false) => Exit::Failed,
-    })
+    Ok(ending(&records, false, &cancel))
 }
 
 /// The folder of a repository's tasks in fleets.
@@ -279,6 +271,7 @@ impl Home {
             stop,
             observer: QueueWatch { view, queued: Arc::clone(&queued), connection: Mutex::default() },
             logs: Mutex::default(),
+            keys: Mutex::default(),
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime

@@ -9,6 +9,7 @@ use cocode_runner::{
     AgentCommand, AgentDefinition, AgentRecord, HubIssue, PlanLine, RunLimits, RunRequest, StopFlag,
 };
 use serde::Serialize;
+use wap_core::CancelFlag;
 use workspace_host::state::report_lowered;
 
 use super::agent_confinement::confine;
@@ -34,7 +35,7 @@ pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun)
     let cancel = cancel_flag()?;
     // What came from a host runs in a check, and a key would make it home.
     let runner = open_hiding(common, &options.folder, options.access.key_file.as_slice())?;
-    start_from_the_folder(&runner, &mut request)?;
+    start_from_the_folder(common, &runner, &mut request)?;
     if let Some(url) = &options.fleet {
         return fleet_run::run(common, console, (options, url), request, runner, &cancel);
     }
@@ -52,15 +53,20 @@ pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun)
     if options.compare {
         compare(console, &runner, &records)?;
     }
-    Ok(match (is_enough(&records, options.all), cancel.is_cancelled()) {
+    Ok(ending(&records, options.all, &cancel))
+}
+
+/// Returns the exit of a run: done if enough agents are ready.
+pub(super) fn ending(records: &[AgentRecord], all: bool, cancel: &CancelFlag) -> Exit {
+    match (is_enough(records, all), cancel.is_cancelled()) {
         (true, _) => Exit::Done,
         (false, true) => Exit::Interrupted,
         (false, false) => Exit::Failed,
-    })
+    }
 }
 
 /// Checks whether enough agents are ready.
-pub(super) fn is_enough(records: &[AgentRecord], all: bool) -> bool {
+fn is_enough(records: &[AgentRecord], all: bool) -> bool {
     let mut ready = records.iter().map(|record| record.state == AgentState::Ready);
     if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
 }

@@ -1,6 +1,6 @@
 //! One task by every client, over both transports, in both eras: `fixtures/clients/common_task/task.json`.
 //!
-//! What a client cannot do is listed there with its reason. An exception that has become untrue fails.
+//! Steps that a client cannot do are listed there, each with its reason. An exception that has become untrue fails.
 
 use std::collections::BTreeSet;
 use std::fs;
