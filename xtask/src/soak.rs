@@ -169,7 +169,8 @@ pub fn soak_codali(root: &Path, runs: u32) -> Result<(), TaskError> {
 ///
 /// Those of the test run: another end, a program that is called again for a reply that had arrived, a command that runs twice.
 pub fn soak_loop(root: &Path, runs: u32) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd-workspace", "--test", "it", "--", "session::loop_crashes::"];
+    let arguments =
+        ["test", "--package", "agentd-workspace", "--test", "it", "--", "session::loop_crashes::"];
     let arguments = [&arguments[..], &["--nocapture"]].concat();
     Step::cargo("soak loop", &arguments)
         .variable("LOOP_CRASH_RUNS", &runs.to_string())
@@ -233,7 +234,8 @@ pub struct FleetSoak {
 /// Those of the test run: a task that is lost, resolved twice or with another verdict than on one machine, a damaged repository, anything
 /// that is left over.
 pub fn soak_fleet(root: &Path, size: FleetSoak) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd-workspace", "--test", "fleet_soak", "--", "--ignored", "--nocapture"];
+    let arguments =
+        ["test", "--package", "agentd-workspace", "--test", "fleet_soak", "--", "--ignored", "--nocapture"];
     let seed = size.seed.unwrap_or_else(seed_of_now);
     println!("== soak fleet: seed {seed}");
     Step::cargo("soak fleet", &arguments)
