@@ -15,3 +15,5 @@
 #![cfg_attr(doctest, doc = include_str!("../../docs/cocode.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/durability.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/guide.md"))]
+#![cfg_attr(doctest, doc = include_str!("../../docs/start/single-crates.md"))]
+#![cfg_attr(doctest, doc = include_str!("../../docs/start/adapter.md"))]

@@ -28,7 +28,7 @@ pub fn bench_files(root: &Path, is_large: bool) -> Result<(), TaskError> {
 pub fn bench_serve(root: &Path) -> Result<(), TaskError> {
     install_clients();
     let peers = install_peers();
-    Step::cargo("serve", &["bench", "--package", "agentd", "--bench", "serve"])
+    Step::cargo("serve", &["bench", "--package", "agentd-workspace", "--bench", "serve"])
         .variable("PEER_NODE", &peers.node.to_string_lossy())
         .variable("PEER_SERVER_FILESYSTEM", &peers.server_filesystem.to_string_lossy())
         .variable("PEER_RUST_MCP_FILESYSTEM", &peers.rust_mcp_filesystem.to_string_lossy())
@@ -98,7 +98,7 @@ pub fn bench(root: &Path, name: Option<&str>, package: Option<&str>) -> Result<(
 ///
 /// That of the benchmark. It fails on no figure.
 pub fn bench_fleet(root: &Path, without: Option<&Path>) -> Result<(), TaskError> {
-    let mut step = Step::cargo("fleet", &["bench", "--package", "agentd", "--bench", "fleet"]);
+    let mut step = Step::cargo("fleet", &["bench", "--package", "agentd-workspace", "--bench", "fleet"]);
     if let Some(without) = without {
         step = step.variable("FLEET_BENCH_WITHOUT", &without.to_string_lossy());
     }

@@ -1,14 +1,18 @@
 //! Every check that a change must pass.
 
+pub(crate) mod snapshot_references;
+pub(crate) mod test_failures;
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use self::snapshot_references::{VARIABLE, unreferenced_snapshots};
+use self::test_failures::TestFailures;
 use crate::clients;
 use crate::dependencies::check_dependencies;
-use crate::setup::require_packages;
-use crate::snapshot_references::{VARIABLE, unreferenced_snapshots};
-use crate::test_failures::TestFailures;
+use crate::release::book::book;
+use crate::setup::{is_installed, require_packages};
 use crate::{Step, TaskError, Tree, tidy};
 
 /// Runs every check in turn, the quick ones first, and stops at the first that fails. Tests go on after a failure, and
@@ -42,6 +46,17 @@ fn checks(
     run(Step::cargo("fmt", &["fmt", "--all", "--check"]), root, times)?;
     timed("tidy", times, || tidy(root))?;
     timed("dependencies", times, || check_dependencies(root))?;
+    if is_installed("cargo-deny") {
+        let deny = ["deny", "--offline", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"];
+        run(Step::cargo("deny", &deny), root, times)?;
+    }
+    if is_installed("cargo-machete") {
+        run(Step::cargo("machete", &["machete", "--skip-target-dir"]), root, times)?;
+    }
+    // Other workspaces, those of the tests of this task, have no book.
+    if is_installed("mdbook") && root.join("book.toml").is_file() {
+        timed("book", times, || book(root))?;
+    }
 
     let clippy = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"];
     run(Step::cargo("clippy", &clippy), root, times)?;

@@ -56,6 +56,18 @@ pub enum TaskError {
         /// The cause, in the words of the parser.
         why: String,
     },
+    /// Packages of crates lack something, or have too much.
+    #[error("{findings} faults in the packages")]
+    BadPackages {
+        /// The number of them.
+        findings: usize,
+    },
+    /// Links of the book lead nowhere.
+    #[error("{links} links of the book lead nowhere")]
+    BrokenLinks {
+        /// The number of them.
+        links: usize,
+    },
     /// Dependencies break rules of `deny.toml`.
     #[error("{findings} dependencies break the rules of deny.toml")]
     DependenciesRefused {

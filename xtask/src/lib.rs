@@ -13,18 +13,19 @@ mod dependencies;
 mod error;
 mod house;
 mod outside;
+mod release;
 mod root;
 mod setup;
-mod snapshot_references;
 mod soak;
 mod step;
-mod test_failures;
 mod tidy;
 mod tree;
 mod workflows;
 
 pub use bench::{bench, bench_codali, bench_files, bench_fleet, bench_search, bench_serve};
 pub use ci::ci;
+pub use ci::snapshot_references::unreferenced_snapshots;
+pub use ci::test_failures::TestFailures;
 pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
 pub use crate_list::{Crate, CrateList};
@@ -32,15 +33,16 @@ pub use dependencies::DependencyRules;
 pub use error::TaskError;
 pub use house::{HouseFigures, house};
 pub use outside::{Replay, ReplayError, Repository, replay};
+pub use release::book::{book, reference};
+pub use release::dist::{Dist, dist};
+pub use release::packages::packages;
 pub use root::root;
-pub use setup::{setup, setup_outside, setup_workflows};
-pub use snapshot_references::unreferenced_snapshots;
+pub use setup::{setup, setup_dist, setup_outside, setup_workflows};
 pub use soak::{
     FleetSoak, soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_fleet, soak_hostile,
     soak_journal, soak_loop, soak_review, soak_serve,
 };
 pub use step::Step;
-pub use test_failures::TestFailures;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;
 pub use workflows::{

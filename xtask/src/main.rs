@@ -20,9 +20,15 @@ enum Task {
     Ci,
     /// Installs the programs that the whole test suite uses, where they are missing.
     Setup {
-        /// Installs other programs instead: `outside` for those that stand beside ours in `cargo xtask outside`, `workflows`
+        /// Installs other programs instead: `dist` for those of `cargo xtask dist`, `outside` for those that stand beside ours in `cargo xtask outside`, `workflows`
         /// for those of `cargo xtask workflows`.
         what: Option<SetupOf>,
+    },
+    /// Builds the book of the pages under `docs/` into `target/book`, and checks its links.
+    Book {
+        /// Writes `docs/reference/` from the definition of the command line first.
+        #[arg(long)]
+        reference: bool,
     },
     /// Runs clients that people have, and the suites of the protocols, against the built program, with their figures.
     Clients,
@@ -38,6 +44,15 @@ enum Task {
         kind: String,
         /// The folder of the case.
         folder: PathBuf,
+    },
+    /// Builds a release into `target/release-files`: an archive and a Debian package, both of which are then tried.
+    Dist {
+        /// The profile of the build.
+        #[arg(long, default_value = "dist")]
+        profile: String,
+        /// The target, `x86_64-unknown-linux-musl` for instance; this machine's if none is given.
+        #[arg(long)]
+        target: Option<String>,
     },
     /// Runs a measure over material that others wrote, and writes its section of `docs/outside.md`.
     Outside {
@@ -60,6 +75,12 @@ enum Task {
         /// Prints the tables, and writes no page.
         #[arg(long)]
         print: bool,
+    },
+    /// Makes the packages of all crates that are published, and checks what is in them.
+    Packages {
+        /// Also builds every crate with its smallest set of features, and with each feature by itself.
+        #[arg(long)]
+        alone: bool,
     },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
@@ -98,6 +119,8 @@ enum SetupOf {
     Outside,
     /// The toolchains, databases and browser of the everyday workflows.
     Workflows,
+    /// The programs that make a release.
+    Dist,
 }
 
 /// Long runs with figures.
@@ -254,15 +277,23 @@ fn main() -> ExitCode {
             xtask::setup_workflows();
             Ok(())
         }
+        Task::Setup { what: Some(SetupOf::Dist) } => {
+            xtask::setup_dist();
+            Ok(())
+        }
+        Task::Dist { profile, target } => xtask::dist(&root(), &xtask::Dist { profile, target }),
         Task::Workflows { groups, only, rounds, binary, print } => {
             xtask::workflows(&root(), &xtask::WorkflowRun { groups, only, rounds, binary, print })
         }
+        Task::Book { reference: true } => xtask::reference(&root()).and_then(|()| xtask::book(&root())),
+        Task::Book { reference: false } => xtask::book(&root()),
         Task::Clients => xtask::clients(&root()),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
         Task::Crash { kind, folder } => xtask::crash(&kind, &folder),
         Task::Outside { suite } => outside(suite),
+        Task::Packages { alone } => xtask::packages(&root(), alone),
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {

@@ -1,10 +1,12 @@
 //! Programs that the test suite and the benchmarks use and that a bare machine may lack.
 
+mod cargo_tools;
 pub(crate) mod client_packages;
 
 use std::ffi::OsStr;
 use std::path::Path;
 
+use self::cargo_tools::{install_cargo_tools, install_dist_tools, missing_cargo_tools};
 use self::client_packages::{install_clients, install_outside_peers, missing_clients};
 use crate::workflows::{install_workflow_tools, missing_debian_packages};
 use crate::{Step, TaskError};
@@ -57,6 +59,7 @@ pub fn setup() -> Result<(), TaskError> {
     for program in PROGRAMS.iter().filter(|program| is_installed(program.name)) {
         println!("present: {}", program.name);
     }
+    install_cargo_tools();
     install_clients();
     for program in missing_programs() {
         println!("missing: {} ({}; install the package {})", program.name, program.purpose, program.package);
@@ -84,6 +87,14 @@ pub fn setup_workflows() {
     }
 }
 
+/// Installs the programs that make a release; see `cargo xtask dist`. No test needs them.
+pub fn setup_dist() {
+    if !is_installed("lintian") && is_root() && is_installed("apt-get") {
+        install(&["lintian"]);
+    }
+    install_dist_tools();
+}
+
 /// Returns an error if `CI` is set and a program or client that the tests use is missing. Without `CI`, such tests are
 /// skipped by name.
 ///
@@ -94,8 +105,8 @@ pub(crate) fn require_packages() -> Result<(), TaskError> {
     if std::env::var_os("CI").is_none_or(|ci| ci.is_empty()) {
         return Ok(());
     }
-    let programs: Vec<String> =
-        missing_programs().map(|program| program.name.to_owned()).chain(missing_clients()).collect();
+    let programs = missing_programs().map(|program| program.name.to_owned());
+    let programs: Vec<String> = programs.chain(missing_cargo_tools()).chain(missing_clients()).collect();
     if programs.is_empty() { Ok(()) } else { Err(TaskError::ProgramsMissing { programs }) }
 }
 

@@ -73,7 +73,7 @@ const EVERY_CALL: &str = "state::faults::fault_at_every_call_leaves_nothing_lost
 /// Those of the test run: a fault after which anything was lost, partially written or done twice, or a machine that lets no process
 /// trace another.
 pub fn soak_journal(root: &Path) -> Result<(), TaskError> {
-    let test = ["test", "--package", "agentd", "--test", "it", "--"];
+    let test = ["test", "--package", "agentd-workspace", "--test", "it", "--"];
     let arguments = [test.as_slice(), &["--ignored", "--exact", EVERY_CALL, "--nocapture"]].concat();
     // Skipping would look like passing.
     Step::cargo("soak journal", &arguments).variable("CI", "true").folder(root).run().map(|_| ())
@@ -87,7 +87,7 @@ pub fn soak_journal(root: &Path) -> Result<(), TaskError> {
 ///
 /// Those of the test runs; a single survivor fails them.
 pub fn soak_exec(root: &Path, runs: u32) -> Result<(), TaskError> {
-    for (package, variable) in [("sandbox-exec", "SURVIVOR_RUNS"), ("agentd", "SURVIVOR_ROUNDS")] {
+    for (package, variable) in [("sandbox-exec", "SURVIVOR_RUNS"), ("agentd-workspace", "SURVIVOR_ROUNDS")] {
         let arguments = ["test", "--package", package, "--test", "it", "--"];
         let arguments = [&arguments[..], &["survivors::", "--nocapture", "--test-threads", "1"]].concat();
         Step::cargo("soak exec", &arguments).variable(variable, &runs.to_string()).folder(root).run()?;
@@ -118,7 +118,7 @@ pub fn soak_denied(root: &Path) -> Result<(), TaskError> {
 ///
 /// Those of the test run; a call that fails, an update that is lost or a server that grows fails it.
 pub fn soak_serve(root: &Path, seconds: u64, connections: u64) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "load::", "--nocapture"];
+    let arguments = ["test", "--package", "agentd-workspace", "--test", "it", "--", "load::", "--nocapture"];
     Step::cargo("soak serve", &arguments)
         .variable("LOAD_SECONDS", &seconds.to_string())
         .variable("LOAD_CONNECTIONS", &connections.to_string())
@@ -134,7 +134,7 @@ pub fn soak_serve(root: &Path, seconds: u64, connections: u64) -> Result<(), Tas
 ///
 /// Those of the test run: an orphan, a commit or a worktree that is lost, a wrong state, a changed file of the user's.
 pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "it", "--"];
+    let arguments = ["test", "--package", "agentd-workspace", "--test", "it", "--"];
     let arguments =
         [&arguments[..], &["cocode::crashes::", "cocode::logs::", "--nocapture", "--test-threads", "1"]]
             .concat();
@@ -153,7 +153,7 @@ pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), Tas
 ///
 /// Those of the test run: another end, an agent that is called again for a reply that was kept, a command that runs twice.
 pub fn soak_codali(root: &Path, runs: u32) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "codali::flow_crashes::"];
+    let arguments = ["test", "--package", "agentd-workspace", "--test", "it", "--", "codali::flow_crashes::"];
     let arguments = [&arguments[..], &["--nocapture"]].concat();
     Step::cargo("soak codali", &arguments)
         .variable("FLOW_CRASH_RUNS", &runs.to_string())
@@ -169,7 +169,8 @@ pub fn soak_codali(root: &Path, runs: u32) -> Result<(), TaskError> {
 ///
 /// Those of the test run: another end, a program that is called again for a reply that had arrived, a command that runs twice.
 pub fn soak_loop(root: &Path, runs: u32) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "session::loop_crashes::"];
+    let arguments =
+        ["test", "--package", "agentd-workspace", "--test", "it", "--", "session::loop_crashes::"];
     let arguments = [&arguments[..], &["--nocapture"]].concat();
     Step::cargo("soak loop", &arguments)
         .variable("LOOP_CRASH_RUNS", &runs.to_string())
@@ -185,7 +186,7 @@ pub fn soak_loop(root: &Path, runs: u32) -> Result<(), TaskError> {
 ///
 /// Those of the test run.
 pub fn soak_review(root: &Path, rounds: u32) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "review::crashes::"];
+    let arguments = ["test", "--package", "agentd-workspace", "--test", "it", "--", "review::crashes::"];
     let arguments = [&arguments[..], &["--nocapture"]].concat();
     Step::cargo("soak review", &arguments)
         .variable("REVIEW_CRASH_ROUNDS", &rounds.to_string())
@@ -201,7 +202,7 @@ pub fn soak_review(root: &Path, rounds: u32) -> Result<(), TaskError> {
 ///
 /// Those of the test run; a process that dies, an answer that does not come in time or that is too long fails it.
 pub fn soak_hostile(root: &Path, seconds: u64) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "hostile::"];
+    let arguments = ["test", "--package", "agentd-workspace", "--test", "it", "--", "hostile::"];
     let arguments = [&arguments[..], &["--nocapture"]].concat();
     Step::cargo("soak hostile", &arguments)
         .variable("HOSTILE_SECONDS", &seconds.to_string())
@@ -233,7 +234,8 @@ pub struct FleetSoak {
 /// Those of the test run: a task that is lost, resolved twice or with another verdict than on one machine, a damaged repository, anything
 /// that is left over.
 pub fn soak_fleet(root: &Path, size: FleetSoak) -> Result<(), TaskError> {
-    let arguments = ["test", "--package", "agentd", "--test", "fleet_soak", "--", "--ignored", "--nocapture"];
+    let arguments =
+        ["test", "--package", "agentd-workspace", "--test", "fleet_soak", "--", "--ignored", "--nocapture"];
     let seed = size.seed.unwrap_or_else(seed_of_now);
     println!("== soak fleet: seed {seed}");
     Step::cargo("soak fleet", &arguments)

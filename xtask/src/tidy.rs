@@ -1,6 +1,7 @@
 //! The rules of this repository that no compiler checks.
 
 mod banned_names;
+mod book;
 mod codec_lints;
 mod crate_map;
 mod crate_readme;
@@ -9,6 +10,7 @@ mod file_size;
 mod finding;
 pub(crate) mod folder_size;
 mod forbidden_code;
+mod headings;
 mod layering;
 mod lib_files;
 mod machine_paths;
@@ -55,6 +57,7 @@ pub fn check_tree(tree: &Tree, list: &CrateList) -> TidyReport {
         banned_names::check(tree, list),
         crate_map::check(tree, list),
         doc_links::check(tree),
+        book::check(tree),
         lib_files::check(tree),
         unsafe_code::check(tree),
         pending_snapshots::check(tree),

@@ -83,7 +83,9 @@ fn bench(root: &Path, run: &WorkflowRun, state: &Path) -> Result<Bench, TaskErro
     let binary = match &run.binary {
         Some(binary) => binary.clone(),
         None => {
-            Step::cargo("build", &["build", "--release", "--package", "agentd"]).folder(root).run()?;
+            Step::cargo("build", &["build", "--release", "--package", "agentd-workspace"])
+                .folder(root)
+                .run()?;
             let target =
                 std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
             target.join("release/agentd")

@@ -25,6 +25,7 @@ use crate::commands::serve::mcp::McpOptions;
 use crate::commands::serve::ui::UiOptions;
 use crate::commands::session::options::{NewOptions, ResumeOptions};
 use crate::commands::setup::SetupOptions;
+use crate::commands::shell_help::ManualOptions;
 use crate::common_options::CommonOptions;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
@@ -178,11 +179,8 @@ pub(crate) enum Command {
         /// The shell.
         shell: Shell,
     },
-    /// Print the manual page, or that of a command.
-    Man {
-        /// The command, `cocode run` for instance.
-        command: Vec<String>,
-    },
+    /// Print the manual page, or that of a command, or write all of them.
+    Man(ManualOptions),
     /// A task: the same as `new`.
     #[command(external_subcommand)]
     Task(Vec<OsString>),

@@ -36,7 +36,7 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
         }
         None => (0, ["resume"].as_slice()),
         // These describe the command line itself, independent of the configuration.
-        Some(Command::Completions { .. } | Command::Man { .. }) => {
+        Some(Command::Completions { .. } | Command::Man(_)) => {
             obeyed_options::check(&command_of(&matches), &long_names(&definition, &given(&matches)))?;
             return Ok(Invocation { cli, config: ConfigFile::default() });
         }

@@ -18,7 +18,7 @@ pub(crate) mod serve;
 pub(crate) mod session;
 mod sessions;
 pub(crate) mod setup;
-mod shell_help;
+pub(crate) mod shell_help;
 
 use crate::cli::Command;
 use crate::command_line::Invocation;
@@ -74,7 +74,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::CarryOut) => review::carry_out::carry_out(common, console),
         Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),
         Some(Command::Completions { shell }) => shell_help::completions(shell),
-        Some(Command::Man { command }) => shell_help::manual(&command),
+        Some(Command::Man(options)) => shell_help::manual(&options),
         Some(Command::Demo(options)) => demo::demo(common, console, &options),
     }
 }

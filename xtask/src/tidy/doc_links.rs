@@ -1,6 +1,7 @@
-//! Every page that a text refers to exists.
+//! Every page that a text refers to exists, and so does the heading.
 
 use super::Finding;
+use super::headings::anchors;
 use crate::Tree;
 
 const CHECK: &str = "link";
@@ -11,10 +12,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         for (index, line) in text.lines().enumerate() {
             let targets = match path.rsplit_once('.') {
                 Some((_, "md")) => linked(path, line),
-                Some((_, "rs")) => cited(line),
+                Some((_, "rs")) => cited(line).into_iter().map(|page| (page, None)).collect(),
                 _ => break,
             };
-            let missing = targets.into_iter().filter(|target| !exists(tree, target));
+            let missing = targets.into_iter().filter_map(|(target, anchor)| missing(tree, target, anchor));
             findings.extend(
                 missing.map(|target| Finding::at(CHECK, path, index, format!("there is no {target}"))),
             );
@@ -23,12 +24,28 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The files that a line of a page links to, by path relative to the root; links to other places are left out.
-fn linked(page: &str, line: &str) -> Vec<String> {
+/// Returns the file that a link leads to, with its anchor, if one of the two does not exist.
+fn missing(tree: &Tree, target: String, anchor: Option<String>) -> Option<String> {
+    if !exists(tree, &target) {
+        return Some(target);
+    }
+    let anchor = anchor.filter(|_| target.ends_with(".md"))?;
+    let page = tree.text(&target)?;
+    (!anchors(page).contains(&anchor)).then(|| format!("heading #{anchor} in {target}"))
+}
+
+/// The files that a line of a page links to, by path relative to the root, each with its anchor if the link has one; links to
+/// other places are left out.
+pub(super) fn linked(page: &str, line: &str) -> Vec<(String, Option<String>)> {
     let starts = line.match_indices("](").map(|(start, mark)| start + mark.len());
     let links = starts.filter_map(|start| line[start..].split(')').next());
-    let inner = links.filter(|link| !link.contains(':') && !link.starts_with('#'));
-    inner.map(|link| beneath(page, link.split('#').next().unwrap_or_default())).collect()
+    let inner = links.filter(|link| !link.contains(':'));
+    let split = inner.map(|link| match link.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor.to_owned())),
+        None => (link, None),
+    });
+    let resolve = |path: &str| if path.is_empty() { page.to_owned() } else { beneath(page, path) };
+    split.map(|(path, anchor)| (resolve(path), anchor)).collect()
 }
 
 /// The pages under `docs/` that a line of documentation in a source cites.

@@ -6,7 +6,7 @@ use crate::CrateList;
 const CHECK: &str = "layering";
 
 /// The dependencies that each crate may have within the workspace, tests apart. `rel-path` is open to every crate, and `*` is
-/// everything but `agentd` and `xtask`. A crate that is missing here has no place in the design yet.
+/// everything but `agentd-workspace` and `xtask`. A crate that is missing here has no place in the design yet.
 const TABLE: [(&str, &[&str]); 40] = [
     ("rel-path", &[]),
     ("content-hash", &[]),
@@ -103,7 +103,7 @@ const TABLE: [(&str, &[&str]); 40] = [
             "cocode-runner",
         ],
     ),
-    ("agentd", &["*"]),
+    ("agentd-workspace", &["*"]),
     ("examples", &["*"]),
     ("adapter-search-replace", &["wap-core", "text-edit"]),
     ("adapter-apply-patch", &["text-edit", "wap-core"]),
@@ -152,7 +152,7 @@ pub(super) fn check(list: &CrateList) -> Vec<Finding> {
         };
         for dependency in one.dependencies.iter().map(String::as_str) {
             let is_ours = names.contains(&dependency);
-            let is_top = matches!(dependency, "agentd" | "xtask");
+            let is_top = matches!(dependency, "agentd-workspace" | "xtask");
             let everything = allowed.contains(&"*") && !is_top;
             if is_ours && dependency != "rel-path" && !everything && !allowed.contains(&dependency) {
                 report(format!("may not depend on {dependency}"));

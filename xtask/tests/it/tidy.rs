@@ -83,6 +83,14 @@ fn a_library_without_a_readme_is_found() {
     let readme = ("crates/cocode-runner/README.md", "# cocode-runner\n");
     assert_eq!(with(&[("crates/cocode-runner/src/lib.rs", GOOD_LIB), readme]), [""; 0]);
     assert_eq!(with(&[("crates/cocode-runner/src/main.rs", "fn main() {}\n")]), [""; 0]);
+    let outer =
+        ("crates/cocode-runner/README.md", "# cocode-runner\n[a](src/lib.rs)\n[b](../../README.md)\n");
+    assert_eq!(
+        with(&[("crates/cocode-runner/src/lib.rs", GOOD_LIB), outer]),
+        [
+            "crates/cocode-runner/README.md:3: links to README.md, which is not in the package: name it without a link (crate README)"
+        ]
+    );
 }
 
 #[test]
@@ -231,13 +239,41 @@ fn unfinished_code_and_silenced_lints_are_found() {
 #[test]
 fn a_link_to_a_page_that_is_not_there_is_found() {
     let page = "# A\n[b](b.md#part), [up](../README.md), [crates](../crates/), [part](#a), [out](https://example.org)\n";
-    finds(&[("docs/a.md", page), ("docs/b.md", "")], &[]);
+    finds(&[("docs/a.md", page), ("docs/b.md", "## Part\n")], &[]);
+    finds(
+        &[("docs/a.md", page), ("docs/b.md", "# Other\n```\n# Part\n```\n")],
+        &["docs/a.md:2: there is no heading #part in docs/b.md (link)"],
+    );
     finds(&[("docs/a.md", page)], &["docs/a.md:2: there is no docs/b.md (link)"]);
     finds(
         &[("crates/a/src/x.rs", "//! Source: ruling 6, docs/a.md.\nconst NAME: &str = \"docs/other.md\";\n")],
         &["crates/a/src/x.rs:1: there is no docs/a.md (link)"],
     );
     finds(&[("fixtures/samples/a.md", "[b](b.md)\n")], &[]);
+}
+
+#[test]
+fn anchors_are_those_of_headings() {
+    let page = "# `agentd new [TASK]…`\n## See [this](b.md), and more\n### Twice\n### Twice\n";
+    let links = "[1](b.md#agentd-new-task) [2](b.md#see-this-and-more) [3](b.md#twice) [4](b.md#twice-1)\n";
+    finds(&[("docs/a.md", links), ("docs/b.md", page)], &[]);
+    finds(
+        &[("docs/a.md", "[1](b.md#twice-2)\n"), ("docs/b.md", page)],
+        &["docs/a.md:1: there is no heading #twice-2 in docs/b.md (link)"],
+    );
+}
+
+#[test]
+fn a_page_that_the_book_lacks_is_found() {
+    let contents = ("docs/SUMMARY.md", "- [A](a.md)\n");
+    finds(&[contents, ("docs/a.md", "# A\n")], &[]);
+    finds(
+        &[contents, ("docs/a.md", "# A\n[up](../README.md)\n"), ("docs/deep/b.md", "# B\n")],
+        &[
+            "docs/a.md:2: links to README.md, which is not in the book: name it without a link (book)",
+            "docs/deep/b.md: is not listed in docs/SUMMARY.md (book)",
+        ],
+    );
 }
 
 #[test]

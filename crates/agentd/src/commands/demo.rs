@@ -29,27 +29,27 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::{Progress, result_lines};
 
-macro_rules! fixture {
+macro_rules! demo_file {
     ($path:literal) => {
-        include_str!(concat!("../../../../fixtures/", $path))
+        include_str!(concat!("../../demo/", $path))
     };
 }
 
 /// The sample project: a function in a shell script, and tests of which some fail.
 const PROJECT: [(&str, &str); 3] = [
-    ("README.md", fixture!("samples/roman/README.md")),
-    ("roman.sh", fixture!("samples/roman/roman.sh")),
-    ("test.sh", fixture!("samples/roman/test.sh")),
+    ("README.md", demo_file!("roman/README.md")),
+    ("roman.sh", demo_file!("roman/roman.sh")),
+    ("test.sh", demo_file!("roman/test.sh")),
 ];
 
 const TASK: &str = "Make the tests of this project pass.";
 
 /// The answers of a model; `{reply-to}` stands for the token of the message.
 const REPLIES: [&str; 4] = [
-    fixture!("demo/reply-1.txt"),
-    fixture!("demo/reply-2.txt"),
-    fixture!("demo/reply-3.txt"),
-    fixture!("demo/reply-4.txt"),
+    demo_file!("session/reply-1.txt"),
+    demo_file!("session/reply-2.txt"),
+    demo_file!("session/reply-3.txt"),
+    demo_file!("session/reply-4.txt"),
 ];
 
 #[derive(Debug, Args)]

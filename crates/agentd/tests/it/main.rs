@@ -16,6 +16,7 @@ mod secrets;
 mod server;
 mod session;
 mod shell_help;
+mod start_pages;
 mod state;
 mod tasks;
 #[path = "../../../sandbox-exec/tests/tricks/mod.rs"]

@@ -40,3 +40,30 @@ fn the_program_and_each_command_have_a_manual_page() {
     project.run(&["man", "cocode", "walk"]).exits(2).says("there is no command 'cocode walk'");
     assert!(!project.base().exists(), "a state folder was made");
 }
+
+#[test]
+fn all_manual_pages_are_written_at_once() {
+    let project = Project::new();
+    let folder = project.folder().join("pages/man1");
+    project.run(&["man", "--write", folder.to_str().unwrap()]).ok();
+    let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(page("agentd-cocode-run.1"), project.run(&["man", "cocode", "run"]).ok().stdout);
+    assert_eq!(page("agentd.1"), project.run(&["man"]).ok().stdout);
+    assert!(!folder.join("agentd-carry-out.1").exists(), "a hidden command has a page");
+    project.run(&["man", "apply", "--write", folder.to_str().unwrap()]).exits(2).says("cannot be used with");
+    project.run(&["man", "--markdown"]).exits(2).says("--write");
+}
+
+#[test]
+fn the_reference_in_the_book_is_that_of_this_program() {
+    let project = Project::new();
+    let folder = project.folder().join("reference");
+    project.run(&["man", "--markdown", "--write", folder.to_str().unwrap()]).ok();
+    let book = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let names = |folder: &std::path::Path| test_support::names_beneath(folder);
+    assert_eq!(names(&book), names(&folder));
+    for name in names(&folder) {
+        let read = |folder: &std::path::Path| std::fs::read_to_string(folder.join(&name)).unwrap();
+        assert!(read(&book) == read(&folder), "{name} is out of date: run `cargo xtask book --reference`");
+    }
+}

@@ -56,7 +56,7 @@ fn cli(case: &Value) -> Result<Outcome, Problem> {
 pub(crate) fn program() -> Result<PathBuf, Problem> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
-        let arguments = ["build", "--quiet", "--package", "agentd", "--bin", "agentd"];
+        let arguments = ["build", "--quiet", "--package", "agentd-workspace", "--bin", "agentd"];
         Step::cargo("agentd", &arguments).folder(&root()).run().map_err(|error| error.to_string())?;
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let folders = own.ancestors().skip(1).take(2);

@@ -17,7 +17,7 @@ use crate::views::console::Console;
 
 macro_rules! replies {
     ($($name:literal)+) => {
-        [$(($name, include_str!(concat!("../../../../../fixtures/demo-codali/", $name, ".txt")))),+]
+        [$(($name, include_str!(concat!("../../../demo/flow/", $name, ".txt")))),+]
     };
 }
 

@@ -103,7 +103,7 @@ fn assert_has(text: &str, parts: &[&str]) {
 
 fn roman() -> Project {
     let project = Project::new();
-    copy_folder(&repository().join("fixtures/samples/roman"), &project.workspace());
+    copy_folder(&repository().join("crates/agentd/demo/roman"), &project.workspace());
     project
 }
 
@@ -452,7 +452,7 @@ fn check_slug(project: &Project, played: &Played) {
     );
     assert!(
         project
-            .read("fixtures/samples/roman/README.md")
+            .read("crates/agentd/demo/roman/README.md")
             .starts_with("<a id=\"roman\"></a>\n\n# roman\n\nRoman")
     );
 }
