@@ -12,7 +12,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 
 use crate::bounded_lines::BoundedLines;
 use crate::tasks::{OlderLines, for_older_client};
@@ -44,18 +44,22 @@ struct Lines {
     output: StdioWriter,
     /// Messages are rendered here.
     buffer: Vec<u8>,
+    /// Signals that the first message is written; `None` after that.
+    first_written: Option<oneshot::Sender<()>>,
 }
 
 impl LineTransport {
     /// Returns a transport that leaves out lines longer than `most_line_bytes`, and answers a line with too many values
-    /// with an error.
+    /// with an error. `first_written` is signalled once the first message is written.
     pub(crate) fn new(
         input: StdioReader,
         output: StdioWriter,
         most_line_bytes: usize,
         offers_tasks: bool,
+        first_written: oneshot::Sender<()>,
     ) -> LineTransport {
-        let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
+        let lines = Lines { output, buffer: Vec::new(), first_written: Some(first_written) };
+        let output = Arc::new(Mutex::new(Some(lines)));
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
         let for_cut = Arc::clone(&output);
         let on_cut: OnCut = Box::new(move || {
@@ -141,12 +145,18 @@ async fn write(
 ) -> io::Result<()> {
     let mut lines = output.lock().await;
     // The lock is held until the flush, so that no other line gets between the pieces of this one.
-    let Some(Lines { output, buffer }) = &mut *lines else { return Err(io::ErrorKind::NotConnected.into()) };
+    let Some(Lines { output, buffer, first_written }) = &mut *lines else {
+        return Err(io::ErrorKind::NotConnected.into());
+    };
     buffer.clear();
     render(buffer)?;
     buffer.push(b'\n');
     output.write_all(buffer).await?;
     output.flush().await?;
+    if let Some(first_written) = first_written.take() {
+        // Without a receiver, what waits for the first message has begun without it.
+        let _ = first_written.send(());
+    }
     if buffer.capacity() > KEPT_BUFFER_BYTES {
         *buffer = Vec::new();
     }
