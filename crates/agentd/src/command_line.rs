@@ -3,6 +3,9 @@
 //! Precedence is settled here and nowhere else: what the command line gives, then the configuration file, then what is
 //! built in. No option has an environment variable.
 
+mod server_line;
+
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
@@ -24,9 +27,15 @@ pub(crate) struct Invocation {
     pub(crate) config: ConfigFile,
 }
 
+/// The definition of all commands, which is made when it is needed.
+type WholeDefinition = LazyCell<Definition>;
+
 /// Reads the command line. Where it asks for help, or cannot be read, the process ends here.
 pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> {
-    let definition = definition();
+    let definition = WholeDefinition::new(definition);
+    if let Some((servers, matches, cli)) = server_line::parse(&arguments) {
+        return settled(&servers, &definition, &arguments, &matches, cli);
+    }
     let (matches, mut cli) = parse(&definition, &arguments);
     // A task is the same as `new`, and no arguments at all the same as `resume`: both then have its settings.
     let (count, command) = match &cli.command {
@@ -40,7 +49,7 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
             obeyed_options::check(&command_of(&matches), &long_names(&definition, &given(&matches)))?;
             return Ok(Invocation { cli, config: ConfigFile::default() });
         }
-        Some(_) => return settled(&definition, &arguments, &matches, cli),
+        Some(_) => return settled(&definition, &definition, &arguments, &matches, cli),
     };
     // The words go behind `--`, because one of them may begin with a dash.
     let rest = arguments.split_off(arguments.len() - count);
@@ -50,19 +59,21 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
     arguments.extend(command.iter().map(OsString::from).chain(rest));
     let (matches, with_command) = parse(&definition, &arguments);
     cli = with_command;
-    settled(&definition, &arguments, &matches, cli)
+    settled(&definition, &definition, &arguments, &matches, cli)
 }
 
-/// Reads the command line once more, on what the configuration file sets for its command.
+/// Reads the command line once more, on what the configuration file sets for its command. `read_by` is the definition by
+/// which it was read.
 fn settled(
-    definition: &Definition,
+    read_by: &Definition,
+    definition: &WholeDefinition,
     arguments: &[OsString],
     matches: &ArgMatches,
     mut cli: Cli,
 ) -> Result<Invocation, Failure> {
     let is_call = matches!(cli.command, Some(Command::Call { .. }));
     let (command, given) = (command_of(matches), given(matches));
-    let long_names = long_names(definition, &given);
+    let long_names = long_names(read_by, &given);
     obeyed_options::check(&command, &long_names)?;
     let workspace_above =
         if long_names.contains("workspace") { None } else { workspace_search::search(&cli.common.workspace) };

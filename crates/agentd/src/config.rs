@@ -11,4 +11,4 @@ mod reading;
 mod settable;
 
 pub(crate) use config_file::{ConfigFile, NO_FILE};
-pub(crate) use settable::{definition, shown_definition};
+pub(crate) use settable::{definition, shown_definition, with_all_switches};

@@ -193,12 +193,37 @@ fn fold_name(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     // NTFS opens the same file for `name` and `name::$DATA`.
     let before_stream = text.split(':').next().unwrap_or_default();
-    let folded: String = before_stream
-        .chars()
-        .filter(|character| !crate::new_name::is_invisible(*character))
-        // Upper then lower case also unites characters with one capital, such as the long s and s.
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect();
-    folded.trim_end_matches(|character: char| character == '.' || character.is_whitespace()).to_owned()
+    let mut folded = fold_case(before_stream);
+    let kept = folded.trim_end_matches(|character: char| character == '.' || character.is_whitespace()).len();
+    folded.truncate(kept);
+    folded
+}
+
+/// Unites the spellings of a name that differ in case or in invisible characters.
+fn fold_case(name: &str) -> String {
+    // Nearly all names are of this kind, and the tables of Unicode are not needed for them.
+    if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control()) {
+        return name.to_ascii_lowercase();
+    }
+    fold_any_case(name)
+}
+
+fn fold_any_case(name: &str) -> String {
+    let visible = name.chars().filter(|character| !crate::new_name::is_invisible(*character));
+    // Upper then lower case also unites characters with one capital, such as the long s and s.
+    visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{fold_any_case, fold_case};
+
+    proptest! {
+        #[test]
+        fn plain_names_are_folded_like_others(name in "[\\x00-\\x7f]{0,20}") {
+            prop_assert_eq!(fold_case(&name), fold_any_case(&name));
+        }
+    }
 }

@@ -118,9 +118,7 @@ impl Detector {
 
     fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
         let Some(keyword_lines) = &self.keyword_lines else { return self.find_in_all(text, 0, hits) };
-        for line in keyword_lines.of_text(text) {
-            self.find_in_all(&text[line.clone()], line.start, hits);
-        }
+        keyword_lines.each_of(text, |line| self.find_in_all(&text[line.clone()], line.start, hits));
     }
 
     /// Finds the values in lines that begin at `offset` of the text.

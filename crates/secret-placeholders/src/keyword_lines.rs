@@ -13,6 +13,10 @@ const LONG_BYTES: usize = 4;
 /// The most keywords of one search.
 const MOST_KEYWORDS: usize = 64;
 
+/// The usual size of the pieces of a text that are searched one after another: one in lower case stays in the processor's
+/// cache, where a copy of a large text costs more than the search in it.
+const PIECE_BYTES: usize = 32 * 1024;
+
 /// Finds lines with any of some keywords, whatever their case.
 #[derive(Debug)]
 pub(crate) struct KeywordLines {
@@ -35,25 +39,86 @@ impl KeywordLines {
         Some(KeywordLines { searchers: searchers? })
     }
 
-    /// Returns the lines with their ends, as ranges of bytes, in order.
-    pub(crate) fn of_text(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        let lower = text.to_ascii_lowercase();
-        // The next keyword of each search; the first ones come with the first line.
-        let mut next: Vec<Option<usize>> = vec![Some(0); self.searchers.len()];
-        let mut end = 0;
-        let mut is_first = true;
-        std::iter::from_fn(move || {
-            let bytes = lower.as_bytes();
+    /// Calls `found` with the lines that have a keyword, as ranges of bytes with their ends, in order.
+    pub(crate) fn each_of(&self, text: &str, mut found: impl FnMut(Range<usize>)) {
+        let mut lower = Vec::new();
+        let mut start = 0;
+        while start < text.len() {
+            let end = piece_end(text.as_bytes(), start);
+            lower.clear();
+            lower.extend_from_slice(&text.as_bytes()[start..end]);
+            lower.make_ascii_lowercase();
+            self.each_of_piece(&lower, |line| found(start + line.start..start + line.end));
+            start = end;
+        }
+    }
+
+    /// Calls `found` with the lines of a text in lower case that have a keyword.
+    fn each_of_piece(&self, bytes: &[u8], mut found: impl FnMut(Range<usize>)) {
+        let find = |searcher: &Searcher, from: usize| {
+            searcher.find_in(bytes, (from..bytes.len()).into()).map(|keyword| keyword.start())
+        };
+        // The next keyword of each search.
+        let mut next: Vec<Option<usize>> = self.searchers.iter().map(|searcher| find(searcher, 0)).collect();
+        while let Some(at) = next.iter().flatten().min().copied() {
+            let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+            let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline + 1);
+            found(start..end);
             for (next, searcher) in next.iter_mut().zip(&self.searchers) {
-                if is_first || next.is_some_and(|at| at < end) {
-                    *next = searcher.find_in(bytes, (end..bytes.len()).into()).map(|keyword| keyword.start());
+                if next.is_some_and(|at| at < end) {
+                    *next = find(searcher, end);
                 }
             }
-            is_first = false;
-            let at = next.iter().flatten().min().copied()?;
-            let start = memchr::memrchr(b'\n', &bytes[end..at]).map_or(end, |newline| end + newline + 1);
-            end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline + 1);
-            Some(start..end)
-        })
+        }
+    }
+}
+
+/// Returns the end of a piece of a text that begins at `start`: behind a line, if possible not far beyond [`PIECE_BYTES`].
+fn piece_end(text: &[u8], start: usize) -> usize {
+    let Some(most) = start.checked_add(PIECE_BYTES).filter(|most| *most < text.len()) else {
+        return text.len();
+    };
+    let last = memchr::memrchr(b'\n', &text[start..most]).map(|newline| start + newline + 1);
+    last.unwrap_or_else(|| {
+        memchr::memchr(b'\n', &text[most..]).map_or(text.len(), |newline| most + newline + 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lines_are_found_wherever_a_text_is_cut(
+            lines in prop::collection::vec(
+                (prop_oneof![0..9_usize, 0..200_usize, 30_000..40_000_usize], any::<bool>()),
+                0..40,
+            ),
+            ends in any::<bool>(),
+        ) {
+            let keywords = ["secret".to_owned(), "ghp_".to_owned(), "key".to_owned()];
+            let Some(finder) = KeywordLines::of(&keywords) else { return Ok(()) };
+            let mut text = String::new();
+            let mut wanted = Vec::new();
+            for (index, (width, has_keyword)) in lines.iter().enumerate() {
+                let start = text.len();
+                text.push_str(&"é-".repeat(*width / 3));
+                if *has_keyword {
+                    text.push_str(["SECRET", "ghP_", "Key"][index % 3]);
+                }
+                if ends || index + 1 < lines.len() {
+                    text.push('\n');
+                }
+                if *has_keyword {
+                    wanted.push(start..text.len());
+                }
+            }
+            let mut found = Vec::new();
+            finder.each_of(&text, |line| found.push(line));
+            prop_assert_eq!(found, wanted);
+        }
     }
 }

@@ -41,6 +41,19 @@ pub(crate) fn may_be_body(line: &str) -> bool {
     body_of_line(line).is_some_and(|body| body.len() >= LEAST_BODY_BYTES)
 }
 
+/// Checks whether a text has a line that [`may_be_body`].
+pub(crate) fn has_body_line(text: &str) -> bool {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    let mut start = 0;
+    for end in ends {
+        if may_be_body(&text[start..end]) {
+            return true;
+        }
+        start = (end + 1).min(text.len());
+    }
+    false
+}
+
 /// The words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH `, none.
 fn is_label(text: &str) -> bool {
     text.len() <= 100
@@ -50,21 +63,39 @@ fn is_label(text: &str) -> bool {
 }
 
 fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+    BASE64[usize::from(byte)]
 }
+
+/// Whether each byte is a character of Base64. Every line of a text is asked about, most of its bytes.
+const BASE64: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        byte += 1;
+    }
+    table
+};
 
 /// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `\n`.
 fn body_of_line(line: &str) -> Option<Range<usize>> {
-    let is_around = |character: char| !u8::try_from(character).is_ok_and(is_base64);
-    let unindented = line.trim_start();
-    let comment = if unindented.starts_with("// ") { line.len() - unindented.len() + 3 } else { 0 };
-    let start = line.len() - line[comment..].trim_start_matches(is_around).len();
-    let mut end = line.trim_end_matches(is_around).len();
-    if line[..end].ends_with("\\n") {
-        end -= 2;
+    let bytes = line.as_bytes();
+    let begins = |from: usize| bytes[from..].iter().position(|byte| is_base64(*byte)).map(|at| from + at);
+    let ends = |from: usize| bytes[from..].iter().position(|byte| !is_base64(*byte)).map(|at| from + at);
+    let mut start = begins(0)?;
+    // The sign of a comment is of characters of Base64 itself.
+    if bytes[start..].starts_with(b"// ") && line[..start].trim_start().is_empty() {
+        start = begins(start + 3)?;
     }
-    let body = line.get(start..end)?;
-    (!body.is_empty() && body.bytes().all(is_base64)).then_some(start..end)
+    let end = ends(start).unwrap_or(bytes.len());
+    let is_line_end = |at: usize| bytes[at..].starts_with(b"\\n");
+    let is_body = match begins(end) {
+        // Not if all that there is belongs to an escaped line end.
+        None => !(end == start + 1 && start > 0 && is_line_end(start - 1)),
+        // What follows may be an escaped line end.
+        Some(_) => is_line_end(end) && begins(end + 2).is_none(),
+    };
+    is_body.then_some(start..end)
 }
 
 /// The lines that may stand between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
@@ -130,4 +161,40 @@ fn line_around(text: &str, at: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
     let end = memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |newline| at + newline);
     start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The body of a line by its definition.
+    fn body_by_definition(line: &str) -> Option<Range<usize>> {
+        let is_around = |character: char| !u8::try_from(character).is_ok_and(is_base64);
+        let unindented = line.trim_start();
+        let comment = if unindented.starts_with("// ") { line.len() - unindented.len() + 3 } else { 0 };
+        let start = line.len() - line[comment..].trim_start_matches(is_around).len();
+        let mut end = line.trim_end_matches(is_around).len();
+        if line[..end].ends_with("\\n") {
+            end -= 2;
+        }
+        let body = line.get(start..end)?;
+        (!body.is_empty() && body.bytes().all(is_base64)).then_some(start..end)
+    }
+
+    proptest! {
+        #[test]
+        fn a_body_is_what_is_left_without_what_stands_around_it(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "\\n", "\\", "n", "// ", "//", " ", "\t", "\"", "',", "#", "MIIEow", "=", "é", "\u{2003}", "-", "A",
+                ]),
+                0..9,
+            ),
+        ) {
+            let line = pieces.concat();
+            prop_assert_eq!(body_of_line(&line), body_by_definition(&line));
+        }
+    }
 }

@@ -59,7 +59,7 @@ pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::credential_name::{holds_credentials_if_keyed, usually_holds_credentials};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
-pub use numbered_view::{numbered_line, numbered_view, unnumbered};
+pub use numbered_view::{numbered_line, numbered_view, push_numbered_view, unnumbered};
 pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use path_pattern::PathPattern;
 pub use shown_versions::{LineSpan, ShownVersions};

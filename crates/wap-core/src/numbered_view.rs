@@ -1,5 +1,7 @@
 //! Numbered views: lines of a file as a model sees them, `12|    return x`.
 
+use memchr::memchr_iter;
+
 /// Writes the number and the bar in front of every line of a text, the first of which has the number `first`.
 ///
 /// Numbers are aligned to the right with the widest of them. Lines end at LF; everything else stays as it is.
@@ -17,14 +19,58 @@
 /// Source: docs/tagproto.md, The outbox; docs/wap.md, Reading.
 #[must_use]
 pub fn numbered_view(text: &str, first: u64) -> String {
-    let count = text.split_inclusive('\n').count() as u64;
-    let width = first.saturating_add(count.saturating_sub(1)).to_string().len();
-    let mut view = String::with_capacity(text.len() + (width + 1) * count as usize);
-    for (line, number) in text.split_inclusive('\n').zip(first..) {
-        view.push_str(&format!("{number:>width$}|"));
-        view.push_str(line);
-    }
+    let mut view = String::new();
+    push_numbered_view(&mut view, text, first);
     view
+}
+
+/// Appends the [`numbered_view`] of a text to another text.
+pub fn push_numbered_view(view: &mut String, text: &str, first: u64) {
+    let bytes = text.as_bytes();
+    let count = memchr_iter(b'\n', bytes).count() + usize::from(!text.is_empty() && !text.ends_with('\n'));
+    let last = first.saturating_add((count as u64).saturating_sub(1));
+    let mut label = Label::new(first, last);
+    let mut written = std::mem::take(view).into_bytes();
+    written.reserve(bytes.len() + label.bytes.len() * count);
+    let mut start = 0;
+    for end in memchr_iter(b'\n', bytes).map(|newline| newline + 1).chain([bytes.len()]) {
+        if start < end {
+            written.extend_from_slice(&label.bytes);
+            written.extend_from_slice(&bytes[start..end]);
+            label.increment();
+        }
+        start = end;
+    }
+    *view = String::from_utf8(written).expect("lines are cut at line feeds, and numbers are ASCII");
+}
+
+/// The number of a line and its bar. Counted in its decimal digits: to format each number takes longer than to copy the line.
+struct Label {
+    bytes: Vec<u8>,
+}
+
+impl Label {
+    /// Returns the label of the line `first`, as wide as that of `last`.
+    fn new(first: u64, last: u64) -> Label {
+        let width = last.to_string().len();
+        Label { bytes: format!("{first:>width$}|").into_bytes() }
+    }
+
+    fn increment(&mut self) {
+        for digit in self.bytes.iter_mut().rev().skip(1) {
+            match *digit {
+                b'9' => *digit = b'0',
+                b' ' => {
+                    *digit = b'1';
+                    return;
+                }
+                _ => {
+                    *digit += 1;
+                    return;
+                }
+            }
+        }
+    }
 }
 
 /// Takes the numbers off a view; returns the number of the first line, and the text.

@@ -11,8 +11,9 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter};
+use rustix::pipe::fcntl_setpipe_size;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 
 use crate::bounded_lines::BoundedLines;
 use crate::tasks::{OlderLines, for_older_client};
@@ -30,6 +31,13 @@ pub(crate) struct LineTransport {
 /// The largest buffer that is kept for the next message. Allocating one costs as much as rendering into it.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
 
+/// The bytes that a pipe usually takes in before its writer waits for the reader.
+const USUAL_PIPE_BYTES: usize = 64 << 10;
+
+/// The same for a pipe through which large answers go: the most that the system lets every user have. Otherwise, writer and
+/// reader wake each other up some twenty times for a megabyte.
+const WIDE_PIPE_BYTES: usize = 1 << 20;
+
 /// Answers a line that was cut.
 type OnCut = Box<dyn FnMut() + Send>;
 
@@ -44,18 +52,24 @@ struct Lines {
     output: StdioWriter,
     /// Messages are rendered here.
     buffer: Vec<u8>,
+    /// Signals that the first message is written; `None` after that.
+    first_written: Option<oneshot::Sender<()>>,
+    /// True once the pipe was made wider, or cannot be.
+    is_wide: bool,
 }
 
 impl LineTransport {
     /// Returns a transport that leaves out lines longer than `most_line_bytes`, and answers a line with too many values
-    /// with an error.
+    /// with an error. `first_written` is signalled once the first message is written.
     pub(crate) fn new(
         input: StdioReader,
         output: StdioWriter,
         most_line_bytes: usize,
         offers_tasks: bool,
+        first_written: oneshot::Sender<()>,
     ) -> LineTransport {
-        let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
+        let lines = Lines { output, buffer: Vec::new(), first_written: Some(first_written), is_wide: false };
+        let output = Arc::new(Mutex::new(Some(lines)));
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
         let for_cut = Arc::clone(&output);
         let on_cut: OnCut = Box::new(move || {
@@ -141,12 +155,23 @@ async fn write(
 ) -> io::Result<()> {
     let mut lines = output.lock().await;
     // The lock is held until the flush, so that no other line gets between the pieces of this one.
-    let Some(Lines { output, buffer }) = &mut *lines else { return Err(io::ErrorKind::NotConnected.into()) };
+    let Some(Lines { output, buffer, first_written, is_wide }) = &mut *lines else {
+        return Err(io::ErrorKind::NotConnected.into());
+    };
     buffer.clear();
     render(buffer)?;
     buffer.push(b'\n');
+    if buffer.len() > USUAL_PIPE_BYTES && !*is_wide {
+        // Not a pipe, or the user has too many wide ones already: then it stays as it is.
+        let _ = fcntl_setpipe_size(io::stdout(), WIDE_PIPE_BYTES);
+        *is_wide = true;
+    }
     output.write_all(buffer).await?;
     output.flush().await?;
+    if let Some(first_written) = first_written.take() {
+        // Without a receiver, what waits for the first message has begun without it.
+        let _ = first_written.send(());
+    }
     if buffer.capacity() > KEPT_BUFFER_BYTES {
         *buffer = Vec::new();
     }

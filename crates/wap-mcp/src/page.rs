@@ -58,6 +58,11 @@ pub(crate) fn numbered_head(text: &str, first: u64, characters: usize) -> (&str,
     let (page, lines) = head(text, characters);
     // The width of the last number that may be shown; a page that gets shorter by it has narrower ones at most.
     let width = first.saturating_add(lines).to_string().len() + 1;
+    // A character has at least one byte.
+    let numbers = usize::try_from(lines).unwrap_or(usize::MAX).saturating_mul(width);
+    if page.len().saturating_add(numbers) <= characters {
+        return (page, lines);
+    }
     let (mut end, mut count, mut left) = (0, 0, characters);
     for line in page.split_inclusive('\n') {
         let needed = line.chars().count() + width;

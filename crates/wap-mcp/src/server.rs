@@ -1,6 +1,6 @@
 //! The server of one client: lists the tools and answers calls.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
@@ -92,7 +92,9 @@ pub struct McpServer {
     pub(crate) config: Arc<McpConfig>,
     pub(crate) client: Arc<Client>,
     pub(crate) outputs: Arc<RecentOutputs>,
-    tools: Arc<[McpTool]>,
+    /// The list of tools, made when it is first needed: to describe their arguments takes as long as all else before the
+    /// answer to `initialize`.
+    tools: Arc<OnceLock<Vec<McpTool>>>,
     tasks: Option<TaskDesk>,
     /// The subscriptions of the older era.
     follower: Option<Arc<Follower>>,
@@ -114,7 +116,6 @@ impl McpServer {
     /// servers may share.
     #[must_use]
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
-        let tools = tool_list::tools(config).into();
         let tasks = TaskDesk::new(config, &client, outputs);
         let follower = config.resources.as_ref();
         let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
@@ -122,7 +123,7 @@ impl McpServer {
             config: Arc::clone(config),
             client,
             outputs: Arc::clone(outputs),
-            tools,
+            tools: Arc::default(),
             tasks,
             follower,
             lasting: None,
@@ -134,6 +135,10 @@ impl McpServer {
         // The document of the app is a resource.
         self.config.resources.as_ref()?;
         self.config.questions.as_ref().filter(|_| app::is_declared(context))
+    }
+
+    fn tools(&self) -> &[McpTool] {
+        self.tools.get_or_init(|| tool_list::tools(&self.config))
     }
 
     /// Reports whether commands can be tasks.
@@ -288,7 +293,7 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.tools.to_vec();
+        let mut tools = self.tools().to_vec();
         if let Some(questions) = self.asked_by_app(&context) {
             app::tie(&mut tools, questions.reviewed_tools());
             tools.extend(app::tools());
@@ -297,7 +302,7 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        self.tools().iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(

@@ -6,23 +6,40 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::timeout;
 use wap_core::Limits;
 
 use crate::McpServer;
 use crate::line_transport::LineTransport;
 
+/// The time for which the preparation waits for the first answer.
+const FIRST_ANSWER: Duration = Duration::from_millis(200);
+
 /// Serves the client at standard input and output until it is gone, or `interrupted` is notified.
+///
+/// `prepare` is called once, with what is needed for later answers: behind the first answer, so that it does not hold that
+/// up, or soon if the client asks for nothing. It runs on the thread that serves, and must not block.
 ///
 /// # Errors
 ///
 /// Those of starting a runtime.
-pub fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<()> {
+pub fn serve_stdio(
+    server: McpServer,
+    interrupted: &Arc<Notify>,
+    prepare: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let most = usize::try_from(Limits::MAX_MESSAGE_BYTES).unwrap_or(usize::MAX);
-        let transport = LineTransport::new(input, output, most, server.offers_tasks());
+        let (first_written, answered) = oneshot::channel();
+        let transport = LineTransport::new(input, output, most, server.offers_tasks(), first_written);
+        tokio::spawn(async move {
+            // Late or in vain: it is begun all the same.
+            let _ = timeout(FIRST_ANSWER, answered).await;
+            prepare();
+        });
         let serving = async {
             // An error means that the client is gone, also one that has never sent a message.
             if let Ok(service) = server.serve(transport).await {

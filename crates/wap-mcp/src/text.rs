@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use wap_core::{
     Denied, ExecuteCommandResponse, OUTPUT_PREFIX, PROCESS_PREFIX, ProcessState, ReadFile, ReadFileResponse,
-    SearchFiles, SearchFilesResponse, SearchMatch, StopProcessResponse, WapError, numbered_view,
+    SearchFiles, SearchFilesResponse, SearchMatch, StopProcessResponse, WapError, push_numbered_view,
     visible_text,
 };
 
@@ -98,7 +98,7 @@ impl Page<'_> {
         }
         text.push('\n');
         match self.has_numbers {
-            true => text.push_str(&numbered_view(page, *first)),
+            true => push_numbered_view(&mut text, page, *first),
             false => text.push_str(page),
         }
         if page.len() < content.len() || shown_to < *last {

@@ -119,7 +119,8 @@ impl Reach {
     pub fn of(options: &HostOptions) -> Reach {
         let mut reach = Reach { folders: Vec::new() };
         let rules = RootRules { home: confinement::home(), ..RootRules::default() };
-        let opened = FileRoot::open(&options.workspace, &rules, FsPolicy::default());
+        // Nothing is read through it: it is opened for the rules about roots alone.
+        let opened = FileRoot::open(&options.workspace, &rules, FsPolicy::private());
         if !matches!(opened, Err(RootError::FileSystemRoot | RootError::Home | RootError::AboveHome)) {
             reach.add(&options.workspace);
         }

@@ -61,7 +61,7 @@ impl LineServer {
         let time = began.elapsed();
         let answer: Value = serde_json::from_str(&line).expect("it answers JSON");
         let is_failure = answer["result"]["isError"] == true || answer["error"].is_object();
-        let excerpt = || line.chars().take(160).collect();
+        let excerpt = || line.trim_end().chars().take(160).collect();
         Answer { time, bytes: line.len(), failure: is_failure.then(excerpt) }
     }
 

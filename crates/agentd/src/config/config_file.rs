@@ -1,5 +1,6 @@
 //! A configuration file that was read, and its effect on the command line.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -79,8 +80,12 @@ impl Setting {
 }
 
 impl ConfigFile {
-    /// Reads the file that the command line names, or else the user's own, if it is there.
-    pub(crate) fn read(common: &CommonOptions, definition: &Command) -> Result<ConfigFile, Failure> {
+    /// Reads the file that the command line names, or else the user's own, if it is there. The definition of all commands is
+    /// made only for a file that exists.
+    pub(crate) fn read(
+        common: &CommonOptions,
+        definition: &LazyCell<Command>,
+    ) -> Result<ConfigFile, Failure> {
         let named = common.config.as_deref();
         if named == Some(Path::new(NO_FILE)) {
             return Ok(ConfigFile::default());
@@ -110,7 +115,7 @@ impl ConfigFile {
     }
 
     /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing and has the reason.
-    pub(crate) fn read_or_explain(common: &CommonOptions, definition: &Command) -> ConfigFile {
+    pub(crate) fn read_or_explain(common: &CommonOptions, definition: &LazyCell<Command>) -> ConfigFile {
         ConfigFile::read(common, definition).unwrap_or_else(|failure| {
             let unused_because = Some(failure.message);
             ConfigFile { path: common.config.clone(), unused_because, ..ConfigFile::default() }
@@ -121,14 +126,14 @@ impl ConfigFile {
     /// excludes.
     fn settings_for<'a>(
         &'a self,
-        definition: &Command,
+        definition: &LazyCell<Command>,
         command: &str,
         given: &BTreeSet<Id>,
     ) -> Vec<(&'a Setting, Id, bool)> {
         if self.settings.is_empty() {
             return Vec::new();
         }
-        let mut built = definition.clone();
+        let mut built = Command::clone(definition);
         built.build();
         let Some(leaf) = command_at(&built, command) else { return Vec::new() };
         let counts = |setting: &&'a Setting| setting.table.holds_for(command);
@@ -147,7 +152,7 @@ impl ConfigFile {
     /// confine commands less, as lines.
     pub(crate) fn settle(
         &self,
-        definition: &Command,
+        definition: &LazyCell<Command>,
         command: &str,
         given: &BTreeSet<Id>,
     ) -> (Option<Command>, Vec<String>) {
@@ -162,7 +167,7 @@ impl ConfigFile {
             .map(|setting| format!("{} by {file}, line {}", setting.assignment(), setting.line_number));
         let lowered = lowered.collect();
         let settled =
-            settings.into_iter().fold(definition.clone(), |definition, (setting, id, is_global)| {
+            settings.into_iter().fold(Command::clone(definition), |definition, (setting, id, is_global)| {
                 // A global option is defined at the top, from where clap hands it down.
                 let defined_at = if is_global { "" } else { command };
                 change_at(definition, defined_at, &|command| {

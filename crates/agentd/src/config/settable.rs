@@ -145,9 +145,15 @@ pub(super) fn option_of<'a>(command: &'a Command, long: &str) -> Option<&'a Arg>
 
 /// The command line as it is read. A flag that a file may set can also be unset, `--quiet=off` for instance.
 pub(crate) fn definition() -> Command {
+    with_all_switches(Cli::command())
+}
+
+/// Gives the commands of a definition their switches: all commands, or some of them.
+pub(crate) fn with_all_switches(definition: Command) -> Command {
     let entries = TABLES.iter().flat_map(|table| table.commands.iter().map(move |command| (table, *command)));
-    entries.fold(Cli::command(), |definition, (table, words)| {
-        change_at(definition, words, &|command| with_switches(command, table.options))
+    entries.fold(definition, |definition, (table, words)| match command_at(&definition, words) {
+        Some(_) => change_at(definition, words, &|command| with_switches(command, table.options)),
+        None => definition,
     })
 }
 

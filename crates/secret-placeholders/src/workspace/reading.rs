@@ -32,19 +32,23 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         if read.metadata.path != path {
             self.check_visible(call, secrets, &read.metadata.path).map_err(|_| refusal(&request.path))?;
         }
-        let ReadFileResponse { content, metadata, version, warnings, .. } = read;
-        let is_cut = read.is_truncated && !content.ends_with('\n');
-        let content = if is_cut { without_cut_end(&content) } else { &content };
+        let ReadFileResponse { mut content, metadata, version, warnings, .. } = read;
+        if read.is_truncated && !content.ends_with('\n') {
+            content.truncate(without_cut_end(&content).len());
+        }
         // The output of a command has a gap where it was cut.
         let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
-        let content = if is_output { without_cut_words(content) } else { Cow::Borrowed(content) };
-        let masked = veil.excerpt(&content, request.start_line.unwrap_or(1));
+        if is_output && let Cow::Owned(without) = without_cut_words(&content) {
+            content = without;
+        }
         let mut warnings = veil.all(warnings);
-        if matches!(masked, Cow::Owned(_)) {
+        // A text without secrets, as nearly all are, is not copied.
+        if let Cow::Owned(masked) = veil.excerpt(&content, request.start_line.unwrap_or(1)) {
+            content = masked;
             warnings.push(MASKED.to_owned());
         }
         let response = ReadFileResponse {
-            content: masked.into_owned(),
+            content,
             metadata: veil.all(metadata),
             version,
             warnings,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, Workspace, numbered_line};
 
-use crate::private_key::may_be_body;
+use crate::private_key::{has_body_line, may_be_body};
 use crate::{Secrets, json};
 
 /// The lines around an excerpt among which the first and the last line of a private key are looked for.
@@ -75,7 +75,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks the lines `first..` of the file.
     pub(super) fn excerpt<'t>(&self, text: &'t str, first: i64) -> Cow<'t, str> {
-        if text.lines().any(may_be_body)
+        if has_body_line(text)
             && let Some(masked) = self.masked_within(text, first)
         {
             return if masked == text { Cow::Borrowed(text) } else { Cow::Owned(masked) };

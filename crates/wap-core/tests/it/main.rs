@@ -8,6 +8,7 @@ mod document;
 mod error;
 mod exclusions;
 mod llm4s;
+mod numbered_view;
 mod path_pattern;
 mod request;
 mod schema;

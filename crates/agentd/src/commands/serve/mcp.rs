@@ -72,43 +72,43 @@ const PARTING: Duration = Duration::from_secs(60);
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn mcp(common: &CommonOptions, console: Console, options: &McpOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let paths = WorkspacePaths::find(&common.host())?;
-    check_unconfined(&common.host(), &paths)?;
-    let rules = SecretRules::open(&common.host(), &paths)?;
-    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
-    // The client is answered at once, while the workspace is opened in the background; if that fails, the first call
-    // reports it.
-    let opening = Arc::clone(&workspace);
+    let host = common.host();
+    let paths = WorkspacePaths::find(&host)?;
+    check_unconfined(&host, &paths)?;
+    let rules = SecretRules::open(&host, &paths)?;
+    let workspace = Arc::new(SharedWorkspace::staying(&host, &paths, &console.shared()));
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
-    let code = Arc::new(ServedIndex::new(
-        &common.host(),
-        &paths,
-        &console.shared(),
-        &workspace,
-        options.offers_the_code_index(),
-    ));
+    let code =
+        ServedIndex::new(&host, &paths, &console.shared(), &workspace, options.offers_the_code_index());
+    let code = Arc::new(code);
     let config = Arc::new(config(options, &paths, &workspace, &code, &rules));
-    let beginning = Arc::clone(&code);
-    thread::Builder::new()
-        .name("opening".to_owned())
-        .spawn(move || match opening.open() {
-            Ok(()) => beginning.begin(),
-            Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
-        })
-        .map_err(failed)?;
     let served: Arc<dyn Workspace> = served(&workspace, options, &rules, "mcp");
     let client = Client::new("mcp", &served, &CallPool::new());
     let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
     let waker = Arc::clone(&interrupted);
     let _guard = cancel.on_cancel(Box::new(move || waker.notify_one()));
-    serve_stdio(server, &interrupted).map_err(failed)?;
+    let (opening, beginning) = (Arc::clone(&workspace), Arc::clone(&code));
+    serve_stdio(server, &interrupted, move || open_in_background(opening, beginning, console))
+        .map_err(failed)?;
     // The outcomes of cancelled commands are recorded before the process ends.
     client.cancel_all();
     client.wait_until_idle(PARTING);
     code.end();
     workspace.leave(&cancel);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
+}
+
+/// Opens the workspace while the client prepares its first call. If that fails, this call reports it, too.
+fn open_in_background(workspace: Arc<SharedWorkspace>, code: Arc<ServedIndex>, console: Console) {
+    let open = move || match workspace.open() {
+        Ok(()) => code.begin(),
+        Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
+    };
+    if let Err(error) = thread::Builder::new().name("opening".to_owned()).spawn(open) {
+        // The first call opens it on its own thread.
+        console.notice(&format!("agentd: cannot start a thread: {error}"));
+    }
 }
 
 /// Returns the workspace that clients see: without secrets, and with a reviewer in front of it, if the command line says so.

@@ -1,0 +1,104 @@
+//! The command lines of servers, which clients start again and again, by a definition of these commands alone.
+//!
+//! To define all commands, hand the common options down to each, and free all that again takes longer than everything else
+//! that a server does before it answers. Whatever this definition cannot read is read, and explained, by the whole one.
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command as Definition, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::cli::{Cli, Command};
+use crate::commands::review::options::ReviewPolicyOption;
+use crate::commands::serve::mcp::McpOptions;
+use crate::common_options::CommonOptions;
+use crate::config::with_all_switches;
+
+#[derive(Debug, Parser)]
+#[command(name = "agentd", version, disable_help_subcommand = true)]
+struct ServerCli {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[arg(long)]
+    resume: bool,
+    #[command(subcommand)]
+    command: ServerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServerCommand {
+    Mcp(McpOptions),
+    Wap(ReviewPolicyOption),
+}
+
+/// Reads a command line of a server; returns also the definition by which it was read. `None` for every other command, for
+/// faults, and for requests for help.
+pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, Cli)> {
+    if !arguments.iter().any(|word| word == "mcp" || word == "wap") {
+        return None;
+    }
+    let mut definition = with_all_switches(ServerCli::command());
+    let matches = definition.try_get_matches_from_mut(arguments).ok()?;
+    let ServerCli { common, resume, command } = ServerCli::from_arg_matches(&matches).ok()?;
+    let command = match command {
+        ServerCommand::Mcp(options) => Command::Mcp(options),
+        ServerCommand::Wap(review) => Command::Wap(review),
+    };
+    Some((definition, matches, Cli { common, resume, command: Some(command) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::definition;
+
+    fn words(line: &[&str]) -> Vec<OsString> {
+        ["agentd"].iter().chain(line).map(OsString::from).collect()
+    }
+
+    /// Returns what the whole definition reads.
+    fn parse_whole(arguments: &[OsString]) -> Result<Cli, ErrorKind> {
+        let matches = definition().try_get_matches_from(arguments).map_err(|error| error.kind())?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.kind())
+    }
+
+    #[test]
+    fn servers_are_read_and_nothing_else_is() {
+        for line in [&["mcp"][..], &["--read-only", "mcp", "--page", "0"], &["wap", "--review", "all"]] {
+            assert!(parse(&words(line)).is_some(), "{line:?}");
+        }
+        for line in [
+            &["new", "mcp"][..],
+            &["mcp", "--help"],
+            &["--version", "mcp"],
+            &["mcp", "--page", "7"],
+            &["a task about mcp"],
+            &["setup", "wap"],
+        ] {
+            assert!(parse(&words(line)).is_none(), "{line:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_definitions_read_the_same(
+            line in prop::collection::vec(
+                prop::sample::select(vec![
+                    "mcp", "wap", "mcp", "wap", "new", "call", "--", "--resume", "--read-only", "--read-only=off",
+                    "--quiet=on", "-q", "-v", "--json", "--workspace", "mcp", "--base=mcp", "--network", "on",
+                    "--timeout=7", "--page=0", "--page", "2000", "--tools=undo,log", "--wap-json",
+                    "--wap-json=off", "--review=all", "--questions", "--sandbox=off", "--no-such-option", "-h",
+                ]),
+                0..6,
+            ),
+        ) {
+            let arguments = words(&line);
+            if let Some((_, _, cli)) = parse(&arguments) {
+                let whole = parse_whole(&arguments);
+                prop_assert_eq!(format!("{:?}", Ok::<_, ErrorKind>(cli)), format!("{whole:?}"));
+            }
+        }
+    }
+}
