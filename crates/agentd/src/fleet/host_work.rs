@@ -3,19 +3,17 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-use cocode_env::AgentState;
+use cocode_env::{AgentState, PartName};
 use cocode_fleet::{
     ClaimedState, ClassName, Confinement, EventSink, ExecuteError, HostOffer, StopReason, StopSignal, Task,
     TaskExecutor, TaskOutcome,
 };
 use cocode_runner::{
-    AgentDefinition, AgentRecord, BUNDLE_LIMIT_BYTES, BaseError, BaseRepository, BundleSource, RunEvent,
-    RunLimits, RunObserver, RunRequest, Runner, RunnerConfig, StopFlag,
+    AgentDefinition, AgentRecord, BUNDLE_LIMIT_BYTES, BaseError, BaseRepository, BundleSource, Launchers,
+    RunEvent, RunLimits, RunObserver, RunRequest, Runner, RunnerConfig, StopFlag,
 };
 
 use sandbox_exec::remove_tree;
@@ -29,9 +27,6 @@ const LEAST_FREE_BYTES: u64 = 1 << 30;
 /// The branch of a task's repository from which the agent starts.
 const BRANCH: &str = "main";
 
-/// The interval at which a running agent is asked whether it has to stop.
-const INTERVAL: Duration = Duration::from_millis(200);
-
 /// The offer of a host, and its work.
 pub(crate) struct HostWork {
     pub(crate) bases: BaseRepository,
@@ -39,6 +34,8 @@ pub(crate) struct HostWork {
     pub(crate) slots: Slots,
     /// The configuration of runners; repository, state and worktrees are those of the task.
     pub(crate) config: RunnerConfig,
+    /// Kept from one task to the next: the confinement is proved once for all.
+    pub(crate) launchers: Launchers,
     /// The definitions that this host has, each confined as its options say.
     pub(crate) definitions: Vec<AgentDefinition>,
     pub(crate) labels: Vec<ClassName>,
@@ -91,22 +88,12 @@ impl TaskExecutor for HostWork {
             worktrees: visible,
             ..self.config.clone()
         };
-        let runner = Runner::open(config).map_err(work_failed)?;
+        let runner = Runner::open(config).map_err(work_failed)?.with_launchers(self.launchers.clone());
         let sink = Sink(Mutex::new(events));
-        let (flag, has_ended) = (StopFlag::new(), AtomicBool::new(false));
-        let records = thread::scope(|scope| {
-            scope.spawn(|| {
-                while !has_ended.load(Ordering::Acquire) {
-                    if stop.wait(INTERVAL).is_some() {
-                        return flag.raise();
-                    }
-                }
-            });
-            let records = runner.run(&request, &flag, &sink);
-            has_ended.store(true, Ordering::Release);
-            records
-        });
-        let record = records.map_err(work_failed)?.pop();
+        let flag = StopFlag::new();
+        let raised = flag.clone();
+        stop.on_raise(move |_| raised.raise());
+        let record = runner.run(&request, &flag, &sink).map_err(work_failed)?.pop();
         let record = record.ok_or_else(|| ExecuteError::Failed("the agent left no record".to_owned()))?;
         drop(runner);
         self.outcome(task, &record, stop.reason(), &repository, result_file)
@@ -127,6 +114,7 @@ impl HostWork {
             name,
             // Home runs its own check; this one would decide nothing.
             check: None,
+            clean_tree: definition.clean_tree || task.clean_tree,
             timeout: timeout.or(definition.timeout),
             ..definition.clone()
         };
@@ -171,11 +159,18 @@ impl HostWork {
                 _ => ClaimedState::Failed,
             },
             exit_code: record.exit_code,
+            is_clean: is_clean(record),
             has_bundle: head.is_some(),
             head,
             detail: record.detail.clone().unwrap_or_default(),
         })
     }
+}
+
+/// Returns what the host's verdict says of uncommitted files; `None` if the definition does not ask for it.
+fn is_clean(record: &AgentRecord) -> Option<bool> {
+    let parts = &record.verdict.as_ref()?.parts;
+    parts.iter().find(|part| part.name == PartName::CleanTree).map(|part| part.holds)
 }
 
 fn work_failed<E: std::error::Error>(error: E) -> ExecuteError {
