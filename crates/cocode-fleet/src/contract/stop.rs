@@ -22,11 +22,14 @@ pub struct StopSignal {
     state: Arc<State>,
 }
 
+/// Something that runs when a signal is raised.
+type Call = Box<dyn FnOnce(StopReason) + Send>;
+
 #[derive(Default)]
 struct State {
     reason: Mutex<Option<StopReason>>,
     raised: Condvar,
-    calls: Mutex<Vec<Box<dyn FnOnce(StopReason) + Send>>>,
+    calls: Mutex<Vec<Call>>,
 }
 
 impl fmt::Debug for State {

@@ -12,7 +12,7 @@ use super::context::{HomeContext, report_connection};
 use super::{events, step};
 use crate::connection::FleetError;
 use crate::contract::Notice;
-use crate::names::{Bucket, HostName, TaskName};
+use crate::names::{Bucket, ClassName, HostName, TaskName};
 use crate::store::RecordEntry;
 use crate::task::{HostReport, RunRecord, RunState};
 
@@ -115,6 +115,8 @@ async fn reconcile(
         context.classes.lock().await.clear();
         *is_prepared = true;
     }
+    // Preparing has made sure of its consumer.
+    context.classes.lock().await.insert(ClassName::any());
     // A few that have come to the journal are looked at without the comparison, which reads the records of all tasks.
     if new.len() <= FEW {
         new.iter().for_each(|name| start_step(context, steps, name));

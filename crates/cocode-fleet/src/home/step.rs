@@ -171,6 +171,10 @@ pub(super) async fn distrust(
     revision: u64,
     reason: &str,
 ) -> Result<(), StepError> {
+    if context.connection.record(name).await?.is_none_or(|entry| entry.revision != revision) {
+        // The server lost it meanwhile, or it was written again: what was read says nothing about a host. The next look decides.
+        return Ok(());
+    }
     let (host, epoch) = (record.host.clone(), record.epoch);
     context.notice(name, Notice::NotBelieved { host, epoch, reason: reason.to_owned() }).await;
     record.give_up_attempt(&format!("not believed: {reason}"));

@@ -26,17 +26,22 @@ impl FleetConnection {
     ///
     /// [`FleetError::Shape`] for a stream of another shape; those of a call.
     pub async fn prepare(&self, limits: &FleetLimits) -> Result<(), FleetError> {
-        let streams = try_join_all(self.shapes(limits).into_iter().map(|wanted| self.prepare_stream(wanted)));
         let class = ClassName::any();
-        let (_, has_class) = try_join(streams, self.has_class(&class)).await?;
+        let streams = try_join_all(self.shapes(limits).into_iter().map(|wanted| self.if_missing(wanted)));
+        let (missing, has_class) = try_join(streams, self.has_class(&class)).await?;
+        // The consumer comes last: hosts read nothing before it is there.
+        for wanted in missing.into_iter().flatten() {
+            self.create_stream(wanted).await?;
+        }
         if has_class { Ok(()) } else { self.make_class(&class).await }
     }
 
-    async fn prepare_stream(&self, wanted: Config) -> Result<(), FleetError> {
+    /// Returns the stream if it is missing, and compares it if it is there.
+    async fn if_missing(&self, wanted: Config) -> Result<Option<Config>, FleetError> {
         match self.bounded("a stream's state", self.context.get_stream(&wanted.name)).await? {
-            Ok(stream) => compare(&wanted, &stream.cached_info().config),
+            Ok(stream) => compare(&wanted, &stream.cached_info().config).map(|()| None),
             Err(error) => match error.kind() {
-                GetStreamErrorKind::JetStream(_) => self.create_stream(wanted).await,
+                GetStreamErrorKind::JetStream(_) => Ok(Some(wanted)),
                 _ => Err(self.no_answer("a stream's state")),
             },
         }
