@@ -7,3 +7,4 @@ pub(crate) mod home_journal;
 pub(crate) mod host_work;
 pub(crate) mod levels;
 pub(crate) mod task_files;
+pub(crate) mod workplaces;

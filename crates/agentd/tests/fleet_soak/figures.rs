@@ -22,6 +22,8 @@ pub(crate) struct Figures {
     pub(crate) retries: usize,
     pub(crate) late: usize,
     pub(crate) not_believed: usize,
+    /// The reasons for that, without names and numbers, and how often each was given.
+    pub(crate) reasons: BTreeMap<String, usize>,
     pub(crate) queued_again: usize,
     pub(crate) failed_attempts: usize,
     pub(crate) started_again: usize,
@@ -48,6 +50,11 @@ impl Figures {
         ];
         for (words, counter) in counters {
             *counter += usize::from(text.contains(words));
+        }
+        if let Some((_, reason)) = text.split_once("given out again: ") {
+            let is_name = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit());
+            let words: Vec<&str> = reason.split(' ').filter(|word| !is_name(word)).collect();
+            *self.reasons.entry(words.join(" ")).or_default() += 1;
         }
     }
 
@@ -121,6 +128,9 @@ impl Figures {
         println!("\n| soak fleet | figure | goal |\n| --- | ---: | ---: |");
         for (name, value, goal) in rows {
             println!("| {name} | {value} | {goal} |");
+        }
+        for (reason, count) in &self.reasons {
+            println!("not believed, {count} times: {reason}");
         }
     }
 }

@@ -19,9 +19,10 @@ use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::fleet::host_work::{HostWork, Slots};
+use crate::fleet::host_work::HostWork;
 use crate::fleet::levels::in_fleet;
 use crate::fleet::task_files::make_private_folder;
+use crate::fleet::workplaces::{Slots, Workplaces};
 use crate::views::console::Console;
 
 /// The built-in agents that a host offers if their programs are there.
@@ -70,10 +71,12 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let launchers = Launchers::new();
     launchers.keep_confined(launcher);
     let work = HostWork {
-        bases,
-        launchers,
-        slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
-        config: runner_config(common, &folder, options),
+        shared: Arc::new(Workplaces {
+            bases,
+            slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
+            config: runner_config(common, &folder, options),
+            launchers,
+        }),
         labels: options.labels.clone(),
         confinement: in_fleet(level),
         definitions,
