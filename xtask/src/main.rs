@@ -169,7 +169,8 @@ enum SoakAlone {
         #[arg(long, default_value_t = 34)]
         rounds: u32,
     },
-    /// A fleet whose hosts, server and submitter are killed at random moments, and whose links are cut. Needs root.
+    /// A fleet whose hosts, server and submitter are killed at random moments, whose links are cut and slow, and whose server
+    /// loses what it has not synced. Needs root.
     Fleet {
         /// The number of tasks.
         #[arg(long, default_value_t = 1_000)]
@@ -183,6 +184,15 @@ enum SoakAlone {
         /// The number of links that are cut.
         #[arg(long, default_value_t = 20)]
         partitions: u32,
+        /// The number of links that become slow.
+        #[arg(long, default_value_t = 10)]
+        delays: u32,
+        /// The number of power cuts of the server.
+        #[arg(long, default_value_t = 3)]
+        power_cuts: u32,
+        /// The most that each link delays all the time, in milliseconds and in each direction.
+        #[arg(long, default_value_t = 5)]
+        latency_ms: u32,
         /// The seed of another run, to draw the same disorder.
         #[arg(long)]
         seed: Option<u64>,
@@ -311,8 +321,14 @@ fn main() -> ExitCode {
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
         }
-        Task::Soak { alone: Some(SoakAlone::Fleet { tasks, workers, kills, partitions, seed }), .. } => {
-            xtask::soak_fleet(&root(), xtask::FleetSoak { tasks, workers, kills, partitions, seed })
+        Task::Soak {
+            alone:
+                Some(SoakAlone::Fleet { tasks, workers, kills, partitions, delays, power_cuts, latency_ms, seed }),
+            ..
+        } => {
+            let size =
+                xtask::FleetSoak { tasks, workers, kills, partitions, delays, power_cuts, latency_ms, seed };
+            xtask::soak_fleet(&root(), size)
         }
         Task::Soak { alone: Some(SoakAlone::Hostile { seconds }), .. } => {
             xtask::soak_hostile(&root(), seconds)

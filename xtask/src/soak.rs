@@ -222,12 +222,19 @@ pub struct FleetSoak {
     pub kills: u32,
     /// Links that are cut, for 1 to 40 seconds.
     pub partitions: u32,
+    /// Links that delay by half a second, for 1 to 40 seconds.
+    pub delays: u32,
+    /// Power cuts of the server, which then has the files of its last sync.
+    pub power_cuts: u32,
+    /// The most that each link delays all the time, in milliseconds and in each direction.
+    pub latency_ms: u32,
     /// The seed by which moments and victims are drawn; from the time, and printed, if there is none.
     pub seed: Option<u64>,
 }
 
-/// Runs a fleet of real processes, kills its hosts, its server and its submitter at random moments, cuts links, and prints a table
-/// of what came of the tasks. Needs root, for the network namespaces of the hosts.
+/// Runs a fleet of real processes, kills its hosts, its server and its submitter at random moments, cuts and delays links, cuts
+/// the power of the server, and prints how far it is, and at the end a table of what came of the tasks. Needs root, for the network
+/// namespaces of the hosts.
 ///
 /// # Errors
 ///
@@ -243,6 +250,9 @@ pub fn soak_fleet(root: &Path, size: FleetSoak) -> Result<(), TaskError> {
         .variable("FLEET_SOAK_WORKERS", &size.workers.to_string())
         .variable("FLEET_SOAK_KILLS", &size.kills.to_string())
         .variable("FLEET_SOAK_PARTITIONS", &size.partitions.to_string())
+        .variable("FLEET_SOAK_DELAYS", &size.delays.to_string())
+        .variable("FLEET_SOAK_POWER_CUTS", &size.power_cuts.to_string())
+        .variable("FLEET_SOAK_LATENCY_MS", &size.latency_ms.to_string())
         .variable("FLEET_SOAK_SEED", &seed.to_string())
         .folder(root)
         .run()

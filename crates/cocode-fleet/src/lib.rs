@@ -17,7 +17,7 @@ pub use contract::{
     SubmittedTask, TaskExecutor, TaskOutcome,
 };
 pub use digest::{BUNDLE_LIMIT_BYTES, BundleDigest, BundleName, DigestError};
-pub use home::{FleetEvents, FleetHome, HomeConfig};
+pub use home::{EarlyConnection, FleetEvents, FleetHome, HomeConfig};
 pub use names::{AgentName, ClassName, FleetName, HostName, NAME_LIMIT, NameError, RunName, TaskName};
 pub use server::{KeyError, ServerConfig, ServerConfigError, ServerUsers, SyncPolicy, TlsFiles, UserKey};
 pub use store::{BundleError, FleetLimits};

@@ -44,6 +44,7 @@ pub use record::elsewhere::{CheckPermissions, DeliveredHead, Elsewhere};
 pub use repository::git::GitError;
 pub use repository::left_file::LeftFile;
 pub use run::event::{RunEvent, RunObserver, Unobserved};
+pub use run::launchers::Launchers;
 pub use run::stop::StopFlag;
 pub use runner::{Runner, RunnerConfig, log_files, read_records, request_cancel};
 pub use verdict::clean::Cleaned;

@@ -6,6 +6,7 @@ pub(crate) mod check_run;
 pub(crate) mod child_output;
 mod ended;
 pub(crate) mod event;
+pub(crate) mod launchers;
 pub(crate) mod log_file;
 pub(crate) mod stop;
 pub(crate) mod watch;
@@ -32,7 +33,7 @@ use crate::run::watch::Watch;
 use crate::runner::{Runner, now_ms, remove_if_there};
 
 /// The launcher of processes, or the reason why there is none; filled at the first use.
-type LaunchCell = OnceLock<Result<Launcher, String>>;
+type LaunchCell = OnceLock<Result<Arc<Launcher>, String>>;
 
 /// The state that the agents of one run share.
 struct Shared<'a> {
@@ -287,7 +288,7 @@ impl Runner {
 
     fn launch<'a>(&self, cell: &'a LaunchCell, is_confined: bool) -> Result<&'a Launcher, String> {
         let launcher = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| error_chain(&error)));
-        launcher.as_ref().map_err(String::clone)
+        launcher.as_deref().map_err(String::clone)
     }
 
     /// Returns the author of the agents' commits: the user's identity in git.

@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use change_journal::ContentHash;
@@ -21,6 +21,7 @@ use crate::record::store::{self, Store};
 use crate::repository::Repository;
 use crate::repository::git::Git;
 use crate::repository::worktree::{Worktree, file_error};
+use crate::run::launchers::Launchers;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
 pub(crate) const NO_HOOKS: &str = "no-hooks";
@@ -69,6 +70,8 @@ pub struct Runner {
     /// Held while the record of an agent on another machine is read, changed and written: reports of that machine may come
     /// while its delivery is judged.
     pub(crate) updating: Mutex<()>,
+    /// `None` starts a launcher for each run.
+    launchers: Option<Launchers>,
 }
 
 impl Runner {
@@ -95,7 +98,7 @@ impl Runner {
         let delivered = config.state_folder.join(DELIVERED);
         empty_folder::remove(&delivered).map_err(file_error("remove", &delivered))?;
         let (importing, updating) = (Mutex::new(()), Mutex::new(()));
-        let runner = Runner { config, repository, store, worktrees, importing, updating };
+        let runner = Runner { config, repository, store, worktrees, importing, updating, launchers: None };
         runner.recover()?;
         Ok(runner)
     }
@@ -134,8 +137,27 @@ impl Runner {
         self.config.state_folder.join("cancel").join(record.key())
     }
 
-    /// Starts the launcher of processes: at full confinement, or at none.
-    pub(crate) fn launcher(&self, is_confined: bool) -> Result<Launcher, RunnerError> {
+    /// Lets all runs and checks of this runner use these launchers, which others may share.
+    #[must_use]
+    pub fn with_launchers(self, launchers: Launchers) -> Runner {
+        Runner { launchers: Some(launchers), ..self }
+    }
+
+    /// Returns the launcher of processes: at full confinement, or at none. It is started unless it is shared and was started
+    /// before.
+    pub(crate) fn launcher(&self, is_confined: bool) -> Result<Arc<Launcher>, RunnerError> {
+        let launcher = match &self.launchers {
+            Some(launchers) => launchers.started(is_confined, || self.start_launcher(is_confined))?,
+            None => Arc::new(self.start_launcher(is_confined)?),
+        };
+        let level = launcher.report().level;
+        if is_confined && level < self.config.least_level {
+            return Err(RunnerError::TooLittleConfinement { level });
+        }
+        Ok(launcher)
+    }
+
+    fn start_launcher(&self, is_confined: bool) -> Result<Launcher, RunnerError> {
         let host = &self.config.host;
         let text = |name: &str| host.variable(name).map(|value| value.to_string_lossy().into_owned());
         let user = User {
@@ -146,12 +168,7 @@ impl Runner {
         };
         let mut config = LauncherConfig::new(self.config.spawner.clone(), user, self.config.scratch.clone());
         config.highest_level = if is_confined { self.config.highest_level } else { Level::None };
-        let launcher = Launcher::start(config).map_err(RunnerError::Launcher)?;
-        let level = launcher.report().level;
-        if is_confined && level < self.config.least_level {
-            return Err(RunnerError::TooLittleConfinement { level });
-        }
-        Ok(launcher)
+        Launcher::start(config).map_err(RunnerError::Launcher)
     }
 
     /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them.

@@ -10,6 +10,9 @@
 mod cast;
 #[path = "../../tests/fleet_soak/network.rs"]
 mod network;
+mod plot;
+#[path = "../../tests/fleet_soak/relay.rs"]
+mod relay;
 mod run;
 #[path = "../../tests/fleet_soak/server.rs"]
 mod server;
@@ -20,10 +23,12 @@ mod start;
 mod worker;
 
 use std::fs;
+use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::network::Network;
+use crate::plot::{Series, svg};
 use crate::run::Run;
 use crate::server::Server;
 use crate::site::Site;
@@ -32,6 +37,9 @@ use crate::worker::Worker;
 const TURNS: usize = 15;
 const HOSTS: [usize; 5] = [1, 2, 4, 8, 16];
 const LEASE_SECONDS: u32 = 30;
+
+/// The delay of the link in the second measurement of the dispatch, in each direction.
+const LINK: Duration = Duration::from_millis(10);
 
 fn main() {
     start::measure();
@@ -48,8 +56,15 @@ fn main() {
     let server = Server::start(&site, &network);
     let worker = Worker::start(&site, &network, 0);
     bytes(&site, &network);
-    dispatch(&site, &network, turns);
+    dispatch(&site, &network, turns, "");
     worker.stop();
+    // The same over a slow link: what the distance costs.
+    network.delay(0, LINK);
+    let worker = Worker::start(&site, &network, 0);
+    Run::fleet(&site, &network, "ready", 1, false);
+    dispatch(&site, &network, turns, ", over a link that delays 10 ms in each direction");
+    worker.stop();
+    network.delay(0, Duration::ZERO);
     throughput(&site, &network);
     server.stop();
 }
@@ -66,7 +81,7 @@ fn enqueue(site: &Site, network: &Network) {
     let run = Run::fleet(site, network, "ready", count, true);
     let took = run.last_queued.unwrap().saturating_sub(run.first_queued.unwrap()).as_secs_f64();
     let rate = (count - 1) as f64 / took;
-    println!("\n{count} tasks submitted with every message synced: {rate:.0} a second (goal: 200)");
+    println!("\n{count} tasks submitted (server 2.9 syncs in intervals): {rate:.0} a second (goal: 200)");
     println!("  the whole command: {:.1} s", run.took.as_secs_f64());
 }
 
@@ -96,7 +111,7 @@ fn bytes(site: &Site, network: &Network) {
 }
 
 /// From the command to the first line of the agent, here and on a host, in turns.
-fn dispatch(site: &Site, network: &Network, turns: usize) {
+fn dispatch(site: &Site, network: &Network, turns: usize, how: &str) {
     let (mut here, mut there, mut over) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..turns {
         let alone = Run::alone(site, "ready").first_line.unwrap();
@@ -105,29 +120,44 @@ fn dispatch(site: &Site, network: &Network, turns: usize) {
         there.push(fleet);
         over.push(fleet.saturating_sub(alone));
     }
-    println!("\nfrom `run` to the first line of an agent, {turns} turns");
+    println!("\nfrom `run` to the first line of an agent, {turns} turns{how}");
     show("on this machine", &mut here);
     show("by a host of a fleet", &mut there);
     show("above (goal: p50 50 ms, p99 250 ms)", &mut over);
 }
 
-/// Tasks a second with agents that take a second each, one at a time on each host.
+/// Tasks a second with agents that take a second each, which the processors limit, and with ones that mostly wait, two at once on
+/// each host. Draws the plot.
 fn throughput(site: &Site, network: &Network) {
     let cores = available_parallelism().map_or(1, usize::from);
+    println!("\nthroughput on one machine of {cores} processors, two agents on each host at once");
     println!(
-        "\nthroughput on one machine of {cores} processors, two agents of one second on each host at once"
+        "  | hosts | agents of | tasks | time | tasks a second |\n  | ---: | ---: | ---: | ---: | ---: |"
     );
-    println!("  | hosts | tasks | time | tasks a second |\n  | ---: | ---: | ---: | ---: |");
+    let kinds = [("slow", 1.0, 4), ("patient", 8.0, 2)];
+    let mut series: Vec<Series> = kinds
+        .iter()
+        .map(|(_, seconds, _)| Series { name: format!("agents of {seconds} s"), points: Vec::new() })
+        .collect();
     for hosts in HOSTS {
         let workers: Vec<Worker> = (0..hosts).map(|number| Worker::start(site, network, number)).collect();
         // The first agents find the hosts connected, and with the base.
         Run::fleet(site, network, "ready", hosts * 2, false);
-        let count = number("TASKS_OF_EACH", 8) * hosts.min(8);
-        let run = Run::fleet(site, network, "slow", count, false);
-        let took = run.took.as_secs_f64();
-        println!("  | {hosts} | {count} | {took:.1} s | {:.2} |", count as f64 / took);
+        for ((kind, seconds, rounds), line) in kinds.iter().zip(&mut series) {
+            let count = number("ROUNDS", *rounds) * 2 * hosts;
+            let took = Run::fleet(site, network, kind, count, false).took.as_secs_f64();
+            let rate = count as f64 / took;
+            line.points.push((hosts, rate));
+            println!("  | {hosts} | {seconds} s | {count} | {took:.1} s | {rate:.2} |");
+        }
         workers.into_iter().for_each(Worker::stop);
     }
+    let ideal = HOSTS.iter().map(|hosts| (*hosts, *hosts as f64 * 2.0 / kinds[1].1));
+    series.push(Series { name: "8 s, no cost".to_owned(), points: ideal.collect() });
+    let picture = svg("Tasks a second, two agents at once on each host", &series);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/fleet-throughput.svg");
+    fs::write(&file, picture).unwrap();
+    println!("  the plot: docs/pictures/fleet-throughput.svg");
 }
 
 fn show(what: &str, times: &mut [Duration]) {
@@ -142,7 +172,7 @@ fn show(what: &str, times: &mut [Duration]) {
     );
 }
 
-fn folder_bytes(folder: &std::path::Path) -> u64 {
+fn folder_bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).unwrap().flatten();
     let size = |entry: fs::DirEntry| match entry.metadata().unwrap() {
         data if data.is_dir() => folder_bytes(&entry.path()),

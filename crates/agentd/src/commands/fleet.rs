@@ -3,6 +3,7 @@
 mod join;
 mod look;
 pub(crate) mod options;
+mod server_process;
 mod up;
 
 use crate::commands::cocode::fleet_run;

@@ -131,6 +131,11 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
         Ok(SubmittedTask { bases: bases.collect(), task })
     }
 
+    fn last_epoch(&self, name: &TaskName) -> Result<u64, JudgeError> {
+        let record = self.record(name).map_err(failed)?;
+        Ok(record.and_then(|record| record.elsewhere).map_or(0, |elsewhere| elsewhere.epoch))
+    }
+
     fn notice(&self, name: &TaskName, notice: &Notice) {
         match notice {
             Notice::Queued { .. } => self.say(name, Self::QUEUED),
@@ -210,8 +215,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 ClaimedState::TimedOut => AgentState::TimedOut,
                 ClaimedState::Cancelled => AgentState::Cancelled,
             },
-            // The host's own verdict, which asks for it where the definition does.
-            is_clean: Some(claim.state == ClaimedState::Ready),
+            is_clean: claim.is_clean,
             detail: Some(claim.detail.clone()).filter(|detail| !detail.is_empty()),
             host: delivered.host.to_string(),
             epoch: delivered.epoch,

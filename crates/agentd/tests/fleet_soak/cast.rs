@@ -39,6 +39,10 @@ pub(crate) const KINDS: [Kind; 5] = [
     },
 ];
 
+/// An agent that does nothing for most of its time, as one that waits for its model, for the throughput of many hosts.
+pub(crate) const PATIENT: Kind =
+    Kind { name: "patient", script: concat!("sleep 8; ", commit!("cocode ready for check")), state: "ready" };
+
 /// Returns the kind of an agent, which is the beginning of its name.
 pub(crate) fn kind_of(agent: &str) -> &'static Kind {
     let name = agent.split('-').next().unwrap();
@@ -48,7 +52,7 @@ pub(crate) fn kind_of(agent: &str) -> &'static Kind {
 /// Returns the file that defines the agents.
 pub(crate) fn definitions() -> String {
     let mut text = String::new();
-    for Kind { name, script, .. } in &KINDS {
+    for Kind { name, script, .. } in KINDS.iter().chain([&PATIENT]) {
         let script = script.replace('\\', "\\\\").replace('"', "\\\"");
         text.push_str(&format!(
             "[agents.{name}]\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"{script}\"]\ncheck = \"{CHECK}\"\n\

@@ -1,7 +1,8 @@
-//! A fleet of real processes under disorder: hosts, server and submitter are killed at random moments, links are cut, and at the
-//! end every task has been resolved once, with the verdict that it has on one machine.
+//! A fleet of real processes under disorder: hosts, server and submitter are killed at random moments, links are cut and delayed,
+//! the server's power is cut, and at the end every task has been resolved once, with the verdict that it has on one machine.
 //!
-//! `cargo xtask soak fleet` runs it, and sets `FLEET_SOAK_TASKS`, `_WORKERS`, `_KILLS`, `_PARTITIONS` and `_SEED`. Each host has a
+//! `cargo xtask soak fleet` runs it, and sets `FLEET_SOAK_TASKS`, `_WORKERS`, `_KILLS`, `_PARTITIONS`,
+//! `_DELAYS`, `_POWER_CUTS`, `_LATENCY_MS` and `_SEED`. Each host has a
 //! network namespace of its own, which needs root.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,6 +13,7 @@ mod figures;
 mod network;
 mod plan;
 mod random;
+mod relay;
 mod server;
 mod site;
 mod soak;
@@ -32,10 +34,21 @@ fn a_fleet_under_disorder_resolves_every_task_once_and_as_on_one_machine() {
 
 #[test]
 fn a_seed_gives_the_same_disorder_again() {
-    let plan = Plan { tasks: 100, workers: 5, kills: 40, partitions: 10, seed: 7 };
+    let latency = std::time::Duration::from_millis(5);
+    let plan = Plan {
+        tasks: 100,
+        workers: 5,
+        kills: 40,
+        partitions: 10,
+        delays: 3,
+        power_cuts: 2,
+        latency,
+        seed: 7,
+    };
     let first = disorder::draw(&plan);
     assert_eq!(first, disorder::draw(&plan));
     assert_ne!(first, disorder::draw(&Plan { seed: 8, ..plan }));
     let cuts = first.iter().filter(|event| matches!(event.what, disorder::What::Cut { .. })).count();
-    assert_eq!((cuts, first.len()), (10, 50));
+    assert_eq!((cuts, first.len()), (10, 55));
+    assert_eq!(disorder::latencies(&plan), disorder::latencies(&plan));
 }

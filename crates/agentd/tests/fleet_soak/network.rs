@@ -4,12 +4,22 @@
 //! ends. Links go with them.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use crate::relay::Relay;
 
 /// The address of the server in its namespace.
 pub(crate) const SERVER: &str = "10.77.0.1";
+
+/// The address of a host's relay in its namespace.
+pub(crate) const RELAY: &str = "127.0.0.1";
+
+/// The port of both.
+pub(crate) const PORT: u16 = 4222;
 
 /// A namespace, by the process that holds it.
 pub(crate) struct Namespace {
@@ -52,6 +62,12 @@ impl Namespace {
         fields[0] + fields[8]
     }
 
+    fn relay(&self) -> Relay {
+        let address = |address: &str| SocketAddr::new(address.parse().unwrap(), PORT);
+        let namespace = format!("/proc/{}/ns/net", self.holder.id());
+        Relay::start(namespace.into(), address(RELAY), address(SERVER))
+    }
+
     fn ip(&self, arguments: &str) {
         let output = self.command("ip").args(arguments.split(' ')).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
@@ -70,6 +86,8 @@ impl Drop for Namespace {
 pub(crate) struct Network {
     pub(crate) server: Namespace,
     pub(crate) workers: Vec<Namespace>,
+    /// The relays of the hosts whose links are delayed; hosts that are started afterwards use them.
+    relays: Vec<OnceLock<Relay>>,
 }
 
 impl Network {
@@ -88,8 +106,20 @@ impl Network {
             worker.ip("link set wire up");
             worker
         };
+        let relays = (0..workers).map(|_| OnceLock::new()).collect();
         let workers = (0..workers).map(join).collect();
-        Network { server, workers }
+        Network { server, workers, relays }
+    }
+
+    /// Delays the link of a host, in each direction.
+    pub(crate) fn delay(&self, worker: usize, delay: Duration) {
+        self.relays[worker].get_or_init(|| self.workers[worker].relay()).set(delay);
+    }
+
+    /// Returns the address at which a host reaches the server.
+    pub(crate) fn url(&self, worker: usize) -> String {
+        let address = if self.relays[worker].get().is_some() { RELAY } else { SERVER };
+        format!("tls://{address}:{PORT}")
     }
 
     /// Cuts the link of a host: nothing is answered, and nothing is refused.

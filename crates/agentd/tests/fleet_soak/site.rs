@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cast;
-use crate::network::{Namespace, SERVER};
+use crate::network::{Namespace, RELAY, SERVER};
 
 pub(crate) struct Site {
     folder: Option<TempDir>,
@@ -54,6 +54,16 @@ impl Site {
 
     pub(crate) fn definitions(&self) -> PathBuf {
         self.root.join("agents.toml")
+    }
+
+    /// Returns the folder in which the server stores everything.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.join("server/store")
+    }
+
+    /// Returns the folder with a copy of it, as of the last sync.
+    pub(crate) fn synced(&self) -> PathBuf {
+        self.root.join("synced")
     }
 
     pub(crate) fn certificate(&self) -> PathBuf {
@@ -132,7 +142,7 @@ impl Site {
         let mut command = Command::new("openssl");
         command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
         command.args(["-days", "2", "-subj", "/CN=fleet", "-addext", "basicConstraints=critical,CA:FALSE"]);
-        command.arg("-addext").arg(format!("subjectAltName=IP:{SERVER}"));
+        command.arg("-addext").arg(format!("subjectAltName=IP:{SERVER},IP:{RELAY}"));
         command.arg("-keyout").arg(self.certificate_key()).arg("-out").arg(self.certificate());
         let output = command.output().expect("openssl is there");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

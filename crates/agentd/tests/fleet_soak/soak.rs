@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::cast::KINDS;
 use crate::checks;
-use crate::disorder::{What, draw};
+use crate::disorder::{What, draw, latencies};
 use crate::figures::Figures;
 use crate::network::{Namespace, Network};
 use crate::plan::Plan;
@@ -22,6 +23,16 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Short, so that a run with many lost hosts ends.
 const LEASE_SECONDS: u32 = 8;
+
+/// The interval at which the server's files are copied, as a sync would bring them to the disk. Server 2.9 has two minutes; this is
+/// in the proportion of the leases.
+const SYNC: Duration = Duration::from_secs(20);
+
+/// The interval at which the run says how far it is.
+const PROGRESS: Duration = Duration::from_secs(30);
+
+/// The delay of a link that has become slow, in each direction.
+const SLOW: Duration = Duration::from_millis(500);
 
 /// After this time the next event comes even if no task ends meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(12);
@@ -47,13 +58,29 @@ fn run_in(site: &Site, plan: &Plan) -> Figures {
     let alone = checks::verdicts_alone(site);
     let of_each = plan.tasks.div_ceil(KINDS.len());
     let network = Network::make(plan.workers);
-    let mut fleet = Fleet::start(site, &network, of_each);
+    let latencies = latencies(plan);
+    for (worker, latency) in latencies.iter().enumerate() {
+        network.delay(worker, *latency);
+    }
+    let mut fleet = Fleet::start(site, &network, of_each, latencies);
     let mut events = draw(plan).into_iter().enumerate().peekable();
-    let (steps, tasks) = (plan.kills + plan.partitions, of_each * KINDS.len());
+    let (steps, tasks) = (plan.steps(), of_each * KINDS.len());
     let patience = Duration::from_secs(300 + 6 * (tasks + 5 * steps) as u64);
     let (began, mut last) = (Instant::now(), Instant::now());
+    let (mut synced, mut said) = (Instant::now(), Instant::now());
     loop {
         thread::sleep(INTERVAL);
+        if synced.elapsed() >= SYNC {
+            synced = Instant::now();
+            if let Some(server) = &fleet.server {
+                server.sync_to(site);
+                fleet.figures.syncs += 1;
+            }
+        }
+        if said.elapsed() >= PROGRESS {
+            said = Instant::now();
+            fleet.figures.progress(began.elapsed(), (fleet.ends.len(), tasks), (steps - events.len(), steps));
+        }
         let is_over = fleet.look(events.peek().is_none());
         if is_over {
             break;
@@ -84,6 +111,10 @@ struct Fleet<'a> {
     site: &'a Site,
     network: &'a Network,
     server: Option<Server>,
+    /// The process of a server that goes on without what has started it.
+    orphan: Option<Pid>,
+    /// The delay of each link at rest.
+    latencies: Vec<Duration>,
     workers: Vec<Option<Worker>>,
     submitter: Option<Submitter>,
     /// A submitter that has not begun to follow its tasks has not submitted them.
@@ -95,13 +126,15 @@ struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    fn start(site: &'a Site, network: &'a Network, of_each: usize) -> Fleet<'a> {
+    fn start(site: &'a Site, network: &'a Network, of_each: usize, latencies: Vec<Duration>) -> Fleet<'a> {
         let server = Server::start(site, network);
         let workers = (0..network.workers.len()).map(|number| Worker::start(site, network, number));
         Fleet {
             site,
             network,
             server: Some(server),
+            orphan: None,
+            latencies,
             workers: workers.map(Some).collect(),
             submitter: Some(Submitter::run(site, network, of_each)),
             is_submitted: false,
@@ -182,7 +215,7 @@ impl<'a> Fleet<'a> {
             (first..first + count).map(|number| number % count).find(|number| is_there(*number))
         };
         let is_cut = |worker: usize| {
-            let is_this = |what: &What| matches!(what, What::Cut { worker: one, .. } if *one == worker);
+            let is_this = |what: &What| matches!(what, What::Cut { worker: one, .. } | What::Slow { worker: one, .. } if *one == worker);
             self.back.iter().any(|(_, what)| is_this(what))
         };
         match what {
@@ -193,7 +226,12 @@ impl<'a> Fleet<'a> {
             What::Cut { worker, length } => {
                 Some(What::Cut { worker: next(worker, &|number| !is_cut(number))?, length })
             }
-            What::KillServer { .. } => self.server.is_some().then_some(what),
+            What::Slow { worker, length } => {
+                Some(What::Slow { worker: next(worker, &|number| !is_cut(number))?, length })
+            }
+            What::KillServer { .. } | What::OrphanServer { .. } | What::CutPower { .. } => {
+                self.server.is_some().then_some(what)
+            }
             What::KillSubmitter { .. } => self.submitter.is_some().then_some(what),
         }
     }
@@ -211,6 +249,16 @@ impl<'a> Fleet<'a> {
                 self.figures.killed_servers += 1;
                 back_after
             }
+            What::OrphanServer { back_after } => {
+                self.orphan = Some(self.server.take().unwrap().orphan());
+                self.figures.adopted += 1;
+                back_after
+            }
+            What::CutPower { back_after } => {
+                self.server.take().unwrap().cut_power(self.site);
+                self.figures.power_cuts += 1;
+                back_after
+            }
             What::KillSubmitter { back_after } => {
                 let events = self.submitter.take().unwrap().end();
                 self.hear(&events);
@@ -223,6 +271,11 @@ impl<'a> Fleet<'a> {
                 self.figures.cut_for += length;
                 length
             }
+            What::Slow { worker, length } => {
+                self.network.delay(worker, SLOW);
+                self.figures.slow += 1;
+                length
+            }
         };
         self.back.push((Instant::now() + back_after, what));
     }
@@ -232,11 +285,21 @@ impl<'a> Fleet<'a> {
             What::KillWorker { worker, .. } => {
                 self.workers[worker] = Some(Worker::start(self.site, self.network, worker));
             }
-            What::KillServer { .. } => self.server = Some(Server::start(self.site, self.network)),
+            What::KillServer { .. } | What::CutPower { .. } => {
+                self.server = Some(Server::start(self.site, self.network));
+            }
+            What::OrphanServer { .. } => {
+                let server = Server::start(self.site, self.network);
+                if Some(server.process()) != self.orphan.take() {
+                    self.figures.problems.push("a server that was left was not adopted".to_owned());
+                }
+                self.server = Some(server);
+            }
             What::KillSubmitter { .. } => {
                 self.submitter = Some(Submitter::collect(self.site, self.network));
             }
             What::Cut { worker, .. } => self.network.heal(worker),
+            What::Slow { worker, .. } => self.network.delay(worker, self.latencies[worker]),
         }
     }
 
@@ -251,7 +314,15 @@ impl<'a> Fleet<'a> {
                 self.figures.problems.push(format!("{agent} was judged {times} times"));
             }
         }
-        self.figures
+        std::mem::take(&mut self.figures)
+    }
+}
+
+impl Drop for Fleet<'_> {
+    fn drop(&mut self) {
+        if let Some(orphan) = self.orphan {
+            let _ = kill_process(orphan, Signal::KILL);
+        }
     }
 }
 

@@ -17,7 +17,16 @@ impl Worker {
     pub(crate) fn start(site: &Site, network: &Network, number: usize) -> Worker {
         let name = format!("w{number}");
         let mut command = site.agentd(Some(&network.workers[number]), &name);
-        command.args(["fleet", "join", &Site::url(), "--host-name", &name, "--slots", SLOTS, "--folder"]);
+        command.args([
+            "fleet",
+            "join",
+            &network.url(number),
+            "--host-name",
+            &name,
+            "--slots",
+            SLOTS,
+            "--folder",
+        ]);
         command.arg(site.root.join("hosts").join(&name)).arg("--agents-file").arg(site.definitions());
         site.reach(&mut command, &name);
         Worker(command.spawn().unwrap())

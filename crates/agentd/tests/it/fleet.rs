@@ -1,6 +1,8 @@
 //! Agents over several machines: a server, hosts and home as processes of this machine.
 
+mod failures;
 mod parts;
+mod servers;
 
 use std::fs;
 use std::thread;

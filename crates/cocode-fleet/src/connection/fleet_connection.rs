@@ -1,9 +1,11 @@
 //! One connection of home or of a host.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_nats::jetstream::consumer::pull;
 use async_nats::jetstream::context::RequestErrorKind;
 use async_nats::jetstream::response::Response;
 use async_nats::jetstream::{self, Context};
@@ -11,7 +13,7 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use tokio::time::timeout;
 
 use super::{ConnectError, FleetAddress, FleetError, FleetTimings, Role};
-use crate::names::{FleetName, Subjects};
+use crate::names::{ClassName, FleetName, Subjects};
 
 /// A server's messages have to be at least this large.
 const LEAST_PAYLOAD_BYTES: usize = 1 << 20;
@@ -27,6 +29,8 @@ pub struct FleetConnection {
     role: Role,
     fleet: FleetName,
     refusal: Arc<Mutex<Option<String>>>,
+    /// True once a host has found the fleet's streams on this server; false again when the connection is lost.
+    has_streams: Arc<AtomicBool>,
 }
 
 impl FleetConnection {
@@ -40,7 +44,8 @@ impl FleetConnection {
         timings: FleetTimings,
     ) -> Result<FleetConnection, ConnectError> {
         let refusal = Arc::new(Mutex::new(None));
-        let options = options(address, &timings, &refusal)?;
+        let has_streams = Arc::new(AtomicBool::new(false));
+        let options = options(address, &timings, &refusal, &has_streams)?;
         let url = address.url.clone();
         let opening = options.connect(address.url.clone());
         let client = match timeout(timings.deadline, opening).await {
@@ -57,6 +62,7 @@ impl FleetConnection {
             role: address.role.clone(),
             fleet: address.fleet.clone(),
             refusal,
+            has_streams,
         };
         connection.check_server().await?;
         Ok(connection)
@@ -106,6 +112,22 @@ impl FleetConnection {
         }
     }
 
+    /// Makes sure that home has made all streams before a host reads from one of them.
+    ///
+    /// Server 2.9.10 ends when a message is read from a stream that is being made. Home makes the consumer of the usual class
+    /// last, and it can be asked for at any time.
+    pub(crate) async fn find_streams(&self) -> Result<(), FleetError> {
+        const CALL: &str = "looking for the fleet";
+        if self.role == Role::Home || self.has_streams.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let (class, stream) = (ClassName::any(), self.subjects.stream("tasks"));
+        let looking = self.context.get_consumer_from_stream::<pull::Config, _, _>(class.as_str(), stream);
+        self.bounded(CALL, looking).await?.map_err(|_| FleetError::Missing)?;
+        self.has_streams.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Waits for a call, at most for the deadline. Calls of the library have deadlines, too; this one also covers waiting for
     /// room in its queues, which has none.
     pub(crate) async fn bounded<F: Future>(
@@ -131,8 +153,10 @@ fn options(
     address: &FleetAddress,
     timings: &FleetTimings,
     refusal: &Arc<Mutex<Option<String>>>,
+    has_streams: &Arc<AtomicBool>,
 ) -> Result<ConnectOptions, ConnectError> {
     let heard = Arc::clone(refusal);
+    let has_streams = Arc::clone(has_streams);
     let limit = timings.backoff_limit;
     let mut options = ConnectOptions::new()
         .connection_timeout(timings.deadline)
@@ -143,8 +167,13 @@ fn options(
         .name(format!("agentd {:?}", address.role))
         .reconnect_delay_callback(move |attempts| Duration::from_millis(50 << attempts.min(8)).min(limit))
         .event_callback(move |event| {
-            if let Event::ServerError(ServerError::Other(text)) = event {
-                *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            match event {
+                Event::ServerError(ServerError::Other(text)) => {
+                    *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                }
+                // It may come back without its disk.
+                Event::Disconnected => has_streams.store(false, Ordering::Relaxed),
+                _ => {}
             }
             async {}
         });

@@ -51,6 +51,8 @@ pub struct TaskOutcome {
     pub state: ClaimedState,
     /// The exit code, if the agent ended by itself.
     pub exit_code: Option<i32>,
+    /// Whether it left nothing uncommitted, if its definition asks for that.
+    pub is_clean: Option<bool>,
     /// The commit at which it ended, if it is a new one.
     pub head: Option<String>,
     /// True if `result_file` holds a bundle.

@@ -24,6 +24,15 @@ pub trait ResultJudge: Send + Sync + 'static {
     /// [`JudgeError`] if the journal does not have it, or cannot be read; it is asked again later.
     fn task(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError>;
 
+    /// Returns the greatest epoch that was noticed for a task; 0 if none was.
+    ///
+    /// A server that lost what it had not synced goes back to lower epochs; home then continues above this one.
+    ///
+    /// # Errors
+    ///
+    /// [`JudgeError`] if the journal cannot be read; it is asked again later.
+    fn last_epoch(&self, name: &TaskName) -> Result<u64, JudgeError>;
+
     /// Reports what happened to a task, for people and for the journal.
     fn notice(&self, name: &TaskName, notice: &Notice);
 

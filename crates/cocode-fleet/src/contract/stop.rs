@@ -1,5 +1,6 @@
 //! Stopping an agent.
 
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,10 +22,20 @@ pub struct StopSignal {
     state: Arc<State>,
 }
 
-#[derive(Debug, Default)]
+/// Something that runs when a signal is raised.
+type Call = Box<dyn FnOnce(StopReason) + Send>;
+
+#[derive(Default)]
 struct State {
     reason: Mutex<Option<StopReason>>,
     raised: Condvar,
+    calls: Mutex<Vec<Call>>,
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("State").field("reason", &self.reason).finish_non_exhaustive()
+    }
 }
 
 impl StopSignal {
@@ -36,9 +47,29 @@ impl StopSignal {
 
     /// Raises the signal. The first reason stays.
     pub fn raise(&self, reason: StopReason) {
-        let mut current = self.state.reason.lock().unwrap_or_else(PoisonError::into_inner);
-        current.get_or_insert(reason);
+        let first = {
+            let mut current = self.state.reason.lock().unwrap_or_else(PoisonError::into_inner);
+            *current.get_or_insert(reason)
+        };
         self.state.raised.notify_all();
+        self.run_calls(first);
+    }
+
+    /// Has `call` run when the signal is raised, on the thread that raises it, or at once if it is raised already. It must not
+    /// block.
+    pub fn on_raise(&self, call: impl FnOnce(StopReason) + Send + 'static) {
+        self.state.calls.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(call));
+        // Raised before, or between the two: whichever comes second finds the call.
+        if let Some(reason) = self.reason() {
+            self.run_calls(reason);
+        }
+    }
+
+    fn run_calls(&self, reason: StopReason) {
+        let calls = std::mem::take(&mut *self.state.calls.lock().unwrap_or_else(PoisonError::into_inner));
+        for call in calls {
+            call(reason);
+        }
     }
 
     /// Returns the reason, if the signal is raised.

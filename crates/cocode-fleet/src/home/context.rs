@@ -35,6 +35,8 @@ pub(super) struct HomeContext {
     pub(super) classes: tokio::sync::Mutex<HashSet<ClassName>>,
     /// The number of the last event that was handled.
     pub(super) events_read: watch::Sender<u64>,
+    /// Notified when the server has fewer events than were handled.
+    pub(super) events_went_back: Notify,
     followed: Mutex<HashMap<TaskName, Followed>>,
 }
 
@@ -43,7 +45,7 @@ pub(super) struct HomeContext {
 pub(super) struct Followed {
     /// The journal's content; read when it is needed first, and again when the journal has changed.
     pub(super) summary: Option<Summary>,
-    /// The epoch under which it was published last; 0 if this home has not.
+    /// The greatest epoch that home has written, read or noted in its journal; 0 before it was published.
     pub(super) epoch: u64,
     /// True while the message of its record's epoch was not accepted: there was no room, or no answer.
     pub(super) is_unsent: bool,
@@ -106,17 +108,18 @@ impl HomeContext {
             uploaded: tokio::sync::Mutex::default(),
             classes: tokio::sync::Mutex::default(),
             events_read: watch::channel(0).0,
+            events_went_back: Notify::new(),
             followed: Mutex::default(),
         }
     }
 
-    /// Makes the followed tasks those of the journal.
-    pub(super) fn follow_exactly(&self, names: &HashSet<TaskName>) {
+    /// Makes the followed tasks those of the journal, and returns those that were not followed before.
+    pub(super) fn follow_exactly(&self, names: &HashSet<TaskName>) -> Vec<TaskName> {
         let mut followed = self.lock();
         followed.retain(|name, task| task.is_busy || names.contains(name));
-        for name in names {
-            followed.entry(name.clone()).or_default();
-        }
+        let new: Vec<TaskName> = names.iter().filter(|name| !followed.contains_key(*name)).cloned().collect();
+        followed.extend(new.iter().map(|name| (name.clone(), Followed::default())));
+        new
     }
 
     pub(super) fn followed_names(&self) -> Vec<TaskName> {
@@ -216,11 +219,15 @@ impl HomeContext {
     pub(super) async fn submitted(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError> {
         let wanted = name.clone();
         let panicked = || Err(JudgeError::Failed("reading the journal panicked".to_owned()));
-        let submitted = self.ask_judge(move |judge| judge.task(&wanted)).await.unwrap_or_else(panicked)?;
+        let reading = self.ask_judge(move |judge| Ok((judge.task(&wanted)?, judge.last_epoch(&wanted)?)));
+        let (submitted, epoch) = reading.await.unwrap_or_else(panicked)?;
         let task = &submitted.task;
         let needs = Task { issue_body: String::new(), check: None, bases: Vec::new(), ..task.clone() };
         let summary = Summary { generation: task.generation.clone(), class: task.class.clone(), needs };
-        self.update(name, |followed| followed.summary = Some(summary));
+        self.update(name, |followed| {
+            followed.summary = Some(summary);
+            followed.epoch = followed.epoch.max(epoch);
+        });
         Ok(submitted)
     }
 

@@ -32,7 +32,12 @@ pub(super) async fn run(context: Arc<HomeContext>) {
                 };
             last = Some(start);
             context.events_read.send_replace(start);
-            while let Some(Ok(message)) = messages.next().await {
+            loop {
+                let message = tokio::select! {
+                    message = messages.next() => message,
+                    () = context.events_went_back.notified() => break,
+                };
+                let Some(Ok(message)) = message else { break };
                 handle(&context, &message).await;
                 if let Ok(position) = message.info() {
                     last = Some(position.stream_sequence);
@@ -58,10 +63,28 @@ async fn start(context: &HomeContext, last: Option<u64>) -> Option<u64> {
 /// Waits until the events that are on the server now have been handled: lines of an agent come before its judgement.
 pub(super) async fn catch_up(context: &HomeContext) {
     let Ok(newest) = newest_event(&context.connection).await else { return };
+    if has_gone_back(context, newest) {
+        return;
+    }
     let mut read = context.events_read.subscribe();
     let caught_up = read.wait_for(|read| *read >= newest);
     // Judging does not depend on it.
     let _ = timeout(context.connection.timings.deadline.min(PATIENCE), caught_up).await;
+}
+
+/// Checks whether the server has lost events that were read, and has them read anew then: its next ones have their numbers.
+pub(super) async fn look(context: &HomeContext) {
+    if let Ok(newest) = newest_event(&context.connection).await {
+        has_gone_back(context, newest);
+    }
+}
+
+fn has_gone_back(context: &HomeContext, newest: u64) -> bool {
+    let has_gone_back = *context.events_read.borrow() > newest;
+    if has_gone_back {
+        context.events_went_back.notify_one();
+    }
+    has_gone_back
 }
 
 async fn handle(context: &HomeContext, message: &Message) {

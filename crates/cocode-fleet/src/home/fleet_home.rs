@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::context::HomeContext;
+use super::early::EarlyConnection;
 use super::reconcile;
 use crate::connection::{FleetAddress, FleetConnection, FleetTimings, Role};
 use crate::contract::ResultJudge;
@@ -64,8 +65,19 @@ impl FleetHome {
     /// If it is called outside of a tokio runtime.
     #[must_use]
     pub fn start(config: HomeConfig, judge: Arc<dyn ResultJudge>) -> FleetHome {
+        let early = EarlyConnection::begin(&config.address, config.timings, config.limits);
+        FleetHome::start_on(early, config, judge)
+    }
+
+    /// Starts home's side on a connection that was begun before, to the same fleet with the same intervals and limits.
+    ///
+    /// # Panics
+    ///
+    /// If it is called outside of a tokio runtime.
+    #[must_use]
+    pub fn start_on(early: EarlyConnection, config: HomeConfig, judge: Arc<dyn ResultJudge>) -> FleetHome {
         let wake = Arc::new(Notify::new());
-        let supervisor = tokio::spawn(supervise(config, judge, Arc::clone(&wake)));
+        let supervisor = tokio::spawn(supervise(early, config, judge, Arc::clone(&wake)));
         FleetHome { wake, supervisor }
     }
 
@@ -81,18 +93,29 @@ impl Drop for FleetHome {
     }
 }
 
-async fn supervise(config: HomeConfig, judge: Arc<dyn ResultJudge>, wake: Arc<Notify>) {
+async fn supervise(
+    early: EarlyConnection,
+    config: HomeConfig,
+    judge: Arc<dyn ResultJudge>,
+    wake: Arc<Notify>,
+) {
     let address = FleetAddress { role: Role::Home, ..config.address.clone() };
     let mut pause = Duration::from_millis(100);
-    let connection = loop {
-        match FleetConnection::open(&address, config.timings).await {
-            Ok(connection) => break connection,
-            Err(error) => {
+    let mut opened = early.outcome().await;
+    let (connection, is_prepared) = loop {
+        match opened {
+            Some(Ok(opened)) => break opened,
+            Some(Err(error)) => {
                 super::context::report_connection(&judge, Some(crate::text::chain(&error))).await;
                 sleep(pause).await;
                 pause = (pause * 2).min(config.timings.backoff_limit);
             }
+            // Whatever ended it says nothing about the server.
+            None => {}
         }
+        let connecting = FleetConnection::open(&address, config.timings).await;
+        opened = Some(connecting.map(|connection| (connection, false)));
     };
-    reconcile::run(Arc::new(HomeContext::new(config, connection, judge, wake))).await;
+    let context = HomeContext::new(config, connection, judge, wake);
+    reconcile::run(Arc::new(context), is_prepared).await;
 }

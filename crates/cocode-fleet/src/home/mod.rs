@@ -3,6 +3,7 @@
 mod bases;
 mod context;
 mod deliver;
+mod early;
 mod events;
 mod fleet_home;
 mod people;
@@ -10,5 +11,6 @@ mod publish;
 mod reconcile;
 mod step;
 
+pub use early::EarlyConnection;
 pub use fleet_home::{FleetHome, HomeConfig};
 pub use people::FleetEvents;

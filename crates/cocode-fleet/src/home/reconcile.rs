@@ -12,19 +12,22 @@ use super::context::{HomeContext, report_connection};
 use super::{events, step};
 use crate::connection::FleetError;
 use crate::contract::Notice;
-use crate::names::{Bucket, HostName, TaskName};
+use crate::names::{Bucket, ClassName, HostName, TaskName};
 use crate::store::RecordEntry;
 use crate::task::{HostReport, RunRecord, RunState};
 
-/// Follows all tasks of the journal, until it is dropped.
-pub(super) async fn run(context: Arc<HomeContext>) {
+/// New tasks that are published before everything is compared.
+const FEW: usize = 64;
+
+/// Follows all tasks of the journal, until it is dropped. `is_prepared` says that the streams are there.
+pub(super) async fn run(context: Arc<HomeContext>, is_prepared: bool) {
     tokio::select! {
-        () = follow(Arc::clone(&context)) => {}
+        () = follow(Arc::clone(&context), is_prepared) => {}
         () = events::run(Arc::clone(&context)) => {}
     }
 }
 
-async fn follow(context: Arc<HomeContext>) {
+async fn follow(context: Arc<HomeContext>, mut is_prepared: bool) {
     // Dropping the set ends the steps; each can be repeated.
     let mut steps = JoinSet::new();
     let subject = context.connection.subjects.key(Bucket::Runs, ">");
@@ -32,7 +35,6 @@ async fn follow(context: Arc<HomeContext>) {
         Ok(subscription) => subscription.boxed(),
         Err(_) => futures_util::stream::pending().boxed(),
     };
-    let mut is_prepared = false;
     let mut problem = Some(String::new());
     let mut next = Instant::now();
     let mut pause = Duration::from_millis(100);
@@ -106,18 +108,25 @@ async fn reconcile(
     is_prepared: &mut bool,
 ) -> Result<(), FleetError> {
     let Some(Ok(names)) = context.ask_judge(|judge| judge.unresolved()).await else { return Ok(()) };
-    context.follow_exactly(&names.into_iter().collect::<HashSet<_>>());
+    let new = context.follow_exactly(&names.into_iter().collect::<HashSet<_>>());
     if !*is_prepared {
         context.connection.prepare(&context.config.limits).await?;
         context.uploaded.lock().await.clear();
         context.classes.lock().await.clear();
         *is_prepared = true;
     }
+    // Preparing has made sure of its consumer.
+    context.classes.lock().await.insert(ClassName::any());
+    // A few that have come to the journal are looked at without the comparison, which reads the records of all tasks.
+    if new.len() <= FEW {
+        new.iter().for_each(|name| start_step(context, steps, name));
+    }
     let followed = context.followed_names();
     if followed.is_empty() {
         // Also without tasks, people are to see that the server is away.
         return context.connection.waiting_tasks().await.map(drop);
     }
+    events::look(context).await;
     let queued = context.connection.queued_tasks().await?;
     let records: HashMap<String, RecordEntry> = context
         .connection
@@ -152,7 +161,8 @@ fn is_due(context: &HomeContext, name: &TaskName, record: Option<&RunRecord>, is
     let is_ours = |record: &RunRecord| generation.flatten().is_some_and(|ours| ours == record.generation);
     record.is_none_or(|record| {
         let is_overdue = record.state == RunState::Running && context.is_overdue(name, record);
-        record.state.is_final() || !is_queued || !is_ours(record) || is_overdue
+        let is_of_the_past = context.inspect(name, |task| record.epoch < task.epoch) == Some(true);
+        record.state.is_final() || !is_queued || !is_ours(record) || is_overdue || is_of_the_past
     })
 }
 

@@ -30,11 +30,15 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
     let Some(record) = entry.and_then(|entry| entry.record) else {
         return without_record(context, name, &summary, revision, is_new).await;
     };
+    let known = context.inspect(name, |followed| followed.epoch).unwrap_or(0);
     if record.generation != summary.generation {
         // The message of the other generation would keep the new one out of the queue.
         context.connection.remove_message(name).await?;
-        let fresh = RunRecord::pending(&summary.generation, record.epoch + 1);
+        let fresh = RunRecord::pending(&summary.generation, record.epoch.max(known) + 1);
         return publish::publish(context, name, fresh, revision).await;
+    }
+    if record.epoch < known {
+        return went_back(context, name, record, known, revision).await;
     }
     context.update(name, |followed| followed.epoch = followed.epoch.max(record.epoch));
     match record.state {
@@ -82,6 +86,25 @@ async fn without_record(
         context.notice(name, Notice::PublishedAgain { epoch: last + 1 }).await;
     }
     publish::publish(context, name, RunRecord::pending(&summary.generation, last + 1), revision).await
+}
+
+/// Publishes a task again whose record is one of the past: the server has lost what came after it. No host is to blame, and what
+/// hosts still deliver under lower epochs is late.
+async fn went_back(
+    context: &HomeContext,
+    name: &TaskName,
+    mut record: RunRecord,
+    known: u64,
+    revision: u64,
+) -> Result<(), StepError> {
+    // Bundles may have been lost with it. A message that is in the queue stays there, and does for the new epoch.
+    context.uploaded.lock().await.clear();
+    record.epoch = known + 1;
+    (record.state, record.host, record.result) = (RunState::Pending, None, None);
+    let epoch = record.epoch;
+    publish::publish(context, name, record, revision).await?;
+    context.notice(name, Notice::PublishedAgain { epoch }).await;
+    Ok(())
 }
 
 async fn pending(
@@ -148,6 +171,10 @@ pub(super) async fn distrust(
     revision: u64,
     reason: &str,
 ) -> Result<(), StepError> {
+    if context.connection.record(name).await?.is_none_or(|entry| entry.revision != revision) {
+        // The server lost it meanwhile, or it was written again: what was read says nothing about a host. The next look decides.
+        return Ok(());
+    }
     let (host, epoch) = (record.host.clone(), record.epoch);
     context.notice(name, Notice::NotBelieved { host, epoch, reason: reason.to_owned() }).await;
     record.give_up_attempt(&format!("not believed: {reason}"));

@@ -18,6 +18,8 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// The folder for everything that it stores.
     pub store_folder: PathBuf,
+    /// The file into which the server writes the number of its process; none if nothing looks for it.
+    pub process_file: Option<PathBuf>,
     /// The fleet's share of the disk; the server allows a half more, for tasks and records.
     pub limits: FleetLimits,
     /// The users; without them everything on this machine may do everything, which only loopback allows.
@@ -77,6 +79,9 @@ impl ServerConfig {
         line("# Written by agentd.");
         line(&format!("listen: {}", quoted(&self.listen.to_string())));
         line("max_payload: 8MB");
+        if let Some(file) = &self.process_file {
+            line(&format!("pid_file: {}", quoted(&file.display().to_string())));
+        }
         line("jetstream {");
         line(&format!("  store_dir: {}", quoted(&self.store_folder.display().to_string())));
         line("  max_memory_store: 64MB");

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
@@ -19,6 +20,10 @@ use crate::names::BundleOwner;
 
 /// The bytes of every chunk but the last.
 const CHUNK_BYTES: usize = 512 << 10;
+
+/// The first byte of every chunk. A host can have the server answer to the subject of any key, and a chunk is such an answer: with
+/// this byte none reads as a record, a claim or a task, whatever the bundle holds.
+const CHUNK_MARK: u8 = 0;
 
 /// Chunks that travel at once.
 const WINDOW: usize = 8;
@@ -69,9 +74,9 @@ impl FleetConnection {
             if index == chunks {
                 return Ok(None);
             }
-            let mut piece = vec![0; CHUNK_BYTES];
-            let length = read_full(&mut file, &mut piece).await?;
-            piece.truncate(length);
+            let mut piece = vec![CHUNK_MARK; 1 + CHUNK_BYTES];
+            let length = read_full(&mut file, &mut piece[1..]).await?;
+            piece.truncate(1 + length);
             Ok(Some(((index, Bytes::from(piece)), (file, index + 1))))
         });
         let upload = pieces.map_err(BundleError::File).map_ok(|(index, piece)| {
@@ -116,10 +121,10 @@ impl FleetConnection {
             let (stream_name, subject) = (&stream_name, &subject);
             async move {
                 let subject = format!("{subject}.{index}");
-                let message = self.last_message("downloading a bundle", stream_name, &subject).await?;
+                let chunk = self.chunk(stream_name, &subject).await?;
                 let missing =
                     || BundleError::Missing { digest: name.digest.clone(), chunk: index + 1, chunks };
-                message.map(|message| message.payload).ok_or_else(missing)
+                chunk.ok_or_else(missing)
             }
         }));
         let mut reads = reads.buffered(WINDOW);
@@ -137,6 +142,21 @@ impl FleetConnection {
         file.flush().await?;
         let is_right = length == name.size_bytes && BundleDigest::from_hash(&hash.finalize()) == name.digest;
         if is_right { Ok(()) } else { Err(BundleError::Damaged { digest: name.digest.clone() }) }
+    }
+
+    /// Reads a chunk as it is, not as text within an answer. One that was overwritten with something else has no first byte, or
+    /// another one, and the digest of the whole finds it.
+    async fn chunk(&self, stream: &str, subject: &str) -> Result<Option<Bytes>, FleetError> {
+        const CALL: &str = "downloading a bundle";
+        let handle = self.context.get_stream_no_info(stream).await.map_err(|error| refused(CALL, &error))?;
+        match self.bounded(CALL, handle.direct_get_last_for_subject(subject)).await? {
+            Ok(message) => Ok(Some(message.payload.slice(message.payload.len().min(1)..))),
+            Err(error) => match error.kind() {
+                DirectGetErrorKind::NotFound => Ok(None),
+                DirectGetErrorKind::TimedOut => Err(self.no_answer(CALL)),
+                _ => Err(refused(CALL, &error)),
+            },
+        }
     }
 
     /// Removes a bundle. Only home may.

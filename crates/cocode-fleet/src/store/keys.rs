@@ -40,6 +40,7 @@ impl FleetConnection {
         stream: &str,
         subject: &str,
     ) -> Result<Option<async_nats::jetstream::message::StreamMessage>, FleetError> {
+        self.find_streams().await?;
         let handle = self.context.get_stream_no_info(stream).await.map_err(|error| refused(call, &error))?;
         let reading = handle.raw_message_builder().last_by_subject(subject).send();
         match self.bounded(call, reading).await? {

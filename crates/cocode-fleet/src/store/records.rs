@@ -54,9 +54,15 @@ impl FleetConnection {
         Ok(entry.is_some_and(|entry| entry.value.is_some()))
     }
 
-    pub(crate) async fn report_host(&self, host: &HostName, report: &HostReport) -> Result<(), FleetError> {
+    /// Writes a host's report over the one with the number `revision`, and returns the new number.
+    pub(crate) async fn report_host(
+        &self,
+        host: &HostName,
+        report: &HostReport,
+        revision: u64,
+    ) -> Result<u64, FleetError> {
         let value = serde_json::to_vec(report).expect("a report has no key that is not a text");
-        self.put_key(Bucket::Hosts, host.as_str(), value).await.map(drop)
+        self.update_key(Bucket::Hosts, host.as_str(), value, revision).await
     }
 }
 

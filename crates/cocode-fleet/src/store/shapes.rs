@@ -6,6 +6,8 @@ use async_nats::jetstream::consumer::{self, AckPolicy, pull};
 use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
+use futures_util::future::{try_join, try_join_all};
+
 use super::FleetLimits;
 use crate::connection::{FleetConnection, FleetError, refused};
 use crate::names::{Bucket, ClassName};
@@ -18,32 +20,70 @@ const CLASS_LIMIT: i64 = 20_000;
 impl FleetConnection {
     /// Makes the streams of the fleet that do not exist, and compares the others. Only home may.
     ///
+    /// All are looked at together; where nothing is missing, nothing is written.
+    ///
     /// # Errors
     ///
     /// [`FleetError::Shape`] for a stream of another shape; those of a call.
     pub async fn prepare(&self, limits: &FleetLimits) -> Result<(), FleetError> {
-        for wanted in self.shapes(limits) {
-            match self.bounded("a stream's state", self.context.get_stream(&wanted.name)).await? {
-                Ok(stream) => compare(&wanted, &stream.cached_info().config)?,
-                Err(error) => match error.kind() {
-                    GetStreamErrorKind::JetStream(_) => self.create_stream(wanted).await?,
-                    _ => return Err(self.no_answer("a stream's state")),
-                },
-            }
+        let class = ClassName::any();
+        let streams = try_join_all(self.shapes(limits).into_iter().map(|wanted| self.if_missing(wanted)));
+        let (missing, has_class) = try_join(streams, self.has_class(&class)).await?;
+        // The consumer comes last: hosts read nothing before it is there.
+        for wanted in missing.into_iter().flatten() {
+            self.create_stream(wanted).await?;
         }
-        self.prepare_class(&ClassName::any()).await
+        if has_class { Ok(()) } else { self.make_class(&class).await }
+    }
+
+    /// Returns the stream if it is missing, and compares it if it is there.
+    async fn if_missing(&self, wanted: Config) -> Result<Option<Config>, FleetError> {
+        match self.bounded("a stream's state", self.context.get_stream(&wanted.name)).await? {
+            Ok(stream) => compare(&wanted, &stream.cached_info().config).map(|()| None),
+            Err(error) => match error.kind() {
+                GetStreamErrorKind::JetStream(_) => Ok(Some(wanted)),
+                _ => Err(self.no_answer("a stream's state")),
+            },
+        }
     }
 
     async fn create_stream(&self, wanted: Config) -> Result<(), FleetError> {
         const CALL: &str = "making a stream";
-        let created = self.bounded(CALL, self.context.create_stream(wanted)).await?;
-        created.map(drop).map_err(|error| refused(CALL, &error))
+        let Err(error) = self.bounded(CALL, self.context.create_stream(&wanted)).await? else {
+            return Ok(());
+        };
+        // Another home may have made it at the same moment.
+        match self.bounded(CALL, self.context.get_stream(&wanted.name)).await? {
+            Ok(stream) => compare(&wanted, &stream.cached_info().config),
+            Err(_) => Err(refused(CALL, &error)),
+        }
     }
 
     /// Makes the consumer that all hosts of a class share, unless it exists.
     pub(crate) async fn prepare_class(&self, class: &ClassName) -> Result<(), FleetError> {
-        const CALL: &str = "making a queue's consumer";
-        let config = pull::Config {
+        if self.has_class(class).await? { Ok(()) } else { self.make_class(class).await }
+    }
+
+    /// Returns whether the consumer of a class is there, with the settings of these intervals.
+    async fn has_class(&self, class: &ClassName) -> Result<bool, FleetError> {
+        const CALL: &str = "a queue's consumer";
+        let looking = self
+            .context
+            .get_consumer_from_stream::<pull::Config, _, _>(class.as_str(), self.subjects.stream("tasks"));
+        let wanted = self.class_config(class);
+        Ok(match self.bounded(CALL, looking).await? {
+            Ok(consumer) => {
+                let present = &consumer.cached_info().config;
+                (present.ack_wait, present.max_ack_pending, &present.filter_subject)
+                    == (wanted.ack_wait, wanted.max_ack_pending, &wanted.filter_subject)
+            }
+            // Making it says what is wrong.
+            Err(_) => false,
+        })
+    }
+
+    fn class_config(&self, class: &ClassName) -> pull::Config {
+        pull::Config {
             durable_name: Some(class.to_string()),
             ack_policy: AckPolicy::Explicit,
             ack_wait: self.timings.ack_wait,
@@ -53,7 +93,12 @@ impl FleetConnection {
             max_ack_pending: CLASS_LIMIT,
             max_waiting: CLASS_LIMIT,
             ..pull::Config::default()
-        };
+        }
+    }
+
+    async fn make_class(&self, class: &ClassName) -> Result<(), FleetError> {
+        const CALL: &str = "making a queue's consumer";
+        let config = self.class_config(class);
         let creating = self.context.create_consumer_on_stream(config, self.subjects.stream("tasks"));
         let created: Result<consumer::PullConsumer, _> = self.bounded(CALL, creating).await?;
         created.map(drop).map_err(|error| refused(CALL, &error))
@@ -97,6 +142,8 @@ impl FleetConnection {
                 discard: DiscardPolicy::New,
                 max_bytes: bounded(limits.bases_bytes),
                 max_messages_per_subject: 1,
+                // The bytes as they are. An older answer would not do harm: the digest names the content.
+                allow_direct: true,
                 max_age: DAY * 30,
                 ..stream("bases", vec![self.subjects.all_bundles("base")])
             },
@@ -104,6 +151,7 @@ impl FleetConnection {
                 discard: DiscardPolicy::New,
                 max_bytes: bounded(limits.bundles_bytes),
                 max_messages_per_subject: 1,
+                allow_direct: true,
                 max_age: DAY * 7,
                 ..stream("bundles", vec![self.subjects.all_bundles("bundle")])
             },
@@ -160,8 +208,8 @@ fn compare(wanted: &Config, present: &Config) -> Result<(), FleetError> {
     if present.allow_rollup {
         return differs("allow_rollup".to_owned());
     }
-    if present.allow_direct {
-        return differs("allow_direct".to_owned());
+    if present.allow_direct != wanted.allow_direct {
+        return differs(format!("allow_direct {}", present.allow_direct));
     }
     Ok(())
 }

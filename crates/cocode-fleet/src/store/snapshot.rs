@@ -60,7 +60,11 @@ impl FleetConnection {
         }
         // The server removes it by itself when nothing asks it any more; the answer decides nothing.
         let name = consumer.cached_info().name.clone();
-        let _ = self.bounded(CALL, self.context.delete_consumer_from_stream(name, &stream)).await;
+        let connection = self.clone();
+        tokio::spawn(async move {
+            let _ =
+                connection.bounded(CALL, connection.context.delete_consumer_from_stream(name, &stream)).await;
+        });
         Ok(values)
     }
 

@@ -56,6 +56,12 @@ pub struct HostReport {
     /// The version of the program.
     #[serde(default)]
     pub version: String,
+    /// The installation of the host: the same after a restart, another one on another machine.
+    #[serde(default)]
+    pub installation: String,
+    /// The process, by a random word.
+    #[serde(default)]
+    pub session: String,
     /// Tasks that it works on.
     #[serde(default)]
     pub busy: usize,

@@ -40,6 +40,9 @@ pub struct Task {
     /// The agent's deadline in seconds, 1 to 3600; none is that of the host's definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u32>,
+    /// True if the host is to say whether the agent left anything uncommitted, also where its own definition does not ask.
+    #[serde(default)]
+    pub clean_tree: bool,
     /// Further labels that the host must have.
     #[serde(default)]
     pub labels: Vec<ClassName>,

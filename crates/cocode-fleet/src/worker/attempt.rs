@@ -182,6 +182,7 @@ async fn deliver(
     let claim = Claim {
         state: outcome.state,
         exit_code: outcome.exit_code,
+        is_clean: outcome.is_clean,
         head: outcome.head.clone(),
         bundle: bundle.clone(),
         detail: outcome.detail.clone(),

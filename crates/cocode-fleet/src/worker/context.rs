@@ -23,6 +23,8 @@ pub(super) struct WorkerContext {
     pub(super) changed: Notify,
     /// Wakes the pulls when the host may take tasks again.
     pub(super) resumed: Notify,
+    /// A random word, by which this process knows its own report.
+    pub(super) session: String,
     status: watch::Sender<WorkerStatus>,
     is_draining: AtomicBool,
     refusal: Mutex<Option<String>>,
@@ -60,6 +62,7 @@ impl WorkerContext {
             base_turn: tokio::sync::Mutex::new(()),
             changed: Notify::new(),
             resumed: Notify::new(),
+            session: uuid::Uuid::new_v4().simple().to_string(),
             status,
             is_draining: AtomicBool::new(false),
             refusal: Mutex::new(None),
@@ -90,6 +93,8 @@ impl WorkerContext {
         HostReport {
             protocol: HostReport::own_protocol(),
             version: self.config.version.clone(),
+            installation: self.config.installation.clone(),
+            session: self.session.clone(),
             busy: self.running().len(),
             is_draining: self.is_draining(),
             refusal: if offer.lacks_disk() { Some("too little free disk".to_owned()) } else { refusal },

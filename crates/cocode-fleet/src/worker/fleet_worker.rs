@@ -27,6 +27,9 @@ pub struct WorkerConfig {
     pub folder: PathBuf,
     /// The version of the program, for people.
     pub version: String,
+    /// A random word of the host's installation, kept over restarts. It distinguishes a restarted host from another machine
+    /// of the same name; only one process at a time may have an installation.
+    pub installation: String,
 }
 
 /// The state of a worker's connection.
@@ -39,6 +42,8 @@ pub enum WorkerStatus {
     Working,
     /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It keeps trying.
     Troubled(String),
+    /// Another process works under the host's name, on another machine or from a copy of this installation. It has stopped.
+    NameTaken,
     /// It has stopped.
     Stopped,
 }
@@ -102,7 +107,19 @@ async fn supervise(
         }
     };
     let context = Arc::new(WorkerContext::new(config, connection, executor, status).await);
-    let reports = report::run(Arc::clone(&context));
+    let claiming = report::claim_name(&context);
+    let claimed = tokio::select! {
+        claimed = claiming => claimed,
+        _ = stopped.wait_for(|stopped| *stopped) => {
+            context.set_status(WorkerStatus::Stopped);
+            return;
+        }
+    };
+    let Some(revision) = claimed else {
+        context.set_status(WorkerStatus::NameTaken);
+        return;
+    };
+    let reports = report::run(Arc::clone(&context), revision);
     let pulls = pull::run(Arc::clone(&context), stopped.clone());
     let stopping = async {
         // An error means that the handle is gone, and then this future is, too.
@@ -112,8 +129,12 @@ async fn supervise(
     };
     tokio::select! {
         () = pulls => {}
-        () = reports => {}
         () = stopping => {}
+        // Its tasks end as with a crash: the other process has the name.
+        () = reports => {
+            context.set_status(WorkerStatus::NameTaken);
+            return;
+        }
     }
     report::leave(&context).await;
     context.set_status(WorkerStatus::Stopped);

@@ -16,6 +16,7 @@ fn config() -> ServerConfig {
         fleet: "crew".parse().unwrap(),
         listen: "127.0.0.1:4222".parse().unwrap(),
         store_folder: PathBuf::from("/var/lib/agentd \"fleet\""),
+        process_file: None,
         limits: FleetLimits::default(),
         users: None,
         tls: None,
@@ -78,7 +79,8 @@ fn the_server_takes_the_text() {
         Command::new(&program).arg("-t").arg("-c").arg(&file).output().unwrap().status.success()
     };
     let store_folder = folder.path().join("a \"store\" \\ with\tcharacters");
-    let good = ServerConfig { store_folder, users: Some(users()), sync, ..config() };
+    let process_file = Some(folder.path().join("a \"process\""));
+    let good = ServerConfig { store_folder, process_file, users: Some(users()), sync, ..config() };
     assert!(accepts(&good));
     // Each server takes the policy of its version; older ones refuse the option.
     if sync == SyncPolicy::ByInterval {
@@ -129,6 +131,7 @@ async fn a_connection_over_tls_is_checked() {
     let (home, seed) = UserKey::generate();
     let config = ServerConfig {
         store_folder: "STORE".into(),
+        process_file: None,
         limits: Fixture::limits_of_tests(),
         users: Some(ServerUsers { home, hosts: Vec::new() }),
         tls: Some(TlsFiles { certificate: certificate.clone(), key }),

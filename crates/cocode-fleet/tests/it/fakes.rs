@@ -26,6 +26,7 @@ type Verdict = Box<dyn Fn(&Delivered) -> Result<(), JudgeError> + Send + Sync>;
 /// The journal and the judge.
 pub(crate) struct FakeJudge {
     journal: Mutex<HashMap<TaskName, SubmittedTask>>,
+    epochs: Mutex<HashMap<TaskName, u64>>,
     verdict: Verdict,
     sender: UnboundedSender<Report>,
 }
@@ -42,7 +43,12 @@ impl FakeJudge {
         verdict: impl Fn(&Delivered) -> Result<(), JudgeError> + Send + Sync + 'static,
     ) -> (Arc<FakeJudge>, Reports) {
         let (sender, receiver) = unbounded_channel();
-        let judge = FakeJudge { journal: Mutex::default(), verdict: Box::new(verdict), sender };
+        let judge = FakeJudge {
+            journal: Mutex::default(),
+            epochs: Mutex::default(),
+            verdict: Box::new(verdict),
+            sender,
+        };
         (Arc::new(judge), Reports(receiver))
     }
 
@@ -70,7 +76,16 @@ impl ResultJudge for FakeJudge {
         journal.get(name).cloned().ok_or_else(|| JudgeError::Failed(format!("{name} is not in the journal")))
     }
 
+    fn last_epoch(&self, name: &TaskName) -> Result<u64, JudgeError> {
+        Ok(self.epochs.lock().unwrap().get(name).copied().unwrap_or(0))
+    }
+
     fn notice(&self, name: &TaskName, notice: &Notice) {
+        if let Notice::Running { epoch, .. } | Notice::PublishedAgain { epoch } = notice {
+            let mut epochs = self.epochs.lock().unwrap();
+            let last = epochs.entry(name.clone()).or_default();
+            *last = (*last).max(*epoch);
+        }
         self.send(Report::Notice(name.clone(), notice.clone()));
     }
 
@@ -224,6 +239,7 @@ pub(crate) fn ready() -> TaskOutcome {
     TaskOutcome {
         state: ClaimedState::Ready,
         exit_code: Some(0),
+        is_clean: None,
         head: Some("b".repeat(40)),
         has_bundle: true,
         detail: String::new(),

@@ -72,6 +72,7 @@ impl Fixture {
             timings: self.timings,
             folder: self.folder.path().to_owned(),
             version: "test".to_owned(),
+            installation: format!("installation of {host}"),
         }
     }
 
@@ -106,6 +107,7 @@ pub(crate) fn task(agent: &str) -> Task {
         bases: Vec::new(),
         check: None,
         timeout_seconds: Some(60),
+        clean_tree: false,
         labels: Vec::new(),
         least_confinement: Confinement::None,
         attempts: Task::ATTEMPTS,

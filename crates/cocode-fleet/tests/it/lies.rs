@@ -76,7 +76,9 @@ impl Lie {
 
     async fn upload(&self, content: &[u8]) -> String {
         let digest: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
-        self.south.write(&format!("agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"), content).await;
+        // A chunk begins with a byte that no message has.
+        let chunk = [&[0], content].concat();
+        self.south.write(&format!("agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"), chunk).await;
         digest
     }
 }
@@ -133,7 +135,7 @@ lie!(record_and_claim_with_different_bundles, lie, {
 
 lie!(a_bundle_under_the_digest_of_another, lie, {
     let digest = "1".repeat(64);
-    lie.south.write(&format!("agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"), "bad commits").await;
+    lie.south.write(&format!("agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"), "\0bad commits").await;
     lie.claim(2, &bundle_claim(&digest, 11)).await;
     lie.south.write(RECORD, done("south", 2, &digest)).await;
     assert_eq!(lie.disbelief().await, format!("the bundle {digest} is damaged"));

@@ -1,8 +1,10 @@
 //! Names and messages: limits, round trips, and bytes that are anything.
 
+use std::time::Duration;
+
 use cocode_fleet::{
-    AgentName, BundleDigest, Claim, Confinement, Event, HostOffer, NameError, RunRecord, RunState, Task,
-    TaskLimits, TaskName, Unmet,
+    AgentName, BundleDigest, Claim, Confinement, Event, FleetTimings, HostOffer, NameError, RunRecord,
+    RunState, Task, TaskLimits, TaskName, Unmet,
 };
 use proptest::prelude::*;
 
@@ -146,6 +148,26 @@ proptest! {
             prop_assert!(serde_json::from_slice::<RunRecord>(&bytes).is_err());
         }
     }
+
+    #[test]
+    fn a_chunk_of_a_bundle_reads_as_nothing(text in prop_oneof![any::<String>(), Just(record_text()), Just(claim_text())]) {
+        // A chunk is an answer, too; its first byte is 0.
+        let chunk = [&[0], text.as_bytes()].concat();
+        prop_assert!(Claim::parse(&chunk, u64::MAX).is_err());
+        prop_assert!(serde_json::from_slice::<RunRecord>(&chunk).is_err());
+        prop_assert!(Task::parse(&chunk, &limits()).is_err());
+        prop_assert!(serde_json::from_slice::<Event>(&chunk).is_err());
+    }
+}
+
+fn record_text() -> String {
+    serde_json::to_string(&RunRecord::pending("g1", 1)).unwrap()
+}
+
+fn claim_text() -> String {
+    let text = r#"{"state":"ready"}"#.to_owned();
+    assert!(Claim::parse(text.as_bytes(), 1).is_ok());
+    text
 }
 
 #[test]
@@ -154,4 +176,22 @@ fn a_record_starts_pending() {
     assert_eq!((record.state, record.state.is_final()), (RunState::Pending, false));
     let text = serde_json::to_string(&record).unwrap();
     assert_eq!(text, r#"{"state":"pending","epoch":1,"generation":"g1","attempts":[]}"#);
+}
+
+#[test]
+fn intervals_keep_their_proportions_for_every_lease() {
+    assert_eq!(FleetTimings::with_lease(Duration::from_secs(30)), FleetTimings::default());
+    for seconds in 3..=600 {
+        let lease = Duration::from_secs(seconds);
+        let timings = FleetTimings::with_lease(lease);
+        // Two renewals may be lost before a lease is, and a task is not delivered again before its lease is over.
+        assert!(timings.renew * 3 <= lease && timings.ack_wait >= lease, "{timings:?}");
+        assert!(
+            timings.retry_delay < lease && timings.poll < lease && timings.backoff_limit < lease,
+            "{timings:?}"
+        );
+        assert!(timings.deadline >= Duration::from_secs(5), "{timings:?}");
+        let usual = FleetTimings::default();
+        assert_eq!((timings.overtime, timings.duplicate_window), (usual.overtime, usual.duplicate_window));
+    }
 }

@@ -71,6 +71,10 @@ async fn a_host_writes_only_what_is_its_own() {
         "$JS.API.CONSUMER.DELETE.agentd_crew_tasks.any".to_owned(),
         "$JS.API.STREAM.MSG.GET.KV_agentd_crew_results".to_owned(),
         "$JS.API.STREAM.MSG.GET.agentd_crew_tasks".to_owned(),
+        "$JS.API.DIRECT.GET.agentd_crew_bundles".to_owned(),
+        format!(
+            "$JS.API.DIRECT.GET.agentd_crew_bundles.agentd.v1.crew.bundle.south.run1.fixer-1.2.{digest}.0"
+        ),
         "_INBOX.home.x".to_owned(),
         "_INBOX.host.south.x".to_owned(),
     ] {

@@ -25,6 +25,7 @@ impl Secured {
             fleet: "crew".parse().unwrap(),
             listen: "127.0.0.1:4222".parse().unwrap(),
             store_folder: "STORE".into(),
+            process_file: None,
             limits: Fixture::limits_of_tests(),
             users: Some(ServerUsers { home, hosts }),
             tls: None,

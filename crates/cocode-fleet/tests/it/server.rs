@@ -62,6 +62,21 @@ impl Server {
         std::fs::remove_dir_all(self.folder.path().join("store")).unwrap();
     }
 
+    /// Copies what the server has stored at this moment: what a sync would leave on the disk.
+    pub(crate) fn copy_of_store(&self) -> TempDir {
+        self.freeze();
+        let copy = tempfile::tempdir().unwrap();
+        copy_folder(&self.folder.path().join("store"), &copy.path().join("store"));
+        self.thaw();
+        copy
+    }
+
+    /// Puts an earlier copy into place of what the killed server has stored, as a power cut does.
+    pub(crate) fn restore(&self, copy: &TempDir) {
+        self.delete_store();
+        copy_folder(&copy.path().join("store"), &self.folder.path().join("store"));
+    }
+
     /// Stops the process without ending it, and returns when none of its threads runs any more.
     pub(crate) fn freeze(&self) {
         self.signal(Signal::STOP);
@@ -83,6 +98,17 @@ impl Server {
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.process.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::RepositoryError;
 use crate::plan::host::Host;
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitError};
+use crate::runner::Runner;
 
 /// The name of the only reference of a bundle.
 const REFERENCE: &str = "refs/cocode/tip";
@@ -84,7 +85,18 @@ impl BundleSource {
     /// [`BundleError::Repository`], [`BundleError::Shallow`], [`BundleError::Partial`].
     pub fn open(host: &Host, folder: &Path) -> Result<BundleSource, BundleError> {
         // None of the calls runs a hook, so the folder of hooks need not exist.
-        let repository = Repository::open(Git::new(host, "/nonexistent".into()), folder)?;
+        BundleSource::of(Repository::open(Git::new(host, "/nonexistent".into()), folder)?)
+    }
+
+    /// Returns the repository of a runner as a source.
+    ///
+    /// # Errors
+    /// [`BundleError::Shallow`], [`BundleError::Partial`].
+    pub fn of_runner(runner: &Runner) -> Result<BundleSource, BundleError> {
+        BundleSource::of(runner.repository.clone())
+    }
+
+    fn of(repository: Repository) -> Result<BundleSource, BundleError> {
         if repository.common_folder.join("shallow").exists() {
             return Err(BundleError::Shallow);
         }

@@ -49,15 +49,25 @@ pub(super) fn check(
         Ok(None) => Ok(None),
         Err(error) => Err(error),
     };
-    let source = match bytes {
-        Ok(Some(bytes)) if bytes <= limit_bytes => return Ok(()),
+    match refusal(bytes, limit_bytes)? {
+        Some(source) => Err(RunnerError::Delivery { agent: record.agent.clone(), source }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the reason to refuse files that were measured, or could not be: `None` in `measured` is more than anything.
+fn refusal(
+    measured: Result<Option<u64>, GitError>,
+    limit_bytes: u64,
+) -> Result<Option<DeliveryError>, GitError> {
+    match measured {
+        Ok(Some(bytes)) if bytes <= limit_bytes => Ok(None),
         Ok(_) | Err(GitError::TooLong { .. } | GitError::TooSlow { .. }) => {
-            DeliveryError::Files { limit_bytes }
+            Ok(Some(DeliveryError::Files { limit_bytes }))
         }
-        Err(GitError::Failed { reason, .. }) => DeliveryError::Unlistable { reason },
-        Err(error) => return Err(error.into()),
-    };
-    Err(RunnerError::Delivery { agent: record.agent.clone(), source })
+        Err(GitError::Failed { reason, .. }) => Ok(Some(DeliveryError::Unlistable { reason })),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the number of files and folders of a commit; `None` if it has more than `most` or [`MOST_ENTRIES`].
@@ -116,5 +126,32 @@ fn added_bytes(repository: &Repository, git: &Git, start: &str, head: &str) -> R
     match counts.is_empty() {
         true => Ok(bytes),
         false => Err(GitError::Answer { command: "cat-file" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        let failed = || GitError::Failed {
+            command: "ls-tree".to_owned(),
+            reason: "exceeded maximum allowed tree depth".to_owned(),
+            exit_code: Some(128),
+        };
+        assert!(matches!(refusal(Ok(Some(10)), 10), Ok(None)));
+        for measured in [Ok(Some(11)), Ok(None)] {
+            assert!(matches!(refusal(measured, 10), Ok(Some(DeliveryError::Files { limit_bytes: 10 }))));
+        }
+        // Also with the largest limit: a number that is unknown fits nowhere.
+        let why = refusal(Err(failed()), u64::MAX).unwrap().unwrap();
+        assert!(matches!(&why, DeliveryError::Unlistable { reason } if reason.contains("tree depth")));
+        // The delivery is at fault: the agent runs again.
+        assert!(why.is_about_delivery());
+        assert_eq!(why.to_string(), "its files cannot be listed: exceeded maximum allowed tree depth");
+        // A fault of this machine is not the delivery's.
+        let answer = refusal(Err(GitError::Answer { command: "ls-tree" }), 10);
+        assert!(matches!(answer, Err(GitError::Answer { .. })));
     }
 }

@@ -4,17 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use cocode_env::AgentState;
 use cocode_fleet::{
-    ClassName, FleetConnection, FleetHome, FleetTimings, HomeConfig, PROTOCOL_VERSION, ResultJudge, Role,
-    Task, TaskName,
+    ClassName, FleetAddress, FleetConnection, FleetHome, FleetTimings, HomeConfig, PROTOCOL_VERSION,
+    ResultJudge, Task, TaskName,
 };
 use cocode_runner::{
-    AgentDefinition, AgentRecord, AgentsFile, BundleSource, RunEvent, RunObserver, RunRequest, Runner,
-    StopFlag,
+    AgentDefinition, AgentRecord, AgentsFile, BundleSource, Launchers, RunEvent, RunObserver, RunRequest,
+    Runner, StopFlag,
 };
+use tokio::sync::Notify;
 use wap_core::CancelFlag;
 
 use super::compare::compare;
@@ -22,35 +24,36 @@ use super::definitions::agents_file;
 use super::failure::{error_chain, explain};
 use super::options::{CocodeDefinitions, CocodeRun, WorktreesFolder};
 use super::run::ending;
-use super::runner_config::{host, least_level, open_hiding, state_folder};
+use super::runner_config::{least_level, open_hiding, state_folder};
 use super::view::View;
 use crate::commands::fleet::options::ServerChoice;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::fleet::base_chain::BaseChain;
+use crate::fleet::early_home::EarlyHome;
 use crate::fleet::home_journal::{FleetObserver, HomeJournal};
 use crate::fleet::levels::in_fleet;
 use crate::fleet::task_files::{TaskFiles, make_private_folder};
 use crate::views::console::Console;
 
-/// The interval at which records and requests to cancel are looked at.
+/// The interval at which requests to cancel are looked at, which come as files. Ends of agents are noticed at once.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Submits the agents of a request, and judges what hosts deliver until all have ended.
 pub(crate) fn run(
     common: &CommonOptions,
     console: Console,
-    (options, url): (&CocodeRun, &str),
+    (options, early): (&CocodeRun, EarlyHome),
     mut request: RunRequest,
     runner: Runner,
     cancel: &CancelFlag,
 ) -> Outcome {
-    let address = options.access.address(url, Role::Home)?;
+    let url = early.url.clone();
     let definitions = expand(&mut request, options.count)?;
     let folder = FleetFolder::open(common)?;
-    let source = BundleSource::open(&host(), &common.workspace).map_err(unsendable)?;
-    let records = runner.begin_elsewhere(&request, url).map_err(explain)?;
+    let source = BundleSource::of_runner(&runner).map_err(unsendable)?;
+    let records = runner.begin_elsewhere(&request, &url).map_err(explain)?;
     let submitted = submit(common, options, &folder, &source, (&request, &records, &definitions));
     if let Err(failure) = submitted {
         for record in &records {
@@ -59,16 +62,21 @@ pub(crate) fn run(
         fail_unsubmitted(&folder, &runner, &records)?;
         return Err(failure);
     }
-    for warning in source.warnings(&records[0].start_commit).unwrap_or_default() {
-        console.notice(&warning);
-    }
+    // Searching all files takes a while, and nothing waits for it.
+    let commit = records[0].start_commit.clone();
+    let warning = thread::spawn(move || {
+        let warnings = source.warnings(&commit).unwrap_or_default();
+        warnings.iter().for_each(|warning| console.notice(warning));
+    });
     let file = agents_file(common, &options.definitions)?;
-    let home =
-        Home { console, folder, runner, definitions: file, address, timings: options.access.lease.timings() };
+    let home = Home { console, folder, runner, definitions: file, early };
     let own: HashSet<String> = records.iter().map(AgentRecord::key).collect();
     let view = View::new(console, &request);
     let ended =
-        home.follow(view, cancel, if options.detach { Until::Queued(own) } else { Until::Ended(own) })?;
+        home.follow(view, cancel, if options.detach { Until::Queued(own) } else { Until::Ended(own) });
+    // It only prints.
+    let _ = warning.join();
+    let (ended, runner) = ended?;
     if options.detach {
         console.result(&format!(
             "{} tasks are submitted; `agentd fleet collect --url {url}` judges what comes of them",
@@ -76,11 +84,10 @@ pub(crate) fn run(
         ));
         return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
     }
-    let (records, runner) = ended;
     if options.compare {
-        compare(console, &runner, &records)?;
+        compare(console, &runner, &ended)?;
     }
-    Ok(ending(&records, options.all, cancel))
+    Ok(ending(&ended, options.all, cancel))
 }
 
 /// Judges what came of earlier tasks, until none is unresolved.
@@ -109,8 +116,8 @@ pub(crate) fn collect(
     let view = View::of(console, own.iter().map(|record| record.agent.clone()));
     let own: HashSet<String> = own.into_iter().map(AgentRecord::key).collect();
     let definitions = agents_file(common, definitions)?;
-    let timings = server.access.lease.timings();
-    let home = Home { console, folder, runner, definitions, address: server.address()?, timings };
+    let early = EarlyHome::begin(&server.access, &server.url)?;
+    let home = Home { console, folder, runner, definitions, early };
     let (records, _) = home.follow(view, &cancel, Until::Ended(own))?;
     Ok(ending(&records, false, &cancel))
 }
@@ -192,6 +199,7 @@ fn submit(
             bases: bases.clone(),
             check: record.check.clone(),
             timeout_seconds: timeout.and_then(|seconds| u32::try_from(seconds).ok()),
+            clean_tree: record.clean_tree,
             labels: labels.clone(),
             least_confinement: match is_confined {
                 true => in_fleet(least_level(common)),
@@ -246,8 +254,7 @@ struct Home {
     folder: FleetFolder,
     runner: Runner,
     definitions: AgentsFile,
-    address: cocode_fleet::FleetAddress,
-    timings: FleetTimings,
+    early: EarlyHome,
 }
 
 impl Home {
@@ -262,30 +269,36 @@ impl Home {
         let raised = stop.clone();
         let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
         let queued = Arc::new(Mutex::new(HashSet::new()));
-        let runner = Arc::new(self.runner);
+        let changed = Arc::new(Notify::new());
+        // The checks of all deliveries have one proof of the confinement.
+        let runner = Arc::new(self.runner.with_launchers(Launchers::new()));
         let journal = Arc::new(HomeJournal {
             runner: Arc::clone(&runner),
             tasks: self.folder.tasks,
             chain: self.folder.chain,
             definitions: self.definitions,
             stop,
-            observer: QueueWatch { view, queued: Arc::clone(&queued), connection: Mutex::default() },
+            observer: QueueWatch {
+                view,
+                queued: Arc::clone(&queued),
+                changed: Arc::clone(&changed),
+                connection: Mutex::default(),
+            },
             logs: Mutex::default(),
             keys: Mutex::default(),
         });
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let runtime = runtime
-            .map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
-        let mut config = HomeConfig::new(self.address.clone(), self.folder.incoming);
-        config.timings = self.timings;
+        let EarlyHome { address, timings, connection, runtime, .. } = self.early;
+        let mut config = HomeConfig::new(address.clone(), self.folder.incoming);
+        config.timings = timings;
         let (Until::Queued(own) | Until::Ended(own)) = &until;
         let waits_for_ends = matches!(until, Until::Ended(_));
         runtime.block_on(async {
             let judge: Arc<dyn ResultJudge> = Arc::<HomeJournal<QueueWatch>>::clone(&journal);
-            let _home = FleetHome::start(config, judge);
+            let _home = FleetHome::start_on(connection, config, judge);
             let mut cancelled = HashSet::new();
             loop {
-                tokio::time::sleep(INTERVAL).await;
+                // A notice that comes while the records are read is kept for the next turn.
+                let _ = tokio::time::timeout(INTERVAL, changed.notified()).await;
                 let records = own_records(&runner, own)?;
                 let is_done = |record: &&AgentRecord| match waits_for_ends {
                     true => record.state.is_final(),
@@ -304,7 +317,7 @@ impl Home {
                     let name = task_name(record)?;
                     if cancelled.insert(record.key())
                         && let Ok(Some(task)) = journal.tasks.get(&name)
-                        && !cancel_task(&self.address, self.timings, &name, &task.generation).await
+                        && !cancel_task(&address, timings, &name, &task.generation).await
                     {
                         // The server is away: asked again with the next look.
                         cancelled.remove(&record.key());
@@ -326,7 +339,7 @@ impl Home {
 }
 
 async fn cancel_task(
-    address: &cocode_fleet::FleetAddress,
+    address: &FleetAddress,
     timings: FleetTimings,
     name: &TaskName,
     generation: &str,
@@ -351,6 +364,8 @@ fn lock(queued: &Mutex<HashSet<String>>) -> std::sync::MutexGuard<'_, HashSet<St
 struct QueueWatch {
     view: View,
     queued: Arc<Mutex<HashSet<String>>>,
+    /// Notified when a task is queued, or an agent has ended.
+    changed: Arc<Notify>,
     /// The last word about the connection, which is said once.
     connection: Mutex<Option<String>>,
 }
@@ -358,6 +373,9 @@ struct QueueWatch {
 impl RunObserver for QueueWatch {
     fn event(&self, event: &RunEvent) {
         self.view.event(event);
+        if matches!(event, RunEvent::Ended { .. }) {
+            self.changed.notify_one();
+        }
     }
 }
 
@@ -365,6 +383,7 @@ impl FleetObserver for QueueWatch {
     fn say(&self, agent: &str, text: &str) {
         if text == HomeJournal::<QueueWatch>::QUEUED {
             lock(&self.queued).insert(agent.to_owned());
+            self.changed.notify_one();
         }
         self.view.say(agent, text);
     }

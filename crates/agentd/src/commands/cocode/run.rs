@@ -24,6 +24,7 @@ use crate::commands::cocode::options::CocodeRun;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::fleet::early_home::EarlyHome;
 use crate::views::console::Console;
 
 /// The longest text of an issue, in bytes.
@@ -33,11 +34,12 @@ const BODY_LIMIT_BYTES: u64 = 4 << 20;
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun) -> Outcome {
     let mut request = request(common, console, options)?;
     let cancel = cancel_flag()?;
+    let early = options.fleet.as_deref().map(|url| EarlyHome::begin(&options.access, url)).transpose()?;
     // What came from a host runs in a check, and a key would make it home.
     let runner = open_hiding(common, &options.folder, options.access.key_file.as_slice())?;
     start_from_the_folder(common, &runner, &mut request)?;
-    if let Some(url) = &options.fleet {
-        return fleet_run::run(common, console, (options, url), request, runner, &cancel);
+    if let Some(early) = early {
+        return fleet_run::run(common, console, (options, early), request, runner, &cancel);
     }
     if options.dry_run {
         show(console, &runner.plan(&request).map_err(explain)?.lines());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use cocode_fleet::{FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
-use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, RunnerConfig};
+use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, Launchers, RunnerConfig};
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{homes, user_file};
@@ -19,9 +19,10 @@ use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::fleet::host_work::{HostWork, Slots};
+use crate::fleet::host_work::HostWork;
 use crate::fleet::levels::in_fleet;
 use crate::fleet::task_files::make_private_folder;
+use crate::fleet::workplaces::{Slots, Workplaces};
 use crate::views::console::Console;
 
 /// The built-in agents that a host offers if their programs are there.
@@ -55,7 +56,8 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let slots = options
         .slots
         .map_or_else(|| available_parallelism().map_or(1, |count| count.get().div_ceil(2)), usize::from);
-    let level = level()?;
+    let launcher = launcher()?;
+    let level = launcher.report().level;
     let needed = least_level(common);
     if level < needed && definitions.iter().any(|agent| agent.is_confined) {
         return Err(Failure::new(
@@ -66,10 +68,15 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
             "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agents' definitions",
         ));
     }
+    let launchers = Launchers::new();
+    launchers.keep_confined(launcher);
     let work = HostWork {
-        bases,
-        slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
-        config: runner_config(common, &folder, options),
+        shared: Arc::new(Workplaces {
+            bases,
+            slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
+            config: runner_config(common, &folder, options),
+            launchers,
+        }),
         labels: options.labels.clone(),
         confinement: in_fleet(level),
         definitions,
@@ -82,6 +89,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         timings: options.access.lease.timings(),
         folder: incoming,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        installation: installation(&folder).map_err(failed)?,
     };
     let cancel = cancel_flag()?;
     let stopped = Arc::new(tokio::sync::Notify::new());
@@ -90,19 +98,45 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
-    runtime.block_on(async {
+    let host = config.host.clone();
+    let is_taken = runtime.block_on(async {
         let worker = FleetWorker::start(config, Arc::new(work));
         let mut status = worker.status();
-        loop {
-            say(console, &status.borrow_and_update().clone());
-            tokio::select! {
-                changed = status.changed() => if changed.is_err() { break },
-                () = stopped.notified() => break,
+        let is_taken = loop {
+            let now = status.borrow_and_update().clone();
+            if now == WorkerStatus::NameTaken {
+                break true;
             }
-        }
+            say(console, &now);
+            tokio::select! {
+                changed = status.changed() => if changed.is_err() { break false },
+                () = stopped.notified() => break false,
+            }
+        };
         worker.stop().await;
+        is_taken
     });
+    if is_taken {
+        let failure = Failure::new(Exit::Held, format!("another process is the host {host} of this fleet"));
+        return Err(failure.advise("give this one another name with --host-name NAME"));
+    }
     Ok(Exit::Interrupted)
+}
+
+/// Returns the random word of this installation, which is made with the folder.
+fn installation(folder: &Path) -> std::io::Result<String> {
+    let file = folder.join("installation");
+    match fs::read_to_string(&file) {
+        Ok(word) if !word.trim().is_empty() => Ok(word.trim().to_owned()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => {
+            let word = uuid::Uuid::new_v4().simple().to_string();
+            let new = folder.join("installation.new");
+            fs::write(&new, format!("{word}\n"))?;
+            fs::rename(new, file)?;
+            Ok(word)
+        }
+    }
 }
 
 /// Returns the folder of a host without an option. It is not within the user's state folder, which is hidden from agents.
@@ -171,8 +205,8 @@ fn runner_config(common: &CommonOptions, folder: &Path, options: &JoinOptions) -
     }
 }
 
-/// Tries the confinement of this machine.
-fn level() -> Result<Level, Failure> {
+/// Starts the launcher of all tasks, which tries the confinement of this machine.
+fn launcher() -> Result<Launcher, Failure> {
     let here = host();
     let text = |name: &str| here.variable(name).map(|value| value.to_string_lossy().into_owned());
     let user = User {
@@ -182,7 +216,5 @@ fn level() -> Result<Level, Failure> {
         language: here.variable("LANG").unwrap_or_default().to_owned(),
     };
     let config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
-    let launcher =
-        Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))?;
-    Ok(launcher.report().level)
+    Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))
 }

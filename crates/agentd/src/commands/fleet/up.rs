@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,12 +11,12 @@ use cocode_fleet::{
     ConnectError, FleetAddress, FleetConnection, FleetLimits, FleetTimings, Role, ServerConfig, ServerUsers,
     SyncPolicy, TlsFiles, UserKey,
 };
-use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 
 use crate::commands::cocode::failure::error_chain;
 use crate::commands::cocode::runner_config::user_state;
 use crate::commands::fleet::options::UpOptions;
+use crate::commands::fleet::server_process::{FolderLock, PROGRAM, Server, ServerFiles, version};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::fleet::address::read_seed;
@@ -26,9 +25,6 @@ use crate::views::console::Console;
 
 /// The time in which a server has to answer.
 const START: Duration = Duration::from_secs(15);
-
-/// The program of the server.
-const PROGRAM: &str = "nats-server";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,6 +49,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
     make_private_folder(&folder).map_err(failed)?;
     let folder = fs::canonicalize(&folder).map_err(failed)?;
+    let files = ServerFiles::of(&folder);
     let version = version();
     let is_open = !options.listen.ip().is_loopback();
     let has_keys = is_open || !options.hosts.is_empty();
@@ -63,6 +60,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         fleet: options.fleet_name.clone(),
         listen: options.listen,
         store_folder: folder.join("store"),
+        process_file: Some(files.process.clone()),
         limits: FleetLimits::default(),
         users,
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
@@ -73,7 +71,10 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
             "give --tls-certificate FILE, --tls-key FILE and --host NAME for each host, or listen on 127.0.0.1",
         )
     })?;
-    let file = folder.join("nats-server.conf");
+    let file = files.configuration.clone();
+    // Only one process has a server in a folder, so what is found there was left by one that was killed.
+    let lock = (!options.write_only).then(|| FolderLock::take(&folder)).transpose()?;
+    let left = if lock.is_some() { files.left_server(&text)? } else { None };
     write_private(&file, &text)?;
     let scheme = if config.tls.is_some() { "tls" } else { "nats" };
     let url = format!("{scheme}://{}", options.listen);
@@ -100,7 +101,16 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         )));
     }
     let cancel = cancel_flag()?;
-    let mut server = Server::start(&file)?;
+    let mut server = match left {
+        Some(server) => {
+            console.progress(&format!(
+                "process {} is the server that an earlier `agentd fleet up` left; it is adopted",
+                server.id()
+            ));
+            server
+        }
+        None => Server::start(&files, &text)?,
+    };
     let address = FleetAddress {
         seed: home_key.as_deref().map(read_seed).transpose()?,
         // One that signed itself, or that comes with its issuer's, is enough to know the server by.
@@ -108,7 +118,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         ..FleetAddress::new(url.clone(), options.fleet_name.clone(), Role::Home)
     };
     prepare(&mut server, &address, options.lease.timings(), &config.limits)?;
-    answer.process = Some(server.0.id());
+    answer.process = Some(server.id());
     show(console, &answer);
     console.progress("Ctrl-C stops the server; tasks and results stay on the disk");
     while !cancel.is_cancelled() {
@@ -118,21 +128,6 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         thread::sleep(Duration::from_millis(100));
     }
     Ok(Exit::Interrupted)
-}
-
-/// Returns the installed server: on the search path, or in the folders of servers, which are often not on it.
-fn program() -> PathBuf {
-    let folders = ["/usr/local/sbin", "/usr/sbin"].map(|folder| Path::new(folder).join(PROGRAM));
-    let on_path = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file()));
-    let elsewhere = folders.into_iter().find(|file| file.is_file() && !on_path);
-    elsewhere.unwrap_or_else(|| PathBuf::from(PROGRAM))
-}
-
-/// Returns the version line of the installed server; `None` if there is none.
-fn version() -> Option<String> {
-    let output = Command::new(program()).arg("--version").stdin(Stdio::null()).output().ok()?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Returns the users with their keys, which are made where they are missing.
@@ -251,40 +246,4 @@ fn show(console: Console, up: &Up<'_>) {
         "  agentd cocode run --fleet {}{further}{key} --issue N --agent NAME --count 20",
         up.url
     ));
-}
-
-/// The server's process; it is ended and waited for when it is dropped.
-struct Server(Child);
-
-impl Server {
-    fn start(config: &Path) -> Result<Server, Failure> {
-        let mut command = Command::new(program());
-        command.arg("-c").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.spawn();
-        child
-            .map(Server)
-            .map_err(|error| Failure::new(Exit::Missing, format!("{PROGRAM} cannot be started: {error}")))
-    }
-
-    fn ended(&mut self) -> Option<std::process::ExitStatus> {
-        self.0.try_wait().ok().flatten()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if self.ended().is_some() {
-            return;
-        }
-        // Not killed at once: it writes what it has to the disk first.
-        if let Some(process) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(process, Signal::TERM);
-        }
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while self.ended().is_none() && Instant::now() < deadline {
-            thread::sleep(Duration::from_millis(20));
-        }
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

@@ -1,7 +1,7 @@
 //! The processes of a fleet.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -89,25 +89,56 @@ impl Fleet {
 
     /// Starts the server, and returns when hosts can join.
     pub(crate) fn start_again(&self) -> Ending {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agentd"));
-        command.args(["fleet", "up", "--json", "--listen", &self.address]).args(&self.options);
-        command.arg("--folder").arg(self.folder.path().join("server"));
-        command.env("HOME", self.folder.path()).current_dir(self.folder.path());
-        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        self.up().0
+    }
+
+    /// Starts the server, and returns it with the number of its process.
+    pub(crate) fn up(&self) -> (Ending, u32) {
+        let mut child = self.up_command().spawn().unwrap();
         let output = child.stdout.take().unwrap();
         let child = Ending(child);
         let mut values = serde_json::Deserializer::from_reader(output).into_iter::<Value>();
         let up = values.next().expect("the server starts").unwrap();
         assert_eq!(up["url"], self.url());
-        child
+        (child, u32::try_from(up["process"].as_u64().unwrap()).unwrap())
+    }
+
+    /// Runs `up` with further options, and returns what came of it.
+    pub(crate) fn up_fails(&self, options: &[&str]) -> Ran {
+        Ran::of(self.up_command().args(options).stderr(std::process::Stdio::piped()).output().unwrap())
+    }
+
+    fn up_command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agentd"));
+        command.args(["fleet", "up", "--json", "--listen", &self.address]).args(&self.options);
+        command.arg("--folder").arg(self.folder.path().join("server"));
+        command.env("HOME", self.folder.path()).current_dir(self.folder.path());
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+        command
+    }
+
+    /// Kills what has started the server, with `kill -9`. The server stays.
+    pub(crate) fn kill_up(&mut self) {
+        let mut up = self.server.take().unwrap();
+        up.0.kill().unwrap();
+        up.0.wait().unwrap();
     }
 
     pub(crate) fn stop(&mut self) {
         self.server = None;
     }
 
-    fn url(&self) -> String {
+    /// Keeps a server that was started apart, to be killed or ended with the others.
+    pub(crate) fn keep(&mut self, up: Ending) {
+        self.server = Some(up);
+    }
+
+    /// Returns the folder of the server and the hosts.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn url(&self) -> String {
         format!("nats://{}", self.address)
     }
 
@@ -133,9 +164,13 @@ impl Fleet {
 
     /// Starts a host.
     pub(crate) fn host_process(&self, desk: &Desk, name: &str, options: &[&str]) -> Host {
-        let folder = self.folder.path().join(name);
+        self.host_process_in(desk, name, &self.folder.path().join(name), options)
+    }
+
+    /// Starts a host with a folder.
+    pub(crate) fn host_process_in(&self, desk: &Desk, name: &str, folder: &Path, options: &[&str]) -> Host {
         let mut command = command(desk, &["join", &self.url(), "--host-name", name, "--slots", "2"]);
-        command.arg("--folder").arg(&folder).args(["--sandbox", "allow=none"]).args(options);
+        command.arg("--folder").arg(folder).args(["--sandbox", "allow=none"]).args(options);
         Host(Some(Daemon::start(command)))
     }
 
@@ -165,6 +200,17 @@ impl Fleet {
 pub(crate) struct Host(Option<Daemon>);
 
 impl Host {
+    /// Kills it with `kill -9`.
+    pub(crate) fn kill(mut self) {
+        // The fixture kills what is dropped.
+        drop(self.0.take());
+    }
+
+    /// Waits until it ends by itself, and returns what it said.
+    pub(crate) fn ended(mut self) -> Ran {
+        self.0.take().unwrap().wait()
+    }
+
     /// Waits until it says something.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) {

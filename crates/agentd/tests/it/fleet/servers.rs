@@ -1,0 +1,75 @@
+//! A server whose `agentd fleet up` was killed.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::parts::{Fleet, desk};
+use crate::fixture::daemon::eventually;
+
+/// A server that may be left; it is killed with the test.
+struct Left(Pid);
+
+impl Left {
+    fn of(process: u32) -> Left {
+        Left(Pid::from_raw(i32::try_from(process).unwrap()))
+    }
+
+    fn is_there(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap_or_default();
+        // A zombie has ended; only its parent has not noticed.
+        stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+            && stat.contains("(nats-server)")
+    }
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if self.is_there() {
+            let _ = kill(self.0, Signal::SIGKILL);
+        }
+    }
+}
+
+#[test]
+fn a_server_whose_starter_was_killed_is_adopted() {
+    let Some(mut fleet) = Fleet::start("a_server_whose_starter_was_killed_is_adopted", &[]) else { return };
+    let desk = desk("[agents.fixer]\ncommand = 'true'\n");
+    fleet.stop();
+    let (up, process) = fleet.up();
+    let left = Left::of(process);
+    fleet.keep(up);
+    // While it runs, there is no second one.
+    let second = fleet.up_fails(&[]);
+    second.exits(5).says("another `agentd fleet up` runs the server");
+    fleet.kill_up();
+    assert!(left.is_there(), "the server goes on");
+    // One with other options is another server.
+    let other = fleet.up_fails(&["--host", "north"]);
+    other.exits(5).says("with another configuration").says(&format!("kill {process}"));
+    let (up, adopted) = fleet.up();
+    assert_eq!(adopted, process);
+    assert_eq!(fleet.status(&desk)["waiting"], 0);
+    // It ends with the one that has adopted it.
+    drop(up);
+    eventually("the server has ended", || !left.is_there());
+    // And a number that another process has by now is not taken for a server.
+    let file = fleet.folder().join("server/nats-server.pid");
+    std::fs::write(&file, format!("{}\n", std::process::id())).unwrap();
+    let (up, fresh) = fleet.up();
+    assert!(fresh != process && fresh != std::process::id());
+    drop(up);
+}
+
+#[test]
+fn a_server_that_was_killed_too_is_started_anew() {
+    let Some(mut fleet) = Fleet::start("a_server_that_was_killed_too_is_started_anew", &[]) else { return };
+    fleet.stop();
+    let (up, process) = fleet.up();
+    let left = Left::of(process);
+    fleet.keep(up);
+    fleet.kill_up();
+    kill(left.0, Signal::SIGKILL).unwrap();
+    eventually("the server has ended", || !left.is_there());
+    let (_up, fresh) = fleet.up();
+    assert_ne!(fresh, process);
+}
