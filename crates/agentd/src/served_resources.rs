@@ -5,7 +5,7 @@ use std::sync::Arc;
 use change_review::{ProposalId, ProposalSummary};
 use local_workspace::ProcessStatus;
 use tagproto::UnobservedExecution;
-use wap_core::{Call, ConversationId, Reason, WapError, visible_line};
+use wap_core::{Call, Reason, WapError, visible_line};
 use wap_mcp::{Listed, ListedPage, Mark, ResourceName, Watched, WorkspaceResources};
 use workspace_host::{
     ListProcesses, ListProposals, RunViews, SecretRules, SessionCall, SharedWorkspace, ShowProposal,
@@ -78,7 +78,9 @@ impl WorkspaceResources for ServedResources {
 
     fn text(&self, call: &Call<'_>, name: &ResourceName) -> Result<Option<String>, WapError> {
         match name {
-            ResourceName::Run(run) => self.runs().differences(*run).map_err(|failure| unavailable(&failure)),
+            ResourceName::Run(run) => {
+                self.runs().differences(*run, call.cancel).map_err(|failure| unavailable(&failure))
+            }
             ResourceName::Review(number) => {
                 let id = ProposalId(*number);
                 if !self.proposals(call)?.iter().any(|proposal| proposal.id == id) {
@@ -92,24 +94,25 @@ impl WorkspaceResources for ServedResources {
         }
     }
 
-    fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Result<Vec<Option<Mark>>, WapError> {
+    fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Vec<Result<Option<Mark>, WapError>> {
         let has = |is_meant: fn(&ResourceName) -> bool| watched.iter().any(|watched| is_meant(&watched.name));
         let processes = match has(|name| matches!(name, ResourceName::Process(_))) {
-            true => self.processes(call)?,
-            false => Vec::new(),
+            true => self.processes(call),
+            false => Ok(Vec::new()),
         };
         let proposals = match has(|name| matches!(name, ResourceName::Review(_))) {
-            true => self.proposals(call)?,
-            false => Vec::new(),
+            true => self.proposals(call),
+            false => Ok(Vec::new()),
         };
         let mark = |Watched { conversation, name }: &Watched| match name {
             ResourceName::Process(name) => {
                 let is_meant =
                     |process: &&ProcessStatus| process.conversation == *conversation && process.name == *name;
-                let process = processes.iter().find(is_meant);
+                let process = processes.as_ref().map_err(WapError::clone)?.iter().find(is_meant);
                 Ok(process.map(|process| format!("{} {}", process.is_running, process.output_bytes)))
             }
             ResourceName::Review(number) => {
+                let proposals = proposals.as_ref().map_err(WapError::clone)?;
                 let proposal = proposals.iter().find(|proposal| proposal.id.0 == *number);
                 Ok(proposal.map(|proposal| format!("{} {}", proposal.is_pending, proposal.has_landed)))
             }
@@ -127,8 +130,9 @@ impl WorkspaceResources for ServedResources {
         self.runs().failure(run).map_err(|failure| unavailable(&failure))
     }
 
-    fn work(&self, own: &ConversationId, conversation: Option<&str>) -> Result<Option<String>, WapError> {
-        self.runs().work(&own.0, conversation).map_err(|failure| unavailable(&failure))
+    fn work(&self, call: &Call<'_>, conversation: Option<&str>) -> Result<Option<String>, WapError> {
+        let own = &call.origin.conversation.0;
+        self.runs().work(own, conversation, call.cancel).map_err(|failure| unavailable(&failure))
     }
 
     fn conversations(&self, prefix: &str, most: usize) -> Result<Vec<String>, WapError> {

@@ -45,7 +45,9 @@ pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use processes::status::ProcessStatus;
 pub use recover::recovery::Recovery;
 pub use trial::{ADOPTION_STEP, HeldTrial, KeepError, Trial};
-pub use undo::differences::{FileDifference, conversation_differences, differences, run_differences};
+pub use undo::differences::{
+    FileDifference, FileDifferences, differences, run_differences, runs_differences,
+};
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;
 pub use undo::line_origins::{LineOrigin, line_origins};

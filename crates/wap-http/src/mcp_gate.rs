@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{Method, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::Next;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -59,6 +59,7 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
             Cow::Borrowed(_) => Body::from(bytes),
             Cow::Owned(renamed) => {
                 head.headers.remove(header::CONTENT_LENGTH);
+                rename_header(&mut head.headers);
                 Body::from(renamed)
             }
         };
@@ -89,4 +90,13 @@ fn crowded() -> WapError {
 
 fn stopping() -> WapError {
     WapError::new(Reason::Busy, "the server stops")
+}
+
+/// Renames the method in the header as it was renamed in the body: where both are there, they have to be the same.
+fn rename_header(headers: &mut HeaderMap) {
+    if let Some(method) = headers.get_mut("mcp-method")
+        && method == "subscriptions/listen"
+    {
+        *method = HeaderValue::from_static(wap_mcp::LISTEN_METHOD);
+    }
 }

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::json;
 use wap_core::{ModifyFileResponse, Reason, Request, Response, UnknownArguments, WapError};
 
+use crate::McpConfig;
 use crate::change_text;
 use crate::recent_outputs::RecentOutputs;
-use crate::server::McpConfig;
 use crate::short_listing::shorten;
 use crate::text;
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
-use crate::server::{CancelOnDrop, wait};
+use crate::giving_up::{CancelOnDrop, wait};
 use crate::{LogPage, McpServer, answer, code_tools, page};
 
 /// The number of runs that `log` lists by default.

@@ -5,8 +5,11 @@ mod app;
 mod bounded_lines;
 mod change_text;
 mod code_tools;
+mod config;
+mod contributed;
 mod extra_calls;
 mod extra_tool;
+mod giving_up;
 mod history;
 mod http;
 mod line_transport;
@@ -23,8 +26,11 @@ mod strict_schema;
 mod tasks;
 mod text;
 mod tool_list;
+mod withdrawal;
 
 pub use code_tools::CodeIndexSource;
+pub use config::{McpConfig, ServerName};
+pub use contributed::{Asked, Contribution, ContributionCall, Contributions, Outcome};
 pub use extra_tool::ExtraTool;
 pub use history::{LogPage, WorkspaceHistory};
 pub use http::{BoundedSessions, HttpMcp, SessionRoom, SessionsError};
@@ -37,6 +43,6 @@ pub use recent_outputs::RecentOutputs;
 pub use resources::{
     Listed, ListedPage, Mark, NameError, ResourceName, SubscriptionDesk, Watched, WorkspaceResources,
 };
-pub use server::{McpConfig, McpServer, ServerName};
+pub use server::McpServer;
 pub use stdio::serve_stdio;
-pub use tasks::{CommandTasks, TaskProgress, TaskView, rename_older};
+pub use tasks::{CommandTasks, LISTEN as LISTEN_METHOD, TaskProgress, TaskView, rename_older};

@@ -15,76 +15,16 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use wap_core::{
-    CancelFlag, CommandObserver, GUIDELINES, ReadFile, Reason, Request, Tool, UnknownArguments, Unobserved,
-    WapError,
+    CancelFlag, CommandObserver, GUIDELINES, ReadFile, Request, Tool, UnknownArguments, Unobserved, WapError,
 };
 
 use crate::extra_tool::{self, ExtraTool};
+use crate::giving_up::{CancelOnDrop, wait};
+use crate::http::{LastingClients, is_newer};
 use crate::resources::{self, Follower, unless_cancelled};
-use crate::tasks::TaskDesk;
-use crate::{
-    CodeIndexSource, CommandTasks, PageLimit, Questions, RecentOutputs, SubscriptionDesk, WorkspaceHistory,
-    answer, app, progress, prompts, text, tool_list,
-};
+use crate::tasks::{LISTEN, TaskDesk};
+use crate::{McpConfig, Questions, RecentOutputs, answer, app, progress, prompts, text, tool_list};
 use wap_calls::Client;
-
-/// The settings of a server.
-#[derive(Clone)]
-pub struct McpConfig {
-    /// The name under which the server introduces itself.
-    pub name: ServerName,
-    /// Answers with exact WAP JSON instead of text.
-    pub wap_json: bool,
-    /// Tools beside the seven of the document.
-    pub extra_tools: Vec<ExtraTool>,
-    /// The most characters of an answer.
-    pub page: PageLimit,
-    /// The history for `undo` and `log`; without one these tools answer that there is none.
-    pub history: Option<Arc<dyn WorkspaceHistory>>,
-    /// The code index for the tools that use one; without one they answer that there is none.
-    pub code: Option<Arc<dyn CodeIndexSource>>,
-    /// The tasks for commands that outlive their client; without them every call is answered when its command has ended.
-    pub tasks: Option<Arc<dyn CommandTasks>>,
-    /// The questions to the person at the client, by forms and by the app; without them only other front ends review.
-    pub questions: Option<Arc<Questions>>,
-    /// The resources and the subscriptions to them, for prompts and completions too; without them these are not offered.
-    pub resources: Option<Arc<SubscriptionDesk>>,
-}
-
-/// The name and version of a server, as its clients show them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServerName {
-    /// The short name, for programs.
-    pub name: &'static str,
-    /// The title, for people.
-    pub title: &'static str,
-    /// The version.
-    pub version: &'static str,
-}
-
-impl McpConfig {
-    /// Returns settings with the usual page limit and without extra tools.
-    #[must_use]
-    pub fn new(name: ServerName) -> McpConfig {
-        McpConfig {
-            name,
-            wap_json: false,
-            extra_tools: Vec::new(),
-            page: PageLimit::default(),
-            history: None,
-            code: None,
-            tasks: None,
-            questions: None,
-            resources: None,
-        }
-    }
-}
-
-impl std::fmt::Debug for McpConfig {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("McpConfig").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 /// The server of one client.
 #[derive(Clone)]
@@ -98,17 +38,8 @@ pub struct McpServer {
     tasks: Option<TaskDesk>,
     /// The subscriptions of the older era.
     follower: Option<Arc<Follower>>,
-    /// The server that keeps what outlasts a request without a session; `None` where each client has a connection.
-    pub(crate) lasting: Option<Arc<McpServer>>,
-}
-
-/// Cancels a call when its client stops waiting for the answer.
-pub(crate) struct CancelOnDrop(pub(crate) CancelFlag);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
+    /// The clients that keep what outlasts a request without a session; `None` where each client has a connection.
+    pub(crate) lasting: Option<Arc<LastingClients>>,
 }
 
 impl McpServer {
@@ -250,25 +181,6 @@ impl McpServer {
     }
 }
 
-/// Waits for an answer. By the protocol, a client that cancels gets none; the wait still lasts until its call has ended.
-pub(crate) async fn wait<T>(
-    mut answered: oneshot::Receiver<Result<T, WapError>>,
-    cancel: &CancelFlag,
-    context: &RequestContext<RoleServer>,
-) -> Result<T, WapError> {
-    let answer = tokio::select! {
-        answer = &mut answered => answer,
-        // The answer is still awaited: a command that is being killed holds its files until it has ended.
-        () = context.ct.cancelled() => {
-            cancel.cancel();
-            answered.await
-        }
-    };
-    answer.unwrap_or_else(|_| {
-        Err(WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
-    })
-}
-
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
@@ -280,6 +192,7 @@ impl ServerHandler for McpServer {
                 app::advertise(&mut capabilities);
             }
         }
+        self.config.contributions.advertise(&mut capabilities);
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new(self.config.name.name, self.config.name.version)
@@ -316,6 +229,11 @@ impl ServerHandler for McpServer {
             let arguments = request.arguments.map_or(Value::Null, Value::Object);
             return Ok(self.call_of_app(tool, questions, arguments, &context).await.into());
         }
+        if !tool_list::is_of_workspace(&request.name, &self.config)
+            && let Some(answer) = self.config.contributions.call_tool(&request, &context).await
+        {
+            return answer;
+        }
         let server = self.for_call(&request, &context);
         if let Some((questions, subject)) = server.asks_about(&request, &context) {
             return server.call_with_questions(&questions, &subject, request, &context).await;
@@ -351,6 +269,9 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         match &self.tasks {
+            Some(tasks) if request.method == LISTEN && is_newer(&context) => {
+                self.listen_to_tasks(tasks, request, &context).await
+            }
             Some(tasks) => tasks.older(request, &context).await,
             None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         }
@@ -363,7 +284,10 @@ impl ServerHandler for McpServer {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.desk("completion/complete")?;
+        if let Some(completed) = self.config.contributions.complete(&request).await {
+            return Ok(completed);
+        }
+        self.offers("completion/complete")?;
         unless_cancelled(&context, prompts::complete(self, request)).await
     }
 
@@ -372,8 +296,8 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.desk("prompts/list")?;
-        Ok(prompts::list())
+        self.offers("prompts/list")?;
+        Ok(prompts::list(&self.config))
     }
 
     async fn get_prompt(
@@ -381,7 +305,12 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.desk("prompts/get")?;
+        self.offers("prompts/get")?;
+        if !prompts::is_of_workspace(&request.name, &self.config)
+            && let Some(answer) = self.config.contributions.get_prompt(&request, &context).await
+        {
+            return answer;
+        }
         unless_cancelled(&context, prompts::fill(self, request)).await.map(GetPromptResponse::Complete)
     }
 
@@ -390,10 +319,13 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.desk("resources/list")?;
+        self.offers("resources/list")?;
         let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
         let mut list =
-            unless_cancelled(&context, resources::list(self.with_processes(&context), request)).await?;
+            unless_cancelled(&context, resources::list(&self.with_processes(&context), request)).await?;
+        if is_first {
+            list.resources.extend(self.config.contributions.resources());
+        }
         if is_first && self.asked_by_app(&context).is_some() {
             list.resources.insert(0, app::listed());
         }
@@ -405,8 +337,8 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.desk("resources/templates/list")?;
-        Ok(resources::templates())
+        self.offers("resources/templates/list")?;
+        Ok(resources::templates(&self.config))
     }
 
     async fn read_resource(
@@ -414,12 +346,19 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.desk("resources/read")?;
+        self.offers("resources/read")?;
         if request.uri == app::URI && self.config.questions.is_some() {
             return Ok(ReadResourceResponse::Complete(app::read()));
         }
+        if !resources::is_of_workspace(&request.uri)
+            && let Some(answer) = self.config.contributions.read_resource(&request, &context).await
+        {
+            return answer;
+        }
         let server = self.with_processes(&context);
-        unless_cancelled(&context, resources::read(server, request)).await.map(ReadResourceResponse::Complete)
+        unless_cancelled(&context, resources::read(&server, request))
+            .await
+            .map(ReadResourceResponse::Complete)
     }
 
     async fn subscribe(
@@ -448,7 +387,7 @@ impl ServerHandler for McpServer {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         // Only requests of the newer era come here.
-        let client = self.lasting.as_ref().map_or(&self.client, |lasting| &lasting.client);
+        let client = self.with_processes(context.request_context()).client;
         let follower = Follower::new(self.desk("subscriptions/listen")?, client.origin().conversation);
         resources::follow_for_newer(follower, context).await
     }

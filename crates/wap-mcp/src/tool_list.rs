@@ -6,8 +6,8 @@ use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
 use serde_json::Value;
 use wap_core::{Tool, ToolEffect, compact_schema, outline_schema};
 
+use crate::McpConfig;
 use crate::extra_tool::ExtraTool;
-use crate::server::McpConfig;
 use crate::strict_schema::strict;
 
 /// The tools that every client gets: the document's seven, and the end of what `executeCommand` leaves running.
@@ -26,7 +26,14 @@ pub(crate) const ALWAYS: [Tool; 8] = [
 pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     let documented = ALWAYS.into_iter().map(|tool| documented(tool, config.wap_json));
     let extra = ExtraTool::ALL.into_iter().filter(|tool| config.extra_tools.contains(tool)).map(extra);
-    documented.chain(extra).collect()
+    let mut tools = documented.chain(extra).collect();
+    config.contributions.add_tools(&mut tools);
+    tools
+}
+
+/// Reports whether the workspace has a tool of this name, so that no contributed one is called in its stead.
+pub(crate) fn is_of_workspace(name: &str, config: &McpConfig) -> bool {
+    ALWAYS.iter().any(|tool| tool.name() == name) || config.extra_tools.iter().any(|tool| tool.name() == name)
 }
 
 /// Reports whether a tool answers plain text: clients that get text and structure show a model only the structure, and

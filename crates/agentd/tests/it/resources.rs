@@ -2,6 +2,7 @@
 
 mod bad_names;
 mod client;
+mod neighbours;
 mod prompts;
 mod reading;
 mod subscriptions;

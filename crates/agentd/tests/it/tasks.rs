@@ -3,6 +3,7 @@
 pub(crate) mod client;
 mod http;
 mod newer;
+mod notified;
 mod older;
 mod reviews;
 mod survival;

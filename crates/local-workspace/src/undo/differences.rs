@@ -1,11 +1,10 @@
 //! The effects of recorded changes on files, as diffs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::ops::RangeInclusive;
 
 use change_journal::{
-    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter,
-    RunNumber,
+    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
 };
 use rel_path::RelPath;
 
@@ -70,43 +69,65 @@ pub fn differences(
     Ok(differences)
 }
 
-/// Returns the difference that the changes of one run have made to each file, sorted by path; see [`differences`].
-///
-/// # Errors
-///
-/// Only if the journal cannot be read.
-pub fn run_differences(journal: &JournalReader, run: RunNumber) -> Result<Vec<FileDifference>, JournalError> {
-    let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
-    for change in journal.changes_of_run(run)? {
-        if change.state != ChangeState::Conflicted {
-            by_path.entry(change.path.clone()).or_default().push(change);
-        }
-    }
-    let differences = by_path.iter().map(|(path, changes)| of_path(journal, path, changes));
-    Ok(differences.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+/// The differences that changes have made to files, sorted by path, each of them computed when it is asked for: a run can
+/// change more than fits into an answer.
+#[derive(Debug)]
+pub struct FileDifferences<'a> {
+    journal: &'a JournalReader,
+    files: btree_map::IntoIter<Vec<u8>, Vec<RecordedChange>>,
 }
 
-/// Returns the difference that the changes of one conversation have made to each file, sorted by path; see [`differences`].
+impl FileDifferences<'_> {
+    /// Returns the number of paths that were not looked at yet, folders included.
+    #[must_use]
+    pub fn paths_left(&self) -> usize {
+        self.files.len()
+    }
+}
+
+impl Iterator for FileDifferences<'_> {
+    type Item = Result<FileDifference, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (path, changes) = self.files.next()?;
+            match of_path(self.journal, &path, &changes) {
+                // A folder.
+                Ok(None) => {}
+                Ok(Some(difference)) => return Some(Ok(difference)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Returns the difference that the changes of one run have made to each file; see [`differences`].
 ///
 /// # Errors
 ///
 /// Only if the journal cannot be read.
-pub fn conversation_differences(
-    journal: &JournalReader,
-    conversation: &str,
-) -> Result<Vec<FileDifference>, JournalError> {
-    let filter = RunFilter { conversation: Some(conversation.to_owned()), ..RunFilter::default() };
+pub fn run_differences(journal: &JournalReader, run: RunNumber) -> Result<FileDifferences<'_>, JournalError> {
+    runs_differences(journal, &[run])
+}
+
+/// Returns the difference that the changes of several runs, the oldest first, have made to each file; see [`differences`].
+///
+/// # Errors
+///
+/// Only if the journal cannot be read.
+pub fn runs_differences<'a>(
+    journal: &'a JournalReader,
+    runs: &[RunNumber],
+) -> Result<FileDifferences<'a>, JournalError> {
     let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
-    // The newest run comes first.
-    for run in journal.runs(&filter, u32::MAX)?.iter().rev() {
-        for change in journal.changes_of_run(run.number)? {
+    for run in runs {
+        for change in journal.changes_of_run(*run)? {
             if change.state != ChangeState::Conflicted {
                 by_path.entry(change.path.clone()).or_default().push(change);
             }
         }
     }
-    let differences = by_path.iter().map(|(path, changes)| of_path(journal, path, changes));
-    Ok(differences.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    Ok(FileDifferences { journal, files: by_path.into_iter() })
 }
 
 /// The difference from the oldest side that is still kept to the newest; `None` if only a folder was concerned.

@@ -63,7 +63,7 @@ impl McpServer {
     ) -> CallToolResult {
         let answer = match tool {
             AppTool::Show => self.show_review(questions, arguments, context).await,
-            AppTool::Decide => self.decide_review(questions, arguments).await,
+            AppTool::Decide => self.decide_review(questions, arguments, context).await,
         };
         answer.unwrap_or_else(|error| self.failure(&error))
     }
@@ -98,6 +98,7 @@ impl McpServer {
         &self,
         questions: &Questions,
         arguments: Value,
+        context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, WapError> {
         let DecideArguments { handle, decision, comment } = extra_tool::read(arguments)?;
         let question = questions.take(&handle, *SUBJECT).ok_or_else(|| {
@@ -122,7 +123,7 @@ impl McpServer {
                 (Verdict::SendBack { comment }, "sent back")
             }
         };
-        questions.decide(&self.client, question, verdict).await?;
+        questions.decide_until_given_up(&self.client, question, verdict, context).await?;
         Ok(CallToolResult::success(vec![ContentBlock::text(format!("proposal {number} was {word}"))]))
     }
 }

@@ -1,18 +1,105 @@
-//! The client that outlasts a request of 2026-07-28 over HTTP, where each request is a client of its own.
+//! The clients that outlast a request of 2026-07-28 over HTTP, where each request is a client of its own.
 //!
 //! Line numbers must not mean what another client was shown, so that such a client keeps nothing. A process that is left running
 //! would end with it, though, at once and after an answer that says that it runs: commands, and what asks about processes, are
-//! those of one client that lasts as long as the service.
+//! those of a client that lasts as long as the service. Each program has one of its own, and so has each name in the header
+//! `Agentd-Conversation`, so that no program meets the processes of another one under a name that both have chosen.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
+use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::RequestContext;
 use serde_json::Value;
-use wap_core::{PROCESS_PREFIX, Tool};
+use wap_calls::{CallPool, Client};
+use wap_core::{PROCESS_PREFIX, Tool, Workspace};
 
-use crate::McpServer;
+use crate::{McpConfig, McpServer, RecentOutputs};
+
+/// The bound on clients that last; the one that was silent longest ends first, and its processes with it.
+const MOST: usize = 256;
+
+/// The header by which a client tells itself from others of the same program.
+const HEADER: &str = "agentd-conversation";
+
+/// The longest part of a name that counts, in bytes.
+const MOST_NAME_BYTES: usize = 128;
+
+/// The clients that last as long as their service.
+pub(crate) struct LastingClients {
+    config: Arc<McpConfig>,
+    workspace: Arc<dyn Workspace>,
+    pool: CallPool,
+    outputs: Arc<RecentOutputs>,
+    servers: Mutex<HashMap<ClientName, (McpServer, Instant)>>,
+}
+
+/// The name of a client, as its requests give it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct ClientName {
+    /// The value of the header.
+    conversation: Option<String>,
+    program: String,
+    version: String,
+}
+
+impl LastingClients {
+    /// Returns a service without such clients.
+    pub(crate) fn new(
+        config: &Arc<McpConfig>,
+        (workspace, pool): (&Arc<dyn Workspace>, &CallPool),
+        outputs: &Arc<RecentOutputs>,
+    ) -> LastingClients {
+        LastingClients {
+            config: Arc::clone(config),
+            workspace: Arc::clone(workspace),
+            pool: pool.clone(),
+            outputs: Arc::clone(outputs),
+            servers: Mutex::default(),
+        }
+    }
+
+    /// Returns the server of the client that makes a request.
+    fn of(&self, context: &RequestContext<RoleServer>) -> McpServer {
+        self.named(ClientName::of(context))
+    }
+
+    fn named(&self, name: ClientName) -> McpServer {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((server, last_seen)) = servers.get_mut(&name) {
+            *last_seen = Instant::now();
+            return server.clone();
+        }
+        let oldest =
+            servers.iter().min_by_key(|(_, (_, last_seen))| *last_seen).map(|(name, _)| name.clone());
+        // Outside of the lock: its end waits for its processes.
+        let ended = oldest.filter(|_| servers.len() >= MOST).and_then(|oldest| servers.remove(&oldest));
+        let client = Client::new("mcp", &self.workspace, &self.pool);
+        let server = McpServer::new(&self.config, client, &self.outputs);
+        servers.insert(name, (server.clone(), Instant::now()));
+        drop(servers);
+        drop(ended);
+        server
+    }
+}
+
+impl ClientName {
+    fn of(context: &RequestContext<RoleServer>) -> ClientName {
+        let header = context.extensions.get::<Parts>().and_then(|parts| parts.headers.get(HEADER));
+        let conversation = header.and_then(|value| value.to_str().ok()).map(cut);
+        let program = context.client_info();
+        let (program, version) =
+            program.map(|info| (cut(&info.name), cut(&info.version))).unwrap_or_default();
+        ClientName { conversation, program, version }
+    }
+}
+
+fn cut(name: &str) -> String {
+    name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
+}
 
 /// Reports whether a request is of 2026-07-28 or later.
 pub(crate) fn is_newer(context: &RequestContext<RoleServer>) -> bool {
@@ -23,14 +110,15 @@ pub(crate) fn is_newer(context: &RequestContext<RoleServer>) -> bool {
 
 impl McpServer {
     /// Has `lasting` keep what outlasts a request without a session.
-    pub(crate) fn with_lasting(mut self, lasting: &Arc<McpServer>) -> McpServer {
+    pub(crate) fn with_lasting(mut self, lasting: &Arc<LastingClients>) -> McpServer {
         self.lasting = Some(Arc::clone(lasting));
         self
     }
 
     /// Returns the server that knows the processes of a client.
-    pub(crate) fn with_processes(&self, context: &RequestContext<RoleServer>) -> &McpServer {
-        self.lasting.as_deref().filter(|_| is_newer(context)).unwrap_or(self)
+    pub(crate) fn with_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
+        let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
+        lasting.map_or_else(|| self.clone(), |lasting| lasting.of(context))
     }
 
     /// Returns the server that carries out a call.
@@ -38,8 +126,8 @@ impl McpServer {
         &self,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> &McpServer {
-        if is_about_processes(request) { self.with_processes(context) } else { self }
+    ) -> McpServer {
+        if is_about_processes(request) { self.with_processes(context) } else { self.clone() }
     }
 }
 

@@ -4,6 +4,6 @@ mod lasting;
 mod service;
 mod sessions;
 
-pub(crate) use lasting::is_newer;
+pub(crate) use lasting::{LastingClients, is_newer};
 pub use service::HttpMcp;
 pub use sessions::{BoundedSessions, SessionRoom, SessionsError};

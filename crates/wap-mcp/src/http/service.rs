@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
+use super::lasting::LastingClients;
 use super::sessions::BoundedSessions;
 use crate::{McpConfig, McpServer, RecentOutputs};
 use wap_calls::{CallPool, Client};
@@ -27,7 +28,8 @@ impl HttpMcp {
     /// Returns the service, and a hook that ends all sessions.
     ///
     /// In versions of MCP with sessions, each session is a client of its own; in the stateless version each request is, but for
-    /// its commands and what they leave running, which are those of one client that lasts as long as the service.
+    /// its commands and what they leave running, which are those of a client that lasts as long as the service: one for each
+    /// program, and for each name in the header `Agentd-Conversation`.
     #[must_use]
     pub fn into_service(
         self,
@@ -47,8 +49,7 @@ impl HttpMcp {
             .enforce_origin_validation()
             .with_json_response(true)
             .with_max_request_body_bytes(most_body_bytes);
-        let lasting = Client::new("mcp", &workspace, &pool);
-        let lasting = Arc::new(McpServer::new(&config, lasting, &outputs));
+        let lasting = Arc::new(LastingClients::new(&config, (&workspace, &pool), &outputs));
         // Called for each session: line numbers of one client must not mean what another one was shown.
         let make = move || {
             let client = Client::new("mcp", &workspace, &pool);

@@ -18,7 +18,8 @@ pub(crate) async fn fill(
     server: &McpServer,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
-    let Some(prompt) = ServerPrompt::named(&request.name) else {
+    let prompt = ServerPrompt::named(&request.name);
+    let Some(prompt) = prompt.filter(|_| server.config.resources.is_some()) else {
         let name: String = request.name.chars().take(100).collect();
         return Err(ErrorData::invalid_params(format!("there is no prompt '{name}'"), None));
     };
@@ -126,8 +127,7 @@ async fn continue_session(
     conversation: Option<String>,
 ) -> Result<Vec<PromptMessage>, ErrorData> {
     let named = conversation.clone();
-    let work =
-        server.ask_source(move |source, call| source.work(&call.origin.conversation, named.as_deref()));
+    let work = server.ask_source(move |source, call| source.work(call, named.as_deref()));
     let Some(work) = work.await? else {
         return match conversation {
             Some(name) => {

@@ -6,4 +6,4 @@ mod prompt;
 
 pub(crate) use completion::complete;
 pub(crate) use filling::fill;
-pub(crate) use prompt::{ArgumentKind, ServerPrompt, list};
+pub(crate) use prompt::{ArgumentKind, ServerPrompt, is_of_workspace, list};

@@ -2,6 +2,8 @@
 
 use rmcp::model::{ListPromptsResult, Prompt, PromptArgument};
 
+use crate::McpConfig;
+
 /// A prompt of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerPrompt {
@@ -92,8 +94,8 @@ impl ServerPrompt {
     }
 }
 
-/// Lists the prompts.
-pub(crate) fn list() -> ListPromptsResult {
+/// Lists the prompts: those of the workspace, if it has what they are about, and the contributed ones.
+pub(crate) fn list(config: &McpConfig) -> ListPromptsResult {
     let argument = |kind: &ArgumentKind| {
         PromptArgument::new(kind.name()).with_description(kind.description()).with_required(false)
     };
@@ -101,5 +103,17 @@ pub(crate) fn list() -> ListPromptsResult {
         let arguments: Vec<_> = prompt.arguments().iter().map(argument).collect();
         Prompt::new(prompt.name(), Some(prompt.description()), (!arguments.is_empty()).then_some(arguments))
     };
-    ListPromptsResult::with_all_items(ServerPrompt::ALL.into_iter().map(listed).collect())
+    let of_workspace = ServerPrompt::ALL.into_iter().filter(|prompt| is_of_workspace(prompt.name(), config));
+    let mut prompts: Vec<Prompt> = of_workspace.map(listed).collect();
+    for prompt in config.contributions.prompts() {
+        if !prompts.iter().any(|other| other.name == prompt.name) {
+            prompts.push(prompt);
+        }
+    }
+    ListPromptsResult::with_all_items(prompts)
+}
+
+/// Reports whether the workspace has a prompt of this name, so that no contributed one is filled in its stead.
+pub(crate) fn is_of_workspace(name: &str, config: &McpConfig) -> bool {
+    config.resources.is_some() && ServerPrompt::named(name).is_some()
 }

@@ -38,9 +38,13 @@ impl McpServer {
         let is_newer = is_newer(context);
         let mut server = self.clone();
         if is_newer {
-            match questions.answered(&self.client, &params, subject).await {
+            match questions.answered(&self.client, &params, subject, context).await {
                 Answered::Nothing => {}
                 Answered::Undecided(error) => return Ok(self.failure(&error).into()),
+                // Another conversation would propose the same once more.
+                Answered::Outdated(question) => {
+                    server.client = self.client.in_conversation(&question.conversation);
+                }
                 Answered::Decided(question) => {
                     server.client = self.client.in_conversation(&question.conversation);
                     return server.call(&params.name, arguments, context).await.map(Into::into);
@@ -54,14 +58,17 @@ impl McpServer {
                 biased;
                 answer = &mut call => answer.map(Into::into),
                 // The call is dropped, and its proposal waits on for the answer.
-                question = questions.required(&self.client, subject) => Ok(question.into()),
+                question = questions.required(&server.client, subject) => Ok(question.into()),
             };
         }
-        tokio::select! {
+        let answer = tokio::select! {
             biased;
-            answer = &mut call => return answer.map(Into::into),
-            () = questions.ask_while_waiting(&self.client, &context.peer, subject) => {}
+            answer = &mut call => answer,
+            () = questions.ask_while_waiting(&self.client, &context.peer, subject) => call.await,
+        };
+        if context.ct.is_cancelled() {
+            questions.give_up(&self.client.origin().conversation, subject);
         }
-        call.await.map(Into::into)
+        answer.map(Into::into)
     }
 }

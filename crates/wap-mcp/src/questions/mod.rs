@@ -5,6 +5,7 @@
 //! from whichever front end, and an answer is bound to the digest of what was asked.
 
 mod calls;
+mod doing;
 mod form;
 mod newer;
 mod older;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ElicitRequest, ElicitResult, InputRequest, InputRequiredResult};
+use rmcp::service::RequestContext;
 use wap_calls::Client;
 use wap_core::{Reason, Request, WapError};
 
@@ -17,6 +19,8 @@ const KEY: &str = "review";
 pub(super) enum Answered {
     /// None, or one that does nothing: a replayed, late or forged one.
     Nothing,
+    /// One that does nothing because what was asked has changed since: it is asked anew, in the conversation of the proposal.
+    Outdated(Question),
     /// The person has decided nothing.
     Undecided(WapError),
     /// The proposal is decided, by this answer or before it; the call is made in the conversation of the proposal.
@@ -32,12 +36,13 @@ impl Questions {
         InputRequiredResult::new(Some([(KEY.to_owned(), elicitation)].into()), Some(handle))
     }
 
-    /// Decides as the answer says that a call brings along.
+    /// Decides as the answer says that a call brings along. A client that gives its call up ends what its answer has allowed.
     pub(super) async fn answered(
         &self,
         client: &Arc<Client>,
         params: &CallToolRequestParams,
         request: &Request,
+        context: &RequestContext<RoleServer>,
     ) -> Answered {
         let Some(handle) = &params.request_state else { return Answered::Nothing };
         let Some(question) = self.take(handle, digest(request)) else { return Answered::Nothing };
@@ -46,10 +51,9 @@ impl Questions {
         let Some(verdict) = answer.and_then(|answer| verdict(&answer)) else {
             return Answered::Undecided(undecided(&question));
         };
-        match self.decide(client, question.clone(), verdict).await {
+        match self.decide_until_given_up(client, question.clone(), verdict, context).await {
             Ok(()) => Answered::Decided(question),
-            // It has changed since: what it is now is asked anew.
-            Err(error) if error.reason() == Reason::Conflict => Answered::Nothing,
+            Err(error) if error.reason() == Reason::Conflict => Answered::Outdated(question),
             // Another verdict came first; the call gets that one's outcome.
             Err(error) if error.reason() == Reason::LeftOut => Answered::Decided(question),
             Err(error) => Answered::Undecided(error),

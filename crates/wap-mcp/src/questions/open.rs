@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::giving_up::CancelOnDrop;
 use content_hash::ContentHash;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use wap_calls::Client;
-use wap_core::{Call, CancelFlag, Reason, Request, Tool, WapError};
+use wap_core::{Call, CancelFlag, ConversationId, Reason, Request, Tool, WapError};
 
+use super::doing::Doings;
 use super::source::{Question, ReviewQuestions, ShownReview, Verdict, Wanted};
 
 /// The most questions of the newer era that wait for their answers; beyond it the oldest is forgotten.
@@ -25,6 +27,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Questions {
     source: Arc<dyn ReviewQuestions>,
     open: Mutex<VecDeque<Open>>,
+    doing: Doings,
 }
 
 /// A question whose answer comes with another request.
@@ -48,7 +51,7 @@ impl Questions {
     /// Returns the questions about a review.
     #[must_use]
     pub fn new(source: Arc<dyn ReviewQuestions>) -> Questions {
-        Questions { source, open: Mutex::default() }
+        Questions { source, open: Mutex::default(), doing: Doings::default() }
     }
 
     /// Returns the tools whose calls a person reviews.
@@ -92,14 +95,53 @@ impl Questions {
         }
     }
 
-    pub(crate) async fn decide(
+    /// Decides as the person has answered with a request of its own. A client that gives that request up ends what is carried
+    /// out.
+    pub(crate) async fn decide_until_given_up(
         &self,
         client: &Arc<Client>,
         question: Question,
         verdict: Verdict,
+        context: &RequestContext<RoleServer>,
     ) -> Result<(), WapError> {
         let source = Arc::clone(&self.source);
-        ask(client, move |call| source.decide(call, &question, &verdict)).await
+        let cancel = CancelFlag::new();
+        // A client that is gone drops its request.
+        let _given_up = CancelOnDrop(cancel.clone());
+        let deciding =
+            ask_until(client, cancel.clone(), move |call| source.decide(call, &question, &verdict));
+        tokio::pin!(deciding);
+        tokio::select! {
+            biased;
+            decided = &mut deciding => return decided,
+            () = context.ct.cancelled() => cancel.cancel(),
+        }
+        // Its end is still awaited: a command that is being killed holds its files until it has ended.
+        deciding.await
+    }
+
+    /// Decides as the person has answered while the call about a request waits. Giving up that call, or the same one that is
+    /// made again, ends what is carried out then.
+    pub(super) async fn decide_for(
+        &self,
+        client: &Arc<Client>,
+        request: &Request,
+        question: Question,
+        verdict: Verdict,
+    ) -> Result<(), WapError> {
+        let source = Arc::clone(&self.source);
+        let doing = self.doing.begin((question.conversation.clone(), digest(request)));
+        ask_until(client, doing.cancel().clone(), move |call| {
+            // It counts as being carried out until it has ended, also if its call has ended meanwhile.
+            let _doing = doing;
+            source.decide(call, &question, &verdict)
+        })
+        .await
+    }
+
+    /// Ends what is being carried out because the person at the client has allowed it in an answer about this request.
+    pub(super) fn give_up(&self, conversation: &ConversationId, request: &Request) {
+        self.doing.give_up(&(conversation.clone(), digest(request)));
     }
 
     /// Keeps a question and returns the handle for its answer. An open question that is the same keeps its handle: an app looks
@@ -154,9 +196,18 @@ async fn ask<T: Send + 'static>(
     client: &Arc<Client>,
     call: impl FnOnce(&Call<'_>) -> Result<T, WapError> + Send + 'static,
 ) -> Result<T, WapError> {
+    ask_until(client, CancelFlag::new(), call).await
+}
+
+/// Makes a call that ends early when the flag is raised.
+async fn ask_until<T: Send + 'static>(
+    client: &Arc<Client>,
+    cancel: CancelFlag,
+    call: impl FnOnce(&Call<'_>) -> Result<T, WapError> + Send + 'static,
+) -> Result<T, WapError> {
     let client = Arc::clone(client);
     let answer = tokio::task::spawn_blocking(move || {
-        let (origin, cancel) = (client.origin(), CancelFlag::new());
+        let origin = client.origin();
         call(&Call { origin: &origin, cancel: &cancel, time_left: None })
     });
     answer.await.unwrap_or_else(|_| {

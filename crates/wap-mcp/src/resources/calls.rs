@@ -9,7 +9,7 @@ use wap_core::{Call, CancelFlag, ReadFile, Reason, Request, Response, Unobserved
 
 use super::reading::failure;
 use super::{SubscriptionDesk, WorkspaceResources};
-use crate::server::CancelOnDrop;
+use crate::giving_up::CancelOnDrop;
 use crate::{McpServer, PageLimit};
 
 /// Waits for an answer until its request is cancelled, which gives up its calls.
@@ -37,6 +37,21 @@ impl McpServer {
     pub(crate) fn desk(&self, method: &'static str) -> Result<&Arc<SubscriptionDesk>, ErrorData> {
         let unknown = || ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, method, None);
         self.config.resources.as_ref().ok_or_else(unknown)
+    }
+
+    /// Checks that the workspace or a contribution has what a method is about.
+    ///
+    /// # Errors
+    ///
+    /// Method not found if neither has.
+    pub(crate) fn offers(&self, method: &'static str) -> Result<(), ErrorData> {
+        let contributions = &self.config.contributions;
+        let is_contributed = match method.split('/').next() {
+            Some("prompts") => contributions.has_prompts(),
+            Some("resources") => contributions.has_resources(),
+            _ => contributions.has_prompts() || contributions.has_resources(),
+        };
+        if is_contributed { Ok(()) } else { self.desk(method).map(drop) }
     }
 
     /// Has the source answer on a thread of its own.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, WapError};
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Reason, Retention, RunKey, WapError};
 
 use super::follower::News;
 use super::{Mark, ResourceName, Watched, WorkspaceResources};
@@ -126,12 +126,15 @@ impl SubscriptionDesk {
         };
         let watched = vec![Watched { conversation, name: name.clone() }];
         let marks = self.look(watched).await;
-        let mark = match marks {
-            Ok(mut marks) => match marks.pop().flatten() {
-                None if may_be_missing => Ok(Mark::default()),
-                mark => mark.ok_or(Refused::Missing),
-            },
-            Err(error) => Err(Refused::Failed(error)),
+        let mark = match marks.into_iter().next() {
+            Some(Ok(Some(mark))) => Ok(mark),
+            Some(Err(error)) => Err(Refused::Failed(error)),
+            Some(Ok(None)) if may_be_missing => Ok(Mark::default()),
+            Some(Ok(None)) => Err(Refused::Missing),
+            None => Err(Refused::Failed(WapError::new(
+                Reason::ReadError,
+                "agentd has a fault and could not look",
+            ))),
         };
         let mut state = self.lock();
         if let Some(entry) = state.entries.get_mut(&number) {
@@ -178,12 +181,12 @@ impl SubscriptionDesk {
                 }
                 watched
             };
-            // A source that cannot answer now is asked again.
             let marks = self.look(watched.iter().map(|(_, watched)| watched.clone()).collect()).await;
             pause = (began.elapsed() * SHARE).clamp(PAUSE, LONGEST_PAUSE);
-            let Ok(marks) = marks else { continue };
             let mut state = self.lock();
             for ((number, Watched { name, .. }), mark) in watched.into_iter().zip(marks) {
+                // One that cannot be looked at now is looked at again.
+                let Ok(mark) = mark else { continue };
                 let Some(entry) = state.entries.get_mut(&number) else { continue };
                 let Some(own) = entry.marks.get_mut(&name) else { continue };
                 // A resource that is gone has an empty mark, which is noticed once.
@@ -198,7 +201,7 @@ impl SubscriptionDesk {
         }
     }
 
-    async fn look(self: &Arc<Self>, watched: Vec<Watched>) -> Result<Vec<Option<Mark>>, WapError> {
+    async fn look(self: &Arc<Self>, watched: Vec<Watched>) -> Vec<Result<Option<Mark>, WapError>> {
         let source = Arc::clone(&self.source);
         let looked = tokio::task::spawn_blocking(move || {
             let origin = Origin {
@@ -210,12 +213,87 @@ impl SubscriptionDesk {
             let cancel = CancelFlag::new();
             source.marks(&Call { origin: &origin, cancel: &cancel, time_left: None }, &watched)
         });
-        looked.await.unwrap_or_else(|_| {
-            Err(WapError::new(wap_core::Reason::ReadError, "agentd has a fault and could not look"))
-        })
+        // After a fault nothing was looked at: what is followed is looked at again.
+        looked.await.unwrap_or_default()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use wap_core::{Call, ConversationId, Reason, WapError};
+
+    use super::super::follower::News;
+    use super::super::{ListedPage, Mark, ResourceName, Watched, WorkspaceResources};
+    use super::SubscriptionDesk;
+
+    /// Run 1 cannot be read after the first look at it; the others change with each look.
+    #[derive(Default)]
+    struct OneUnreadable {
+        looks: AtomicU64,
+    }
+
+    impl WorkspaceResources for OneUnreadable {
+        fn list(&self, _: &Call<'_>, _: Option<u64>) -> Result<ListedPage, WapError> {
+            Ok(ListedPage::default())
+        }
+
+        fn text(&self, _: &Call<'_>, _: &ResourceName) -> Result<Option<String>, WapError> {
+            Ok(None)
+        }
+
+        fn marks(&self, _: &Call<'_>, watched: &[Watched]) -> Vec<Result<Option<Mark>, WapError>> {
+            let look = self.looks.fetch_add(1, Ordering::SeqCst);
+            let mark = |watched: &Watched| match watched.name {
+                ResourceName::Run(1) if look > 0 => Err(WapError::new(Reason::ReadError, "damaged")),
+                _ => Ok(Some(Mark(look.to_string()))),
+            };
+            watched.iter().map(mark).collect()
+        }
+
+        fn last_change(&self) -> Result<Option<u64>, WapError> {
+            Ok(None)
+        }
+
+        fn failure(&self, _: Option<u64>) -> Result<Option<String>, WapError> {
+            Ok(None)
+        }
+
+        fn work(&self, _: &Call<'_>, _: Option<&str>) -> Result<Option<String>, WapError> {
+            Ok(None)
+        }
+
+        fn conversations(&self, _: &str, _: usize) -> Result<Vec<String>, WapError> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn one_resource_that_cannot_be_read_silences_no_other() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+        runtime.block_on(async {
+            let desk = SubscriptionDesk::new(Arc::new(OneUnreadable::default()));
+            let news = Arc::new(News::default());
+            let number = desk.enter(ConversationId("test".to_owned()), &news);
+            for run in [1, 2] {
+                assert!(desk.watch(number, &ResourceName::Run(run), false).await.expect("it is there"));
+            }
+            let heard = loop {
+                let heard = news.take();
+                if !heard.is_empty() {
+                    break heard;
+                }
+                news.wait().await;
+            };
+            assert_eq!(heard.into_iter().collect::<Vec<_>>(), [ResourceName::Run(2)]);
+            // A first look that fails is said to the client that asks.
+            assert!(desk.watch(number, &ResourceName::Run(3), false).await.is_ok());
+        });
     }
 }

@@ -28,8 +28,14 @@ impl News {
         self.ready.notify_one();
     }
 
-    fn take(&self) -> BTreeSet<ResourceName> {
+    /// Takes the changed resources.
+    pub(super) fn take(&self) -> BTreeSet<ResourceName> {
         std::mem::take(&mut *self.lock())
+    }
+
+    /// Waits until a resource has changed, or may have.
+    pub(super) async fn wait(&self) {
+        self.ready.notified().await;
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<ResourceName>> {
@@ -104,7 +110,7 @@ pub(crate) async fn follow_for_older(
                         return;
                     }
                 }
-                news.ready.notified().await;
+                news.wait().await;
             }
         });
     }
@@ -123,6 +129,46 @@ pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     SubscriptionFilter::builder().resource_subscriptions(names).build()
 }
 
+/// The updates of resources for one subscription of the newer era.
+pub(crate) struct ResourceUpdates {
+    /// `None` if no resource is followed.
+    follower: Option<Follower>,
+    ready: tokio::sync::Mutex<BTreeSet<ResourceName>>,
+}
+
+impl ResourceUpdates {
+    /// Begins to follow resources. Each that is there is updated once, since it was acknowledged before this look at it.
+    pub(crate) async fn begin(
+        follower: Option<Follower>,
+        uris: &[String],
+    ) -> Result<ResourceUpdates, ErrorData> {
+        if let Some(follower) = &follower {
+            for uri in uris {
+                let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
+                if follower.watch(&name, true).await? {
+                    follower.news.add(name);
+                }
+            }
+        }
+        Ok(ResourceUpdates { follower, ready: tokio::sync::Mutex::default() })
+    }
+
+    /// Waits for the next update and returns the name of its resource; it never ends if no resource is followed.
+    pub(crate) async fn next(&self) -> String {
+        let Some(follower) = &self.follower else { return std::future::pending().await };
+        let mut ready = self.ready.lock().await;
+        loop {
+            if let Some(name) = ready.pop_first() {
+                return name.to_string();
+            }
+            *ready = follower.news.take();
+            if ready.is_empty() {
+                follower.news.wait().await;
+            }
+        }
+    }
+}
+
 /// Carries out `subscriptions/listen` of the newer era until its client ends it.
 pub(crate) async fn follow_for_newer(
     follower: Follower,
@@ -135,22 +181,14 @@ pub(crate) async fn follow_for_newer(
         context.cancelled().await;
         return Ok(());
     }
-    for uri in &uris {
-        let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
-        // It was acknowledged before this look at it, so what has changed in between would be missed.
-        if follower.watch(&name, true).await? {
-            follower.news.add(name);
-        }
-    }
+    let updates = ResourceUpdates::begin(Some(follower), &uris).await?;
     loop {
-        tokio::select! {
+        let uri = tokio::select! {
             () = context.cancelled() => return Ok(()),
-            () = follower.news.ready.notified() => {}
-        }
-        for name in follower.news.take() {
-            if context.sink().notify_resource_updated(name.to_string()).await.is_err() {
-                return Ok(());
-            }
+            uri = updates.next() => uri,
+        };
+        if context.sink().notify_resource_updated(uri).await.is_err() {
+            return Ok(());
         }
     }
 }

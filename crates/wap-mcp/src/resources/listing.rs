@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 
 use super::{Listed, ResourceName};
-use crate::McpServer;
+use crate::{McpConfig, McpServer};
 
 /// The type of all contents.
 pub(crate) const PLAIN: &str = "text/plain";
@@ -28,11 +28,19 @@ pub(crate) fn advertise(capabilities: &mut ServerCapabilities) {
     capabilities.completions = offered.completions;
 }
 
-/// Lists resources, in parts.
+/// Reports whether a resource is one of the workspace, by its name.
+pub(crate) fn is_of_workspace(uri: &str) -> bool {
+    uri.starts_with("agentd://") || uri.starts_with("ui://agentd/")
+}
+
+/// Lists the resources of the workspace, in parts.
 pub(crate) async fn list(
     server: &McpServer,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
+    if server.config.resources.is_none() {
+        return Ok(ListResourcesResult::with_all_items(Vec::new()));
+    }
     let before = match request.and_then(|request| request.cursor) {
         None => None,
         Some(cursor) => {
@@ -48,13 +56,17 @@ pub(crate) async fn list(
 }
 
 /// Returns the templates of all resources.
-pub(crate) fn templates() -> ListResourceTemplatesResult {
+pub(crate) fn templates(config: &McpConfig) -> ListResourceTemplatesResult {
+    let contributed = config.contributions.templates();
+    if config.resources.is_none() {
+        return ListResourceTemplatesResult::with_all_items(contributed.collect());
+    }
     let template = |name: &str, variable: &str, description: &str, kind: &str| {
         ResourceTemplate::new(format!("agentd://{name}/{{{variable}}}{{?line}}"), name)
             .with_description(description)
             .with_mime_type(kind)
     };
-    ListResourceTemplatesResult::with_all_items(vec![
+    let mut templates = vec![
         template("output", "name", "The whole output of a command, by the name that its answer gives", PLAIN),
         template("process", "name", "What a background process of this client has printed", PLAIN),
         template("run", "run", "What a run has changed, as a unified diff", DIFF),
@@ -64,7 +76,9 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
             "A proposal of changes: its steps, and the outcome of its review",
             PLAIN,
         ),
-    ])
+    ];
+    templates.extend(contributed);
+    ListResourceTemplatesResult::with_all_items(templates)
 }
 
 /// Returns the type of the content of a resource.

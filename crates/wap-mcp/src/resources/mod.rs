@@ -11,8 +11,8 @@ mod text_page;
 
 pub(crate) use calls::unless_cancelled;
 pub use desk::SubscriptionDesk;
-pub(crate) use follower::{Follower, accepted, follow_for_newer, follow_for_older};
-pub(crate) use listing::{advertise, list, templates};
+pub(crate) use follower::{Follower, ResourceUpdates, accepted, follow_for_newer, follow_for_older};
+pub(crate) use listing::{advertise, is_of_workspace, list, templates};
 pub use name::{NameError, ResourceName};
 pub(crate) use reading::{read, read_page};
 pub use source::{Listed, ListedPage, Mark, Watched, WorkspaceResources};

@@ -22,12 +22,9 @@ pub trait WorkspaceResources: Send + Sync {
     /// [`WapError`] if the journal cannot be read.
     fn text(&self, call: &Call<'_>, name: &ResourceName) -> Result<Option<String>, WapError>;
 
-    /// Returns what is different whenever a resource has changed, for each of them in their order.
-    ///
-    /// # Errors
-    ///
-    /// [`WapError`] if the workspace cannot be asked.
-    fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Result<Vec<Option<Mark>>, WapError>;
+    /// Returns what is different whenever a resource has changed, for each of them in their order. One that cannot be looked at
+    /// is an error of its own, and keeps nothing from the others.
+    fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Vec<Result<Option<Mark>, WapError>>;
 
     /// Returns the number of the newest run that has changed files and is not an undo; `None` if there is none.
     ///
@@ -43,13 +40,13 @@ pub trait WorkspaceResources: Send + Sync {
     /// [`WapError`] if the journal cannot be read.
     fn failure(&self, run: Option<u64>) -> Result<Option<String>, WapError>;
 
-    /// Describes the work of a conversation, or of the newest other than `own`, for a model that continues it; `None` if
-    /// there is none.
+    /// Describes the work of a conversation, or of the newest other than that of the call, for a model that continues it; `None`
+    /// if there is none.
     ///
     /// # Errors
     ///
-    /// [`WapError`] if the journal cannot be read.
-    fn work(&self, own: &ConversationId, conversation: Option<&str>) -> Result<Option<String>, WapError>;
+    /// [`WapError`] if the journal cannot be read, or the call is cancelled.
+    fn work(&self, call: &Call<'_>, conversation: Option<&str>) -> Result<Option<String>, WapError>;
 
     /// Returns the names of conversations that begin with a text, the newest first, at most `most`.
     ///

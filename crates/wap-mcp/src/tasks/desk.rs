@@ -11,7 +11,7 @@ use wap_calls::Client;
 use wap_core::{Call, CancelFlag, ExecuteCommand, Reason, Request, Response, WapError};
 
 use super::source::{CommandTasks, TaskProgress, TaskView};
-use crate::server::McpConfig;
+use crate::McpConfig;
 use crate::{RecentOutputs, answer};
 
 /// The longest wait on a thread; a longer one is made of several.

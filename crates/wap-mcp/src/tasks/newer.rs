@@ -76,8 +76,13 @@ impl TaskDesk {
     /// Answers `tasks/get`.
     pub(crate) async fn get_newer(&self, id: &str) -> Result<GetTaskResult, ErrorData> {
         let task = self.show(id, Duration::ZERO).await.map_err(|error| failed(&error))?;
-        let TaskPayloadOf { task, payload } = self.payload_of(task.ok_or_else(|| no_such_task(id))?);
-        Ok(GetTaskResult::new(DetailedTask::new(task, payload)))
+        Ok(GetTaskResult::new(self.detailed(task.ok_or_else(|| no_such_task(id))?)))
+    }
+
+    /// Returns a task as `tasks/get` and `notifications/tasks` show it.
+    pub(super) fn detailed(&self, task: TaskView) -> DetailedTask {
+        let TaskPayloadOf { task, payload } = self.payload_of(task);
+        DetailedTask::new(task, payload)
     }
 
     /// Answers `tasks/cancel`.

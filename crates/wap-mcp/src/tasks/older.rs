@@ -86,6 +86,7 @@ impl TaskDesk {
         if context.ct.is_cancelled() {
             self.cancel(&task.id).await.map_err(|error| failed(&error))?;
         }
+        self.notify_older(context.peer.clone(), &task);
         Ok(json!({ "task": wire_task(&task) }))
     }
 
@@ -159,7 +160,8 @@ fn params<T: for<'de> Deserialize<'de>>(request: &CustomRequest) -> Result<T, Er
     serde_json::from_value(params).map_err(|error| ErrorData::invalid_params(error.to_string(), None))
 }
 
-fn status(task: &TaskView) -> &'static str {
+/// Returns the word for the status of a task.
+pub(super) fn status(task: &TaskView) -> &'static str {
     match &task.progress {
         TaskProgress::Running | TaskProgress::AwaitsReview { .. } => "working",
         TaskProgress::Ended(outcome) => match &**outcome {
@@ -170,7 +172,8 @@ fn status(task: &TaskView) -> &'static str {
     }
 }
 
-fn wire_task(task: &TaskView) -> Value {
+/// Returns a task as 2025-11-25 writes it.
+pub(super) fn wire_task(task: &TaskView) -> Value {
     json!({
         "taskId": task.id,
         "status": status(task),

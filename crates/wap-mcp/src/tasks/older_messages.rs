@@ -12,14 +12,18 @@ pub(super) const GET: &str = "agentd/getTask";
 /// The request to cancel a task.
 pub(super) const CANCEL: &str = "agentd/cancelTask";
 
+/// The name by which the SDK passes a subscription to tasks on whole. Over HTTP, the header that repeats the method is to be
+/// renamed with the body.
+pub const LISTEN: &str = "agentd/listen";
+
 /// The longest message that is looked at, in bytes: a longer one asks for no task.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 
 /// The key of the version in requests of the newer era, which name it each time.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Returns a message of a client as the SDK is to read it. Only requests of the older era about tasks are changed: the SDK
-/// would lose their parameters, or take them for requests of the newer era.
+/// Returns a message of a client as the SDK is to read it. Only requests about tasks are changed whose parameters the SDK would
+/// lose, or that it would take for requests of the newer era: those of the older era, and subscriptions to tasks of the newer.
 #[must_use]
 pub fn rename_older(message: &[u8]) -> Cow<'_, [u8]> {
     if message.len() > MOST_BYTES || !may_be_about_a_task(message) {
@@ -36,13 +40,21 @@ pub fn rename_older(message: &[u8]) -> Cow<'_, [u8]> {
 /// A cheap look: most messages are not parsed twice.
 fn may_be_about_a_task(message: &[u8]) -> bool {
     let has = |text: &str| memmem::find(message, text.as_bytes()).is_some();
-    has("\"tasks/get\"") || has("\"tasks/cancel\"") || has("\"task\"") && has("\"tools/call\"")
+    has("\"taskIds\"") && has("\"subscriptions/listen\"")
+        || has("\"tasks/get\"")
+        || has("\"tasks/cancel\"")
+        || has("\"task\"") && has("\"tools/call\"")
 }
 
 fn rename(message: &mut Value) -> bool {
     let params = &message["params"];
     if !params["_meta"][VERSION].is_null() {
-        return false;
+        let is_about_tasks = message["method"] == "subscriptions/listen"
+            && params["notifications"]["taskIds"].as_array().is_some_and(|ids| !ids.is_empty());
+        if is_about_tasks {
+            message["method"] = Value::from(LISTEN);
+        }
+        return is_about_tasks;
     }
     let name = match message["method"].as_str() {
         Some("tools/call") if params["task"].is_object() => CALL,
@@ -77,7 +89,16 @@ mod tests {
         let get = |meta: Value| json!({ "method": "tasks/get", "params": { "taskId": "t", "_meta": meta } });
         assert_eq!(method(&get(json!({}))), "agentd/getTask");
         let version = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
-        assert_eq!(method(&get(version)), "tasks/get");
+        assert_eq!(method(&get(version.clone())), "tasks/get");
+        let listen = |filter: Value, meta: &Value| json!({ "method": "subscriptions/listen", "params": { "notifications": filter, "_meta": meta } });
+        assert_eq!(method(&listen(json!({ "taskIds": ["t"] }), &version)), "agentd/listen");
+        for (filter, meta) in [
+            (json!({ "taskIds": [] }), &version),
+            (json!({ "resourceSubscriptions": ["\"taskIds\""] }), &version),
+            (json!({ "taskIds": ["t"] }), &json!({})),
+        ] {
+            assert_eq!(method(&listen(filter.clone(), meta)), "subscriptions/listen", "{filter}");
+        }
     }
 
     proptest! {

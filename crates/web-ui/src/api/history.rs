@@ -87,7 +87,9 @@ pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Qu
         let files = match page.config.paths.journal_reader()? {
             None => Vec::new(),
             Some(journal) => match between.run {
-                Some(run) => run_differences(&journal, RunNumber(run)).map_err(unreadable)?,
+                Some(run) => run_differences(&journal, RunNumber(run))
+                    .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                    .map_err(unreadable)?,
                 None => {
                     let (from, to) = (between.from.unwrap_or(1), between.to.unwrap_or(u64::MAX));
                     if from > to {

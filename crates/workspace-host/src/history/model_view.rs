@@ -7,12 +7,12 @@ use change_journal::{
     StepKind,
 };
 use local_workspace::{FileDifference, run_differences, undone_by};
-use wap_core::{ExecuteCommandResponse, WapError, visible_line};
+use wap_core::{CancelFlag, ExecuteCommandResponse, WapError, visible_line};
 
 use super::log::{run_head, run_line_of};
 use super::unreadable;
 use super::work_so_far::work_so_far;
-use crate::{Failure, SecretRules, WorkspacePaths};
+use crate::{Exit, Failure, SecretRules, WorkspacePaths};
 
 /// The runs that one part of a list looks at.
 const LISTED_RUNS: u32 = 100;
@@ -23,8 +23,11 @@ const SEARCHED_RUNS: u32 = 2_000;
 /// The changes among which the last one that is in force is looked for.
 const SEARCHED_CHANGES: u32 = 2_000;
 
-/// The most bytes of the differences of a run.
+/// The most bytes of the differences of a run. Beyond the half of it, no further file is looked at.
 const MOST_BYTES: usize = 8 << 20;
+
+/// The most files that are read although their differences are too long to be shown.
+const MOST_LONG: usize = 20;
 
 /// The most characters of a step's description.
 const LINE_CHARACTERS: usize = 120;
@@ -95,26 +98,39 @@ impl<'a> RunViews<'a> {
         Ok(self.rules.mask_rest(&text))
     }
 
-    /// Returns what a run has changed as a unified diff; `None` if there is no such run.
+    /// Returns what a run has changed as a unified diff; `None` if there is no such run. What does not fit into 8 MiB is only
+    /// counted, and its contents are not read.
     ///
     /// # Errors
-    /// The journal cannot be read.
-    pub fn differences(&self, run: u64) -> Result<Option<String>, Failure> {
+    /// The journal cannot be read, or `cancel` is raised.
+    pub fn differences(&self, run: u64, cancel: &CancelFlag) -> Result<Option<String>, Failure> {
         let Some(journal) = self.paths.journal_reader()? else { return Ok(None) };
         if journal.run(RunNumber(run)).map_err(unreadable)?.is_none() {
             return Ok(None);
         }
         let mut text = String::new();
-        let mut left_out = 0;
-        for difference in run_differences(&journal, RunNumber(run)).map_err(unreadable)? {
-            if text.len() + difference.diff.len() > MOST_BYTES {
-                left_out += 1;
-                continue;
+        let (mut long, mut not_looked_at) = (0, 0);
+        let mut differences = run_differences(&journal, RunNumber(run)).map_err(unreadable)?;
+        while let Some(difference) = differences.next() {
+            if cancel.is_cancelled() {
+                return Err(Failure::new(Exit::Interrupted, "the client has given up its request"));
             }
-            text.push_str(&self.difference(&difference));
+            let difference = difference.map_err(unreadable)?;
+            if text.len() + difference.diff.len() > MOST_BYTES {
+                long += 1;
+            } else {
+                text.push_str(&self.difference(&difference));
+            }
+            if long == MOST_LONG || text.len() > MOST_BYTES / 2 {
+                not_looked_at = differences.paths_left();
+                break;
+            }
         }
-        if left_out > 0 {
-            let _ = writeln!(text, "[the differences of {left_out} files are left out, since they are long]");
+        if long > 0 {
+            let _ = writeln!(text, "[the differences of {long} files are left out, since they are long]");
+        }
+        if not_looked_at > 0 {
+            let _ = writeln!(text, "[{not_looked_at} more paths were changed, which are left out]");
         }
         if text.is_empty() {
             text.push_str("no file has changed\n");
@@ -195,8 +211,13 @@ impl<'a> RunViews<'a> {
     /// Describes the work of a conversation, or of the newest one other than `own`; `None` if there is none.
     ///
     /// # Errors
-    /// The journal cannot be read.
-    pub fn work(&self, own: &str, conversation: Option<&str>) -> Result<Option<String>, Failure> {
+    /// The journal cannot be read, or `cancel` is raised.
+    pub fn work(
+        &self,
+        own: &str,
+        conversation: Option<&str>,
+        cancel: &CancelFlag,
+    ) -> Result<Option<String>, Failure> {
         let Some(journal) = self.paths.journal_reader()? else { return Ok(None) };
         let filter = RunFilter { conversation: conversation.map(str::to_owned), ..RunFilter::default() };
         let limit = if conversation.is_some() { 1 } else { SEARCHED_RUNS };
@@ -210,8 +231,8 @@ impl<'a> RunViews<'a> {
             return Ok(None);
         };
         let mask = |text: &str| self.rules.mask_file_text(text);
-        let work = work_so_far(&journal, &name, None, &|path| self.hides(path), &mask);
-        let work = work.map_err(|refusal| Failure::new(crate::Exit::Failed, refusal.message))?;
+        let work = work_so_far(&journal, &name, None, cancel, (&|path| self.hides(path), &mask));
+        let work = work.map_err(|refusal| Failure::new(Exit::Failed, refusal.message))?;
         Ok(Some(self.rules.mask_rest(&format!("The work of {}:\n\n{}", work.from, work.text))))
     }
 

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use change_journal::{JournalReader, RunFilter, StepKind};
-use local_workspace::conversation_differences;
+use change_journal::{JournalError, JournalReader, RecordedRun, RunFilter, RunNumber, StepKind};
+use local_workspace::{FileDifferences, runs_differences};
 use tag_session::read_session;
 use tagproto::{Handover, SessionId, USUAL_BUDGET};
-use wap_core::{ExecuteCommandResponse, WapError, visible_line};
+use wap_core::{CancelFlag, ExecuteCommandResponse, WapError, visible_line};
 
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
 
-/// The most runs of a conversation that are looked at for its commands, the newest first.
+/// The most runs of a conversation that are looked at, the newest.
 const MOST_RUNS: u32 = 1_000;
 
 /// The part of the token budget that the work may take, at about three characters a token.
@@ -19,6 +19,9 @@ const CHARACTERS_PER_TOKEN: usize = 1;
 
 /// The most commands that are listed, the newest.
 const MOST_COMMANDS: usize = 20;
+
+/// The most files that are named because their differences do not fit; no further file is read then.
+const MOST_LEFT_OUT: usize = 50;
 
 /// The most characters of a command.
 const COMMAND_CHARACTERS: usize = 200;
@@ -32,18 +35,15 @@ const FAILURE_CHARACTERS: usize = 4_000;
 ///
 /// # Errors
 ///
-/// If there is no such conversation, or the journal cannot be read.
+/// If there is no such conversation, the journal cannot be read, or `cancel` is raised.
 pub(crate) fn work_so_far(
     journal: &JournalReader,
     from: &str,
     budget: Option<u32>,
-    leaves_out: &dyn Fn(&str) -> bool,
-    mask: &dyn Fn(&str) -> String,
+    cancel: &CancelFlag,
+    (leaves_out, mask): (&dyn Fn(&str) -> bool, &dyn Fn(&str) -> String),
 ) -> Result<Handover, SessionRefusal> {
     let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
-    let failed = |error: change_journal::JournalError| {
-        Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
-    };
     let filter = RunFilter { conversation: Some(from.to_owned()), ..RunFilter::default() };
     let runs = journal.runs(&filter, MOST_RUNS).map_err(failed)?;
     if runs.is_empty() {
@@ -57,23 +57,62 @@ pub(crate) fn work_so_far(
     }
     let commands = commands(journal, &runs).map_err(failed)?;
     write_commands(&mut text, &commands, mask);
-    let differences = conversation_differences(journal, from).map_err(failed)?;
-    if !differences.is_empty() {
+    let numbers: Vec<RunNumber> = runs.iter().rev().map(|run| run.number).collect();
+    let is_cut = u32::try_from(runs.len()).is_ok_and(|count| count == MOST_RUNS);
+    let differences = runs_differences(journal, &numbers).map_err(failed)?;
+    if differences.paths_left() > 0 {
         let _ = writeln!(text, "The files that it has changed, as differences:");
     }
+    write_differences(&mut text, differences, most, cancel, leaves_out)?;
+    if is_cut {
+        let _ = writeln!(text, "\nOnly its newest {MOST_RUNS} runs are looked at.");
+    }
+    Ok(Handover { from: from.to_owned(), text })
+}
+
+/// Adds differences as far as they fit. A file whose difference does not fit is named, and once the text is full, no further one
+/// is read.
+fn write_differences(
+    text: &mut String,
+    mut differences: FileDifferences<'_>,
+    most: usize,
+    cancel: &CancelFlag,
+    leaves_out: &dyn Fn(&str) -> bool,
+) -> Result<(), SessionRefusal> {
     let mut left_out = Vec::new();
-    for difference in differences.iter().filter(|difference| !difference.diff.is_empty()) {
+    while left_out.len() < MOST_LEFT_OUT
+        && let Some(difference) = differences.next()
+    {
+        if cancel.is_cancelled() {
+            return Err(Failure::new(Exit::Interrupted, "the client has given up its request").into());
+        }
+        let difference = difference.map_err(failed)?;
+        if difference.diff.is_empty() {
+            continue;
+        }
         if leaves_out(&difference.path) || text.len() + difference.diff.len() > most {
-            left_out.push(difference.path.as_str());
+            left_out.push(difference.path);
             continue;
         }
         let _ = writeln!(text, "\n{}", difference.diff.trim_end());
     }
     if !left_out.is_empty() {
-        let names = left_out.iter().take(50).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names = left_out.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "\nNot shown, because they are long: {names}. Read them if they matter.");
     }
-    Ok(Handover { from: from.to_owned(), text })
+    if differences.paths_left() > 0 {
+        let _ = writeln!(
+            text,
+            "\nIt has changed {} more paths, which are not named here.",
+            differences.paths_left()
+        );
+    }
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn failed(error: JournalError) -> Failure {
+    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
 }
 
 /// A command with its outcome; `None` if it is not known.
@@ -83,10 +122,7 @@ struct Ran {
 }
 
 /// Returns the newest commands, the oldest first.
-fn commands(
-    journal: &JournalReader,
-    runs: &[change_journal::RecordedRun],
-) -> Result<Vec<Ran>, change_journal::JournalError> {
+fn commands(journal: &JournalReader, runs: &[RecordedRun]) -> Result<Vec<Ran>, JournalError> {
     let mut commands = Vec::new();
     for run in runs {
         let steps = journal.steps(run.number)?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tagproto::{ExecutionObserver, Handover};
-use wap_core::{Call, Tool};
+use wap_core::{Call, CancelFlag, Tool};
 
 use crate::history::work_so_far::work_so_far;
 use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
@@ -25,10 +25,10 @@ impl SessionCall for DescribeWork {
         &self,
         sessions: &LocalSessions,
         _: Caller,
-        _: &Call<'_>,
+        call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Handover, SessionRefusal> {
-        describe(sessions, &self.from, None)
+        describe(sessions, &self.from, None, call.cancel)
     }
 }
 
@@ -37,9 +37,10 @@ pub(super) fn describe(
     sessions: &LocalSessions,
     from: &str,
     budget: Option<u32>,
+    cancel: &CancelFlag,
 ) -> Result<Handover, SessionRefusal> {
     let rules = sessions.rules();
     let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
     let mask = |text: &str| rules.mask_file_text(text);
-    work_so_far(sessions.journal_reader(), from, budget, &hides, &mask)
+    work_so_far(sessions.journal_reader(), from, budget, cancel, (&hides, &mask))
 }

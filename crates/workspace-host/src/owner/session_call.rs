@@ -140,7 +140,7 @@ impl SessionCall for CreateSession {
         call: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<Session, SessionRefusal> {
-        let work = |from| describe(sessions, from, self.budget);
+        let work = |from| describe(sessions, from, self.budget, call.cancel);
         let handover = self.from.as_deref().map(work).transpose()?;
         let new = NewSession {
             id: self.id,

@@ -305,7 +305,8 @@ impl Reviews {
                     format!("{review}\nIt is in the folder, but was not answered: {}\n", refusal.message);
                 let answers = serde_json::Value::Null;
                 let decision = Decision { resolution, review, has_landed: true, answers, is_answered: false };
-                self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
+                let decided = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
+                sessions.tasks().note_decided(sessions, &decided);
                 return Err(refusal);
             }
             Err(refusal) => {
@@ -318,6 +319,7 @@ impl Reviews {
         let answers = serde_json::to_value(&carried.answers).expect("answers have string keys");
         let decision = Decision { resolution, review, has_landed, answers, is_answered: false };
         let proposal = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
+        sessions.tasks().note_decided(sessions, &proposal);
         self.finish_run(sessions, &proposal);
         Ok((proposal, carried))
     }

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use change_review::{ProposalId, QueueError, State};
+use change_review::{Proposal, ProposalId, QueueError, State};
 use local_workspace::{CommandEnd, RecordedCommand};
 use wap_core::{ExecuteCommandResponse, Reason, WapError};
 
@@ -53,7 +53,9 @@ impl Tasks {
             return Ok(Some(document.in_state(TaskState::Ended { outcome: Box::new(outcome) }, at_ms)));
         }
         if let Some(proposal) = document.proposal {
-            return reviewed(sessions, &document, proposal).map(Some);
+            let task = reviewed(sessions, &document, proposal)?;
+            self.keep_outcome(&task, document)?;
+            return Ok(Some(task));
         }
         if is_running {
             return Ok(Some(document.in_state(TaskState::Running, document.created_ms)));
@@ -66,6 +68,23 @@ impl Tasks {
             None => (document.created_ms, Err(never_started())),
         };
         Ok(Some(document.in_state(TaskState::Ended { outcome: Box::new(outcome) }, at_ms)))
+    }
+
+    /// Keeps the outcome of a task whose proposal was decided: the queue forgets proposals sooner than tasks are forgotten.
+    pub(crate) fn note_decided(&self, sessions: &LocalSessions, proposal: &Proposal) {
+        let Ok(id) = proposal.conversation.parse::<TaskId>() else { return };
+        let Ok(Some(document)) = self.document(&id) else { return };
+        if document.proposal == Some(proposal.id) && document.ended.is_none() {
+            // A failure leaves the outcome with its proposal, from which the next look keeps it.
+            let _ = reviewed(sessions, &document, proposal.id)
+                .and_then(|task| self.keep_outcome(&task, document));
+        }
+    }
+
+    fn keep_outcome(&self, task: &TaskRecord, document: TaskDocument) -> Result<(), SessionRefusal> {
+        let TaskState::Ended { outcome } = &task.state else { return Ok(()) };
+        let ended = Some(Ended { at_ms: task.updated_ms, outcome: (**outcome).clone() });
+        self.put(&TaskDocument { ended, ..document })
     }
 
     /// Returns tasks, the newest first, without their outputs; with `before`, those that were begun before that one.

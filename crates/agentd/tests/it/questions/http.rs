@@ -42,6 +42,40 @@ fn a_request_of_the_newer_era_is_made_again_with_the_answer() {
 }
 
 #[test]
+fn what_has_changed_under_a_question_is_asked_anew_and_once() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let server = WebServer::start(&project, &["--review", "--questions"]);
+    let call = |more: Value| {
+        let mut params = json!({
+            "_meta": meta(&json!({ "elicitation": { "form": {} } })),
+            "name": "writeFile",
+            "arguments": { "path": "a.txt", "content": "two\n" }
+        });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let era = ["Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: writeFile"];
+        let lines = [JSON.as_slice(), &era].concat();
+        server.send("POST", "/mcp", &lines, body.to_string().as_bytes()).has_status(200).json()["result"]
+            .clone()
+    };
+    let with_consent = |form: &Value| {
+        let answer = json!({ "action": "accept", "content": { "decision": "carry out" } });
+        json!({ "requestState": form["requestState"], "inputResponses": { "review": answer } })
+    };
+    let form = call(json!({}));
+    project.write("a.txt", "mine\n");
+    let again = call(with_consent(&form));
+    let message = &again["inputRequests"]["review"]["params"]["message"];
+    assert!(message.as_str().unwrap().contains("- mine\n+ two\n"), "{again}");
+    assert_eq!(project.read("a.txt"), "mine\n");
+    let waiting = project.run(&["review", "--json"]).json();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(1), "{waiting}");
+    assert_ne!(call(with_consent(&again))["isError"], true);
+    assert_eq!(project.read("a.txt"), "two\n");
+}
+
+#[test]
 fn a_session_of_the_older_era_is_asked_on_the_stream_of_its_call() {
     let project = Project::new();
     let server = WebServer::start(&project, &["--review", "--questions"]);

@@ -71,3 +71,15 @@ fn another_client_continues_the_work() {
     let named = prompt(&mut second, "continue-session", json!({ "conversation": names[0] }));
     assert_eq!(named, text);
 }
+
+#[test]
+fn work_that_is_very_much_is_cut_and_says_so() {
+    let project = Project::new();
+    let mut client = older(&project, &[]);
+    let command = "for n in $(seq 100); do yes word | head -c 60000 > file$n.txt; done";
+    super::client::tool(&mut client, "executeCommand", json!({ "command": command }));
+    let mut other = older(&project, &[]);
+    let work = prompt(&mut other, "continue-session", json!({}));
+    assert!(work.contains("Not shown, because they are long") && work.contains("file1.txt"), "{work}");
+    assert!(work.contains("more paths, which are not named here"), "{work}");
+}

@@ -95,3 +95,20 @@ fn secrets_stay_placeholders_and_files_with_credentials_are_only_named() {
         "{prompt}"
     );
 }
+
+#[test]
+fn a_run_that_has_changed_very_much_is_cut_and_says_so() {
+    let project = Project::new();
+    let mut client = older(&project, &[]);
+    let command = "for n in $(seq 40); do yes $n | head -c 400000 > big$n.txt; done";
+    tool(&mut client, "executeCommand", json!({ "command": command }));
+    let uri = listed(&mut client).remove(0);
+    let first = read(&mut client, &uri);
+    let total = first.rsplit("lines ").next().unwrap().split(' ').next().unwrap().split('-').nth(1).unwrap();
+    let last = read(&mut client, &format!("{uri}?line={total}"));
+    assert!(last.contains("more paths were changed, which are left out"), "{last}");
+    // The control: a small run is whole.
+    tool(&mut client, "executeCommand", json!({ "command": "echo one > small.txt" }));
+    let uri = listed(&mut client).remove(0);
+    assert!(!read(&mut client, &uri).contains("left out"));
+}

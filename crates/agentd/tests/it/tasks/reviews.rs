@@ -56,3 +56,23 @@ fn a_task_that_is_sent_back_or_cancelled_does_not_run() {
     assert!(!project.has("ran"));
     client.end().ok();
 }
+
+#[test]
+fn the_outcome_of_a_reviewed_task_outlasts_its_proposal() {
+    let project = Project::new();
+    let mut client = older(&project, &["--review=commands"]);
+    let first = begin(&mut client, "touch ran");
+    proposal(&project);
+    // Nobody asks for its outcome before the queue has forgotten the proposal.
+    project.run(&["review", "1", "--send-back", "--say", "Not now."]).ok();
+    for _ in 0..205 {
+        let id = begin(&mut client, "touch ran");
+        assert_eq!(client.does("tasks/cancel", json!({ "taskId": id }))["status"], "cancelled");
+    }
+    let forgotten = client.ask("resources/read", json!({ "uri": "agentd://review/1" }));
+    assert_eq!(forgotten["error"]["code"], -32_002, "{forgotten}");
+    let (text, is_error) = result(&mut client, &first);
+    assert!(is_error && text.contains("LEFT_OUT") && text.contains("Not now."), "{text}");
+    assert!(!project.has("ran"));
+    client.end().ok();
+}

@@ -1,0 +1,18 @@
+//! Tools, prompts and resources that the author of a server adds to those of the workspace.
+//!
+//! A contribution answers each request in steps: it is done, or it asks the client something and is called again with the
+//! answers. The server does the rest in both eras: it asks while the request waits in 2025-11-25, and answers with what
+//! it asks in 2026-07-28. A contribution never sees which era its client is of.
+
+mod asking;
+mod call;
+mod capability;
+mod contribution;
+mod contributions;
+mod requests;
+mod states;
+mod steps;
+
+pub use call::ContributionCall;
+pub use contribution::{Asked, Contribution, Outcome};
+pub use contributions::Contributions;

@@ -1,0 +1,43 @@
+//! Two resources, and one for each number.
+
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::json;
+
+use crate::media::{PICTURE, PNG};
+
+const TEXT: &str = "test://static-text";
+const BINARY: &str = "test://static-binary";
+const PLAIN: &str = "text/plain";
+const JSON: &str = "application/json";
+
+/// Returns the resources.
+pub(crate) fn list() -> Vec<Resource> {
+    vec![
+        Resource::new(TEXT, "static text").with_description("A text").with_mime_type(PLAIN),
+        Resource::new(BINARY, "static picture").with_description("A red point").with_mime_type(PNG),
+    ]
+}
+
+/// Returns the templates.
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
+    let template = ResourceTemplate::new("test://template/{id}/data", "data by id");
+    vec![template.with_description("The data of an id").with_mime_type(JSON)]
+}
+
+/// Reads a resource; `None` if there is none of this name.
+pub(crate) fn read(uri: &str) -> Option<ReadResourceResult> {
+    let contents = match uri {
+        TEXT => ResourceContents::text("This is the content of the static text resource.", uri)
+            .with_mime_type(PLAIN),
+        BINARY => ResourceContents::blob(PICTURE, uri).with_mime_type(PNG),
+        _ => {
+            let id = uri.strip_prefix("test://template/")?.strip_suffix("/data")?;
+            if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+                return None;
+            }
+            let data = json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") });
+            ResourceContents::text(data.to_string(), uri).with_mime_type(JSON)
+        }
+    };
+    Some(ReadResourceResult::new(vec![contents]))
+}

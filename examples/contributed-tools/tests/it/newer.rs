@@ -1,0 +1,116 @@
+//! Clients of 2026-07-28, whose every request stands alone.
+
+use contributed_tools::ExampleServer;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::client::stateless;
+
+const FORMS: &str = r#"{"elicitation":{}}"#;
+
+fn call(server: &ExampleServer, name: &str, more: &[(&str, Value)]) -> Value {
+    let mut params = json!({ "name": name, "arguments": {} });
+    for (field, value) in more {
+        params[*field] = value.clone();
+    }
+    let capabilities = serde_json::from_str(FORMS).unwrap();
+    stateless(server.address(), capabilities, "tools/call", params).1
+}
+
+fn accepted(content: Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+#[test]
+fn a_tool_asks_and_is_called_again_with_the_answer() {
+    let server = ExampleServer::start().unwrap();
+    let asked = call(&server, "test_input_required_result_elicitation", &[]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&asked["result"]["inputRequests"]).unwrap());
+    let answers = json!({ "user_name": accepted(json!({ "name": "Ada" })) });
+    let answered = call(&server, "test_input_required_result_elicitation", &[("inputResponses", answers)]);
+    assert_eq!(answered["result"]["content"][0]["text"], "Hello, Ada!", "{answered}");
+}
+
+#[test]
+fn an_answer_without_consent_is_none() {
+    let server = ExampleServer::start().unwrap();
+    for answer in [
+        json!({ "action": "decline", "content": { "name": "Ada" } }),
+        json!({ "content": { "name": "Ada" } }),
+        json!({ "action": "accept" }),
+    ] {
+        let answers = ("inputResponses", json!({ "user_name": answer }));
+        let again = call(&server, "test_input_required_result_elicitation", &[answers]);
+        assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    }
+}
+
+#[test]
+fn a_state_counts_once_and_for_its_call_only() {
+    let server = ExampleServer::start().unwrap();
+    let tool = "test_input_required_result_request_state";
+    let asked = call(&server, tool, &[]);
+    let state = &asked["result"]["requestState"];
+    assert!(state.as_str().is_some_and(|state| !state.contains("consent")), "{asked}");
+    let answers = ("inputResponses", json!({ "confirm": accepted(json!({ "ok": true })) }));
+    let with = |tool: &str, state: Value| call(&server, tool, &[answers.clone(), ("requestState", state)]);
+    // Another tool, and a name that was changed, are refused and use nothing up.
+    assert_eq!(with("test_input_required_result_tampered_state", state.clone())["error"]["code"], -32602);
+    assert_eq!(with(tool, json!("invented"))["error"]["code"], -32602);
+    let done = with(tool, state.clone());
+    assert_eq!(done["result"]["content"][0]["text"], "state-ok: requestState validated", "{done}");
+    assert_eq!(with(tool, state.clone())["error"]["code"], -32602, "it was used");
+}
+
+#[test]
+fn what_a_client_cannot_be_asked_is_an_error_that_names_it() {
+    let server = ExampleServer::start().unwrap();
+    let params = || json!({ "name": "test_missing_capability", "arguments": {} });
+    let (status, refused) = stateless(server.address(), json!({}), "tools/call", params());
+    assert_eq!((status, &refused["error"]["code"]), (400, &json!(-32021)), "{refused}");
+    assert_eq!(refused["error"]["data"]["requiredCapabilities"], json!({ "sampling": {} }));
+    let (_, asked) = stateless(server.address(), json!({ "sampling": {} }), "tools/call", params());
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+}
+
+#[test]
+fn resources_and_prompts_of_the_example_are_listed_and_read() {
+    let server = ExampleServer::start().unwrap();
+    let ask = |method: &str, params: Value| stateless(server.address(), json!({}), method, params).1;
+    let read = ask("resources/read", json!({ "uri": "test://template/7/data" }));
+    assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("Data for ID: 7"), "{read}");
+    for missing in ["test://template/../data", "test://nothing", "agentd://run/1"] {
+        let refused = ask("resources/read", json!({ "uri": missing }));
+        assert!(refused["error"].is_object(), "{missing}: {refused}");
+    }
+    let prompts = ask("prompts/list", json!({}));
+    assert_eq!(prompts["result"]["prompts"].as_array().unwrap().len(), 5, "{prompts}");
+    let filled = ask(
+        "prompts/get",
+        json!({ "name": "test_prompt_with_arguments", "arguments": { "arg1": "a", "arg2": "b" } }),
+    );
+    let text = &filled["result"]["messages"][0]["content"]["text"];
+    assert_eq!(text, "Prompt with arguments: arg1='a', arg2='b'", "{filled}");
+}
+
+#[test]
+fn the_tools_of_the_workspace_stay_its_own() {
+    let server = ExampleServer::start().unwrap();
+    let read = call(&server, "readFile", &[("arguments", json!({ "path": "hello.txt" }))]);
+    assert!(read["result"]["content"][0]["text"].as_str().unwrap().contains("Hello!"), "{read}");
+    assert_eq!(call(&server, "undo", &[])["error"]["code"], -32602);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn no_invented_answer_is_taken_for_a_consent(action in "[a-z]{0,8}", ok in any::<bool>()) {
+        prop_assume!(action != "accept" || !ok);
+        let server = ExampleServer::start().unwrap();
+        let tool = "test_input_required_result_request_state";
+        let state = call(&server, tool, &[])["result"]["requestState"].clone();
+        let answers = json!({ "confirm": { "action": action, "content": { "ok": ok } } });
+        let again = call(&server, tool, &[("inputResponses", answers), ("requestState", state)]);
+        prop_assert_eq!(&again["result"]["resultType"], "input_required");
+    }
+}
