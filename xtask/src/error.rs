@@ -74,6 +74,20 @@ pub enum TaskError {
         /// The number of findings.
         findings: usize,
     },
+    /// Fuzz targets found inputs that break a promise.
+    #[error("these fuzz targets found something: {targets}")]
+    FuzzFound {
+        /// Their names.
+        targets: String,
+    },
+    /// There is no fuzz target of this name.
+    #[error("there is no fuzz target '{name}', but these: {known}")]
+    NoTarget {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
     /// A vector file has no list of cases.
     #[error("{file} has no list of cases")]
     NoCases {

@@ -11,6 +11,7 @@ mod conformance;
 mod crate_list;
 mod dependencies;
 mod error;
+mod fuzz;
 mod house;
 mod outside;
 mod release;
@@ -31,6 +32,7 @@ pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, cr
 pub use crate_list::{Crate, CrateList};
 pub use dependencies::DependencyRules;
 pub use error::TaskError;
+pub use fuzz::{Fuzz, fuzz};
 pub use house::{HouseFigures, house};
 pub use outside::{Replay, ReplayError, Repository, replay};
 pub use release::book::{book, reference};

@@ -101,6 +101,17 @@ enum Task {
         #[arg(long)]
         seed: Option<u64>,
     },
+    /// Builds the fuzz targets and runs each for a while, with a table; fails if one finds something. Needs a nightly compiler.
+    Fuzz {
+        /// The targets to run; all if there are none.
+        targets: Vec<String>,
+        /// The time for each target.
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// The number of targets that run at once.
+        #[arg(long, default_value_t = 2)]
+        at_once: usize,
+    },
     /// Runs the benchmarks.
     #[command(args_conflicts_with_subcommands = true)]
     Bench {
@@ -304,6 +315,9 @@ fn main() -> ExitCode {
         Task::Crash { kind, folder } => xtask::crash(&kind, &folder),
         Task::Outside { suite } => outside(suite),
         Task::Packages { alone } => xtask::packages(&root(), alone),
+        Task::Fuzz { targets, seconds, at_once } => {
+            xtask::fuzz(&root(), &xtask::Fuzz { seconds, targets, at_once })
+        }
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {

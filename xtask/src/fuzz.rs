@@ -1,0 +1,136 @@
+//! The fuzz targets: built, seeded and run, with their figures.
+
+mod figures;
+mod seeds;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use self::figures::Figures;
+use crate::{Step, TaskError};
+
+/// The memory at which a target counts as faulty. A megabyte of input is far below it.
+const MEMORY_MEGABYTES: u32 = 2_048;
+/// The time for one input at which a target counts as faulty.
+const INPUT_SECONDS: u32 = 20;
+/// The longest input in bytes.
+const MOST_BYTES: u32 = 16_384;
+
+/// A run of fuzz targets.
+#[derive(Clone, Debug)]
+pub struct Fuzz {
+    /// The time for each target.
+    pub seconds: u64,
+    /// The names of the targets; all if there are none.
+    pub targets: Vec<String>,
+    /// The number of targets that run at once.
+    pub at_once: usize,
+}
+
+/// Builds every fuzz target, runs those that are wanted, and prints a table of what they did.
+///
+/// What they learn is kept in `target/fuzz/corpus`, what they find in `target/fuzz/found`. Seeds are made of `fixtures/`.
+///
+/// # Errors
+///
+/// [`TaskError::StepFailed`] if the targets cannot be built, [`TaskError::FuzzFound`] if one found something, and
+/// [`TaskError::NoTarget`] for an unknown name.
+pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
+    require_cargo_fuzz()?;
+    let folder = root.join("target/fuzz");
+    let target_folder = folder.to_string_lossy();
+    // By its name, which a nightly compiler can be asked of; the cargo that runs this task is the stable one.
+    let build = ["+nightly", "fuzz", "build", "--fuzz-dir", "fuzz", "--target-dir", &target_folder];
+    Step::new("fuzz targets", "cargo", &build).folder(root).run()?;
+    let names = targets(root)?;
+    if let Some(unknown) = run.targets.iter().find(|wanted| !names.contains(wanted)) {
+        return Err(TaskError::NoTarget { name: unknown.clone(), known: names.join(", ") });
+    }
+    let wanted = names.iter().filter(|name| run.targets.is_empty() || run.targets.contains(name));
+    let waiting: Mutex<Vec<&String>> = Mutex::new(wanted.rev().collect());
+    let done = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..run.at_once.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().unwrap_or_else(|error| error.into_inner()).pop();
+                    let Some(name) = next else { return };
+                    let figures = run_target(root, &folder, name, run.seconds);
+                    done.lock().unwrap_or_else(|error| error.into_inner()).push(figures);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().unwrap_or_else(|error| error.into_inner());
+    let mut done = done.into_iter().collect::<Result<Vec<Figures>, TaskError>>()?;
+    done.sort_by(|one, other| one.name.cmp(&other.name));
+    print!("{}", figures::table(&done));
+    let found: Vec<&str> = done.iter().filter(|one| one.has_failed).map(|one| one.name.as_str()).collect();
+    if found.is_empty() { Ok(()) } else { Err(TaskError::FuzzFound { targets: found.join(", ") }) }
+}
+
+/// Runs one target to its end.
+fn run_target(root: &Path, folder: &Path, name: &str, seconds: u64) -> Result<Figures, TaskError> {
+    let (corpus, found) = (folder.join("corpus").join(name), folder.join("found").join(name));
+    let seeds = seeds::write(root, folder, name)?;
+    for made in [&corpus, &found] {
+        fs::create_dir_all(made).map_err(|source| TaskError::Unwritable { path: made.clone(), source })?;
+    }
+    let program = program(folder, name);
+    println!("== {name}: {seconds} s");
+    let output = Command::new(&program)
+        .arg(&corpus)
+        .args(seeds)
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-timeout={INPUT_SECONDS}"))
+        .arg(format!("-rss_limit_mb={MEMORY_MEGABYTES}"))
+        .arg(format!("-max_len={MOST_BYTES}"))
+        .arg(format!("-artifact_prefix={}/", found.display()))
+        .arg("-print_final_stats=1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output()
+        .map_err(|source| TaskError::NotStarted { program: name.to_owned(), source })?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    let figures = Figures::read(name, &report, output.status.success());
+    if figures.has_failed {
+        // The lines of the panic and of the fuzzer; what was printed before is thousands of lines.
+        let last: Vec<&str> = report.lines().rev().take(60).collect();
+        for line in last.iter().rev() {
+            println!("{line}");
+        }
+        println!("== {name}: copy the input into fixtures/fuzz/{name}/, and `cargo test -p fuzz-checks` shows the fault");
+    }
+    Ok(figures)
+}
+
+/// The place of a built target: `cargo fuzz` builds for the machine's own triple.
+fn program(folder: &Path, name: &str) -> PathBuf {
+    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    folder.join(triple).join("release").join(name)
+}
+
+/// Reads the names of the targets, which are those of their files.
+fn targets(root: &Path) -> Result<Vec<String>, TaskError> {
+    let folder = root.join("fuzz/targets");
+    let unreadable = |source| TaskError::Unreadable { path: folder.clone(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        names.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Installs `cargo fuzz` where it is missing.
+fn require_cargo_fuzz() -> Result<(), TaskError> {
+    let version = Command::new("cargo").args(["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if version.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    Step::new("cargo-fuzz", "cargo", &["install", "cargo-fuzz", "--locked"]).run().map(drop)
+}
