@@ -102,7 +102,9 @@ fn run_target(root: &Path, folder: &Path, name: &str, seconds: u64) -> Result<Fi
         for line in last.iter().rev() {
             println!("{line}");
         }
-        println!("== {name}: copy the input into fixtures/fuzz/{name}/, and `cargo test -p fuzz-checks` shows the fault");
+        println!(
+            "== {name}: copy the input into fixtures/fuzz/{name}/, and `cargo test -p fuzz-checks` shows the fault"
+        );
     }
     Ok(figures)
 }
@@ -128,7 +130,11 @@ fn targets(root: &Path) -> Result<Vec<String>, TaskError> {
 
 /// Installs `cargo fuzz` where it is missing.
 fn require_cargo_fuzz() -> Result<(), TaskError> {
-    let version = Command::new("cargo").args(["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let version = Command::new("cargo")
+        .args(["fuzz", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if version.is_ok_and(|status| status.success()) {
         return Ok(());
     }

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![expect(
-    clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::missing_panics_doc,

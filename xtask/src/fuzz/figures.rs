@@ -46,7 +46,8 @@ pub(super) fn table(all: &[Figures]) -> String {
         let found = if one.has_failed { "**yes**" } else { "no" };
         let Figures { name, runs, coverage, new_inputs, peak_megabytes, .. } = one;
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "| {name} | {runs} | {coverage} | {new_inputs} | {peak_megabytes} | {found} |");
+        let _ =
+            writeln!(text, "| {name} | {runs} | {coverage} | {new_inputs} | {peak_megabytes} | {found} |");
     }
     text
 }

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use arbitrary::{Result, Unstructured};
 use change_journal::{
-    ChangeNumber, ChangeRecord, ContentHash, EntryRecord, Journal, JournalLimits, JournalReader, RunFilter, RunKey, RunState,
-    StepKind, StepRecord,
+    ChangeNumber, ChangeRecord, ContentHash, EntryRecord, Journal, JournalLimits, JournalReader, RunFilter,
+    RunKey, RunState, StepKind, StepRecord,
 };
 
 /// Checks that a journal with damaged bytes is read, refused or set aside, and that content which is read is what its hash says.

@@ -42,7 +42,8 @@ pub fn layer_changes(data: &[u8]) {
     let handle = File::open(&layers).expect("a folder").into();
     let store = LayerStore::open(handle, &layers, Arc::new(root)).expect("a store");
     let layer = store.create(&"1".parse().expect("a name")).expect("a layer");
-    let mut command = Command { upper: &layer.mount_spec().upper, lower: read(&workspace), seen: read(&workspace) };
+    let mut command =
+        Command { upper: &layer.mount_spec().upper, lower: read(&workspace), seen: read(&workspace) };
     let _ = command.work(&mut Unstructured::new(data));
     let (start, wanted) = (command.lower.clone(), command.seen.clone());
 
@@ -53,7 +54,10 @@ pub fn layer_changes(data: &[u8]) {
         assert_eq!(is_listed, start.get(name) != Some(node), "{name} of {wanted:?}");
     }
     for name in start.keys().filter(|name| !wanted.contains_key(*name)) {
-        assert!(changes.iter().any(|change| name.starts_with(change.path.to_string().trim_end_matches('/'))), "{name} is gone");
+        assert!(
+            changes.iter().any(|change| name.starts_with(change.path.to_string().trim_end_matches('/'))),
+            "{name} is gone"
+        );
     }
     for change in changes.in_adoption_order() {
         layer.adopt(change).unwrap_or_else(|error| panic!("{}: {error}", change.path));

@@ -1,6 +1,8 @@
 //! The rules for paths, beside a plain walk over the components.
 
-use rel_path::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES, ProtectedNames, RelPath, check_new_name};
+use rel_path::{
+    MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES, ProtectedNames, RelPath, check_new_name,
+};
 
 /// Checks that a path is accepted exactly if a walk over its components stays in the root and within the limits, that it reads
 /// again as itself, and that a protected name protects the path and everything beneath it, in any case of its letters.
@@ -71,7 +73,9 @@ fn check_protection(path: &RelPath) {
     if folded.iter().any(|part| part == b"..") || !folded.iter().all(|part| part.is_ascii()) {
         return;
     }
-    let is = |wanted: &[&[u8]]| folded.len() >= wanted.len() && folded.iter().zip(wanted).all(|(part, want)| part == want);
+    let is = |wanted: &[&[u8]]| {
+        folded.len() >= wanted.len() && folded.iter().zip(wanted).all(|(part, want)| part == want)
+    };
     if is(&[b".git"]) || is(&[b"secret", b"keys"]) {
         assert!(names.protects(path), "{path} is protected");
     }

@@ -12,7 +12,8 @@ pub fn bundle_header(data: &[u8]) {
     assert!(header.prerequisites.len() <= BundleHeader::MOST_PREREQUISITES);
     assert_eq!(reader.position(), bytes, "the pack follows");
     let rendered = header.render().expect("a header that was read can be written");
-    let (again, _) = BundleHeader::read(&mut rendered.as_bytes()).expect("a header that was written can be read");
+    let (again, _) =
+        BundleHeader::read(&mut rendered.as_bytes()).expect("a header that was written can be read");
     assert_eq!(again, header);
     let mut pack = Vec::new();
     reader.read_to_end(&mut pack).expect("bytes in memory");

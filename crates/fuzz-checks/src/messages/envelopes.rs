@@ -1,8 +1,8 @@
 //! The readers of envelopes.
 
 use codali_envelope::{
-    Form, ReadLimits, ReadOptions, Request, Strictness, extract_request, read_request, read_response, render_request,
-    render_response,
+    Form, ReadLimits, ReadOptions, Request, Strictness, extract_request, read_request, read_response,
+    render_request, render_response,
 };
 
 /// Checks that requests and responses which are read are within their limits, and that each form of them reads as themselves.

@@ -38,10 +38,16 @@ pub fn mcp_messages(data: &[u8]) {
         let response = service.handle(request(version, body)).await;
         let status = response.status();
         assert!(!status.is_server_error() || status.as_u16() == 501, "{status}");
-        let is_json = response.headers().get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let is_json = response
+            .headers()
+            .get("content-type")
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         // A stream may stay open; only whole answers are looked at.
         if is_json {
-            let answer = Limited::new(response.into_body(), MOST_ANSWER_BYTES).collect().await.expect("a bounded answer");
+            let answer = Limited::new(response.into_body(), MOST_ANSWER_BYTES)
+                .collect()
+                .await
+                .expect("a bounded answer");
             check_answer(&answer.to_bytes());
         }
         end();

@@ -14,7 +14,7 @@ pub fn line_edits(data: &[u8]) {
     let lines: Vec<String> = lines_of(text.as_bytes());
     match apply(text.as_bytes(), &operations, Numbering::Sequential, &limits) {
         Ok(edited) => {
-            let wanted = operations.iter().try_fold(lines.clone(), |lines, operation| edit(lines, operation));
+            let wanted = operations.iter().try_fold(lines.clone(), edit);
             let wanted = wanted.unwrap_or_else(|| panic!("{operations:?} do not fit {text:?}"));
             assert_eq!(lines_of(&edited.bytes), wanted, "{operations:?} of {text:?}");
             check_kept(&text, &edited.bytes, &edited.line_map);
@@ -60,7 +60,9 @@ fn case(choices: &mut Unstructured<'_>) -> Result<(String, Vec<Operation>)> {
 /// Carries out one operation on a list of lines; `None` if its numbers are none of the list's.
 fn edit(mut lines: Vec<String>, operation: &Operation) -> Option<Vec<String>> {
     let (range, content) = match operation {
-        Operation::Replace { start_line, end_line, content } => (range(&lines, *start_line, *end_line)?, Some(content)),
+        Operation::Replace { start_line, end_line, content } => {
+            (range(&lines, *start_line, *end_line)?, Some(content))
+        }
         Operation::Delete { start_line, end_line } => (range(&lines, *start_line, *end_line)?, None),
         Operation::Insert { after_line, content } => {
             let at = usize::try_from(*after_line).ok()?.min(lines.len());
@@ -68,7 +70,8 @@ fn edit(mut lines: Vec<String>, operation: &Operation) -> Option<Vec<String>> {
         }
         Operation::ReplaceText { .. } | Operation::RegexReplace { .. } => return None,
     };
-    let new: Vec<String> = content.map(|content| content.iter().map(str::to_owned).collect()).unwrap_or_default();
+    let new: Vec<String> =
+        content.map(|content| content.iter().map(str::to_owned).collect()).unwrap_or_default();
     lines.splice(range, new);
     Some(lines)
 }

@@ -1,9 +1,7 @@
 //! Matching by text, beside a search that tries every line.
 
 use arbitrary::{Result, Unstructured};
-use text_edit::{
-    EditLimits, MatchRule, NoMatch, Numbering, Operation, SearchText, Source, apply, find_text,
-};
+use text_edit::{EditLimits, MatchRule, NoMatch, Numbering, Operation, SearchText, Source, apply, find_text};
 
 use super::short_lines;
 
@@ -77,8 +75,13 @@ fn check_anywhere(text: &str, search: &str) {
     let passage = format!("{passage}\n");
     assert!(passage.contains(&search), "{search:?} is not in {passage:?}");
     let plain = text.replace("\r\n", "\n");
-    let count = (0..plain.len()).filter(|at| plain.get(*at..).is_some_and(|rest| rest.starts_with(&search))).count();
-    assert!(count <= 1, "{search:?} stands at {count} places of {text:?}, and line {:?} was taken", found.lines);
+    let count =
+        (0..plain.len()).filter(|at| plain.get(*at..).is_some_and(|rest| rest.starts_with(&search))).count();
+    assert!(
+        count <= 1,
+        "{search:?} stands at {count} places of {text:?}, and line {:?} was taken",
+        found.lines
+    );
 }
 
 fn check_replacing(text: &str, search: &str, replacement: &str) {
@@ -106,5 +109,9 @@ fn check_replacing(text: &str, search: &str, replacement: &str) {
         before = before.strip_suffix(b"\r").unwrap_or(before);
     }
     let is_kept = edited.bytes.starts_with(before) && edited.bytes.ends_with(behind);
-    assert!(is_kept, "{search:?} by {replacement:?} in {text:?}: {:?}", String::from_utf8_lossy(&edited.bytes));
+    assert!(
+        is_kept,
+        "{search:?} by {replacement:?} in {text:?}: {:?}",
+        String::from_utf8_lossy(&edited.bytes)
+    );
 }

@@ -35,7 +35,8 @@ pub fn tag_repair(data: &[u8]) {
         for strictness in [Strictness::Strict, Strictness::Repair] {
             let reply = read_in(&text, strictness, dialect);
             check_reply(&text, &reply);
-            let is_plain = dialect == Dialect::CodingAgent && reply.repairs.is_empty() && reply.refused.is_none();
+            let is_plain =
+                dialect == Dialect::CodingAgent && reply.repairs.is_empty() && reply.refused.is_none();
             if is_plain && reply.items.len() <= Reply::MOST_BLOCKS {
                 assert_eq!(reply.items, parse(&text), "a reply without a repair");
             }

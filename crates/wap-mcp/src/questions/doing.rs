@@ -25,7 +25,7 @@ pub(super) struct Doing {
 impl Doings {
     /// Adds one. The same request again is the same: its second answer does nothing.
     pub(super) fn begin(&self, key: Key) -> Doing {
-        let cancel = lock(&self.0).entry(key.clone()).or_insert_with(CancelFlag::new).clone();
+        let cancel = lock(&self.0).entry(key.clone()).or_default().clone();
         Doing { all: Arc::clone(&self.0), key, cancel }
     }
 

@@ -29,6 +29,9 @@ const COMMAND_CHARACTERS: usize = 200;
 /// The most characters of the output of a failure, of its end.
 const FAILURE_CHARACTERS: usize = 4_000;
 
+/// Which files are only named, by their paths, and what is shown of a text.
+type Secrecy<'a> = (&'a dyn Fn(&str) -> bool, &'a dyn Fn(&str) -> String);
+
 /// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
 /// differences that it has made to files, within a third of a message. Files for which `leaves_out` holds are only named, and of an output only
 /// the end is quoted, of what `mask` makes of the whole.
@@ -41,7 +44,7 @@ pub(crate) fn work_so_far(
     from: &str,
     budget: Option<u32>,
     cancel: &CancelFlag,
-    (leaves_out, mask): (&dyn Fn(&str) -> bool, &dyn Fn(&str) -> String),
+    (leaves_out, mask): Secrecy<'_>,
 ) -> Result<Handover, SessionRefusal> {
     let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
     let filter = RunFilter { conversation: Some(from.to_owned()), ..RunFilter::default() };
