@@ -71,6 +71,7 @@ pub(crate) fn svg(title: &str, series: &[Series]) -> String {
         f64::midpoint(LEFT, WIDTH - RIGHT),
         HEIGHT - 10.0
     );
+    let mut labels: Vec<f64> = Vec::new();
     for (one, (colour, dashes)) in series.iter().zip(LINES) {
         let line: Vec<String> =
             one.points.iter().map(|(hosts, rate)| format!("{:.1},{:.1}", x(*hosts), y(*rate))).collect();
@@ -88,13 +89,14 @@ pub(crate) fn svg(title: &str, series: &[Series]) -> String {
             );
         }
         if let Some((hosts, rate)) = one.points.last() {
-            let _ = writeln!(
-                text,
-                "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                x(*hosts) + 10.0,
-                y(*rate) + 4.0,
-                one.name
-            );
+            let mut height = y(*rate) + 4.0;
+            // Lines that end together have their names above each other.
+            while labels.iter().any(|label| (label - height).abs() < 16.0) {
+                height -= 4.0;
+            }
+            labels.push(height);
+            let _ =
+                writeln!(text, "<text x=\"{:.1}\" y=\"{height:.1}\">{}</text>", x(*hosts) + 10.0, one.name);
         }
     }
     text.push_str("</svg>\n");
