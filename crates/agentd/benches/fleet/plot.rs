@@ -9,7 +9,7 @@ const RIGHT: f64 = 170.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 50.0;
 
-/// Colours of the lines, which are told apart on both backgrounds, and by their dashes.
+/// Colours of the lines, which differ on both backgrounds, and by their dashes.
 const LINES: [(&str, &str); 3] = [("#2f81f7", ""), ("#d2691e", "2 4"), ("#8b949e", "8 5")];
 
 /// A line of the plot.
