@@ -134,7 +134,7 @@ fn throughput(site: &Site, network: &Network) {
     println!(
         "  | hosts | agents of | tasks | time | tasks a second |\n  | ---: | ---: | ---: | ---: | ---: |"
     );
-    let kinds = [("slow", 1.0, 4), ("patient", 8.0, 2)];
+    let kinds = [("slow", 1.0, 2), ("patient", 8.0, 2)];
     let mut series: Vec<Series> = kinds
         .iter()
         .map(|(_, seconds, _)| Series { name: format!("agents of {seconds} s"), points: Vec::new() })

@@ -9,7 +9,7 @@ const RIGHT: f64 = 170.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 50.0;
 
-/// Colours of the lines, which are told apart on both backgrounds, and by their dashes.
+/// Colours of the lines, which differ on both backgrounds, and by their dashes.
 const LINES: [(&str, &str); 3] = [("#2f81f7", ""), ("#d2691e", "2 4"), ("#8b949e", "8 5")];
 
 /// A line of the plot.
@@ -71,6 +71,7 @@ pub(crate) fn svg(title: &str, series: &[Series]) -> String {
         f64::midpoint(LEFT, WIDTH - RIGHT),
         HEIGHT - 10.0
     );
+    let mut labels: Vec<f64> = Vec::new();
     for (one, (colour, dashes)) in series.iter().zip(LINES) {
         let line: Vec<String> =
             one.points.iter().map(|(hosts, rate)| format!("{:.1},{:.1}", x(*hosts), y(*rate))).collect();
@@ -88,13 +89,14 @@ pub(crate) fn svg(title: &str, series: &[Series]) -> String {
             );
         }
         if let Some((hosts, rate)) = one.points.last() {
-            let _ = writeln!(
-                text,
-                "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                x(*hosts) + 10.0,
-                y(*rate) + 4.0,
-                one.name
-            );
+            let mut height = y(*rate) + 4.0;
+            // Lines that end together have their names above each other.
+            while labels.iter().any(|label| (label - height).abs() < 16.0) {
+                height -= 4.0;
+            }
+            labels.push(height);
+            let _ =
+                writeln!(text, "<text x=\"{:.1}\" y=\"{height:.1}\">{}</text>", x(*hosts) + 10.0, one.name);
         }
     }
     text.push_str("</svg>\n");

@@ -62,7 +62,7 @@ impl Workplaces {
             if workplace.is_none() {
                 let _ = clear(&shared.slots.path(number));
             }
-            shared.slots.set(number, SlotState::Free(workplace));
+            shared.slots.set(number, SlotState::Free(workplace.map(Box::new)));
             std::mem::forget(ended);
         });
     }
@@ -82,7 +82,7 @@ impl Drop for Preparing<'_> {
 
 enum SlotState {
     /// Nothing runs in it; it may be prepared.
-    Free(Option<Workplace>),
+    Free(Option<Box<Workplace>>),
     /// It is being prepared.
     Preparing,
     /// A task has it.
@@ -137,7 +137,7 @@ impl Slots {
         drop(states);
         let slot = Slot { slots: self, number, folder: self.path(number) };
         match state {
-            SlotState::Free(Some(workplace)) if workplace.commit == commit => Ok((slot, Some(workplace))),
+            SlotState::Free(Some(workplace)) if workplace.commit == commit => Ok((slot, Some(*workplace))),
             state => {
                 drop(state);
                 clear(&slot.folder).map_err(work_failed)?;

@@ -16,7 +16,7 @@ pub(crate) enum What {
     KillServer {
         back_after: Duration,
     },
-    /// What has started the server is killed, and not the server.
+    /// The starter of the server is killed, and the server stays.
     OrphanServer {
         back_after: Duration,
     },

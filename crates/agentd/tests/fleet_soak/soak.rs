@@ -111,7 +111,7 @@ struct Fleet<'a> {
     site: &'a Site,
     network: &'a Network,
     server: Option<Server>,
-    /// The process of a server that goes on without what has started it.
+    /// The process of a server that has lost its starter.
     orphan: Option<Pid>,
     /// The delay of each link at rest.
     latencies: Vec<Duration>,

@@ -51,7 +51,7 @@ pub struct TaskOutcome {
     pub state: ClaimedState,
     /// The exit code, if the agent ended by itself.
     pub exit_code: Option<i32>,
-    /// Whether it left nothing uncommitted, if its definition asks for that.
+    /// True if it left nothing uncommitted, and none if its definition does not ask.
     pub is_clean: Option<bool>,
     /// The commit at which it ended, if it is a new one.
     pub head: Option<String>,

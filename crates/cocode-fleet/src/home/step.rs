@@ -30,15 +30,15 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
     let Some(record) = entry.and_then(|entry| entry.record) else {
         return without_record(context, name, &summary, revision, is_new).await;
     };
-    let known = context.inspect(name, |followed| followed.epoch).unwrap_or(0);
+    let newest = context.inspect(name, |followed| followed.epoch).unwrap_or(0);
     if record.generation != summary.generation {
         // The message of the other generation would keep the new one out of the queue.
         context.connection.remove_message(name).await?;
-        let fresh = RunRecord::pending(&summary.generation, record.epoch.max(known) + 1);
+        let fresh = RunRecord::pending(&summary.generation, record.epoch.max(newest) + 1);
         return publish::publish(context, name, fresh, revision).await;
     }
-    if record.epoch < known {
-        return went_back(context, name, record, known, revision).await;
+    if record.epoch < newest {
+        return went_back(context, name, record, newest, revision).await;
     }
     context.update(name, |followed| followed.epoch = followed.epoch.max(record.epoch));
     match record.state {
@@ -94,12 +94,12 @@ async fn went_back(
     context: &HomeContext,
     name: &TaskName,
     mut record: RunRecord,
-    known: u64,
+    newest: u64,
     revision: u64,
 ) -> Result<(), StepError> {
     // Bundles may have been lost with it. A message that is in the queue stays there, and does for the new epoch.
     context.uploaded.lock().await.clear();
-    record.epoch = known + 1;
+    record.epoch = newest + 1;
     (record.state, record.host, record.result) = (RunState::Pending, None, None);
     let epoch = record.epoch;
     publish::publish(context, name, record, revision).await?;

@@ -31,7 +31,7 @@ pub struct Claim {
     /// The agent's exit code, if it ended by itself.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// Whether the agent left nothing uncommitted, if its definition on the host asks for that.
+    /// True if the agent left nothing uncommitted; none if neither task nor definition asks.
     #[serde(default)]
     pub is_clean: Option<bool>,
     /// The commit at which it ended: 40 or 64 hexadecimal digits; none if there is no new one.

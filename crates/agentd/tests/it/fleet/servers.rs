@@ -42,7 +42,7 @@ fn a_server_whose_starter_was_killed_is_adopted() {
     let second = fleet.up_fails(&[]);
     second.exits(5).says("another `agentd fleet up` runs the server");
     fleet.kill_up();
-    assert!(left.is_there(), "the server goes on");
+    assert!(left.is_there(), "the server stays");
     // One with other options is another server.
     let other = fleet.up_fails(&["--host", "north"]);
     other.exits(5).says("with another configuration").says(&format!("kill {process}"));
