@@ -13,7 +13,7 @@ use crate::clients;
 use crate::dependencies::check_dependencies;
 use crate::release::book::book;
 use crate::setup::{is_installed, require_packages};
-use crate::{Step, TaskError, Tree, tidy};
+use crate::{Fuzz, Step, TaskError, Tree, fuzz, tidy};
 
 /// Runs every check in turn, the quick ones first, and stops at the first that fails. Tests go on after a failure, and
 /// why they failed is said once more at the end.
@@ -63,6 +63,12 @@ fn checks(
     run(Step::cargo("examples", &["build", "--workspace", "--examples"]), root, times)?;
     test(root, times, failures)?;
     run(Step::cargo("clients", &clients::RUN), root, times)?;
+
+    // Other workspaces, those of the tests of this task, have no targets.
+    if root.join("fuzz").is_dir() {
+        let quick = Fuzz { seconds: 10, targets: Vec::new(), at_once: 2, is_quick: true };
+        timed("fuzz", times, || fuzz(root, &quick))?;
+    }
 
     let doc = ["doc", "--workspace", "--no-deps", "--all-features"];
     run(Step::cargo("doc", &doc).variable("RUSTDOCFLAGS", "--deny warnings"), root, times)?;

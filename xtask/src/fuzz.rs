@@ -28,6 +28,9 @@ pub struct Fuzz {
     pub targets: Vec<String>,
     /// The number of targets that run at once.
     pub at_once: usize,
+    /// Builds quickly, for a check that every target works: by the stable compiler, without optimization, and without the
+    /// sanitizer of addresses, which finds more in unsafe code.
+    pub is_quick: bool,
 }
 
 /// Builds every fuzz target, runs those that are wanted, and prints a table of what they did.
@@ -36,15 +39,11 @@ pub struct Fuzz {
 ///
 /// # Errors
 ///
-/// [`TaskError::StepFailed`] if the targets cannot be built, [`TaskError::FuzzFound`] if one found something, and
+/// [`TaskError::StepFailed`] if the targets cannot be built, as without `cargo fuzz`, which `setup` installs; [`TaskError::FuzzFound`] if one found something, and
 /// [`TaskError::NoTarget`] for an unknown name.
 pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
-    require_cargo_fuzz()?;
-    let folder = root.join("target/fuzz");
-    let target_folder = folder.to_string_lossy();
-    // By its name, which a nightly compiler can be asked of; the cargo that runs this task is the stable one.
-    let build = ["+nightly", "fuzz", "build", "--fuzz-dir", "fuzz", "--target-dir", &target_folder];
-    Step::new("fuzz targets", "cargo", &build).folder(root).run()?;
+    let folder = root.join(if run.is_quick { "target/fuzz-quick" } else { "target/fuzz" });
+    build(root, &folder, run.is_quick)?;
     let names = targets(root)?;
     if let Some(unknown) = run.targets.iter().find(|wanted| !names.contains(wanted)) {
         return Err(TaskError::NoTarget { name: unknown.clone(), known: names.join(", ") });
@@ -58,7 +57,7 @@ pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
                 loop {
                     let next = waiting.lock().unwrap_or_else(|error| error.into_inner()).pop();
                     let Some(name) = next else { return };
-                    let figures = run_target(root, &folder, name, run.seconds);
+                    let figures = run_target(root, &folder, name, run);
                     done.lock().unwrap_or_else(|error| error.into_inner()).push(figures);
                 }
             });
@@ -73,13 +72,18 @@ pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
 }
 
 /// Runs one target to its end.
-fn run_target(root: &Path, folder: &Path, name: &str, seconds: u64) -> Result<Figures, TaskError> {
+fn run_target(root: &Path, folder: &Path, name: &str, run: &Fuzz) -> Result<Figures, TaskError> {
+    let seconds = run.seconds;
     let (corpus, found) = (folder.join("corpus").join(name), folder.join("found").join(name));
     let seeds = seeds::write(root, folder, name)?;
     for made in [&corpus, &found] {
         fs::create_dir_all(made).map_err(|source| TaskError::Unwritable { path: made.clone(), source })?;
     }
-    let program = program(folder, name);
+    let program = program(folder, name, run.is_quick);
+    // Targets that work on folders make thousands of them: in memory where there is a place for that.
+    let temporary = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let temporary =
+        temporary.map_err(|source| TaskError::Unwritable { path: std::env::temp_dir(), source })?;
     println!("== {name}: {seconds} s");
     let output = Command::new(&program)
         .arg(&corpus)
@@ -90,6 +94,7 @@ fn run_target(root: &Path, folder: &Path, name: &str, seconds: u64) -> Result<Fi
         .arg(format!("-max_len={MOST_BYTES}"))
         .arg(format!("-artifact_prefix={}/", found.display()))
         .arg("-print_final_stats=1")
+        .env("TMPDIR", temporary.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .output()
@@ -109,10 +114,23 @@ fn run_target(root: &Path, folder: &Path, name: &str, seconds: u64) -> Result<Fi
     Ok(figures)
 }
 
+/// Builds every target into `folder`.
+fn build(root: &Path, folder: &Path, is_quick: bool) -> Result<(), TaskError> {
+    let folder = folder.to_string_lossy();
+    let own = ["fuzz", "build", "--fuzz-dir", "fuzz", "--target-dir", &folder];
+    let arguments = if is_quick {
+        [&own[..], &["--dev", "--sanitizer", "none"]].concat()
+    } else {
+        // By its name, which another compiler can be asked of; the cargo that runs this task is the stable one.
+        [&["+nightly"], &own[..]].concat()
+    };
+    Step::new("fuzz targets", "cargo", &arguments).folder(root).run().map(drop)
+}
+
 /// The place of a built target: `cargo fuzz` builds for the machine's own triple.
-fn program(folder: &Path, name: &str) -> PathBuf {
+fn program(folder: &Path, name: &str, is_quick: bool) -> PathBuf {
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    folder.join(triple).join("release").join(name)
+    folder.join(triple).join(if is_quick { "debug" } else { "release" }).join(name)
 }
 
 /// Reads the names of the targets, which are those of their files.
@@ -126,17 +144,4 @@ fn targets(root: &Path) -> Result<Vec<String>, TaskError> {
     }
     names.sort_unstable();
     Ok(names)
-}
-
-/// Installs `cargo fuzz` where it is missing.
-fn require_cargo_fuzz() -> Result<(), TaskError> {
-    let version = Command::new("cargo")
-        .args(["fuzz", "--version"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    if version.is_ok_and(|status| status.success()) {
-        return Ok(());
-    }
-    Step::new("cargo-fuzz", "cargo", &["install", "cargo-fuzz", "--locked"]).run().map(drop)
 }

@@ -111,6 +111,9 @@ enum Task {
         /// The number of targets that run at once.
         #[arg(long, default_value_t = 2)]
         at_once: usize,
+        /// Builds quickly, by the stable compiler and without sanitizer: whether the targets work at all.
+        #[arg(long)]
+        quick: bool,
     },
     /// Runs the benchmarks.
     #[command(args_conflicts_with_subcommands = true)]
@@ -315,8 +318,8 @@ fn main() -> ExitCode {
         Task::Crash { kind, folder } => xtask::crash(&kind, &folder),
         Task::Outside { suite } => outside(suite),
         Task::Packages { alone } => xtask::packages(&root(), alone),
-        Task::Fuzz { targets, seconds, at_once } => {
-            xtask::fuzz(&root(), &xtask::Fuzz { seconds, targets, at_once })
+        Task::Fuzz { targets, seconds, at_once, quick } => {
+            xtask::fuzz(&root(), &xtask::Fuzz { seconds, targets, at_once, is_quick: quick })
         }
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),

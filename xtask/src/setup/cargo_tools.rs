@@ -14,7 +14,7 @@ struct CargoTool {
 }
 
 /// The programs that the checks use.
-const CHECK_TOOLS: [CargoTool; 3] = [
+const CHECK_TOOLS: [CargoTool; 4] = [
     CargoTool {
         name: "mdbook",
         version: "0.5.4",
@@ -34,6 +34,7 @@ const CHECK_TOOLS: [CargoTool; 3] = [
         purpose: "the check of dependencies' licences, sources and names",
         arguments: &[],
     },
+    CargoTool { name: "cargo-fuzz", version: "0.13.2", purpose: "the fuzz targets", arguments: &[] },
 ];
 
 /// The programs that make a release.
