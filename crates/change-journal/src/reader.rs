@@ -71,10 +71,15 @@ impl JournalReader {
         before: Option<ChangeNumber>,
         limit: u32,
     ) -> Result<Vec<RecordedChange>, JournalError> {
-        self.list_changes(
-            "WHERE ?2 IS NULL OR number < ?2 ORDER BY number DESC LIMIT ?3",
-            params![self.boot_id(), before, limit],
-        )
+        // Two statements: SQLite plans one by the value of its bound anew whenever that is set, which takes longer than to
+        // run it, and every call of a workspace asks for the newest change.
+        match before {
+            None => self.list_changes("ORDER BY number DESC LIMIT ?2", params![self.boot_id(), limit]),
+            Some(before) => self.list_changes(
+                "WHERE number < ?2 ORDER BY number DESC LIMIT ?3",
+                params![self.boot_id(), before, limit],
+            ),
+        }
     }
 
     /// Returns one change.

@@ -39,8 +39,8 @@ impl KeywordLines {
         Some(KeywordLines { searchers: searchers? })
     }
 
-    /// Calls `found` with the lines that have a keyword, as ranges of bytes with their ends, in order.
-    pub(crate) fn each_of(&self, text: &str, mut found: impl FnMut(Range<usize>)) {
+    /// Calls `each` with the lines that have a keyword, as ranges of bytes with their ends, in order.
+    pub(crate) fn each_of(&self, text: &str, mut each: impl FnMut(Range<usize>)) {
         let mut lower = Vec::new();
         let mut start = 0;
         while start < text.len() {
@@ -48,13 +48,13 @@ impl KeywordLines {
             lower.clear();
             lower.extend_from_slice(&text.as_bytes()[start..end]);
             lower.make_ascii_lowercase();
-            self.each_of_piece(&lower, |line| found(start + line.start..start + line.end));
+            self.each_of_piece(&lower, |line| each(start + line.start..start + line.end));
             start = end;
         }
     }
 
-    /// Calls `found` with the lines of a text in lower case that have a keyword.
-    fn each_of_piece(&self, bytes: &[u8], mut found: impl FnMut(Range<usize>)) {
+    /// Calls `each` with the lines of a text in lower case that have a keyword.
+    fn each_of_piece(&self, bytes: &[u8], mut each: impl FnMut(Range<usize>)) {
         let find = |searcher: &Searcher, from: usize| {
             searcher.find_in(bytes, (from..bytes.len()).into()).map(|keyword| keyword.start())
         };
@@ -63,7 +63,7 @@ impl KeywordLines {
         while let Some(at) = next.iter().flatten().min().copied() {
             let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline + 1);
-            found(start..end);
+            each(start..end);
             for (next, searcher) in next.iter_mut().zip(&self.searchers) {
                 if next.is_some_and(|at| at < end) {
                     *next = find(searcher, end);
@@ -116,9 +116,9 @@ mod tests {
                     wanted.push(start..text.len());
                 }
             }
-            let mut found = Vec::new();
-            finder.each_of(&text, |line| found.push(line));
-            prop_assert_eq!(found, wanted);
+            let mut lines = Vec::new();
+            finder.each_of(&text, |line| lines.push(line));
+            prop_assert_eq!(lines, wanted);
         }
     }
 }

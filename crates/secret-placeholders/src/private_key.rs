@@ -66,7 +66,7 @@ fn is_base64(byte: u8) -> bool {
     BASE64[usize::from(byte)]
 }
 
-/// Whether each byte is a character of Base64. Every line of a text is asked about, most of its bytes.
+/// The characters of Base64, as a table of all bytes: every line of a text is asked about, most of its bytes.
 const BASE64: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;

@@ -10,7 +10,7 @@ const FILES_EACH: usize = 100;
 /// The line of a file that edits change, with the texts that it has in turn.
 pub(crate) const EDITED: [&str; 2] = ["    let edited = \"one of two\";", "    let edited = \"two of two\";"];
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     /// A tree of so many small files, [`FILES_EACH`] in each folder; beside it, files to read and to edit.

@@ -1,4 +1,4 @@
-//! What is asked of the servers, as a call of each one's own tool.
+//! The tasks of the servers, each as a call of its own tool for every one of them.
 
 use serde_json::{Value, json};
 
