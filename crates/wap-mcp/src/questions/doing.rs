@@ -1,4 +1,4 @@
-//! What is being carried out because a person has allowed it, so that giving up its call ends it.
+//! Things that are being carried out because a person has allowed them, so that giving up their calls ends them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(super) struct Doing {
 impl Doings {
     /// Adds one. The same request again is the same: its second answer does nothing.
     pub(super) fn begin(&self, key: Key) -> Doing {
-        let cancel = lock(&self.0).entry(key.clone()).or_insert_with(CancelFlag::new).clone();
+        let cancel = lock(&self.0).entry(key.clone()).or_default().clone();
         Doing { all: Arc::clone(&self.0), key, cancel }
     }
 
