@@ -22,6 +22,8 @@ pub(crate) struct ServedQuestions {
     pub(crate) workspace: Arc<SharedWorkspace>,
     pub(crate) rules: SecretRules,
     pub(crate) policy: ReviewPolicy,
+    /// The most files that a command deletes without being asked about; `None` for any number.
+    pub(crate) most_deletions: Option<usize>,
     /// The proposals whose answer is being carried out: nothing is asked about them, and no second answer counts.
     pub(crate) deciding: Mutex<HashSet<u64>>,
 }
@@ -43,6 +45,7 @@ impl ReviewQuestions for ServedQuestions {
         match self.policy {
             ReviewPolicy::All => &[Tool::WriteFile, Tool::ModifyFile, Tool::DeleteFile, Tool::ExecuteCommand],
             ReviewPolicy::Commands => &[Tool::ExecuteCommand],
+            ReviewPolicy::None if self.most_deletions.is_some() => &[Tool::ExecuteCommand],
             ReviewPolicy::None => &[],
         }
     }
@@ -85,12 +88,14 @@ impl ReviewQuestions for ServedQuestions {
             return Err(WapError::new(Reason::Conflict, text));
         }
         let mut mark = steps_mark(&review.proposal.steps);
-        let mut draft = review.draft;
+        let mut draft = review.draft.clone();
         let sends_back = match verdict {
             Verdict::CarryOut => {
                 // One that is left running cannot be tried: landing starts it.
                 let is_command = |effect: &StepEffect| matches!(effect, StepEffect::Command(command) if command.background.is_none());
-                if review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
+                // A trial that was asked about, with what it has deleted, is what lands, and is not made again.
+                let is_untried = self.policy != ReviewPolicy::None || review.held_trial().is_none();
+                if is_untried && review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
                     // What lands is what was tried, and commands are tried first.
                     self.request(&TryProposal { id, selection: draft.selection.clone() }, call)?;
                     mark = steps_mark(&self.request(&ShowProposal(id), call)?.proposal.steps);
@@ -145,11 +150,24 @@ impl ServedQuestions {
             let review = self.request(&ShowProposal(summary.id), call)?;
             // Another window's draft already leaves something out: a question about all of it would not be what is decided.
             let is_chosen_from = !review.draft.selection.0.is_empty();
-            if review.proposal.is_pending() && !is_chosen_from && self.is_about(&review, request) {
+            let is_asked_about = !is_chosen_from && self.asks_about(&review);
+            if review.proposal.is_pending() && is_asked_about && self.is_about(&review, request) {
                 return Ok(Some(review));
             }
         }
         Ok(None)
+    }
+
+    /// Reports whether a person is asked about a proposal: about any under a review, otherwise about one that deletes many files,
+    /// or that is left running, where this cannot be known.
+    fn asks_about(&self, review: &ShownProposal) -> bool {
+        let Content::Calls { calls, .. } = &review.proposal.content else { return true };
+        let is_left_running =
+            matches!(calls.as_slice(), [ProposedCall::Command(command)] if command.background.is_some());
+        match (self.policy, self.most_deletions) {
+            (ReviewPolicy::None, Some(most)) => is_left_running || review.deletions().len() > most,
+            _ => true,
+        }
     }
 
     fn question_of(&self, review: &ShownProposal) -> Question {
@@ -157,7 +175,7 @@ impl ServedQuestions {
             proposal: review.proposal.id.0,
             conversation: ConversationId(review.proposal.conversation.clone()),
             digest: digest(review),
-            text: text::of(&review.proposal, &self.rules),
+            text: text::of(review, &self.rules),
         }
     }
 
@@ -183,10 +201,12 @@ impl ServedQuestions {
     }
 }
 
-/// Returns the digest of everything that an answer decides about: what would be carried out, what it would change, and the
-/// draft as it is.
+/// Returns the digest of everything that an answer decides about: what would be carried out, what it would change or has changed
+/// when it was tried, and the draft as it is.
 fn digest(review: &ShownProposal) -> String {
-    let decided = (&review.proposal.id, &review.proposal.content, &review.proposal.steps, &review.draft);
+    let tried = review.held_trial().map(|tried| &tried.files);
+    let decided =
+        (&review.proposal.id, &review.proposal.content, &review.proposal.steps, &review.draft, tried);
     let bytes = serde_json::to_vec(&decided).expect("proposals have string keys");
     ContentHash::of(&bytes).to_string()
 }

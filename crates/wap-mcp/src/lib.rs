@@ -26,11 +26,10 @@ mod strict_schema;
 mod tasks;
 mod text;
 mod tool_list;
-mod withdrawal;
 
 pub use code_tools::CodeIndexSource;
 pub use config::{McpConfig, ServerName};
-pub use contributed::{Asked, Contribution, ContributionCall, Contributions, Outcome};
+pub use contributed::{Contribution, ContributionCall, Contributions, Need, Outcome};
 pub use extra_tool::ExtraTool;
 pub use history::{LogPage, WorkspaceHistory};
 pub use http::{BoundedSessions, HttpMcp, SessionRoom, SessionsError};

@@ -5,6 +5,7 @@
 
 pub(crate) mod calls;
 mod carry_out;
+mod deletions;
 mod landing;
 pub mod overlay_process;
 mod plan;

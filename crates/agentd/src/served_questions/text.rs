@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use change_review::Proposal;
-use wap_core::{is_invisible, visible_text};
-use workspace_host::SecretRules;
+use wap_core::{is_invisible, visible_line, visible_text};
+use workspace_host::{SecretRules, ShownProposal};
 
 use super::description;
 
@@ -14,10 +13,15 @@ const MOST_LINES: usize = 60;
 /// The longest line in characters.
 const MOST_CHARACTERS: usize = 400;
 
+/// The most deleted files that are named in front.
+const MOST_DELETIONS: usize = 20;
+
 /// Returns the question about a proposal, for a person. Secrets are placeholders: a client may log it.
-pub(super) fn of(proposal: &Proposal, rules: &SecretRules) -> String {
+pub(super) fn of(review: &ShownProposal, rules: &SecretRules) -> String {
+    let proposal = &review.proposal;
     let id = proposal.id;
     let mut body = description::surroundings_of(proposal, rules);
+    body.push_str(&deletions(review, rules));
     for step in &proposal.steps {
         body.push_str(&description::step(step, rules).text);
     }
@@ -39,6 +43,22 @@ pub(super) fn of(proposal: &Proposal, rules: &SecretRules) -> String {
             text,
             "NOT ALL OF IT IS SHOWN: {left_out} lines and the ends of long ones are left out. `agentd review {id}` shows it."
         );
+    }
+    text
+}
+
+/// Names the files that were deleted when it was tried, in front of everything else.
+fn deletions(review: &ShownProposal, rules: &SecretRules) -> String {
+    let deleted = review.deletions();
+    if deleted.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("It deletes {} files:\n", deleted.len());
+    for path in deleted.iter().take(MOST_DELETIONS) {
+        let _ = writeln!(text, "- {}", visible_line(&rules.mask_rest(path), MOST_CHARACTERS));
+    }
+    if let Some(more) = deleted.len().checked_sub(MOST_DELETIONS).filter(|more| *more > 0) {
+        let _ = writeln!(text, "and {more} more");
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Questions to the person at an MCP client about what waits for a review.
 
 mod app;
+mod deletions;
 mod given_up;
 mod http;
 mod newer;

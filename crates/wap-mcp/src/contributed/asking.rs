@@ -4,7 +4,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ClientResult, ErrorData, InputRequest, InputRequests, InputResponses, ServerRequest};
 use rmcp::service::{Peer, PeerRequestOptions};
 
-use crate::withdrawal::Withdrawal;
+use crate::giving_up::Withdrawal;
 
 /// Asks a client, one question after another, and returns its answers. A question that is open when this future is dropped
 /// is withdrawn.

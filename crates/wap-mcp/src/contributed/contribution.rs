@@ -86,15 +86,15 @@ pub enum Outcome<T> {
     /// The request is answered.
     Done(T),
     /// The client is asked first, and the request is made again with its answers.
-    Asks(Asked),
+    Asks(Need),
 }
 
-/// What a client is asked before its request is answered.
+/// Questions to a client before its request is answered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct Need {
     /// The questions by names of the contribution's choice, by which the answers are found.
     pub requests: InputRequests,
-    /// What the contribution has to know when it is called again, at most 64 KiB; the client sees a random name of it only,
+    /// The state that the contribution needs when it is called again, at most 64 KiB; the client sees a random name of it only,
     /// which counts once and for the same request only. Without it, a client may send answers that it was not asked for.
     pub state: Option<String>,
 }
@@ -104,7 +104,7 @@ impl<T> Outcome<T> {
     pub(super) fn map<U>(self, function: impl FnOnce(T) -> U) -> Outcome<U> {
         match self {
             Outcome::Done(value) => Outcome::Done(function(value)),
-            Outcome::Asks(asked) => Outcome::Asks(asked),
+            Outcome::Asks(need) => Outcome::Asks(need),
         }
     }
 }

@@ -6,7 +6,7 @@ use content_hash::ContentHash;
 use rmcp::model::{ErrorData, InputRequiredResult, ServerCapabilities, Tool};
 
 use super::states::{MOST_BYTES, States};
-use super::{Asked, Contribution};
+use super::{Contribution, Need};
 
 /// All contributions of a server, which its clients share. Where several offer the same name, the first one counts.
 #[derive(Default)]
@@ -81,15 +81,15 @@ impl Contributions {
     pub(super) fn required(
         &self,
         request: ContentHash,
-        asked: Asked,
+        need: Need,
     ) -> Result<InputRequiredResult, ErrorData> {
-        let name = match asked.state {
+        let name = match need.state {
             Some(state) if state.len() > MOST_BYTES => {
                 return Err(ErrorData::internal_error("the state of the request is too large", None));
             }
             state => state.map(|state| self.states.keep(request, state)),
         };
-        Ok(InputRequiredResult::new(Some(asked.requests), name))
+        Ok(InputRequiredResult::new(Some(need.requests), name))
     }
 
     /// Takes the state that the client names out.

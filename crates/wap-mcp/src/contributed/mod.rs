@@ -14,5 +14,5 @@ mod states;
 mod steps;
 
 pub use call::ContributionCall;
-pub use contribution::{Asked, Contribution, Outcome};
+pub use contribution::{Contribution, Need, Outcome};
 pub use contributions::Contributions;

@@ -12,7 +12,7 @@ use wap_core::CancelFlag;
 use super::asking::ask;
 use super::call::Report;
 use super::capability::lacks;
-use super::{Asked, Contribution, ContributionCall, Contributions, Outcome};
+use super::{Contribution, ContributionCall, Contributions, Need, Outcome};
 use crate::giving_up::CancelOnDrop;
 use crate::http::is_newer;
 
@@ -58,19 +58,19 @@ pub(super) async fn settle<T: Send + 'static>(
         };
     }
     for _ in 0..MOST_ROUNDS {
-        let asked = match one(contribution, answers, state, context, Arc::clone(&step)).await? {
+        let need = match one(contribution, answers, state, context, Arc::clone(&step)).await? {
             Outcome::Done(value) => return Ok(Settled::Done(value)),
-            Outcome::Asks(asked) => asked,
+            Outcome::Asks(need) => need,
         };
-        refuse_unanswerable(&asked, context)?;
+        refuse_unanswerable(&need, context)?;
         if is_newer {
-            return contributions.required(given.request, asked).map(Settled::Requires);
+            return contributions.required(given.request, need).map(Settled::Requires);
         }
         answers = tokio::select! {
-            answers = ask(&context.peer, asked.requests) => answers?,
+            answers = ask(&context.peer, need.requests) => answers?,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
-        state = asked.state;
+        state = need.state;
     }
     Err(ErrorData::internal_error(format!("the request still asks after {MOST_ROUNDS} rounds"), None))
 }
@@ -128,10 +128,10 @@ async fn forward(peer: &Peer<RoleServer>, token: ProgressToken, mut reports: Rec
     }
 }
 
-/// Refuses to ask what the client has not declared that it can be asked.
-fn refuse_unanswerable(asked: &Asked, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+/// Refuses to ask what the client has not declared that it can be need.
+fn refuse_unanswerable(need: &Need, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     let declared = context.client_capabilities().unwrap_or_default();
-    match asked.requests.values().find_map(|request| lacks(&declared, request)) {
+    match need.requests.values().find_map(|request| lacks(&declared, request)) {
         Some(missing) => Err(ErrorData::missing_required_client_capability(missing)),
         None => Ok(()),
     }

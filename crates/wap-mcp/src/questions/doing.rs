@@ -1,4 +1,4 @@
-//! What is being carried out because a person has allowed it, so that giving up its call ends it.
+//! Things that are being carried out because a person has allowed them, so that giving up their calls ends them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@ use wap_core::{Reason, Request};
 
 use super::form::{form, verdict};
 use super::open::Questions;
-use crate::withdrawal::Withdrawal;
+use crate::giving_up::Withdrawal;
 
 impl Questions {
     /// Asks the person about a call that waits for its review, and decides as they do; the call itself gets the outcome.

@@ -26,9 +26,9 @@ impl TaskDesk {
     /// gone.
     pub(super) fn notify_older(&self, peer: Peer<RoleServer>, task: &TaskView) {
         let desk = self.clone();
-        let (id, known) = (task.id.clone(), mark(task));
+        let (id, last) = (task.id.clone(), mark(task));
         tokio::spawn(async move {
-            let mut changes = Changes { desk, id, known: Some(known), is_over: false };
+            let mut changes = Changes { desk, id, last: Some(last), is_over: false };
             while !peer.is_transport_closed() {
                 let Some(task) = changes.next_or_pause().await else { break };
                 let Some(task) = task else { continue };
@@ -41,9 +41,9 @@ impl TaskDesk {
         });
     }
 
-    /// Sends each new status of a task, the first one at once, until it is over or nobody receives them.
+    /// Sends each new status of a task, the first one at once, until it is over or its client is gone.
     pub(super) async fn send_newer(self, id: String, sender: mpsc::Sender<Value>) {
-        let mut changes = Changes { desk: self.clone(), id, known: None, is_over: false };
+        let mut changes = Changes { desk: self.clone(), id, last: None, is_over: false };
         while !sender.is_closed() {
             let Some(task) = changes.next_or_pause().await else { break };
             let Some(task) = task else { continue };
@@ -65,8 +65,8 @@ fn mark(task: &TaskView) -> String {
 struct Changes {
     desk: TaskDesk,
     id: String,
-    /// The mark that the client knows.
-    known: Option<String>,
+    /// The mark that the client has.
+    last: Option<String>,
     is_over: bool,
 }
 
@@ -77,7 +77,7 @@ impl Changes {
             return None;
         }
         // A first look does not wait for the end.
-        let longest = if self.known.is_some() { LOOK } else { Duration::ZERO };
+        let longest = if self.last.is_some() { LOOK } else { Duration::ZERO };
         let task = match self.desk.show(&self.id, longest).await {
             Ok(task) => task?,
             // A source that cannot answer now is asked again.
@@ -88,13 +88,13 @@ impl Changes {
         };
         self.is_over = matches!(task.progress, TaskProgress::Ended(_));
         let mark = mark(&task);
-        if self.known.as_ref() == Some(&mark) {
+        if self.last.as_ref() == Some(&mark) {
             if matches!(task.progress, TaskProgress::AwaitsReview { .. }) {
                 tokio::time::sleep(PAUSE).await;
             }
             return Some(None);
         }
-        self.known = Some(mark);
+        self.last = Some(mark);
         Some(Some(task))
     }
 }

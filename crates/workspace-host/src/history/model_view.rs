@@ -11,7 +11,7 @@ use wap_core::{CancelFlag, ExecuteCommandResponse, WapError, visible_line};
 
 use super::log::{run_head, run_line_of};
 use super::unreadable;
-use super::work_so_far::work_so_far;
+use super::work_so_far::{ForModel, work_so_far};
 use crate::{Exit, Failure, SecretRules, WorkspacePaths};
 
 /// The runs that one part of a list looks at.
@@ -231,7 +231,13 @@ impl<'a> RunViews<'a> {
             return Ok(None);
         };
         let mask = |text: &str| self.rules.mask_file_text(text);
-        let work = work_so_far(&journal, &name, None, cancel, (&|path| self.hides(path), &mask));
+        let work = work_so_far(
+            &journal,
+            &name,
+            None,
+            cancel,
+            &ForModel { leaves_out: &|path| self.hides(path), mask: &mask },
+        );
         let work = work.map_err(|refusal| Failure::new(Exit::Failed, refusal.message))?;
         Ok(Some(self.rules.mask_rest(&format!("The work of {}:\n\n{}", work.from, work.text))))
     }

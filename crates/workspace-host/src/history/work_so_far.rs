@@ -29,12 +29,17 @@ const COMMAND_CHARACTERS: usize = 200;
 /// The most characters of the output of a failure, of its end.
 const FAILURE_CHARACTERS: usize = 4_000;
 
-/// Which files are only named, by their paths, and what is shown of a text.
-type Secrecy<'a> = (&'a dyn Fn(&str) -> bool, &'a dyn Fn(&str) -> String);
+/// The rules by which a text is made for a model.
+pub(crate) struct ForModel<'a> {
+    /// Reports whether a file is only named.
+    pub(crate) leaves_out: &'a dyn Fn(&str) -> bool,
+    /// Replaces secrets by placeholders.
+    pub(crate) mask: &'a dyn Fn(&str) -> String,
+}
 
 /// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
-/// differences that it has made to files, within a third of a message. Files for which `leaves_out` holds are only named, and of an output only
-/// the end is quoted, of what `mask` makes of the whole.
+/// differences that it has made to files, within a third of a message. Files that are left out for a model are only named, and of an output only
+/// the end is quoted, of what masking makes of the whole.
 ///
 /// # Errors
 ///
@@ -44,7 +49,7 @@ pub(crate) fn work_so_far(
     from: &str,
     budget: Option<u32>,
     cancel: &CancelFlag,
-    (leaves_out, mask): Secrecy<'_>,
+    for_model: &ForModel<'_>,
 ) -> Result<Handover, SessionRefusal> {
     let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
     let filter = RunFilter { conversation: Some(from.to_owned()), ..RunFilter::default() };
@@ -59,14 +64,14 @@ pub(crate) fn work_so_far(
         let _ = writeln!(text, "The task was: {}\n", session.task.trim());
     }
     let commands = commands(journal, &runs).map_err(failed)?;
-    write_commands(&mut text, &commands, mask);
+    write_commands(&mut text, &commands, for_model.mask);
     let numbers: Vec<RunNumber> = runs.iter().rev().map(|run| run.number).collect();
     let is_cut = u32::try_from(runs.len()).is_ok_and(|count| count == MOST_RUNS);
     let differences = runs_differences(journal, &numbers).map_err(failed)?;
     if differences.paths_left() > 0 {
         let _ = writeln!(text, "The files that it has changed, as differences:");
     }
-    write_differences(&mut text, differences, most, cancel, leaves_out)?;
+    write_differences(&mut text, differences, most, cancel, for_model.leaves_out)?;
     if is_cut {
         let _ = writeln!(text, "\nOnly its newest {MOST_RUNS} runs are looked at.");
     }

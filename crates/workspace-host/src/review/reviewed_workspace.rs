@@ -70,6 +70,8 @@ pub struct ReviewedWorkspace {
     shared: Arc<SharedWorkspace>,
     policy: ReviewPolicy,
     front_end: String,
+    /// The most files that a command deletes without a review; `None` for any number.
+    pub(super) most_deletions: Option<usize>,
 }
 
 impl ReviewedWorkspace {
@@ -80,10 +82,20 @@ impl ReviewedWorkspace {
         policy: ReviewPolicy,
         front_end: impl Into<String>,
     ) -> ReviewedWorkspace {
-        ReviewedWorkspace { shared, policy, front_end: front_end.into() }
+        ReviewedWorkspace { shared, policy, front_end: front_end.into(), most_deletions: None }
     }
 
-    fn request<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
+    /// Has commands that delete more files than this wait for the reviewer, whatever the policy is.
+    #[must_use]
+    pub fn with_most_deletions(self, most_deletions: Option<usize>) -> ReviewedWorkspace {
+        ReviewedWorkspace { most_deletions, ..self }
+    }
+
+    pub(super) fn request<C: SessionCall>(
+        &self,
+        request: &C,
+        call: &Call<'_>,
+    ) -> Result<C::Answer, WapError> {
         let mut observer = UnobservedExecution;
         let mut watching = Watching::new(&[], &mut observer);
         match self.shared.session_call(request, call, &mut watching) {
@@ -94,31 +106,45 @@ impl ReviewedWorkspace {
         }
     }
 
-    /// Has a person review a call, and returns the answer with the review; `None` if there is nothing to review.
-    fn reviewed(
+    /// Proposes a call; `None` if there is nothing to review.
+    pub(super) fn propose(
         &self,
         call: &Call<'_>,
         proposed: ProposedCall,
-    ) -> Result<Option<(CallAnswer, String)>, WapError> {
+    ) -> Result<Option<ProposalId>, WapError> {
         let request = ProposeCalls {
             conversation: call.origin.conversation.0.clone(),
             front_end: self.front_end.clone(),
             calls: vec![proposed],
             run: uuid::Uuid::new_v4().to_string(),
         };
-        let Some(proposal) = self.request(&request, call)? else { return Ok(None) };
-        let decision = self.wait(proposal.id, call)?;
+        Ok(self.request(&request, call)?.map(|proposal| proposal.id))
+    }
+
+    /// Has a person review a call, and returns the answer with the review; `None` if there is nothing to review.
+    fn reviewed(
+        &self,
+        call: &Call<'_>,
+        proposed: ProposedCall,
+    ) -> Result<Option<(CallAnswer, String)>, WapError> {
+        let Some(id) = self.propose(call, proposed)? else { return Ok(None) };
+        self.outcome(id, call).map(Some)
+    }
+
+    /// Waits for the decision about a proposal, and returns the answer to its call with the review.
+    fn outcome(&self, id: ProposalId, call: &Call<'_>) -> Result<(CallAnswer, String), WapError> {
+        let decision = self.wait(id, call)?;
         let Decision { answers, review, .. } = decision;
         let answers: Vec<CallAnswer> = serde_json::from_value(answers).unwrap_or_default();
         // A call that was given up is made again, in the newer era of MCP with the answer to a question: that one gets it.
         if !call.cancel.is_cancelled() {
             // A failure only means that the same request again gets this answer once more.
-            let _ = self.request(&AnsweredProposal(proposal.id), call);
+            let _ = self.request(&AnsweredProposal(id), call);
         }
         let answer = answers.into_iter().next().ok_or_else(|| {
             WapError::new(Reason::OutcomeUnknown, "the review is over, and its outcome cannot be read")
         })?;
-        Ok(Some((answer, review)))
+        Ok((answer, review))
     }
 
     fn wait(&self, id: ProposalId, call: &Call<'_>) -> Result<Decision, WapError> {
@@ -233,12 +259,14 @@ impl Workspace for ReviewedWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        if self.policy == ReviewPolicy::None {
-            return self.shared.execute_command(call, request, observer);
-        }
-        let Some((answer, review)) = self.reviewed(call, ProposedCall::Command(request.clone()))? else {
+        let Some(id) = (match (self.policy, self.most_deletions) {
+            (ReviewPolicy::None, None) => return self.shared.execute_command(call, request, observer),
+            (ReviewPolicy::None, Some(most)) => self.propose_unless_harmless(call, request, most)?,
+            _ => self.propose(call, ProposedCall::Command(request.clone()))?,
+        }) else {
             return Err(unreviewed());
         };
+        let (answer, review) = self.outcome(id, call)?;
         let CallAnswer::Command(answer) = answer else { return Err(mismatch()) };
         let mut response = answer.map_err(|error| with_review(error, &review))?;
         if !review.is_empty() {

@@ -19,7 +19,7 @@ pub(super) fn call(
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let question = match name {
         "test_sampling" => for_model(text("prompt"), 100),
-        "test_missing_capability" => for_model("Is anyone there?", 10),
+        "test_missing_capability" => for_model("Which day is it?", 10),
         "test_elicitation" => {
             let field = |description: &str| json!({ "type": "string", "description": description });
             let fields =

@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputRequest};
 use serde_json::{Value, json};
-use wap_mcp::{Asked, Outcome};
+use wap_mcp::{Need, Outcome};
 
 /// Returns a form for the person at the client.
 ///
@@ -41,7 +41,7 @@ pub(crate) fn asks<T>(
     state: Option<String>,
 ) -> Outcome<T> {
     let requests = requests.into_iter().map(|(name, request)| (name.to_owned(), request)).collect();
-    Outcome::Asks(Asked { requests, state })
+    Outcome::Asks(Need { requests, state })
 }
 
 /// Returns a text as the outcome of a tool.

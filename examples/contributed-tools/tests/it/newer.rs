@@ -24,8 +24,8 @@ fn accepted(content: Value) -> Value {
 #[test]
 fn a_tool_asks_and_is_called_again_with_the_answer() {
     let server = ExampleServer::start().unwrap();
-    let asked = call(&server, "test_input_required_result_elicitation", &[]);
-    insta::assert_snapshot!(serde_json::to_string_pretty(&asked["result"]["inputRequests"]).unwrap());
+    let question = call(&server, "test_input_required_result_elicitation", &[]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&question["result"]["inputRequests"]).unwrap());
     let answers = json!({ "user_name": accepted(json!({ "name": "Ada" })) });
     let answered = call(&server, "test_input_required_result_elicitation", &[("inputResponses", answers)]);
     assert_eq!(answered["result"]["content"][0]["text"], "Hello, Ada!", "{answered}");
@@ -49,9 +49,9 @@ fn an_answer_without_consent_is_none() {
 fn a_state_counts_once_and_for_its_call_only() {
     let server = ExampleServer::start().unwrap();
     let tool = "test_input_required_result_request_state";
-    let asked = call(&server, tool, &[]);
-    let state = &asked["result"]["requestState"];
-    assert!(state.as_str().is_some_and(|state| !state.contains("consent")), "{asked}");
+    let question = call(&server, tool, &[]);
+    let state = &question["result"]["requestState"];
+    assert!(state.as_str().is_some_and(|state| !state.contains("consent")), "{question}");
     let answers = ("inputResponses", json!({ "confirm": accepted(json!({ "ok": true })) }));
     let with = |tool: &str, state: Value| call(&server, tool, &[answers.clone(), ("requestState", state)]);
     // Another tool, and a name that was changed, are refused and use nothing up.
@@ -69,8 +69,8 @@ fn what_a_client_cannot_be_asked_is_an_error_that_names_it() {
     let (status, refused) = stateless(server.address(), json!({}), "tools/call", params());
     assert_eq!((status, &refused["error"]["code"]), (400, &json!(-32021)), "{refused}");
     assert_eq!(refused["error"]["data"]["requiredCapabilities"], json!({ "sampling": {} }));
-    let (_, asked) = stateless(server.address(), json!({ "sampling": {} }), "tools/call", params());
-    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let (_, question) = stateless(server.address(), json!({ "sampling": {} }), "tools/call", params());
+    assert_eq!(question["result"]["resultType"], "input_required", "{question}");
 }
 
 #[test]

@@ -40,8 +40,8 @@ fn the_person_is_asked_while_the_call_waits() {
     let session = begin(&server, json!({ "elicitation": {} }));
     let headers = [("Mcp-Session-Id", session.as_str())];
     let address = server.address();
-    let asked = post(address, &headers, &call("test_elicitation", json!({ "message": "Who are you?" })));
-    let question = asked.messages.last().unwrap();
+    let answer = post(address, &headers, &call("test_elicitation", json!({ "message": "Who are you?" })));
+    let question = answer.messages.last().unwrap();
     assert_eq!(question["method"], "elicitation/create", "{question}");
     assert_eq!(question["params"]["message"], "Who are you?");
 }

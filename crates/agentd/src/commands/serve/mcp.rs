@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tokio::sync::Notify;
 use wap_calls::{CallPool, Client};
 use wap_core::Workspace;
-use wap_mcp::{ExtraTool, PageLimit};
+use wap_mcp::{CommandTasks, ExtraTool, PageLimit};
 use wap_mcp::{McpConfig, McpServer, Questions, RecentOutputs, ServerName, SubscriptionDesk, serve_stdio};
 use workspace_host::SecretRules;
 use workspace_host::WorkspacePaths;
@@ -45,12 +45,21 @@ pub(crate) struct McpOptions {
     /// model answer.
     #[arg(long)]
     pub questions: bool,
+    /// Have a command that deletes more files than this wait for a person. Commands are then tried on an overlay first, and land
+    /// as they were tried; they cannot be tasks.
+    #[arg(long, value_name = "FILES")]
+    pub ask_deletions: Option<usize>,
 }
 
 impl McpOptions {
     /// Returns true if one of the chosen tools asks the code index.
     pub(crate) fn offers_the_code_index(&self) -> bool {
         self.tools.iter().any(|tool| tool.asks_the_code_index())
+    }
+
+    /// Returns true if something waits for a person.
+    fn asks_a_person(&self) -> bool {
+        self.review.review != ReviewPolicy::None || self.ask_deletions.is_some()
     }
 }
 
@@ -118,10 +127,11 @@ pub(crate) fn served(
     rules: &SecretRules,
     front_end: &str,
 ) -> Arc<dyn Workspace> {
-    match options.review.review {
-        ReviewPolicy::None => Arc::new(rules.over(Arc::clone(workspace))),
-        policy => Arc::new(rules.over(ReviewedWorkspace::new(Arc::clone(workspace), policy, front_end))),
+    if !options.asks_a_person() {
+        return Arc::new(rules.over(Arc::clone(workspace)));
     }
+    let reviewed = ReviewedWorkspace::new(Arc::clone(workspace), options.review.review, front_end);
+    Arc::new(rules.over(reviewed.with_most_deletions(options.ask_deletions)))
 }
 
 /// Returns the settings that the command line gives the server.
@@ -145,10 +155,16 @@ pub(crate) fn config(
         policy: options.review.review,
         front_end: "mcp",
     };
-    let questions = (options.review.review != ReviewPolicy::None && options.questions).then(|| {
-        let (workspace, rules) = (Arc::clone(workspace), rules.clone());
-        let review =
-            ServedQuestions { workspace, rules, policy: options.review.review, deciding: Mutex::default() };
+    // A task is run by the owner of the state folder at once, untried: under a review of commands it waits for that.
+    let offers_tasks = options.review.review != ReviewPolicy::None || options.ask_deletions.is_none();
+    let questions = (options.asks_a_person() && options.questions).then(|| {
+        let review = ServedQuestions {
+            workspace: Arc::clone(workspace),
+            rules: rules.clone(),
+            policy: options.review.review,
+            most_deletions: options.ask_deletions,
+            deciding: Mutex::default(),
+        };
         Arc::new(Questions::new(Arc::new(review)))
     });
     let resources =
@@ -159,7 +175,7 @@ pub(crate) fn config(
         page: options.page,
         history: Some(Arc::new(history)),
         code: Some(Arc::<ServedIndex>::clone(code)),
-        tasks: Some(Arc::new(tasks)),
+        tasks: offers_tasks.then(|| Arc::new(tasks) as Arc<dyn CommandTasks>),
         questions,
         resources: Some(SubscriptionDesk::new(Arc::new(resources))),
         ..McpConfig::new(SERVER_NAME)

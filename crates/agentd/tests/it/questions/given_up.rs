@@ -70,8 +70,8 @@ fn giving_up_the_call_with_the_answer_ends_the_command() {
         "name": "executeCommand",
         "arguments": { "command": format!("touch ran; {command}") }
     });
-    let asked = client.does("tools/call", call.clone());
-    call["requestState"] = asked["requestState"].clone();
+    let question = client.does("tools/call", call.clone());
+    call["requestState"] = question["requestState"].clone();
     call["inputResponses"] = json!({ "review": answer() });
     let answered = client.request("tools/call", call);
     eventually("the command runs", || runs(&command));

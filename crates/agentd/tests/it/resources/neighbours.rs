@@ -58,7 +58,7 @@ fn programs_that_choose_the_same_name_read_their_own_process() {
 }
 
 #[test]
-fn two_of_one_program_are_told_apart_by_the_header() {
+fn the_header_separates_two_of_one_program() {
     let project = Project::new();
     let server = &WebServer::start(&project, &[]);
     let one = Program { server, name: "same", conversation: Some("one") };

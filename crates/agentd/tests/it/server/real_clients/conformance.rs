@@ -89,7 +89,7 @@ fn what_each_revision_requires_is_green_or_does_not_apply() {
         let agentd = WebServer::start(&project, &["--no-token"]);
         let example = ExampleServer::start().unwrap();
         let servers = [("agentd", agentd.address), ("example", example.address())];
-        let mut seen = Vec::new();
+        let mut both = Vec::new();
         for (name, address) in servers {
             let folder = project.folder().join(format!("results-{name}"));
             let Some(checks) = look_at(address, revision, &folder) else {
@@ -98,14 +98,14 @@ fn what_each_revision_requires_is_green_or_does_not_apply() {
                     "`cargo xtask setup` installs the npm package @modelcontextprotocol/conformance",
                 );
             };
-            seen.push(checks);
+            both.push(checks);
         }
         let mut passed = [0; 2];
         for (index, (name, _)) in servers.iter().enumerate() {
-            passed[index] = judge(name, revision, &seen[index], &lists[index], &mut used[index]);
+            passed[index] = judge(name, revision, &both[index], &lists[index], &mut used[index]);
             assert!(passed[index] >= least[index], "{name} passes only {} of {revision}", passed[index]);
         }
-        let open = open([&seen[0], &seen[1]]);
+        let open = open([&both[0], &both[1]]);
         let figures = format!(
             "{revision}: agentd passes {} checks, the example {}, neither {}",
             passed[0],
@@ -115,7 +115,7 @@ fn what_each_revision_requires_is_green_or_does_not_apply() {
         show(&figures);
         assert!(open.len() <= MOST_OPEN, "{figures}: {open:?}");
         assert!(page.contains(&figures), "docs/mcp-conformance.md does not say: {figures}");
-        let rows = table::render(&seen[0], &seen[1]);
+        let rows = table::render(&both[0], &both[1]);
         assert!(page.contains(&rows), "docs/mcp-conformance.md has other rows than {revision}:\n{rows}");
     }
     for (list, used) in lists.iter().zip(&used) {

@@ -1,4 +1,4 @@
-//! What the suite has looked at, and how that has ended.
+//! The checks of the suite, and their ends.
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,13 @@
-//! What becomes of a call whose client gives it up.
+//! Calls that their clients give up, and questions that the server withdraws.
+
+mod withdrawal;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::oneshot;
 use wap_core::{CancelFlag, Reason, WapError};
+
+pub(crate) use withdrawal::Withdrawal;
 
 /// Cancels a call when its client stops waiting for the answer.
 pub(crate) struct CancelOnDrop(pub(crate) CancelFlag);
