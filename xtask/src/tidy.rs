@@ -14,6 +14,7 @@ mod headings;
 mod layering;
 mod lib_files;
 mod machine_paths;
+mod other_systems;
 mod pending_snapshots;
 mod plain_pages;
 mod plain_words;
@@ -64,6 +65,7 @@ pub fn check_tree(tree: &Tree, list: &CrateList) -> TidyReport {
         codec_lints::check(tree, list),
         forbidden_code::check(tree),
         machine_paths::check(tree),
+        other_systems::check(tree),
         plain_words::check(tree),
     ];
     TidyReport { findings: findings.concat(), notes: file_size::notes(tree) }

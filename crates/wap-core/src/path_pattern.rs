@@ -1,9 +1,6 @@
 //! The pattern that the entries of a listing match.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Candidate, GlobBuilder, GlobMatcher};
 
 use crate::{Limits, Reason, WapError};
 
@@ -61,7 +58,7 @@ impl PathPattern {
     /// Reports whether an entry of this name may match; true where its path decides.
     #[must_use]
     pub fn may_match_name(&self, name: &[u8]) -> bool {
-        !self.is_for_names || self.glob.is_match(OsStr::from_bytes(name))
+        !self.is_for_names || self.glob.is_match_candidate(&Candidate::from_bytes(name))
     }
 
     /// Reports whether an entry matches; `path` is relative to the root, `/`-separated and without a leading `./`.
@@ -74,7 +71,7 @@ impl PathPattern {
             (true, Some(end)) => &path[end + 1..],
             _ => path,
         };
-        self.glob.is_match(OsStr::from_bytes(compared))
+        self.glob.is_match_candidate(&Candidate::from_bytes(compared))
     }
 }
 

@@ -54,7 +54,7 @@ pub fn dist(root: &Path, dist: &Dist) -> Result<(), TaskError> {
     put_together(root, &stage, &program)?;
     units::verify(&stage)?;
     archive::write(root, &stage, &program)?;
-    debian::write(root)
+    debian::write(root, &stage, &dist.profile)
 }
 
 /// The path of the built program.

@@ -16,7 +16,7 @@ fn workspace(changed: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("Cargo.toml", MANIFEST),
-        ("deny.toml", "[licenses]\nallow = [\"MIT\"]\n"),
+        ("deny.toml", "[licenses]\nallow = [\"MIT\"]\nprivate = { ignore = true }\n"),
         ("README.md", "| `sandbox-exec` | a crate of this sample |\n"),
         ("crates/sandbox-exec/Cargo.toml", CRATE),
         ("crates/sandbox-exec/README.md", "# sandbox-exec\n"),

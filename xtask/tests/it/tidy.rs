@@ -277,6 +277,17 @@ fn a_page_that_the_book_lacks_is_found() {
 }
 
 #[test]
+fn a_codec_that_other_systems_do_not_build_is_found() {
+    let all = "-p rel-path -p wap-core -p wap-edit -p tagproto -p codali-envelope -p cocode-env -p git-index\n\
+               -p secret-placeholders -p memory-workspace -p text-edit\n";
+    finds(&[(".github/workflows/ci.yml", all)], &[]);
+    finds(
+        &[(".github/workflows/ci.yml", &all.replace("-p text-edit", "-p text-editor"))],
+        &[".github/workflows/ci.yml: does not build text-edit (other systems)"],
+    );
+}
+
+#[test]
 fn a_path_of_a_machine_is_found() {
     for path in [concat!("/wo", "rk/"), concat!("/ro", "ot/")] {
         let text = format!("fine\nsee {path}notes\n");
