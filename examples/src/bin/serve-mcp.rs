@@ -15,6 +15,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = ServerName { name: "serve-mcp", title: "A workspace in memory", version: "1" };
     let config = Arc::new(McpConfig::new(name));
     let server = McpServer::new(&config, client, &Arc::new(RecentOutputs::default()));
-    serve_stdio(server, &Arc::new(Notify::new()))?;
+    serve_stdio(server, &Arc::new(Notify::new()), || ())?;
     Ok(())
 }
