@@ -81,12 +81,12 @@ pub enum TaskError {
         targets: String,
     },
     /// There is no fuzz target of this name.
-    #[error("there is no fuzz target '{name}', but these: {known}")]
+    #[error("there is no fuzz target '{name}', but these: {targets}")]
     NoTarget {
         /// The name.
         name: String,
         /// The names that there are.
-        known: String,
+        targets: String,
     },
     /// A vector file has no list of cases.
     #[error("{file} has no list of cases")]

@@ -46,7 +46,7 @@ pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
     build(root, &folder, run.is_quick)?;
     let names = targets(root)?;
     if let Some(unknown) = run.targets.iter().find(|wanted| !names.contains(wanted)) {
-        return Err(TaskError::NoTarget { name: unknown.clone(), known: names.join(", ") });
+        return Err(TaskError::NoTarget { name: unknown.clone(), targets: names.join(", ") });
     }
     let wanted = names.iter().filter(|name| run.targets.is_empty() || run.targets.contains(name));
     let waiting: Mutex<Vec<&String>> = Mutex::new(wanted.rev().collect());
@@ -67,16 +67,16 @@ pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
     let mut done = done.into_iter().collect::<Result<Vec<Figures>, TaskError>>()?;
     done.sort_by(|one, other| one.name.cmp(&other.name));
     print!("{}", figures::table(&done));
-    let found: Vec<&str> = done.iter().filter(|one| one.has_failed).map(|one| one.name.as_str()).collect();
-    if found.is_empty() { Ok(()) } else { Err(TaskError::FuzzFound { targets: found.join(", ") }) }
+    let failed: Vec<&str> = done.iter().filter(|one| one.has_failed).map(|one| one.name.as_str()).collect();
+    if failed.is_empty() { Ok(()) } else { Err(TaskError::FuzzFound { targets: failed.join(", ") }) }
 }
 
 /// Runs one target to its end.
 fn run_target(root: &Path, folder: &Path, name: &str, run: &Fuzz) -> Result<Figures, TaskError> {
     let seconds = run.seconds;
-    let (corpus, found) = (folder.join("corpus").join(name), folder.join("found").join(name));
+    let (corpus, faults) = (folder.join("corpus").join(name), folder.join("found").join(name));
     let seeds = seeds::write(root, folder, name)?;
-    for made in [&corpus, &found] {
+    for made in [&corpus, &faults] {
         fs::create_dir_all(made).map_err(|source| TaskError::Unwritable { path: made.clone(), source })?;
     }
     let program = program(folder, name, run.is_quick);
@@ -92,7 +92,7 @@ fn run_target(root: &Path, folder: &Path, name: &str, run: &Fuzz) -> Result<Figu
         .arg(format!("-timeout={INPUT_SECONDS}"))
         .arg(format!("-rss_limit_mb={MEMORY_MEGABYTES}"))
         .arg(format!("-max_len={MOST_BYTES}"))
-        .arg(format!("-artifact_prefix={}/", found.display()))
+        .arg(format!("-artifact_prefix={}/", faults.display()))
         .arg("-print_final_stats=1")
         .env("TMPDIR", temporary.path())
         .stdin(Stdio::null())

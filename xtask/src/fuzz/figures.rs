@@ -1,4 +1,4 @@
-//! What a target did, as libFuzzer reports it.
+//! The figures of a target, as libFuzzer reports them.
 
 use std::fmt::Write;
 
@@ -43,11 +43,11 @@ pub(super) fn table(all: &[Figures]) -> String {
     let mut text = String::from("| target | inputs | branches reached | new inputs | peak MB | found |\n");
     text.push_str("| --- | ---: | ---: | ---: | ---: | --- |\n");
     for one in all {
-        let found = if one.has_failed { "**yes**" } else { "no" };
+        let outcome = if one.has_failed { "**yes**" } else { "no" };
         let Figures { name, runs, coverage, new_inputs, peak_megabytes, .. } = one;
         // Writing into a string cannot fail.
         let _ =
-            writeln!(text, "| {name} | {runs} | {coverage} | {new_inputs} | {peak_megabytes} | {found} |");
+            writeln!(text, "| {name} | {runs} | {coverage} | {new_inputs} | {peak_megabytes} | {outcome} |");
     }
     text
 }

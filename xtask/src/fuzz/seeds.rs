@@ -45,8 +45,8 @@ pub(super) fn write(root: &Path, folder: &Path, name: &str) -> Result<Vec<PathBu
             number += 1;
         }
     }
-    let found = root.join("fixtures/fuzz").join(name);
-    Ok([Some(seeds), found.exists().then_some(found)].into_iter().flatten().collect())
+    let earlier = root.join("fixtures/fuzz").join(name);
+    Ok([Some(seeds), earlier.exists().then_some(earlier)].into_iter().flatten().collect())
 }
 
 /// Collects every text in a value, and every object as JSON: messages are objects.

@@ -10,7 +10,7 @@ use change_journal::{
     RunKey, RunState, StepKind, StepRecord,
 };
 
-/// Checks that a journal with damaged bytes is read, refused or set aside, and that content which is read is what its hash says.
+/// Checks that a journal with damaged bytes is read, refused or quarantined, and that content which is read is what its hash says.
 ///
 /// The bytes choose which of a sound journal's bytes are changed.
 pub fn journal_reader(data: &[u8]) {

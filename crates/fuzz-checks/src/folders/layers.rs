@@ -43,9 +43,9 @@ pub fn layer_changes(data: &[u8]) {
     let store = LayerStore::open(handle, &layers, Arc::new(root)).expect("a store");
     let layer = store.create(&"1".parse().expect("a name")).expect("a layer");
     let mut command =
-        Command { upper: &layer.mount_spec().upper, lower: read(&workspace), seen: read(&workspace) };
+        Command { upper: &layer.mount_spec().upper, lower: read(&workspace), view: read(&workspace) };
     let _ = command.work(&mut Unstructured::new(data));
-    let (start, wanted) = (command.lower.clone(), command.seen.clone());
+    let (start, wanted) = (command.lower.clone(), command.view.clone());
 
     let changes = layer.changes(ScanRules::new(ScanLimits::default())).expect("a scan");
     assert_eq!(read(&workspace), start, "a scan changes nothing");
@@ -94,8 +94,8 @@ fn read_into(folder: &Path, prefix: &str, model: &mut Model) {
 struct Command<'a> {
     upper: &'a Path,
     lower: Model,
-    /// What the command sees now.
-    seen: Model,
+    /// The command's view now.
+    view: Model,
 }
 
 impl Command<'_> {
@@ -117,44 +117,44 @@ impl Command<'_> {
 
     /// True if the parent of `name` is a folder that the command sees.
     fn has_parent(&self, name: &str) -> bool {
-        parent(name).is_none_or(|parent| self.seen.get(parent) == Some(&Node::Folder))
+        parent(name).is_none_or(|parent| self.view.get(parent) == Some(&Node::Folder))
     }
 
     fn write(&mut self, name: &str, text: &str) {
-        let is_free = matches!(self.seen.get(name), None | Some(Node::Text(_)));
+        let is_free = matches!(self.view.get(name), None | Some(Node::Text(_)));
         if !is_free || !self.has_parent(name) {
             return;
         }
-        let is_copy = matches!(self.seen.get(name), Some(Node::Text(_))) && self.is_lower(name);
+        let is_copy = matches!(self.view.get(name), Some(Node::Text(_))) && self.is_lower(name);
         let path = self.clear(name);
         fs::write(&path, text).expect("a file");
         if is_copy {
             attribute(&path, "user.overlay.origin", b"");
         }
-        self.seen.insert(name.to_owned(), Node::Text(text.to_owned()));
+        self.view.insert(name.to_owned(), Node::Text(text.to_owned()));
     }
 
     fn link(&mut self, name: &str) {
-        if self.seen.contains_key(name) || !self.has_parent(name) {
+        if self.view.contains_key(name) || !self.has_parent(name) {
             return;
         }
         symlink("a", self.clear(name)).expect("a link");
-        self.seen.insert(name.to_owned(), Node::Link("a".to_owned()));
+        self.view.insert(name.to_owned(), Node::Link("a".to_owned()));
     }
 
     fn make_folder(&mut self, name: &str) {
-        if self.seen.contains_key(name) || !self.has_parent(name) {
+        if self.view.contains_key(name) || !self.has_parent(name) {
             return;
         }
         let path = self.clear(name);
         fs::create_dir(&path).expect("a folder");
         // The kernel marks a folder only where it hides something; over nothing the mark changes nothing.
         attribute(&path, "user.overlay.opaque", b"y");
-        self.seen.insert(name.to_owned(), Node::Folder);
+        self.view.insert(name.to_owned(), Node::Folder);
     }
 
     fn remove(&mut self, name: &str) {
-        if !self.seen.contains_key(name) {
+        if !self.view.contains_key(name) {
             return;
         }
         let hides = self.is_lower(name);
@@ -163,7 +163,7 @@ impl Command<'_> {
             mknodat(CWD, &path, FileType::CharacterDevice, Mode::empty(), 0).expect("a whiteout");
         }
         let beneath = format!("{name}/");
-        self.seen.retain(|other, _| other != name && !other.starts_with(&beneath));
+        self.view.retain(|other, _| other != name && !other.starts_with(&beneath));
     }
 
     /// True if the workspace has the entry at a place that no new folder of the layer hides.

@@ -2,7 +2,7 @@
 
 use cocode_env::{LINE_LIMIT_BYTES, LogLine, LogStream};
 
-/// Checks that the lines of a stream do not depend on how it is cut, are bounded, and hold every byte that is no line end.
+/// Checks that the lines of a stream do not depend on how it is cut, are bounded, and hold every byte but the line ends.
 ///
 /// The first byte is the length of the pieces.
 pub fn log_lines(data: &[u8]) {

@@ -39,22 +39,22 @@ fn bare(line: &str) -> &str {
 
 fn check_lines(text: &str, search: &str) {
     let source = Source::parse(text.as_bytes()).expect("a text");
-    let found = find_text(&source, &SearchText::of_lines(search), &MatchRule::ALL, None);
+    let matched = find_text(&source, &SearchText::of_lines(search), &MatchRule::ALL, None);
     let (lines, wanted) = (lines_of(text), search_lines(search));
     let starts: Vec<usize> = (0..lines.len())
         .filter(|start| lines.get(*start..start + wanted.len()) == Some(wanted.as_slice()))
         .collect();
-    match (starts.as_slice(), &found) {
+    match (starts.as_slice(), &matched) {
         (_, Err(NoMatch::Empty)) => assert!(wanted.concat().trim().is_empty(), "{search:?} is not empty"),
-        ([start], found) => {
-            let found = found.as_ref().unwrap_or_else(|error| panic!("{search:?} in {text:?}: {error}"));
-            assert_eq!(found.lines, start + 1..=start + wanted.len(), "{search:?} in {text:?}");
+        ([start], matched) => {
+            let matched = matched.as_ref().unwrap_or_else(|error| panic!("{search:?} in {text:?}: {error}"));
+            assert_eq!(matched.lines, start + 1..=start + wanted.len(), "{search:?} in {text:?}");
         }
-        ([], Ok(found)) => assert!(!found.rules.is_empty(), "{search:?} is not in {text:?}: {found:?}"),
+        ([], Ok(matched)) => assert!(!matched.rules.is_empty(), "{search:?} is not in {text:?}: {matched:?}"),
         ([], Err(_)) => {}
-        (many, found) => {
-            let Err(NoMatch::Occurs { line_numbers, .. }) = found else {
-                panic!("{search:?} occurs {} times in {text:?}: {found:?}", many.len())
+        (many, matched) => {
+            let Err(NoMatch::Occurs { line_numbers, .. }) = matched else {
+                panic!("{search:?} occurs {} times in {text:?}: {matched:?}", many.len())
             };
             assert_eq!(line_numbers.first(), Some(&(many[0] + 1)));
         }
@@ -69,8 +69,8 @@ fn search_lines(search: &str) -> Vec<&str> {
 
 fn check_anywhere(text: &str, search: &str) {
     let source = Source::parse(text.as_bytes()).expect("a text");
-    let Ok(found) = find_text(&source, &SearchText::anywhere(search), &[], None) else { return };
-    let passage = source.lines_text(found.lines.clone()).expect("lines of the text").replace("\r\n", "\n");
+    let Ok(matched) = find_text(&source, &SearchText::anywhere(search), &[], None) else { return };
+    let passage = source.lines_text(matched.lines.clone()).expect("lines of the text").replace("\r\n", "\n");
     let search = search.replace("\r\n", "\n");
     let passage = format!("{passage}\n");
     assert!(passage.contains(&search), "{search:?} is not in {passage:?}");
@@ -80,7 +80,7 @@ fn check_anywhere(text: &str, search: &str) {
     assert!(
         count <= 1,
         "{search:?} stands at {count} places of {text:?}, and line {:?} was taken",
-        found.lines
+        matched.lines
     );
 }
 

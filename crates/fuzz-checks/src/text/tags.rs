@@ -56,7 +56,7 @@ fn check_positions(text: &str, items: &[Item<'_>]) {
     let mut behind = 0;
     for item in items {
         let range = item.span().range();
-        assert!(text.get(range.clone()).is_some(), "{range:?} is no part of the text");
+        assert!(text.get(range.clone()).is_some(), "{range:?} lies outside of the text");
         assert!(range.start >= behind, "blocks are in order");
         behind = range.start;
         let lines = item.lines();
