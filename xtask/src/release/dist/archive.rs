@@ -27,10 +27,8 @@ pub(super) fn write(root: &Path, stage: &Path, program: &Path) -> Result<(), Tas
 
 /// The target of the program, from the folder in which it was built; this machine's if the folder has no such name.
 fn target(program: &Path) -> Result<String, TaskError> {
-    let folders = program.iter().filter_map(|part| part.to_str());
-    if let Some(triple) =
-        folders.filter(|part| part.matches('-').count() >= 2 && part.contains("linux")).last()
-    {
+    let mut folders = program.iter().filter_map(|part| part.to_str());
+    if let Some(triple) = folders.rfind(|part| part.matches('-').count() >= 2 && part.contains("linux")) {
         return Ok(triple.to_owned());
     }
     let text = Step::new("rustc", "rustc", &["-vV"]).output()?;
