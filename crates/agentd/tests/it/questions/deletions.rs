@@ -99,7 +99,8 @@ fn a_client_without_forms_waits_for_the_review() {
         assert!(project.has("old/a.txt"));
         project.run(&["review", "1", "--land"]).code == 0
     });
-    assert!(text(&client.answer(call)).contains("done"));
+    let answer = text(&client.answer(call)).to_owned();
+    assert!(answer.contains("done"), "{answer}");
     assert!(!project.has("old/a.txt"));
     client.end().ok();
 }
