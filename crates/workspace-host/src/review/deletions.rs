@@ -42,7 +42,7 @@ impl ReviewedWorkspace {
             let mut view = self.request(&ShowProposal(id), call)?;
             // It was decided meanwhile, or a person has begun to choose from it.
             if !view.proposal.is_pending() || !view.draft.selection.0.is_empty() {
-                break;
+                return Ok(Some(id));
             }
             if view.held_trial().is_none() {
                 let tried = TryProposal { id, selection: view.draft.selection.clone() };
@@ -56,15 +56,18 @@ impl ReviewedWorkspace {
                 continue;
             }
             if view.deletions().len() > most {
-                break;
+                return Ok(Some(id));
             }
             let (revision, mark) = (view.draft.revision, steps_mark(&view.proposal.steps));
             // A refusal means that the folder has changed under the trial.
             if self.request(&DecideProposal { id, sends_back: false, revision, mark }, call).is_ok() {
-                break;
+                return Ok(Some(id));
             }
         }
-        Ok(Some(id))
+        self.take_back(id, call);
+        let text = "other programs change the folder while this is tried, and commands are tried first here, because those that \
+            delete many files wait for the user; nothing was done: make the call again";
+        Err(WapError::new(Reason::Conflict, text))
     }
 
     /// Sends back what could not be tried, so that it does not wait for a person who was asked nothing.

@@ -82,12 +82,16 @@ impl Reviews {
         }
         let plan = plan(sessions, &proposal.conversation, &proposal.content, cancel)?;
         let mut held = self.held();
+        // Read anew: a trial may have ended while this was planned, and its steps are what it has done.
+        let proposal = self.queue.proposal(id)?;
+        if !proposal.is_pending() {
+            return Ok((proposal, Vec::new()));
+        }
         let is_as_tried = held.get(&id).is_some_and(|held| held.basis == plan.basis);
         if is_as_tried || (!proposal.is_tried && plan.steps == proposal.steps) {
             return Ok((proposal, plan.steps));
         }
         held.remove(&id);
-        drop(held);
         let proposal = self.queue.plan_again(id, plan.steps.clone())?;
         Ok((proposal, plan.steps))
     }

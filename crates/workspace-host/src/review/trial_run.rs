@@ -86,9 +86,10 @@ impl Reviews {
             true => Some(real_steps(&journal, trial.run(), &carried.steps, &proposal.steps)?),
             false => None,
         };
+        // Under one lock: a look in between would find a proposal that was tried without its trial, and plan it again.
+        let mut held = self.held();
         self.queue.keep_trial(id, &tried, steps)?;
-        let held = HeldReview { resolution, basis, steps: carried.steps, trial: trial.hold(), folder };
-        self.held().insert(id, held);
+        held.insert(id, HeldReview { resolution, basis, steps: carried.steps, trial: trial.hold(), folder });
         Ok(tried)
     }
 

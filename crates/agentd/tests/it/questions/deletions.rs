@@ -95,12 +95,14 @@ fn a_client_without_forms_waits_for_the_review() {
     let mut client = client(&project, json!({}));
     let call = run(&mut client, "rm -r old; echo done");
     // Before it is tried, it cannot land.
+    let mut landing = project.run(&["review"]);
     eventually("it can land", || {
         assert!(project.has("old/a.txt"));
-        project.run(&["review", "1", "--land"]).code == 0
+        landing = project.run(&["review", "1", "--land"]);
+        landing.code == 0
     });
     let answer = text(&client.answer(call)).to_owned();
-    assert!(answer.contains("done"), "{answer}");
+    assert!(answer.contains("done"), "{answer}\n{landing:?}");
     assert!(!project.has("old/a.txt"));
     client.end().ok();
 }
@@ -148,7 +150,8 @@ fn the_newer_era_is_asked_by_its_answer_and_a_replay_does_nothing() {
     assert!(!project.has("old/a.txt"));
     // The files are there again: the old consent is not one for them.
     project.write("old/a.txt", "a\n").write("old/b.txt", "b\n").write("old/c.txt", "c\n");
-    assert_eq!(client.does("tools/call", call)["resultType"], "input_required");
+    let again = client.does("tools/call", call);
+    assert_eq!(again["resultType"], "input_required", "{again}");
     assert!(project.has("old/a.txt"));
     assert_eq!(project.read("ran"), "ran\n");
     client.end().ok();
