@@ -192,7 +192,7 @@ fn is_new(head: Option<&HeadCommit>, evidence: &Evidence<'_>) -> Result<(), Stri
             Err("its commit is older than its launch".to_owned())
         }
         Some(head) if !head.was_made_here => {
-            Err("its commit was not made in its worktree, according to the worktree's reflog".to_owned())
+            Err("its commit is not its own: the worktree's reflog does not show that it was made there, or another agent delivered the same one".to_owned())
         }
         Some(_) => Ok(()),
     }
