@@ -18,6 +18,7 @@ use wap_core::{
     CancelFlag, CommandObserver, GUIDELINES, ReadFile, Request, Tool, UnknownArguments, Unobserved, WapError,
 };
 
+use crate::contributed::Asking;
 use crate::extra_tool::{self, ExtraTool};
 use crate::giving_up::{CancelOnDrop, wait};
 use crate::http::{LastingClients, is_newer};
@@ -40,6 +41,8 @@ pub struct McpServer {
     follower: Option<Arc<Follower>>,
     /// The clients that keep what outlasts a request without a session; `None` where each client has a connection.
     pub(crate) lasting: Option<Arc<LastingClients>>,
+    /// The questions of contributions to this client.
+    asking: Asking,
 }
 
 impl McpServer {
@@ -58,6 +61,7 @@ impl McpServer {
             tasks,
             follower,
             lasting: None,
+            asking: Asking::default(),
         }
     }
 
@@ -230,7 +234,8 @@ impl ServerHandler for McpServer {
             return Ok(self.call_of_app(tool, questions, arguments, &context).await.into());
         }
         if !tool_list::is_of_workspace(&request.name, &self.config)
-            && let Some(answer) = self.config.contributions.call_tool(&request, &context).await
+            && let Some(answer) =
+                self.config.contributions.call_tool(&request, (&context, &self.asking)).await
         {
             return answer;
         }
@@ -307,7 +312,8 @@ impl ServerHandler for McpServer {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.offers("prompts/get")?;
         if !prompts::is_of_workspace(&request.name, &self.config)
-            && let Some(answer) = self.config.contributions.get_prompt(&request, &context).await
+            && let Some(answer) =
+                self.config.contributions.get_prompt(&request, (&context, &self.asking)).await
         {
             return answer;
         }
@@ -351,7 +357,8 @@ impl ServerHandler for McpServer {
             return Ok(ReadResourceResponse::Complete(app::read()));
         }
         if !resources::is_of_workspace(&request.uri)
-            && let Some(answer) = self.config.contributions.read_resource(&request, &context).await
+            && let Some(answer) =
+                self.config.contributions.read_resource(&request, (&context, &self.asking)).await
         {
             return answer;
         }

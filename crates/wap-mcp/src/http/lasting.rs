@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use content_hash::ContentHash;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
@@ -25,7 +26,7 @@ const MOST: usize = 256;
 /// The header by which a client tells itself from others of the same program.
 const HEADER: &str = "agentd-conversation";
 
-/// The longest part of a name that counts, in bytes.
+/// The longest name that is kept as it is, in bytes.
 const MOST_NAME_BYTES: usize = 128;
 
 /// The clients that last as long as their service.
@@ -75,13 +76,15 @@ impl LastingClients {
         }
         let oldest =
             servers.iter().min_by_key(|(_, (_, last_seen))| *last_seen).map(|(name, _)| name.clone());
-        // Outside of the lock: its end waits for its processes.
         let ended = oldest.filter(|_| servers.len() >= MOST).and_then(|oldest| servers.remove(&oldest));
         let client = Client::new("mcp", &self.workspace, &self.pool);
         let server = McpServer::new(&self.config, client, &self.outputs);
         servers.insert(name, (server.clone(), Instant::now()));
         drop(servers);
-        drop(ended);
+        if let Some(ended) = ended {
+            // Its end waits for its processes, and this thread serves all clients.
+            tokio::task::spawn_blocking(move || drop(ended));
+        }
         server
     }
 }
@@ -89,16 +92,23 @@ impl LastingClients {
 impl ClientName {
     fn of(context: &RequestContext<RoleServer>) -> ClientName {
         let header = context.extensions.get::<Parts>().and_then(|parts| parts.headers.get(HEADER));
-        let conversation = header.and_then(|value| value.to_str().ok()).map(cut);
+        let conversation = header.map(|value| short(value.as_bytes()));
         let program = context.client_info();
+        let short = |name: &str| short(name.as_bytes());
         let (program, version) =
-            program.map(|info| (cut(&info.name), cut(&info.version))).unwrap_or_default();
+            program.map(|info| (short(&info.name), short(&info.version))).unwrap_or_default();
         ClientName { conversation, program, version }
     }
 }
 
-fn cut(name: &str) -> String {
-    name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
+/// Returns a text of bounded length that no other name has: a header may hold any bytes, and whoever shares a name reads the
+/// processes of the others.
+fn short(name: &[u8]) -> String {
+    match std::str::from_utf8(name) {
+        Ok(text) if text.len() <= MOST_NAME_BYTES => text.to_owned(),
+        // Longer than any name that is kept as it is.
+        _ => format!("{:-<MOST_NAME_BYTES$} {}", "", ContentHash::of(name)),
+    }
 }
 
 /// Reports whether a request is of 2026-07-28 or later.
@@ -143,10 +153,33 @@ fn is_about_processes(request: &CallToolRequestParams) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use rmcp::model::CallToolRequestParams;
     use serde_json::{Value, json};
 
-    use super::is_about_processes;
+    use super::{MOST_NAME_BYTES, is_about_processes, short};
+
+    #[test]
+    fn no_two_names_are_the_same_one() {
+        let (long, longer) = ("n".repeat(MOST_NAME_BYTES), "n".repeat(MOST_NAME_BYTES + 1));
+        let names: [&[u8]; 7] = [
+            b"",
+            b"mine",
+            "m\u{fc}ller".as_bytes(),
+            b"m\xfcller",
+            b"m\xfdller",
+            long.as_bytes(),
+            longer.as_bytes(),
+        ];
+        let shortened: HashSet<String> = names.iter().map(|name| short(name)).collect();
+        assert_eq!(shortened.len(), names.len());
+        assert_ne!(short(format!("{longer}a").as_bytes()), short(format!("{longer}b").as_bytes()));
+        assert_eq!(short(longer.repeat(1_000).as_bytes()).len(), short(longer.as_bytes()).len());
+        // One that is kept as it is cannot be made to look like a digest.
+        assert_eq!(short(short(longer.as_bytes()).as_bytes()).len(), short(longer.as_bytes()).len());
+        assert_ne!(short(short(longer.as_bytes()).as_bytes()), short(longer.as_bytes()));
+    }
 
     #[test]
     fn commands_and_reads_of_processes_are_about_processes() {
