@@ -41,7 +41,6 @@ pub struct McpServer {
     follower: Option<Arc<Follower>>,
     /// The clients that keep what outlasts a request without a session; `None` where each client has a connection.
     pub(crate) lasting: Option<Arc<LastingClients>>,
-    /// The questions of contributions to this client.
     asking: Asking,
 }
 
@@ -328,7 +327,8 @@ impl ServerHandler for McpServer {
         self.offers("resources/list")?;
         let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
         let mut list =
-            unless_cancelled(&context, resources::list(&self.with_processes(&context), request)).await?;
+            unless_cancelled(&context, resources::list(&self.with_known_processes(&context), request))
+                .await?;
         if is_first {
             list.resources.extend(self.config.contributions.resources());
         }
@@ -362,10 +362,9 @@ impl ServerHandler for McpServer {
         {
             return answer;
         }
-        let server = self.with_processes(&context);
-        unless_cancelled(&context, resources::read(&server, request))
-            .await
-            .map(ReadResourceResponse::Complete)
+        let server = self.with_known_processes(&context);
+        let read = unless_cancelled(&context, resources::read(&server, request)).await?;
+        Ok(ReadResourceResponse::Complete(read))
     }
 
     async fn subscribe(

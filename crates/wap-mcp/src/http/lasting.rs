@@ -63,11 +63,15 @@ impl LastingClients {
         }
     }
 
-    /// Returns the server of the client that makes a request.
-    fn of(&self, context: &RequestContext<RoleServer>) -> McpServer {
-        self.named(ClientName::of(context))
+    /// Returns the server of a client that is known already.
+    fn known(&self, name: &ClientName) -> Option<McpServer> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (server, last_seen) = servers.get_mut(name)?;
+        *last_seen = Instant::now();
+        Some(server.clone())
     }
 
+    /// Returns the server of a client, which is known from now on.
     fn named(&self, name: ClientName) -> McpServer {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((server, last_seen)) = servers.get_mut(&name) {
@@ -125,10 +129,17 @@ impl McpServer {
         self
     }
 
-    /// Returns the server that knows the processes of a client.
+    /// Returns the server that knows the processes of a client, which has some from now on.
     pub(crate) fn with_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
         let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
-        lasting.map_or_else(|| self.clone(), |lasting| lasting.of(context))
+        lasting.map_or_else(|| self.clone(), |lasting| lasting.named(ClientName::of(context)))
+    }
+
+    /// The same for a look at the processes. A client that has run nothing has none, and a look under ever new names must not
+    /// end the processes of others.
+    pub(crate) fn with_known_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
+        let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
+        lasting.and_then(|lasting| lasting.known(&ClientName::of(context))).unwrap_or_else(|| self.clone())
     }
 
     /// Returns the server that carries out a call.
@@ -137,28 +148,56 @@ impl McpServer {
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> McpServer {
-        if is_about_processes(request) { self.with_processes(context) } else { self.clone() }
+        if request.name == Tool::ExecuteCommand.name() {
+            self.with_processes(context)
+        } else if looks_at_processes(request) {
+            self.with_known_processes(context)
+        } else {
+            self.clone()
+        }
     }
 }
 
-/// Reports whether a call runs something, or asks about what was left running.
-fn is_about_processes(request: &CallToolRequestParams) -> bool {
+/// Reports whether a call asks about what was left running, or ends it.
+fn looks_at_processes(request: &CallToolRequestParams) -> bool {
     let is = |tool: Tool| request.name == tool.name();
     let path =
         || request.arguments.as_ref().and_then(|arguments| arguments.get("path")).and_then(Value::as_str);
-    is(Tool::ExecuteCommand)
-        || is(Tool::StopProcess)
-        || is(Tool::ReadFile) && path().is_some_and(|path| path.starts_with(PROCESS_PREFIX))
+    is(Tool::StopProcess) || is(Tool::ReadFile) && path().is_some_and(|path| path.starts_with(PROCESS_PREFIX))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::sync::Arc;
 
+    use memory_workspace::MemoryWorkspace;
     use rmcp::model::CallToolRequestParams;
     use serde_json::{Value, json};
+    use wap_calls::CallPool;
+    use wap_core::Workspace;
 
-    use super::{MOST_NAME_BYTES, is_about_processes, short};
+    use super::{ClientName, LastingClients, MOST, MOST_NAME_BYTES, looks_at_processes, short};
+    use crate::{McpConfig, RecentOutputs, ServerName};
+
+    #[tokio::test]
+    async fn a_look_under_new_names_ends_no_client() {
+        let name = ServerName { name: "test", title: "Test", version: "1" };
+        let workspace: Arc<dyn Workspace> = Arc::new(MemoryWorkspace::new());
+        let outputs = Arc::new(RecentOutputs::default());
+        let config = Arc::new(McpConfig::new(name));
+        let lasting = LastingClients::new(&config, (&workspace, &CallPool::new()), &outputs);
+        let named = |program: String| ClientName { program, ..ClientName::default() };
+        let first = lasting.named(named("first".to_owned()));
+        for index in 0..MOST * 2 {
+            assert!(lasting.known(&named(index.to_string())).is_none());
+        }
+        let same = lasting.known(&named("first".to_owned())).unwrap();
+        assert!(Arc::ptr_eq(&same.client, &first.client));
+        // The control: as many that run something leave no room for the one that was silent longest.
+        (0..MOST).for_each(|index| drop(lasting.named(named(index.to_string()))));
+        assert!(lasting.known(&named("first".to_owned())).is_none());
+    }
 
     #[test]
     fn no_two_names_are_the_same_one() {
@@ -182,9 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_reads_of_processes_are_about_processes() {
+    fn reads_of_processes_and_their_ends_look_at_processes() {
         for (tool, arguments, expected) in [
-            ("executeCommand", json!({ "command": "true" }), true),
+            ("executeCommand", json!({ "command": "true" }), false),
             ("stopProcess", json!({ "name": "web" }), true),
             ("readFile", json!({ "path": "@process/web" }), true),
             ("readFile", json!({ "path": "src/@process/web" }), false),
@@ -194,7 +233,7 @@ mod tests {
         ] {
             let Value::Object(arguments) = arguments else { unreachable!("they are objects") };
             let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-            assert_eq!(is_about_processes(&request), expected, "{tool}");
+            assert_eq!(looks_at_processes(&request), expected, "{tool}");
         }
     }
 }
