@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn servers_are_read_and_nothing_else_is() {
-        for line in [&["mcp"][..], &["--read-only", "mcp", "--page", "0"], &["wap", "--review", "all"]] {
+        for line in [&["mcp"][..], &["--read-only", "mcp", "--page", "0"], &["wap", "--review=all"]] {
             assert!(parse(&words(line)).is_some(), "{line:?}");
         }
         for line in [
