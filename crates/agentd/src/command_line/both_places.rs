@@ -32,11 +32,11 @@ pub(super) fn check(definition: &Definition, arguments: &[OsString], command: &s
 /// Returns an option that is given at several levels, with other values at one of them.
 fn given_twice(matches: &ArgMatches) -> Option<Id> {
     let levels = std::iter::successors(Some(matches), |matches| Some(matches.subcommand()?.1));
-    let mut seen: BTreeMap<Id, Vec<&OsStr>> = BTreeMap::new();
+    let mut first_values: BTreeMap<Id, Vec<&OsStr>> = BTreeMap::new();
     let mut given = levels.flat_map(|level| given_here(level).into_iter().map(move |id| (level, id)));
     given.find_map(|(level, id)| {
         let values: Vec<&OsStr> = level.get_raw(id.as_str()).into_iter().flatten().collect();
-        let others = seen.entry(id.clone()).or_insert_with(|| values.clone());
+        let others = first_values.entry(id.clone()).or_insert_with(|| values.clone());
         (*others != values).then_some(id)
     })
 }

@@ -41,8 +41,9 @@ impl Asking {
         requests: InputRequests,
     ) -> Result<InputResponses, ErrorData> {
         let _room = self.room()?;
-        let asked = timeout(PATIENCE, ask(peer, requests)).await;
-        asked.unwrap_or_else(|_| Err(ErrorData::internal_error("the client has not answered in time", None)))
+        let answers = timeout(PATIENCE, ask(peer, requests)).await;
+        answers
+            .unwrap_or_else(|_| Err(ErrorData::internal_error("the client has not answered in time", None)))
     }
 
     /// Returns the room for one more request that waits, until it is dropped.

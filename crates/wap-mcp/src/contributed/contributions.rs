@@ -9,6 +9,9 @@ use super::requests::digest;
 use super::states::{MOST_BYTES, States};
 use super::{Contribution, Need};
 
+/// A contribution that a resource is read from, with the digest of its request.
+type Reader = (Arc<dyn Contribution>, ContentHash);
+
 /// All contributions of a server, which its clients share. Where several offer the same name, the first one counts.
 #[derive(Default)]
 pub struct Contributions {
@@ -40,11 +43,7 @@ impl Contributions {
     /// # Errors
     ///
     /// Invalid parameters if no contribution gave the state for this resource, or not any more.
-    pub(super) fn readers(
-        &self,
-        uri: &str,
-        state: Option<&str>,
-    ) -> Result<Vec<(Arc<dyn Contribution>, ContentHash)>, ErrorData> {
+    pub(super) fn readers(&self, uri: &str, state: Option<&str>) -> Result<Vec<Reader>, ErrorData> {
         let request = |index: usize| digest(&format!("resources/read of {index}"), uri, &JsonObject::new());
         let mut readers: Vec<_> =
             self.all.iter().enumerate().map(|(index, one)| (Arc::clone(one), request(index))).collect();
@@ -150,8 +149,8 @@ mod tests {
         let all = contributions.readers("book://one", None).unwrap();
         assert_eq!(all.len(), 2);
         let need = Need { requests: InputRequests::new(), state: Some("seven".to_owned()) };
-        let asked = contributions.required(all[1].1, need).unwrap();
-        let name = asked.request_state.unwrap();
+        let question = contributions.required(all[1].1, need).unwrap();
+        let name = question.request_state.unwrap();
         let readers = contributions.readers("book://one", Some(&name)).unwrap();
         assert_eq!(readers.iter().map(|(_, request)| *request).collect::<Vec<_>>(), [all[1].1]);
         // It still counts, once, and for this resource alone.

@@ -64,7 +64,7 @@ impl LastingClients {
     }
 
     /// Returns the server of a client that is known already.
-    fn known(&self, name: &ClientName) -> Option<McpServer> {
+    fn existing(&self, name: &ClientName) -> Option<McpServer> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let (server, last_seen) = servers.get_mut(name)?;
         *last_seen = Instant::now();
@@ -105,8 +105,8 @@ impl ClientName {
     }
 }
 
-/// Returns a text of bounded length that no other name has: a header may hold any bytes, and whoever shares a name reads the
-/// processes of the others.
+/// Returns a text of bounded length that no other name has: a header may hold any bytes, and clients that share a name read the
+/// processes of each other.
 fn short(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
         Ok(text) if text.len() <= MOST_NAME_BYTES => text.to_owned(),
@@ -139,7 +139,7 @@ impl McpServer {
     /// end the processes of others.
     pub(crate) fn with_known_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
         let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
-        lasting.and_then(|lasting| lasting.known(&ClientName::of(context))).unwrap_or_else(|| self.clone())
+        lasting.and_then(|lasting| lasting.existing(&ClientName::of(context))).unwrap_or_else(|| self.clone())
     }
 
     /// Returns the server that carries out a call.
@@ -190,13 +190,13 @@ mod tests {
         let named = |program: String| ClientName { program, ..ClientName::default() };
         let first = lasting.named(named("first".to_owned()));
         for index in 0..MOST * 2 {
-            assert!(lasting.known(&named(index.to_string())).is_none());
+            assert!(lasting.existing(&named(index.to_string())).is_none());
         }
-        let same = lasting.known(&named("first".to_owned())).unwrap();
+        let same = lasting.existing(&named("first".to_owned())).unwrap();
         assert!(Arc::ptr_eq(&same.client, &first.client));
         // The control: as many that run something leave no room for the one that was silent longest.
         (0..MOST).for_each(|index| drop(lasting.named(named(index.to_string()))));
-        assert!(lasting.known(&named("first".to_owned())).is_none());
+        assert!(lasting.existing(&named("first".to_owned())).is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The files in a server's folder. They may have come with a repository: a link in the place of one leads to any other file, and a
+//! The files in a server's folder. They may have come with a repository: a link instead of one leads to any other file, and a
 //! pipe never opens.
 
 use std::fs::{self, File};

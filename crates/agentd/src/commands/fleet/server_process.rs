@@ -90,7 +90,7 @@ impl ServerFiles {
     /// Looks for a server of this folder that an earlier `agentd fleet up` has left, with the configuration `text`.
     ///
     /// # Errors
-    /// A failure if it was started with another configuration, or if something else is in the place of the file with its number:
+    /// A failure if it was started with another configuration, or if the file with its number is not a regular one:
     /// the server would write through a link.
     pub(super) fn left_server(&self, text: &str) -> Result<Option<Server>, Failure> {
         let file = match own_files::open(&self.process, OFlags::RDONLY) {
