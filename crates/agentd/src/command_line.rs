@@ -3,6 +3,7 @@
 //! Precedence is settled here and nowhere else: what the command line gives, then the configuration file, then what is
 //! built in. No option has an environment variable.
 
+mod both_places;
 mod server_line;
 
 use std::cell::LazyCell;
@@ -75,6 +76,7 @@ fn settled(
     let (command, given) = (command_of(matches), given(matches));
     let long_names = long_names(read_by, &given);
     obeyed_options::check(&command, &long_names)?;
+    both_places::check(read_by, arguments, &command)?;
     let workspace_above =
         if long_names.contains("workspace") { None } else { workspace_search::search(&cli.common.workspace) };
     let set_workspace = |common: &mut CommonOptions| {
@@ -127,11 +129,13 @@ fn command_of(matches: &ArgMatches) -> String {
 /// The options that the command line gives, wherever they stand.
 fn given(matches: &ArgMatches) -> BTreeSet<Id> {
     let levels = std::iter::successors(Some(matches), |matches| Some(matches.subcommand()?.1));
-    let given = levels.flat_map(|matches| {
-        let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        matches.ids().filter(is_given).cloned().collect::<Vec<_>>()
-    });
-    given.collect()
+    levels.flat_map(given_here).collect()
+}
+
+/// The options that the command line gives at one level of its commands, or that are copied there.
+fn given_here(matches: &ArgMatches) -> Vec<Id> {
+    let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    matches.ids().filter(is_given).cloned().collect()
 }
 
 /// The long names of the common options among these.

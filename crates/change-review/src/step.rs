@@ -101,6 +101,9 @@ pub struct CommandStep {
     /// The files that it changed when all steps were tried; empty until then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<FileStep>,
+    /// A digest of the changes beyond those listed, so that the mark of the steps is about them as well; empty if all are listed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unlisted: String,
 }
 
 impl FileStep {

@@ -18,6 +18,7 @@ use wap_core::{
     CancelFlag, CommandObserver, GUIDELINES, ReadFile, Request, Tool, UnknownArguments, Unobserved, WapError,
 };
 
+use crate::contributed::Asking;
 use crate::extra_tool::{self, ExtraTool};
 use crate::giving_up::{CancelOnDrop, wait};
 use crate::http::{LastingClients, is_newer};
@@ -40,6 +41,7 @@ pub struct McpServer {
     follower: Option<Arc<Follower>>,
     /// The clients that keep what outlasts a request without a session; `None` where each client has a connection.
     pub(crate) lasting: Option<Arc<LastingClients>>,
+    asking: Asking,
 }
 
 impl McpServer {
@@ -58,6 +60,7 @@ impl McpServer {
             tasks,
             follower,
             lasting: None,
+            asking: Asking::default(),
         }
     }
 
@@ -230,7 +233,8 @@ impl ServerHandler for McpServer {
             return Ok(self.call_of_app(tool, questions, arguments, &context).await.into());
         }
         if !tool_list::is_of_workspace(&request.name, &self.config)
-            && let Some(answer) = self.config.contributions.call_tool(&request, &context).await
+            && let Some(answer) =
+                self.config.contributions.call_tool(&request, (&context, &self.asking)).await
         {
             return answer;
         }
@@ -307,7 +311,8 @@ impl ServerHandler for McpServer {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.offers("prompts/get")?;
         if !prompts::is_of_workspace(&request.name, &self.config)
-            && let Some(answer) = self.config.contributions.get_prompt(&request, &context).await
+            && let Some(answer) =
+                self.config.contributions.get_prompt(&request, (&context, &self.asking)).await
         {
             return answer;
         }
@@ -322,7 +327,8 @@ impl ServerHandler for McpServer {
         self.offers("resources/list")?;
         let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
         let mut list =
-            unless_cancelled(&context, resources::list(&self.with_processes(&context), request)).await?;
+            unless_cancelled(&context, resources::list(&self.with_known_processes(&context), request))
+                .await?;
         if is_first {
             list.resources.extend(self.config.contributions.resources());
         }
@@ -351,14 +357,14 @@ impl ServerHandler for McpServer {
             return Ok(ReadResourceResponse::Complete(app::read()));
         }
         if !resources::is_of_workspace(&request.uri)
-            && let Some(answer) = self.config.contributions.read_resource(&request, &context).await
+            && let Some(answer) =
+                self.config.contributions.read_resource(&request, (&context, &self.asking)).await
         {
             return answer;
         }
-        let server = self.with_processes(&context);
-        unless_cancelled(&context, resources::read(&server, request))
-            .await
-            .map(ReadResourceResponse::Complete)
+        let server = self.with_known_processes(&context);
+        let read = unless_cancelled(&context, resources::read(&server, request)).await?;
+        Ok(ReadResourceResponse::Complete(read))
     }
 
     async fn subscribe(

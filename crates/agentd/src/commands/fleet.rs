@@ -3,6 +3,7 @@
 mod join;
 mod look;
 pub(crate) mod options;
+mod own_files;
 mod server_process;
 mod up;
 

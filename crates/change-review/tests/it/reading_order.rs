@@ -20,6 +20,7 @@ fn steps(changes: &[(&str, &str, &str)]) -> Vec<ProposedStep> {
             folder: None,
             background: None,
             effects: Vec::new(),
+            unlisted: String::new(),
         }),
         None => {
             let before = Some(before.as_bytes()).filter(|before| !before.is_empty());

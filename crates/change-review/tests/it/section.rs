@@ -15,6 +15,7 @@ fn steps() -> Vec<ProposedStep> {
         folder: None,
         background: None,
         effects: Vec::new(),
+        unlisted: String::new(),
     };
     vec![
         ProposedStep {

@@ -14,8 +14,13 @@ fn file(step: u32, path: &str, before: Option<&str>, after: Option<&str>) -> Pro
 }
 
 fn command(step: u32, text: &str) -> ProposedStep {
-    let effect =
-        CommandStep { command: text.to_owned(), folder: None, background: None, effects: Vec::new() };
+    let effect = CommandStep {
+        command: text.to_owned(),
+        folder: None,
+        background: None,
+        effects: Vec::new(),
+        unlisted: String::new(),
+    };
     ProposedStep { step, title: format!("run {text}"), effect: StepEffect::Command(effect), problem: None }
 }
 

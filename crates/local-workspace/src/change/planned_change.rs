@@ -28,6 +28,9 @@ pub struct PlannedChange {
     pub step: u32,
     /// The bytes before and after, `None` where nothing was or will be there; `None` altogether where they are not kept.
     pub contents: Option<Contents>,
+    /// True if a file that stood there does not any more: it is gone, or a folder or a link is in its place. Links, pipes,
+    /// sockets and devices that are gone count, too.
+    pub removes_a_file: bool,
 }
 
 /// The bytes of a file before and after a change; `None` where there is no file.
@@ -40,6 +43,7 @@ impl PlannedChange {
         let UnifiedDiff { text, lines_added, lines_removed } = UnifiedDiff::between(&path, before, after);
         let [before, after] =
             [&step.before, &step.after].map(|side| side.as_ref().map(|present| present.bytes.clone()));
+        let removes_a_file = before.is_some() && after.is_none();
         let contents = Some((before, after));
         PlannedChange {
             path,
@@ -49,6 +53,7 @@ impl PlannedChange {
             obeyed_because: None,
             step: 0,
             contents,
+            removes_a_file,
         }
     }
 
@@ -65,6 +70,7 @@ impl PlannedChange {
     /// Describes an effect, with a diff where both sides are files whose contents are kept.
     pub(crate) fn of_effect(effect: &Effect) -> PlannedChange {
         let is_file = |kind: Option<PresentKind>| kind.is_none_or(|kind| kind == PresentKind::File);
+        let removes_a_file = removes_a_file(effect.kind_before(), effect.kind_after());
         let sides =
             [(effect.text_before(), effect.kind_before()), (effect.text_after(), effect.kind_after())];
         let are_known = sides.iter().all(|(text, kind)| text.is_some() == kind.is_some());
@@ -74,7 +80,7 @@ impl PlannedChange {
                 (Some(_), None) => "removed",
                 _ => "changed",
             };
-            return PlannedChange::said(&effect.path, what);
+            return PlannedChange { removes_a_file, ..PlannedChange::said(&effect.path, what) };
         }
         let path = effect.path.to_string();
         let UnifiedDiff { text, lines_added, lines_removed } =
@@ -96,6 +102,7 @@ impl PlannedChange {
                     obeyed_because,
                     step: 0,
                     contents,
+                    removes_a_file,
                 }
             }
         }
@@ -113,6 +120,44 @@ impl PlannedChange {
             obeyed_because: None,
             step: 0,
             contents: None,
+            removes_a_file: false,
+        }
+    }
+}
+
+/// Checks whether a file that stood at a path does not any more.
+fn removes_a_file(before: Option<PresentKind>, after: Option<PresentKind>) -> bool {
+    match before {
+        Some(PresentKind::File) => after != Some(PresentKind::File),
+        Some(PresentKind::Other) => matches!(after, None | Some(PresentKind::Folder)),
+        Some(PresentKind::Folder) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PresentKind, removes_a_file};
+
+    #[test]
+    fn a_file_is_removed_if_nothing_or_something_else_is_in_its_place() {
+        use PresentKind::{File, Folder, Other};
+        let gone =
+            [(File, None), (File, Some(Other)), (File, Some(Folder)), (Other, None), (Other, Some(Folder))];
+        let there = [
+            (File, Some(File)),
+            (Other, Some(Other)),
+            (Other, Some(File)),
+            (Folder, None),
+            (Folder, Some(File)),
+        ];
+        for (before, after) in gone {
+            assert!(removes_a_file(Some(before), after), "{before:?} {after:?}");
+        }
+        for (before, after) in there {
+            assert!(!removes_a_file(Some(before), after), "{before:?} {after:?}");
+        }
+        for after in [None, Some(File), Some(Other), Some(Folder)] {
+            assert!(!removes_a_file(None, after), "{after:?}");
         }
     }
 }

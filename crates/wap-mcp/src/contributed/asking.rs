@@ -1,21 +1,59 @@
 //! Questions of 2025-11-25: requests to the client while its own request waits.
 
+use std::sync::Arc;
+
 use rmcp::RoleServer;
 use rmcp::model::{ClientResult, ErrorData, InputRequest, InputRequests, InputResponses, ServerRequest};
 use rmcp::service::{Peer, PeerRequestOptions};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
+use super::states::PATIENCE;
 use crate::giving_up::Withdrawal;
 
-/// Asks a client, one question after another, and returns its answers. A question that is open when this future is dropped
-/// is withdrawn.
-///
-/// # Errors
-///
-/// An error for the client if it answers with one, or with something else.
-pub(super) async fn ask(
-    peer: &Peer<RoleServer>,
-    requests: InputRequests,
-) -> Result<InputResponses, ErrorData> {
+/// The most requests of one client that wait for its answers at once. Each is kept until it is answered, also if the connection
+/// over which it came has ended.
+const MOST_WAITING: usize = 64;
+
+/// The questions to one client.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking {
+    room: Arc<Semaphore>,
+}
+
+impl Default for Asking {
+    fn default() -> Asking {
+        Asking { room: Arc::new(Semaphore::new(MOST_WAITING)) }
+    }
+}
+
+impl Asking {
+    /// Asks a client, one question after another, and returns its answers. A question that is open when this future is dropped
+    /// is withdrawn.
+    ///
+    /// # Errors
+    ///
+    /// An error for the client if it answers with one, with something else, or too late, and if too many of its requests wait
+    /// for answers already.
+    pub(super) async fn ask(
+        &self,
+        peer: &Peer<RoleServer>,
+        requests: InputRequests,
+    ) -> Result<InputResponses, ErrorData> {
+        let _room = self.room()?;
+        let answers = timeout(PATIENCE, ask(peer, requests)).await;
+        answers
+            .unwrap_or_else(|_| Err(ErrorData::internal_error("the client has not answered in time", None)))
+    }
+
+    /// Returns the room for one more request that waits, until it is dropped.
+    fn room(&self) -> Result<SemaphorePermit<'_>, ErrorData> {
+        let text = "too many requests wait for answers of this client already: answer them, or cancel them";
+        self.room.try_acquire().map_err(|_| ErrorData::internal_error(text, None))
+    }
+}
+
+async fn ask(peer: &Peer<RoleServer>, requests: InputRequests) -> Result<InputResponses, ErrorData> {
     let mut answers = InputResponses::new();
     for (name, request) in requests {
         let request = match request {
@@ -43,4 +81,19 @@ pub(super) async fn ask(
 
 fn unanswered(name: &str) -> ErrorData {
     ErrorData::internal_error(format!("the client has not answered the question '{name}'"), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asking, MOST_WAITING};
+
+    #[test]
+    fn the_requests_that_wait_are_bounded_for_each_client() {
+        let (one, other) = (Asking::default(), Asking::default());
+        let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| one.room().unwrap()).collect();
+        assert!(one.clone().room().is_err());
+        assert!(other.room().is_ok());
+        waiting.pop();
+        assert!(one.room().is_ok());
+    }
 }

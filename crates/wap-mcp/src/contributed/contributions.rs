@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use content_hash::ContentHash;
-use rmcp::model::{ErrorData, InputRequiredResult, ServerCapabilities, Tool};
+use rmcp::model::{ErrorData, InputRequiredResult, JsonObject, ServerCapabilities, Tool};
 
+use super::requests::digest;
 use super::states::{MOST_BYTES, States};
 use super::{Contribution, Need};
+
+/// A contribution that a resource is read from, with the digest of its request.
+type Reader = (Arc<dyn Contribution>, ContentHash);
 
 /// All contributions of a server, which its clients share. Where several offer the same name, the first one counts.
 #[derive(Default)]
@@ -31,6 +35,25 @@ impl Contributions {
     /// Returns the contributions, the first one first.
     pub(super) fn all(&self) -> &[Arc<dyn Contribution>] {
         &self.all
+    }
+
+    /// Returns the contributions that a resource is read from, one after another, each with the digest of its request: all of
+    /// them, or the one that gave the state that the client names. A state is of one contribution, and no other one sees it.
+    ///
+    /// # Errors
+    ///
+    /// Invalid parameters if no contribution gave the state for this resource, or not any more.
+    pub(super) fn readers(&self, uri: &str, state: Option<&str>) -> Result<Vec<Reader>, ErrorData> {
+        let request = |index: usize| digest(&format!("resources/read of {index}"), uri, &JsonObject::new());
+        let mut readers: Vec<_> =
+            self.all.iter().enumerate().map(|(index, one)| (Arc::clone(one), request(index))).collect();
+        if let Some(name) = state.filter(|_| !readers.is_empty()) {
+            readers.retain(|(_, request)| self.states.has(name, *request));
+            if readers.is_empty() {
+                return Err(no_state());
+            }
+        }
+        Ok(readers)
     }
 
     /// Returns the contribution that has a tool.
@@ -98,7 +121,48 @@ impl Contributions {
     ///
     /// Invalid parameters if there is none of this name for this request, not any more for instance.
     pub(super) fn take_state(&self, request: ContentHash, name: &str) -> Result<String, ErrorData> {
-        let text = "requestState is not one of this request, or was used, or is too old: make the request without it";
-        self.states.take(name, request).ok_or_else(|| ErrorData::invalid_params(text, None))
+        self.states.take(name, request).ok_or_else(no_state)
+    }
+}
+
+fn no_state() -> ErrorData {
+    let text =
+        "requestState is not one of this request, or was used, or is too old: make the request without it";
+    ErrorData::invalid_params(text, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rmcp::model::InputRequests;
+
+    use super::{Contribution, Contributions, Need};
+
+    struct Nothing;
+
+    impl Contribution for Nothing {}
+
+    #[test]
+    fn a_read_with_a_state_is_put_to_the_one_that_gave_it() {
+        let contributions = Contributions::new(vec![Arc::new(Nothing), Arc::new(Nothing)]);
+        let all = contributions.readers("book://one", None).unwrap();
+        assert_eq!(all.len(), 2);
+        let need = Need { requests: InputRequests::new(), state: Some("seven".to_owned()) };
+        let question = contributions.required(all[1].1, need).unwrap();
+        let name = question.request_state.unwrap();
+        let readers = contributions.readers("book://one", Some(&name)).unwrap();
+        assert_eq!(readers.iter().map(|(_, request)| *request).collect::<Vec<_>>(), [all[1].1]);
+        // It still counts, once, and for this resource alone.
+        assert!(contributions.readers("book://two", Some(&name)).is_err());
+        assert_eq!(contributions.take_state(readers[0].1, &name).unwrap(), "seven");
+        assert!(contributions.readers("book://one", Some(&name)).is_err());
+    }
+
+    #[test]
+    fn a_state_means_nothing_where_nothing_is_contributed() {
+        assert!(Contributions::default().readers("book://one", Some("invented")).unwrap().is_empty());
+        let contributions = Contributions::new(vec![Arc::new(Nothing)]);
+        assert!(contributions.readers("book://one", Some("invented")).is_err());
     }
 }

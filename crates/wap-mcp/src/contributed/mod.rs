@@ -13,6 +13,7 @@ mod requests;
 mod states;
 mod steps;
 
+pub(crate) use asking::Asking;
 pub use call::ContributionCall;
 pub use contribution::{Contribution, Need, Outcome};
 pub use contributions::Contributions;

@@ -11,6 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 
+use super::asking::Asking;
 use super::steps::{Given, Settled, settle};
 use super::{Contribution, Contributions, Outcome};
 
@@ -19,7 +20,7 @@ impl Contributions {
     pub(crate) async fn call_tool(
         &self,
         params: &CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
+        (context, asking): (&RequestContext<RoleServer>, &Asking),
     ) -> Option<Result<CallToolResponse, ErrorData>> {
         let contribution = self.with_tool(&params.name)?;
         let (name, arguments) = (params.name.to_string(), params.arguments.clone().unwrap_or_default());
@@ -29,7 +30,7 @@ impl Contributions {
             state: params.request_state.clone(),
         };
         let step = move |one: &dyn Contribution, call: &_| one.call_tool(call, &name, arguments.clone());
-        Some(match settle(self, contribution, given, context, step).await {
+        Some(match settle(self, contribution, given, (context, asking), step).await {
             Ok(Settled::Done(result)) => Ok(result.into()),
             Ok(Settled::Requires(required)) => Ok(required.into()),
             Err(error) => Err(error),
@@ -40,7 +41,7 @@ impl Contributions {
     pub(crate) async fn get_prompt(
         &self,
         params: &GetPromptRequestParams,
-        context: &RequestContext<RoleServer>,
+        (context, asking): (&RequestContext<RoleServer>, &Asking),
     ) -> Option<Result<GetPromptResponse, ErrorData>> {
         let contribution = self.with_prompt(&params.name)?;
         let (name, arguments) = (params.name.clone(), params.arguments.clone().unwrap_or_default());
@@ -50,7 +51,7 @@ impl Contributions {
             state: params.request_state.clone(),
         };
         let step = move |one: &dyn Contribution, call: &_| one.get_prompt(call, &name, arguments.clone());
-        Some(match settle(self, contribution, given, context, step).await {
+        Some(match settle(self, contribution, given, (context, asking), step).await {
             Ok(Settled::Done(result)) => Ok(result.into()),
             Ok(Settled::Requires(required)) => Ok(required.into()),
             Err(error) => Err(error),
@@ -61,12 +62,16 @@ impl Contributions {
     pub(crate) async fn read_resource(
         &self,
         params: &ReadResourceRequestParams,
-        context: &RequestContext<RoleServer>,
+        (context, asking): (&RequestContext<RoleServer>, &Asking),
     ) -> Option<Result<ReadResourceResponse, ErrorData>> {
-        for contribution in self.all() {
+        let readers = match self.readers(&params.uri, params.request_state.as_deref()) {
+            Ok(readers) => readers,
+            Err(error) => return Some(Err(error)),
+        };
+        for (contribution, request) in &readers {
             let uri = params.uri.clone();
             let given = Given {
-                request: digest("resources/read", &uri, &JsonObject::new()),
+                request: *request,
                 answers: params.input_responses.clone(),
                 state: params.request_state.clone(),
             };
@@ -74,7 +79,7 @@ impl Contributions {
                 let read = one.read_resource(call, &uri)?;
                 Ok(read.map_or(Outcome::Done(None), |outcome| outcome.map(Some)))
             };
-            match settle(self, contribution, given, context, step).await {
+            match settle(self, contribution, given, (context, asking), step).await {
                 Ok(Settled::Done(None)) => {}
                 Ok(Settled::Done(Some(result))) => return Some(Ok(result.into())),
                 Ok(Settled::Requires(required)) => return Some(Ok(required.into())),
@@ -118,7 +123,7 @@ impl Contributions {
 }
 
 /// Returns the digest of a request without what the client has answered: another request has another one.
-fn digest(method: &str, name: &str, arguments: &JsonObject) -> ContentHash {
+pub(super) fn digest(method: &str, name: &str, arguments: &JsonObject) -> ContentHash {
     let request = serde_json::json!([method, name, arguments]);
     ContentHash::of(request.to_string().as_bytes())
 }

@@ -10,7 +10,7 @@ use content_hash::ContentHash;
 const MOST_KEPT: usize = 1_000;
 
 /// The time after which an answer comes too late.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// The longest state in bytes.
 pub(super) const MOST_BYTES: usize = 64 * 1_024;
@@ -49,6 +49,12 @@ impl States {
         kept.retain(|kept| kept.until > Instant::now());
         let index = kept.iter().position(|kept| kept.name == name && kept.request == request)?;
         kept.remove(index).map(|kept| kept.state)
+    }
+
+    /// Reports whether a state of this name is kept for this request.
+    pub(super) fn has(&self, name: &str, request: ContentHash) -> bool {
+        let now = Instant::now();
+        self.lock().iter().any(|kept| kept.name == name && kept.request == request && kept.until > now)
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {

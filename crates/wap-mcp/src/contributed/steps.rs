@@ -9,7 +9,7 @@ use rmcp::service::{Peer, RequestContext};
 use tokio::sync::mpsc::{Receiver, channel};
 use wap_core::CancelFlag;
 
-use super::asking::ask;
+use super::asking::Asking;
 use super::call::Report;
 use super::capability::lacks;
 use super::{Contribution, ContributionCall, Contributions, Need, Outcome};
@@ -43,7 +43,7 @@ pub(super) async fn settle<T: Send + 'static>(
     contributions: &Contributions,
     contribution: &Arc<dyn Contribution>,
     given: Given,
-    context: &RequestContext<RoleServer>,
+    (context, asking): (&RequestContext<RoleServer>, &Asking),
     step: impl Fn(&dyn Contribution, &ContributionCall) -> Result<Outcome<T>, ErrorData> + Send + Sync + 'static,
 ) -> Result<Settled<T>, ErrorData> {
     let step = Arc::new(step);
@@ -67,7 +67,7 @@ pub(super) async fn settle<T: Send + 'static>(
             return contributions.required(given.request, need).map(Settled::Requires);
         }
         answers = tokio::select! {
-            answers = ask(&context.peer, need.requests) => answers?,
+            answers = asking.ask(&context.peer, need.requests) => answers?,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         state = need.state;
@@ -128,7 +128,7 @@ async fn forward(peer: &Peer<RoleServer>, token: ProgressToken, mut reports: Rec
     }
 }
 
-/// Refuses to ask what the client has not declared that it can be need.
+/// Refuses to ask what the client has not declared that it can be asked.
 fn refuse_unanswerable(need: &Need, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     let declared = context.client_capabilities().unwrap_or_default();
     match need.requests.values().find_map(|request| lacks(&declared, request)) {

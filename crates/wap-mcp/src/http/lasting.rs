@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use content_hash::ContentHash;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
@@ -25,7 +26,7 @@ const MOST: usize = 256;
 /// The header by which a client tells itself from others of the same program.
 const HEADER: &str = "agentd-conversation";
 
-/// The longest part of a name that counts, in bytes.
+/// The longest name that is kept as it is, in bytes.
 const MOST_NAME_BYTES: usize = 128;
 
 /// The clients that last as long as their service.
@@ -62,11 +63,15 @@ impl LastingClients {
         }
     }
 
-    /// Returns the server of the client that makes a request.
-    fn of(&self, context: &RequestContext<RoleServer>) -> McpServer {
-        self.named(ClientName::of(context))
+    /// Returns the server of a client that is known already.
+    fn existing(&self, name: &ClientName) -> Option<McpServer> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (server, last_seen) = servers.get_mut(name)?;
+        *last_seen = Instant::now();
+        Some(server.clone())
     }
 
+    /// Returns the server of a client, which is known from now on.
     fn named(&self, name: ClientName) -> McpServer {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((server, last_seen)) = servers.get_mut(&name) {
@@ -75,13 +80,15 @@ impl LastingClients {
         }
         let oldest =
             servers.iter().min_by_key(|(_, (_, last_seen))| *last_seen).map(|(name, _)| name.clone());
-        // Outside of the lock: its end waits for its processes.
         let ended = oldest.filter(|_| servers.len() >= MOST).and_then(|oldest| servers.remove(&oldest));
         let client = Client::new("mcp", &self.workspace, &self.pool);
         let server = McpServer::new(&self.config, client, &self.outputs);
         servers.insert(name, (server.clone(), Instant::now()));
         drop(servers);
-        drop(ended);
+        if let Some(ended) = ended {
+            // Its end waits for its processes, and this thread serves all clients.
+            tokio::task::spawn_blocking(move || drop(ended));
+        }
         server
     }
 }
@@ -89,16 +96,23 @@ impl LastingClients {
 impl ClientName {
     fn of(context: &RequestContext<RoleServer>) -> ClientName {
         let header = context.extensions.get::<Parts>().and_then(|parts| parts.headers.get(HEADER));
-        let conversation = header.and_then(|value| value.to_str().ok()).map(cut);
+        let conversation = header.map(|value| short(value.as_bytes()));
         let program = context.client_info();
+        let short = |name: &str| short(name.as_bytes());
         let (program, version) =
-            program.map(|info| (cut(&info.name), cut(&info.version))).unwrap_or_default();
+            program.map(|info| (short(&info.name), short(&info.version))).unwrap_or_default();
         ClientName { conversation, program, version }
     }
 }
 
-fn cut(name: &str) -> String {
-    name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
+/// Returns a text of bounded length that no other name has: a header may hold any bytes, and clients that share a name read the
+/// processes of each other.
+fn short(name: &[u8]) -> String {
+    match std::str::from_utf8(name) {
+        Ok(text) if text.len() <= MOST_NAME_BYTES => text.to_owned(),
+        // Longer than any name that is kept as it is.
+        _ => format!("{:-<MOST_NAME_BYTES$} {}", "", ContentHash::of(name)),
+    }
 }
 
 /// Reports whether a request is of 2026-07-28 or later.
@@ -115,10 +129,17 @@ impl McpServer {
         self
     }
 
-    /// Returns the server that knows the processes of a client.
+    /// Returns the server that knows the processes of a client, which has some from now on.
     pub(crate) fn with_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
         let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
-        lasting.map_or_else(|| self.clone(), |lasting| lasting.of(context))
+        lasting.map_or_else(|| self.clone(), |lasting| lasting.named(ClientName::of(context)))
+    }
+
+    /// The same for a look at the processes. A client that has run nothing has none, and a look under ever new names must not
+    /// end the processes of others.
+    pub(crate) fn with_known_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
+        let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
+        lasting.and_then(|lasting| lasting.existing(&ClientName::of(context))).unwrap_or_else(|| self.clone())
     }
 
     /// Returns the server that carries out a call.
@@ -127,31 +148,82 @@ impl McpServer {
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> McpServer {
-        if is_about_processes(request) { self.with_processes(context) } else { self.clone() }
+        if request.name == Tool::ExecuteCommand.name() {
+            self.with_processes(context)
+        } else if looks_at_processes(request) {
+            self.with_known_processes(context)
+        } else {
+            self.clone()
+        }
     }
 }
 
-/// Reports whether a call runs something, or asks about what was left running.
-fn is_about_processes(request: &CallToolRequestParams) -> bool {
+/// Reports whether a call asks about what was left running, or ends it.
+fn looks_at_processes(request: &CallToolRequestParams) -> bool {
     let is = |tool: Tool| request.name == tool.name();
     let path =
         || request.arguments.as_ref().and_then(|arguments| arguments.get("path")).and_then(Value::as_str);
-    is(Tool::ExecuteCommand)
-        || is(Tool::StopProcess)
-        || is(Tool::ReadFile) && path().is_some_and(|path| path.starts_with(PROCESS_PREFIX))
+    is(Tool::StopProcess) || is(Tool::ReadFile) && path().is_some_and(|path| path.starts_with(PROCESS_PREFIX))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use memory_workspace::MemoryWorkspace;
     use rmcp::model::CallToolRequestParams;
     use serde_json::{Value, json};
+    use wap_calls::CallPool;
+    use wap_core::Workspace;
 
-    use super::is_about_processes;
+    use super::{ClientName, LastingClients, MOST, MOST_NAME_BYTES, looks_at_processes, short};
+    use crate::{McpConfig, RecentOutputs, ServerName};
+
+    #[tokio::test]
+    async fn a_look_under_new_names_ends_no_client() {
+        let name = ServerName { name: "test", title: "Test", version: "1" };
+        let workspace: Arc<dyn Workspace> = Arc::new(MemoryWorkspace::new());
+        let outputs = Arc::new(RecentOutputs::default());
+        let config = Arc::new(McpConfig::new(name));
+        let lasting = LastingClients::new(&config, (&workspace, &CallPool::new()), &outputs);
+        let named = |program: String| ClientName { program, ..ClientName::default() };
+        let first = lasting.named(named("first".to_owned()));
+        for index in 0..MOST * 2 {
+            assert!(lasting.existing(&named(index.to_string())).is_none());
+        }
+        let same = lasting.existing(&named("first".to_owned())).unwrap();
+        assert!(Arc::ptr_eq(&same.client, &first.client));
+        // The control: as many that run something leave no room for the one that was silent longest.
+        (0..MOST).for_each(|index| drop(lasting.named(named(index.to_string()))));
+        assert!(lasting.existing(&named("first".to_owned())).is_none());
+    }
 
     #[test]
-    fn commands_and_reads_of_processes_are_about_processes() {
+    fn no_two_names_are_the_same_one() {
+        let (long, longer) = ("n".repeat(MOST_NAME_BYTES), "n".repeat(MOST_NAME_BYTES + 1));
+        let names: [&[u8]; 7] = [
+            b"",
+            b"mine",
+            "m\u{fc}ller".as_bytes(),
+            b"m\xfcller",
+            b"m\xfdller",
+            long.as_bytes(),
+            longer.as_bytes(),
+        ];
+        let shortened: HashSet<String> = names.iter().map(|name| short(name)).collect();
+        assert_eq!(shortened.len(), names.len());
+        assert_ne!(short(format!("{longer}a").as_bytes()), short(format!("{longer}b").as_bytes()));
+        assert_eq!(short(longer.repeat(1_000).as_bytes()).len(), short(longer.as_bytes()).len());
+        // One that is kept as it is cannot be made to look like a digest.
+        assert_eq!(short(short(longer.as_bytes()).as_bytes()).len(), short(longer.as_bytes()).len());
+        assert_ne!(short(short(longer.as_bytes()).as_bytes()), short(longer.as_bytes()));
+    }
+
+    #[test]
+    fn reads_of_processes_and_their_ends_look_at_processes() {
         for (tool, arguments, expected) in [
-            ("executeCommand", json!({ "command": "true" }), true),
+            ("executeCommand", json!({ "command": "true" }), false),
             ("stopProcess", json!({ "name": "web" }), true),
             ("readFile", json!({ "path": "@process/web" }), true),
             ("readFile", json!({ "path": "src/@process/web" }), false),
@@ -161,7 +233,7 @@ mod tests {
         ] {
             let Value::Object(arguments) = arguments else { unreachable!("they are objects") };
             let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-            assert_eq!(is_about_processes(&request), expected, "{tool}");
+            assert_eq!(looks_at_processes(&request), expected, "{tool}");
         }
     }
 }

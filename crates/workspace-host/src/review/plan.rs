@@ -110,6 +110,7 @@ pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep 
         folder: working_directory,
         background,
         effects: Vec::new(),
+        unlisted: String::new(),
     });
     ProposedStep { step, title, effect, problem: None }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use change_journal::{Journal, JournalReader, RecordedChange, RunNumber};
+use change_journal::{ContentHash, Journal, JournalReader, RecordedChange, RunNumber};
 use change_review::{
-    Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, QueueError, RecordedStep,
-    Resolution, Selection, StepEffect, StepRequest, StepVerdict, Tried,
+    CommandStep, Content, FileChangeKind, FileStep, Proposal, ProposalId, ProposedStep, QueueError,
+    RecordedStep, Resolution, Selection, StepEffect, StepRequest, StepVerdict, Tried,
 };
 use local_workspace::PlannedChange;
 use wap_core::{Call, Reason, WapError};
@@ -145,7 +145,7 @@ fn real_steps(
                         of_step.map(|change| difference(journal, change).map_err(failed)).collect();
                     let mut proposed = command_step(step, command);
                     if let StepEffect::Command(command) = &mut proposed.effect {
-                        command.effects = effects?.into_iter().take(MOST_EFFECTS).collect();
+                        list(command, effects?);
                     }
                     Ok(proposed)
                 }
@@ -175,6 +175,16 @@ fn real_steps(
 /// The most files that are listed as changed by one command.
 const MOST_EFFECTS: usize = 200;
 
+/// Lists what a command changed. Of what is not listed there is a digest: nothing else may land under the same mark.
+fn list(command: &mut CommandStep, mut effects: Vec<FileStep>) {
+    if effects.len() > MOST_EFFECTS {
+        let others = effects.split_off(MOST_EFFECTS);
+        let bytes = serde_json::to_vec(&others).expect("steps have string keys");
+        command.unlisted = ContentHash::of(&bytes).to_string();
+    }
+    command.effects = effects;
+}
+
 /// Returns a change with its contents, as far as the journal holds them.
 fn difference(
     journal: &JournalReader,
@@ -190,7 +200,11 @@ fn difference(
         (change.before.is_some() && before.is_none()) || (change.after.is_some() && after.is_none());
     if is_missing {
         let kind = FileChangeKind::between(change.before.is_some(), change.after.is_some());
-        let file = FileStep { path, kind, ..FileStep::default() };
+        let hash = |entry: &Option<change_journal::Entry>| {
+            entry.as_ref().and_then(|entry| entry.content).map_or(String::new(), |hash| hash.to_string())
+        };
+        let mark = format!("{} {}", hash(&change.before), hash(&change.after));
+        let file = FileStep { path, kind, mark, ..FileStep::default() };
         return Ok(file.with_note("its content is not kept"));
     }
     Ok(FileStep::between(path, before.as_deref(), after.as_deref()))
@@ -201,7 +215,13 @@ fn net_difference(change: &PlannedChange) -> FileStep {
     let file = match &change.contents {
         Some((before, after)) => FileStep::between(&change.path, before.as_deref(), after.as_deref()),
         None => {
-            FileStep { path: change.path.clone(), ..FileStep::default() }.with_note(change.diff.trim_end())
+            // Too large to be kept, or not a file on both sides: the kind is all that is known.
+            let kind = match change.removes_a_file {
+                true => FileChangeKind::Deleted,
+                false => FileChangeKind::Changed,
+            };
+            let step = FileStep { path: change.path.clone(), kind, ..FileStep::default() };
+            step.with_note(change.diff.trim_end())
         }
     };
     match &change.obeyed_because {
@@ -225,4 +245,33 @@ fn unavailable(error: &WapError) -> Failure {
         _ => Exit::Missing,
     };
     Failure::new(exit, error.message().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use change_review::{FileStep, ProposedStep, StepEffect, steps_mark};
+    use wap_core::ExecuteCommand;
+
+    use super::{MOST_EFFECTS, command_step, list};
+
+    /// Returns the step of a command that writes many files, and last of all one more.
+    fn step(files: usize, last: FileStep) -> ProposedStep {
+        let command = ExecuteCommand { command: "make".to_owned(), ..ExecuteCommand::default() };
+        let mut step = command_step(0, &command);
+        let StepEffect::Command(command) = &mut step.effect else { unreachable!("it runs a command") };
+        let files = (0..files).map(|file| FileStep::between(format!("a/{file}"), None, Some(b"new")));
+        list(command, files.chain([last]).collect());
+        step
+    }
+
+    #[test]
+    fn the_mark_of_the_steps_is_about_changes_that_are_not_listed_too() {
+        let deleted = || FileStep::between("z", Some(b"old"), None);
+        let changed = || FileStep::between("z", Some(b"old"), Some(b"new"));
+        for files in [0, MOST_EFFECTS - 1, MOST_EFFECTS, MOST_EFFECTS * 2] {
+            let marks = [deleted(), changed(), deleted()].map(|last| steps_mark(&[step(files, last)]));
+            assert_ne!(marks[0], marks[1], "{files}");
+            assert_eq!(marks[0], marks[2], "{files}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The process of a fleet's server: started here, or left by an `agentd fleet up` that was killed.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use change_journal::ContentHash;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
+use crate::commands::fleet::own_files;
 use crate::exit::{Exit, Failure};
 
 /// The program of the server.
@@ -39,7 +40,7 @@ impl FolderLock {
         let path = folder.join("lock");
         let failed =
             |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", path.display()));
-        let file = File::create(&path).map_err(failed)?;
+        let file = own_files::open(&path, OFlags::RDWR | OFlags::CREATE).map_err(failed)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(FolderLock { _file: file }),
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -89,9 +90,17 @@ impl ServerFiles {
     /// Looks for a server of this folder that an earlier `agentd fleet up` has left, with the configuration `text`.
     ///
     /// # Errors
-    /// A failure if it was started with another configuration.
+    /// A failure if it was started with another configuration, or if the file with its number is not a regular one:
+    /// the server would write through a link.
     pub(super) fn left_server(&self, text: &str) -> Result<Option<Server>, Failure> {
-        let Some((id, process)) = self.left_process() else { return Ok(None) };
+        let file = match own_files::open(&self.process, OFlags::RDONLY) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(Failure::new(Exit::Failed, format!("{}: {error}", self.process.display())));
+            }
+        };
+        let Some((id, process)) = self.left_process(file) else { return Ok(None) };
         let location = format!("/proc/{id}");
         let environment = fs::read(format!("{location}/environ")).unwrap_or_default();
         let wanted = format!("{DIGEST}={}", digest(text));
@@ -107,9 +116,8 @@ impl ServerFiles {
     }
 
     /// Returns the process whose number the server has written, if it is still that server.
-    fn left_process(&self) -> Option<(u32, OwnedFd)> {
+    fn left_process(&self, file: File) -> Option<(u32, OwnedFd)> {
         let mut text = String::new();
-        let file = File::open(&self.process).ok()?;
         let written = file.metadata().and_then(|data| data.modified()).ok()?;
         file.take(32).read_to_string(&mut text).ok()?;
         let id: u32 = text.trim().parse().ok()?;

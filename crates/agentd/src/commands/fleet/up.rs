@@ -1,9 +1,7 @@
 //! `agentd fleet up`: the server of a fleet.
 
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +14,7 @@ use serde::Serialize;
 use crate::commands::cocode::failure::error_chain;
 use crate::commands::cocode::runner_config::user_state;
 use crate::commands::fleet::options::UpOptions;
+use crate::commands::fleet::own_files;
 use crate::commands::fleet::server_process::{FolderLock, PROGRAM, Server, ServerFiles, version};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
@@ -136,7 +135,11 @@ fn users(keys: &Path, options: &UpOptions) -> Result<ServerUsers, Failure> {
         .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", keys.display())))?;
     let key = |name: &str| -> Result<UserKey, Failure> {
         let file = keys.join(format!("{name}.seed"));
-        if file.exists() {
+        // A link that leads nowhere is there, too.
+        if file.symlink_metadata().is_ok() {
+            own_files::check_secret(&file).map_err(|error| {
+                Failure::new(Exit::Refused, format!("the key {}: {error}", file.display()))
+            })?;
             let seed = read_seed(&file)?;
             return UserKey::of_seed(&seed).map_err(|error| Failure::new(Exit::Usage, error.to_string()));
         }
@@ -178,16 +181,8 @@ fn further(options: &UpOptions) -> String {
 
 /// Writes a file that only this user can read.
 fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
-    let new: PathBuf = path.with_extension("new");
-    let written = fs::File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&new)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&new, path));
-    written.map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))
+    own_files::replace(path, text)
+        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))
 }
 
 /// Waits until the server answers, and makes the fleet's streams.

@@ -1,5 +1,9 @@
 //! Commands that delete many files.
 
+use std::fs::File;
+use std::os::unix::fs::symlink;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
 use crate::fixture::daemon::eventually;
@@ -155,4 +159,32 @@ fn the_newer_era_is_asked_by_its_answer_and_a_replay_does_nothing() {
     assert!(project.has("old/a.txt"));
     assert_eq!(project.read("ran"), "ran\n");
     client.end().ok();
+}
+
+#[test]
+fn a_file_is_deleted_also_if_no_journal_keeps_it_or_something_else_takes_its_place() {
+    for command in [
+        // Nothing brings these back.
+        "rm old/*.large",
+        "rm old/*.link",
+        "rm old/*.pipe",
+        "for file in old/*.txt; do rm $file; mkdir $file; done",
+        "for file in old/*.txt; do ln -sf /dev/null $file; done",
+    ] {
+        let project = project();
+        for name in ["a", "b", "c"] {
+            let large = File::create(project.workspace().join(format!("old/{name}.large"))).unwrap();
+            large.set_len(17 << 20).unwrap();
+            symlink("/dev/null", project.workspace().join(format!("old/{name}.link"))).unwrap();
+            let pipe = project.workspace().join(format!("old/{name}.pipe"));
+            mknodat(CWD, pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        }
+        let mut client = client(&project, json!({ "elicitation": {} }));
+        run(&mut client, command);
+        let form = question(&mut client);
+        let message = form["params"]["message"].as_str().unwrap();
+        assert!(message.contains("It deletes 3 files:\n- old/a."), "{command}: {message}");
+        say(&mut client, &form, &json!({ "action": "decline" }));
+        client.end().ok();
+    }
 }

@@ -223,7 +223,7 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
             };
             (kind, EffectView::File(file_view(file, bounds, budget)))
         }
-        StepEffect::Command(CommandStep { command, folder, background, effects }) => {
+        StepEffect::Command(CommandStep { command, folder, background, effects, .. }) => {
             let effect = EffectView::Command {
                 command: bounded(command, TextBounds::OUTPUT),
                 folder: folder.clone(),
