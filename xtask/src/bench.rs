@@ -92,15 +92,19 @@ pub fn bench(root: &Path, name: Option<&str>, package: Option<&str>) -> Result<(
 }
 
 /// Measures a fleet of real processes on this machine, and commands that have nothing to do with fleets beside a build without
-/// them, if one is named. Needs root, for the network namespaces of the hosts.
+/// the feature `fleet`, which is made first. Needs root, for the network namespaces of the hosts.
 ///
 /// # Errors
 ///
-/// That of the benchmark. It fails on no figure.
-pub fn bench_fleet(root: &Path, without: Option<&Path>) -> Result<(), TaskError> {
-    let mut step = Step::cargo("fleet", &["bench", "--package", "agentd-workspace", "--bench", "fleet"]);
-    if let Some(without) = without {
-        step = step.variable("FLEET_BENCH_WITHOUT", &without.to_string_lossy());
-    }
-    step.folder(root).run().map(drop)
+/// That of the build or of the benchmark. It fails on no figure.
+pub fn bench_fleet(root: &Path) -> Result<(), TaskError> {
+    let without = root.join("target/without-fleets");
+    let folder = without.to_string_lossy();
+    let arguments = ["build", "--release", "--package", "agentd-workspace", "--no-default-features"];
+    Step::cargo("without", &[&arguments[..], &["--target-dir", &folder]].concat()).folder(root).run()?;
+    Step::cargo("fleet", &["bench", "--package", "agentd-workspace", "--bench", "fleet"])
+        .variable("FLEET_BENCH_WITHOUT", &without.join("release/agentd").to_string_lossy())
+        .folder(root)
+        .run()
+        .map(drop)
 }

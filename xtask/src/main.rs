@@ -272,11 +272,7 @@ enum Goals {
     /// Coding agents: from a run to an agent's first line, memory of twenty at once, and when events are seen.
     Cocode,
     /// Measure a fleet: dispatch, submitting, bytes, throughput of 1 to 16 hosts, and what it costs other commands. Needs root.
-    Fleet {
-        /// A build from before fleets, to compare the start and the memory of other commands with.
-        #[arg(long, value_name = "FILE")]
-        without: Option<PathBuf>,
-    },
+    Fleet,
     /// Measure what a round of a loop with a model program costs apart from the model, and the memory over 1,000 rounds.
     Loop,
     /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
@@ -360,9 +356,7 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
         Task::Bench { goals: Some(Goals::Codali { quality }), .. } => xtask::bench_codali(&root(), quality),
         Task::Bench { goals: Some(Goals::Cocode), .. } => xtask::bench(&root(), Some("cocode"), None),
-        Task::Bench { goals: Some(Goals::Fleet { without }), .. } => {
-            xtask::bench_fleet(&root(), without.as_deref())
-        }
+        Task::Bench { goals: Some(Goals::Fleet), .. } => xtask::bench_fleet(&root()),
         Task::Bench { goals: Some(Goals::Loop), .. } => xtask::bench(&root(), Some("loop"), None),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };

@@ -13,6 +13,7 @@ use crate::commands::clipboard::CopyOptions;
 use crate::commands::cocode::options::CocodeCommand;
 use crate::commands::codali::options::CodaliOptions;
 use crate::commands::demo::DemoOptions;
+#[cfg(feature = "fleet")]
 use crate::commands::fleet::options::FleetCommand;
 use crate::commands::history::blame::line_range;
 use crate::commands::history::diff::change_range;
@@ -144,6 +145,7 @@ pub(crate) enum Command {
         command: CocodeCommand,
     },
     /// Run agents on many machines: a server, hosts that join it, and a look at both.
+    #[cfg(feature = "fleet")]
     Fleet {
         #[command(subcommand)]
         command: Box<FleetCommand>,

@@ -7,6 +7,7 @@ pub(crate) mod cocode;
 pub(crate) mod codali;
 pub(crate) mod demo;
 mod doctor;
+#[cfg(feature = "fleet")]
 pub(crate) mod fleet;
 mod gc;
 pub(crate) mod history;
@@ -64,6 +65,7 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Index { command }) => index::run(common, console, &command),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Cocode { command }) => cocode::run(common, console, &command),
+        #[cfg(feature = "fleet")]
         Some(Command::Fleet { command }) => fleet::run(common, console, &command),
         Some(Command::Mcp(options)) => serve::mcp::mcp(common, console, &options),
         Some(Command::Serve(options)) => serve::serve(common, &config, console, &options),

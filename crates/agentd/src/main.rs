@@ -6,6 +6,7 @@ mod commands;
 mod common_options;
 mod config;
 mod exit;
+#[cfg(feature = "fleet")]
 mod fleet;
 mod interrupt;
 mod network;

@@ -1,7 +1,8 @@
 //! Measures a fleet of real processes, each host in a network namespace of its own: the time until an agent works, the rate of
 //! submitting, the bytes that move, the throughput of several hosts; and what fleets cost commands that have nothing to do with them.
 //!
-//! `cargo xtask bench fleet` runs it. It needs root, `nats-server` and `openssl`. `FLEET_BENCH_WITHOUT` names a build without fleets.
+//! `cargo xtask bench fleet` runs it. It needs root, `nats-server` and `openssl`. `FLEET_BENCH_WITHOUT` names a build without the
+//! feature `fleet`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 #![expect(dead_code, reason = "the long run uses more of the modules that both have")]

@@ -5,6 +5,9 @@ mod compare;
 mod continued;
 pub(crate) mod definitions;
 pub(crate) mod failure;
+#[cfg(feature = "fleet")]
+mod fleet_options;
+#[cfg(feature = "fleet")]
 pub(crate) mod fleet_run;
 mod harness;
 mod look;

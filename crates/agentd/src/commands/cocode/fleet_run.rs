@@ -50,7 +50,7 @@ pub(crate) fn run(
     cancel: &CancelFlag,
 ) -> Outcome {
     let url = early.url.clone();
-    let definitions = expand(&mut request, options.count)?;
+    let definitions = expand(&mut request, options.fleet.count)?;
     let folder = FleetFolder::open(common)?;
     let source = BundleSource::of_runner(&runner).map_err(unsendable)?;
     let records = runner.begin_elsewhere(&request, &url).map_err(explain)?;
@@ -73,11 +73,11 @@ pub(crate) fn run(
     let own: HashSet<String> = records.iter().map(AgentRecord::key).collect();
     let view = View::new(console, &request);
     let ended =
-        home.follow(view, cancel, if options.detach { Until::Queued(own) } else { Until::Ended(own) });
+        home.follow(view, cancel, if options.fleet.detach { Until::Queued(own) } else { Until::Ended(own) });
     // It only prints.
     let _ = warning.join();
     let (ended, runner) = ended?;
-    if options.detach {
+    if options.fleet.detach {
         console.result(&format!(
             "{} tasks are submitted; `agentd fleet collect --url {url}` judges what comes of them",
             records.len()
@@ -180,7 +180,7 @@ fn submit(
     let bases = folder.chain.leading_to(source, &first.start_commit);
     let bases = bases.map_err(|error| Failure::new(Exit::Failed, error_chain(&error)))?;
     let bases: Vec<_> = bases.into_iter().map(|file| file.base).collect();
-    let mut labels = options.labels.clone();
+    let mut labels = options.fleet.labels.clone();
     let class = if labels.is_empty() { ClassName::any() } else { labels.remove(0) };
     for record in records {
         let name = record.agent.to_string();

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use cocode_env::{IssueNumber, IssueUrl, ReadyMarker};
-use cocode_fleet::ClassName;
 
-use crate::fleet::address::FleetAccess;
+#[cfg(feature = "fleet")]
+use super::fleet_options::FleetRun;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CocodeCommand {
@@ -112,20 +112,9 @@ pub(crate) struct CocodeRun {
     /// The number of agents that run at once, 1 to 20 [default: 5].
     #[arg(long, value_name = "N")]
     pub parallel: Option<u64>,
-    /// Let the hosts of a fleet run the agents; this machine judges what they deliver.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["commands", "parallel", "dry_run"])]
-    pub fleet: Option<String>,
+    #[cfg(feature = "fleet")]
     #[command(flatten)]
-    pub access: FleetAccess,
-    /// The number of agents of each name, 1 to 1000: NAME-1, NAME-2 and so on.
-    #[arg(long, value_name = "N", requires = "fleet", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub count: Option<u16>,
-    /// A label that the hosts must have.
-    #[arg(long = "label", value_name = "LABEL", requires = "fleet")]
-    pub labels: Vec<ClassName>,
-    /// Submit the tasks and return; `agentd fleet collect` judges what comes of them.
-    #[arg(long, requires = "fleet")]
-    pub detach: bool,
+    pub fleet: FleetRun,
     /// Succeed only if all agents are ready.
     #[arg(long)]
     pub all: bool,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cocode_env::{AgentState, IssueUrl};
 use cocode_runner::{
@@ -17,6 +17,7 @@ use super::compare::compare;
 use super::continued::{conversation, start_from_the_folder, text};
 use super::definitions::{agents_file, definition};
 use super::failure::{error_chain, explain};
+#[cfg(feature = "fleet")]
 use super::fleet_run;
 use super::runner_config::{host, open_hiding};
 use super::view::View;
@@ -24,6 +25,7 @@ use crate::commands::cocode::options::CocodeRun;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
+#[cfg(feature = "fleet")]
 use crate::fleet::early_home::EarlyHome;
 use crate::views::console::Console;
 
@@ -34,10 +36,15 @@ const BODY_LIMIT_BYTES: u64 = 4 << 20;
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun) -> Outcome {
     let mut request = request(common, console, options)?;
     let cancel = cancel_flag()?;
-    let early = options.fleet.as_deref().map(|url| EarlyHome::begin(&options.access, url)).transpose()?;
+    #[cfg(feature = "fleet")]
+    let early = {
+        let fleet = &options.fleet;
+        fleet.url.as_deref().map(|url| EarlyHome::begin(&fleet.access, url)).transpose()?
+    };
     // What came from a host runs in a check, and a key would make it home.
-    let runner = open_hiding(common, &options.folder, options.access.key_file.as_slice())?;
+    let runner = open_hiding(common, &options.folder, keys(options))?;
     start_from_the_folder(common, &runner, &mut request)?;
+    #[cfg(feature = "fleet")]
     if let Some(early) = early {
         return fleet_run::run(common, console, (options, early), request, runner, &cancel);
     }
@@ -81,11 +88,14 @@ fn request(common: &CommonOptions, console: Console, options: &CocodeRun) -> Res
     }
     for name in &options.agents {
         if !agents.iter().any(|agent| agent.name.as_str() == name) {
-            agents.push(match &options.fleet {
-                // The hosts have the definition; one of this machine says how the work is judged.
-                Some(_) => definition(&file, name).or_else(|_| undefined(name))?,
-                None => definition(&file, name)?,
+            let agent = definition(&file, name);
+            // The hosts have the definition; one of this machine says how the work is judged.
+            #[cfg(feature = "fleet")]
+            let agent = agent.or_else(|failure| match &options.fleet.url {
+                Some(_) => undefined(name),
+                None => Err(failure),
             });
+            agents.push(agent?);
         }
     }
     let usage = |error: cocode_runner::AgentsFileError| Failure::new(Exit::Usage, error.to_string());
@@ -125,7 +135,19 @@ fn request(common: &CommonOptions, console: Console, options: &CocodeRun) -> Res
     })
 }
 
+/// Returns the files with keys that no agent and no check may read.
+fn keys(options: &CocodeRun) -> &[PathBuf] {
+    #[cfg(feature = "fleet")]
+    return options.fleet.access.key_file.as_slice();
+    #[cfg(not(feature = "fleet"))]
+    {
+        let _ = options;
+        &[]
+    }
+}
+
 /// Returns a definition of an agent that is defined on hosts alone.
+#[cfg(feature = "fleet")]
 fn undefined(name: &str) -> Result<AgentDefinition, Failure> {
     let name = name.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{name}': {error}")))?;
     Ok(AgentDefinition::new(name))

@@ -11,9 +11,11 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::compare::rank;
-use crate::fleet::home_journal::FleetObserver;
 use crate::views::console::{Console, Tone};
 use crate::views::progress::one_line;
+
+#[cfg(feature = "fleet")]
+mod fleet;
 
 /// The most agents that have a line of their own on a terminal.
 const MOST_LIVE: usize = 40;
@@ -177,41 +179,6 @@ impl RunObserver for View {
 }
 
 /// Prints one value on one line.
-impl FleetObserver for View {
-    fn say(&self, agent: &str, text: &str) {
-        #[derive(Serialize)]
-        struct Said<'a> {
-            event: &'static str,
-            agent: &'a str,
-            text: &'a str,
-        }
-        if self.console.json {
-            return json_line(self.console, &Said { event: "fleet", agent, text });
-        }
-        match &self.live {
-            Some(live) => {
-                if let Some(line) = live.lock().iter().find(|(name, _)| name.as_str() == agent) {
-                    line.1.bar.set_message(one_line(text));
-                }
-            }
-            None => self.console.progress(&format!("{agent}: {text}")),
-        }
-    }
-
-    fn connection(&self, problem: Option<&str>) {
-        let text = match problem {
-            None => "connected to the fleet".to_owned(),
-            Some(why) => format!("the fleet cannot be reached, tasks wait here: {why}"),
-        };
-        match &self.live {
-            Some(live) => {
-                let _ = live.lines.println(text);
-            }
-            None => self.console.notice(&text),
-        }
-    }
-}
-
 fn json_line<T: Serialize>(console: Console, value: &T) {
     console.result(&serde_json::to_string(value).expect("events have string keys"));
 }
