@@ -154,6 +154,13 @@ impl Verdict {
         self.parts.iter().any(|part| part.name == PartName::Check && part.holds)
     }
 
+    /// Returns whether the check command passed; `None` without one, and if it was not run because another part does not hold.
+    pub fn check_passed(&self) -> Option<bool> {
+        let is_check = |part: &&Part| part.name == PartName::Check;
+        let was_reached = self.parts.iter().filter(|part| !is_check(part)).all(|part| part.holds);
+        self.parts.iter().find(is_check).filter(|_| was_reached).map(|part| part.holds)
+    }
+
     /// Returns the first part that does not hold.
     pub fn first_failure(&self) -> Option<&Part> {
         self.parts.iter().find(|part| !part.holds)

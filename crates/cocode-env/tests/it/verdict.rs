@@ -78,6 +78,10 @@ fn a_clean_tree_and_a_check_count_when_required() {
     assert_eq!(of(Some(false), None).first_failure().unwrap().name, PartName::CleanTree);
     let failed = of(None, check(false));
     assert_eq!(failed.first_failure().unwrap().why, "the check did not pass: exit code 1");
+    let passed = |is_clean, check| of(is_clean, check).check_passed();
+    assert_eq!([passed(None, check(true)), passed(None, check(false))], [Some(true), Some(false)]);
+    // Another part does not hold, so it was not run.
+    assert_eq!([passed(None, None), passed(Some(false), check(false))], [None, None]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cocode_env::CheckResult;
 use egress::Network;
-use sandbox_exec::{Launcher, NetworkConfinement, Outcome, ShellCommand, Timeout};
+use sandbox_exec::{Ending, Launcher, NetworkConfinement, Outcome, ShellCommand, Timeout};
 
 use super::Shared;
 use crate::error::{RunnerError, error_chain};
@@ -146,7 +146,11 @@ impl Runner {
         shared.watch.remove(name, shared.observer);
         match waited {
             Ok(Outcome { ending, .. }) => {
-                Some(CheckResult { passed: ending.is_success(), detail: ending.to_string() })
+                let missing = match ending {
+                    Ending::Exited(127) => ": the shell did not find a command of it",
+                    _ => "",
+                };
+                Some(CheckResult { passed: ending.is_success(), detail: format!("{ending}{missing}") })
             }
             Err(error) => failed(error_chain(&error)),
         }

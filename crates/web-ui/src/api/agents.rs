@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use cocode_env::{AgentState, PartName, Verdict};
+use cocode_env::{AgentState, Verdict};
 use cocode_runner::{
     AgentRecord, ContinuedWork, Runner, RunnerError, diff, log_files, read_records, request_cancel,
 };
@@ -100,9 +100,6 @@ pub(crate) async fn list(State(page): State<Arc<Page>>, Query(part): Query<Part>
 fn view(page: &Page, record: &AgentRecord) -> AgentView {
     let size = (record.commits > 0).then(|| numbers(page, record)).flatten();
     let verdict = record.verdict.as_ref();
-    let parts = verdict.iter().flat_map(|verdict| &verdict.parts);
-    let check =
-        parts.into_iter().find(|part| part.name == PartName::Check).filter(|_| record.check.is_some());
     let failure = verdict.and_then(Verdict::first_failure).map(|part| part.why.clone());
     let milliseconds = || Some(record.ended_at_ms?.saturating_sub(record.launched_at_ms?));
     AgentView {
@@ -123,7 +120,7 @@ fn view(page: &Page, record: &AgentRecord) -> AgentView {
         lines_added: size.map(|(_, added, _)| added),
         lines_removed: size.map(|(.., removed)| removed),
         check: record.check.clone(),
-        check_passed: check.map(|part| part.holds),
+        check_passed: verdict.and_then(Verdict::check_passed),
         seconds: milliseconds().map(|time| std::time::Duration::from_millis(time).as_secs_f64()),
         why: failure
             .into_iter()

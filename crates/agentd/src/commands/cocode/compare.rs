@@ -1,6 +1,6 @@
 //! `agentd cocode run --compare`: the agents of one run beside each other.
 
-use cocode_env::{AgentName, AgentState, PartName, Verdict};
+use cocode_env::{AgentName, AgentState, Verdict};
 use cocode_runner::{AgentRecord, Runner, WorkSize};
 use serde::Serialize;
 
@@ -54,6 +54,7 @@ pub(crate) fn compare(console: Console, runner: &Runner, records: &[AgentRecord]
         let check = match row.check_passed {
             Some(true) => "passed",
             Some(false) => "failed",
+            None if row.record.check.is_some() => "not run",
             None => "unchecked",
         };
         let seconds = row.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s"));
@@ -75,14 +76,12 @@ pub(crate) fn compare(console: Console, runner: &Runner, records: &[AgentRecord]
 }
 
 fn row<'a>(runner: &Runner, record: &'a AgentRecord) -> Result<Row<'a>, Failure> {
-    let parts = record.verdict.iter().flat_map(|verdict| &verdict.parts);
-    let check = parts.into_iter().find(|part| part.name == PartName::Check);
     Ok(Row {
         agent: &record.agent,
         state: record.state,
         commits: record.commits,
         size: runner.work_size(record).map_err(explain)?,
-        check_passed: check.filter(|_| record.check.is_some()).map(|part| part.holds),
+        check_passed: record.verdict.as_ref().and_then(Verdict::check_passed),
         seconds: seconds(record),
         record,
     })

@@ -132,7 +132,7 @@ fn an_agent_may_change_the_caches_that_the_command_line_names() {
     Desk::new().run(&["--agent-cmd", &command, "--cache", cache]).ok();
     assert_eq!(fs::read_to_string(Path::new(cache).join("file")).unwrap(), "kept\n");
     let desk = Desk::new();
-    desk.run(&["--agent-cmd", &command, "--cache", "/no/such/folder"]).exits(2).says("does not exist");
+    desk.run(&["--agent-cmd", &command, "--cache", "/no/such/folder"]).exits(2).says("is not a folder");
 }
 
 #[test]
@@ -223,6 +223,12 @@ fn what_no_check_has_passed_is_not_recommended() {
     assert!(!ran.stdout.contains("unchecked"), "{ran:?}");
     let picked = desk.cocode(&["pick", "large", "--dry-run"]).ok();
     assert!(!picked.stderr.contains("unchecked") && !picked.stdout.contains("unchecked"), "{picked:?}");
+    // A check that was not run because the agent is not ready has not failed.
+    let ran = run("4", &["--check", "true", "--marker", "another marker"]).exits(1);
+    assert!(ran.stdout.matches("not run").count() == 2 && !ran.stdout.contains("failed  "), "{ran:?}");
+    // One that lacks its program says so.
+    let ran = run("5", &["--check", "no-such-program"]).exits(1);
+    assert!(ran.stdout.contains("the shell did not find a command of it"), "{ran:?}");
     run("3", &["--check", " "]).exits(2);
     // One of agents.toml that has passed a check, and one without any.
     let text = serde_json::to_string(MARKED).unwrap();
