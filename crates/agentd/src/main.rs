@@ -1,5 +1,6 @@
 //! `agentd`: the command line over the libraries of this workspace.
 
+mod cache_folders;
 mod cli;
 mod command_line;
 mod commands;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let ran = command_line::read(arguments).and_then(|mut invocation| {
         let common = &mut invocation.cli.common;
         let console = Console::new(common.json, common.quiet, common.verbose);
+        cache_folders::check(common)?;
         network::settle(common, console)?;
         commands::run(invocation, console)
     });

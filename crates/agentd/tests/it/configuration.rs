@@ -171,6 +171,21 @@ fn a_file_that_a_model_could_write_is_refused() {
 }
 
 #[test]
+fn a_cache_folder_that_is_missing_is_named_before_anything_starts() {
+    let desk = Desk::new();
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("packages");
+    let cache = ["--cache", missing.to_str().unwrap()];
+    for command in [&["new", "--no-wait", "a task"][..], &["mcp"], &["resume"]] {
+        desk.run(&[command, &cache].concat()).exits(2).says("packages").says("make the folder");
+    }
+    // A command that runs no others has no use for it, and with the folder all is well.
+    desk.run(&[&["setup", "claude-code"][..], &cache].concat()).ok();
+    std::fs::create_dir(&missing).unwrap();
+    desk.run(&[&["new", "--no-wait", "a task"][..], &cache].concat()).ok();
+}
+
+#[test]
 fn the_usual_place_is_judged_like_any_other() {
     let desk = Desk::new();
     // The user keeps the files elsewhere and links them into the configuration folder.
