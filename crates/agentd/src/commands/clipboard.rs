@@ -10,7 +10,7 @@ use workspace_host::session_failure::explain;
 
 use crate::commands::apply::{ExecutionOptions, chosen, execute_text, open_sessions};
 use crate::commands::parse::reply_text;
-use crate::commands::sessions::pending_message;
+use crate::commands::sessions::{one_part, pending_message};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::clipboard::{self, NO_CLIPBOARD};
@@ -24,20 +24,35 @@ pub(crate) struct CopyOptions {
     /// Copy it for a new chat: with all rules, the whole list of files and the task.
     #[arg(long)]
     pub full: bool,
+    /// Copy one of the parts of a message that is too long for one paste, from 1.
+    #[arg(long, value_name = "N")]
+    pub part: Option<usize>,
 }
 
 /// Puts the pending message on the clipboard.
 pub(crate) fn copy(common: &CommonOptions, console: Console, options: &CopyOptions) -> Outcome {
     let (session, text) = pending_message(common, console, options.session.as_deref(), options.full)?;
+    let parts = session.outbox_parts(&text);
+    let count = parts.len();
+    let text = match options.part {
+        None => text,
+        Some(number) => one_part(text, parts, number)?,
+    };
     let Some(way) = clipboard::copy(&text) else {
         return Err(Failure::new(Exit::Missing, format!("the clipboard cannot be used: {NO_CLIPBOARD}"))
             .advise("`agentd outbox` prints the message"));
     };
     let (number, id) = (session.sequence_number, session.session_id);
     let characters = text.chars().count();
+    let part = options.part.map(|part| format!("part {part} of ")).unwrap_or_default();
     console.progress(&format!(
-        "message {number} of session {id}, {characters} characters, is on the clipboard ({way})"
+        "{part}message {number} of session {id}, {characters} characters, is on the clipboard ({way})"
     ));
+    if options.part.is_none() && count > 0 {
+        console.notice(&format!(
+            "the message is too long for one paste: `agentd copy --part 1` to `--part {count}` copy its parts"
+        ));
+    }
     Ok(Exit::Done)
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         &console.shared(),
         !new.no_wait,
     )?;
+    let clipboard = clipboard(new.following, new.paste_characters, &sessions)?;
     let session = create(
         common,
         console,
@@ -100,7 +101,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
     if new.no_wait {
         return Ok(Exit::Done);
     }
-    stay_with(common, console, &sessions, &session, (new.following, &new.model), &cancel)
+    stay_with(common, console, &sessions, &session, (new.following, &new.model, clipboard), &cancel)
 }
 
 /// Returns the workspace for JSON, where that is a folder above the current one.
@@ -180,11 +181,29 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
         None => session,
         Some(text) => answer(console, &sessions, &session, text.clone(), &cancel)?,
     };
+    let clipboard = clipboard(resume.following, session.paste_characters, &sessions)?;
     introduce(console, &sessions, &session, (resume.following, &resume.model), &cancel);
     if resume.following.copy {
         copy(console, &sessions, &session)?;
     }
-    stay_with(common, console, &sessions, &session, (resume.following, &resume.model), &cancel)
+    stay_with(common, console, &sessions, &session, (resume.following, &resume.model, clipboard), &cancel)
+}
+
+/// Returns the clipboard, if replies are to come from there. It is opened before a session is begun that would wait for it.
+fn clipboard(
+    following: Following,
+    paste_characters: Option<u32>,
+    sessions: &SharedSessions,
+) -> Result<Option<ClipboardReplies>, Failure> {
+    match (following.clipboard, paste_characters) {
+        (false, _) => Ok(None),
+        (true, None) => ClipboardReplies::start(&sessions.paths().base).map(Some),
+        (true, Some(_)) => Err(Failure::new(
+            Exit::Usage,
+            "--clipboard takes a message as a whole, and this session writes parts",
+        )
+        .advise("leave --clipboard out and copy the parts, or start a session without --paste")),
+    }
 }
 
 /// Follows a session; meanwhile other processes may work on the same folder through this one.
@@ -193,20 +212,9 @@ fn stay_with(
     console: Console,
     sessions: &SharedSessions,
     session: &Session,
-    (following, model): (Following, &ModelOptions),
+    (following, model, clipboard): (Following, &ModelOptions, Option<ClipboardReplies>),
     cancel: &CancelFlag,
 ) -> Outcome {
-    if following.clipboard && session.paste_characters.is_some() {
-        return Err(Failure::new(
-            Exit::Usage,
-            "--clipboard takes a message as a whole, and this session writes parts",
-        )
-        .advise("leave --clipboard out and copy the parts, or start a session without --paste"));
-    }
-    let clipboard = match following.clipboard {
-        true => Some(ClipboardReplies::start(&sessions.paths().base)?),
-        false => None,
-    };
     if let Some(clipboard) = &clipboard {
         put_on(clipboard, console, sessions, session);
     }

@@ -98,6 +98,17 @@ fn copy_and_paste_take_one_message_out_and_one_reply_in() {
     ran.prints("next message");
     assert_eq!([project.read("a.txt"), project.read("b.txt")], ["one\n", "two\n"]);
     project.run_with_input(&["paste"], " \n").exits(2);
+    // A message that is too long for one paste goes in parts.
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--paste", "2500", "read"]);
+    let copy = |part: &[&str]| {
+        let arguments = [&["copy", "--session", &id][..], part].concat();
+        Ran::of(on_display(&arguments).output().unwrap())
+    };
+    copy(&[]).ok().says("`agentd copy --part 1` to");
+    copy(&["--part", "2"]).ok().says("part 2 of message 1 of session");
+    let second = project.run(&["outbox", "--session", &id, "--part", "2"]).ok().stdout;
+    assert_eq!(display.text().trim_end(), second.trim_end());
+    copy(&["--part", "99"]).exits(2).says("no part 99");
 }
 
 #[test]
@@ -109,6 +120,8 @@ fn without_a_desktop_the_clipboard_is_refused_with_other_ways() {
         Ran::of(command.output().unwrap())
     };
     bare(&["new", "--clipboard", "a task"]).exits(3).says("cannot be reached").says("inbox");
+    assert!(!project.base().join("sessions").exists() || project.names("sessions").is_empty());
+    project.begin("a task");
     bare(&["copy"]).exits(3).says("`agentd outbox` prints the message");
     // Both put the message there, and parts are not taken whole.
     for also in [&["--copy"][..], &["--paste", "2500"], &["--no-wait"], &["--model", "true"]] {
