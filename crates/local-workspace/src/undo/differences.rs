@@ -8,6 +8,7 @@ use change_journal::{
 };
 use rel_path::RelPath;
 
+use crate::undo::history::undone_by;
 use crate::undo::unified_diff::UnifiedDiff;
 
 /// The number of changes that are read at a time.
@@ -75,10 +76,22 @@ pub fn differences(
 pub struct FileDifferences<'a> {
     journal: &'a JournalReader,
     files: btree_map::IntoIter<Vec<u8>, Vec<RecordedChange>>,
+    leaves_out_undone: bool,
 }
 
 impl FileDifferences<'_> {
-    /// Returns the number of paths that were not looked at yet, folders included.
+    /// Returns the difference of a path; `None` if only a folder was concerned, or nothing of it is in force.
+    fn of(&self, path: &[u8], changes: Vec<RecordedChange>) -> Result<Option<FileDifference>, JournalError> {
+        let mut in_force = Vec::new();
+        for change in changes {
+            if !self.leaves_out_undone || undone_by(self.journal, change.number)?.is_none() {
+                in_force.push(change);
+            }
+        }
+        of_path(self.journal, path, &in_force)
+    }
+
+    /// Returns the number of paths that were not looked at yet, folders and what is not in force included.
     #[must_use]
     pub fn paths_left(&self) -> usize {
         self.files.len()
@@ -91,8 +104,7 @@ impl Iterator for FileDifferences<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let (path, changes) = self.files.next()?;
-            match of_path(self.journal, &path, &changes) {
-                // A folder.
+            match self.of(&path, changes) {
                 Ok(None) => {}
                 Ok(Some(difference)) => return Some(Ok(difference)),
                 Err(error) => return Some(Err(error)),
@@ -107,10 +119,12 @@ impl Iterator for FileDifferences<'_> {
 ///
 /// Only if the journal cannot be read.
 pub fn run_differences(journal: &JournalReader, run: RunNumber) -> Result<FileDifferences<'_>, JournalError> {
-    runs_differences(journal, &[run])
+    let files = by_path(journal.changes_of_run(run)?);
+    Ok(FileDifferences { journal, files: files.into_iter(), leaves_out_undone: false })
 }
 
 /// Returns the difference that the changes of several runs, the oldest first, have made to each file; see [`differences`].
+/// Changes that have been undone since are left out.
 ///
 /// # Errors
 ///
@@ -119,15 +133,19 @@ pub fn runs_differences<'a>(
     journal: &'a JournalReader,
     runs: &[RunNumber],
 ) -> Result<FileDifferences<'a>, JournalError> {
-    let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
+    let mut changes = Vec::new();
     for run in runs {
-        for change in journal.changes_of_run(*run)? {
-            if change.state != ChangeState::Conflicted {
-                by_path.entry(change.path.clone()).or_default().push(change);
-            }
-        }
+        changes.extend(journal.changes_of_run(*run)?);
     }
-    Ok(FileDifferences { journal, files: by_path.into_iter() })
+    Ok(FileDifferences { journal, files: by_path(changes).into_iter(), leaves_out_undone: true })
+}
+
+fn by_path(changes: Vec<RecordedChange>) -> BTreeMap<Vec<u8>, Vec<RecordedChange>> {
+    let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
+    for change in changes.into_iter().filter(|change| change.state != ChangeState::Conflicted) {
+        by_path.entry(change.path.clone()).or_default().push(change);
+    }
+    by_path
 }
 
 /// The difference from the oldest side that is still kept to the newest; `None` if only a folder was concerned.

@@ -68,9 +68,6 @@ pub(crate) fn work_so_far(
     let numbers: Vec<RunNumber> = runs.iter().rev().map(|run| run.number).collect();
     let is_cut = u32::try_from(runs.len()).is_ok_and(|count| count == MOST_RUNS);
     let differences = runs_differences(journal, &numbers).map_err(failed)?;
-    if differences.paths_left() > 0 {
-        let _ = writeln!(text, "The files that it has changed, as differences:");
-    }
     write_differences(&mut text, differences, most, cancel, for_model.leaves_out)?;
     if is_cut {
         let _ = writeln!(text, "\nOnly its newest {MOST_RUNS} runs are looked at.");
@@ -87,7 +84,8 @@ fn write_differences(
     cancel: &CancelFlag,
     leaves_out: &dyn Fn(&str) -> bool,
 ) -> Result<(), SessionRefusal> {
-    let mut left_out = Vec::new();
+    let (mut left_out, mut is_begun) = (Vec::new(), false);
+    let has_changed = differences.paths_left() > 0;
     while left_out.len() < MOST_LEFT_OUT
         && let Some(difference) = differences.next()
     {
@@ -102,7 +100,14 @@ fn write_differences(
             left_out.push(difference.path);
             continue;
         }
+        if !is_begun {
+            text.push_str("The files that it has changed, as differences:\n");
+            is_begun = true;
+        }
         let _ = writeln!(text, "\n{}", difference.diff.trim_end());
+    }
+    if has_changed && !is_begun && left_out.is_empty() {
+        text.push_str("Its changes to files have been undone, or come to nothing.\n");
     }
     if !left_out.is_empty() {
         let names = left_out.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

@@ -45,6 +45,10 @@ fn a_chat_goes_on_with_what_a_client_began_and_all_of_it_is_undone_as_one() {
     project.run(&["undo", "--session", &second, "--with-origin"]).ok();
     assert_eq!(project.read("a.txt"), FILE);
     assert!(!project.has("b.txt"));
+    // What is undone is no work of theirs any more.
+    let third = project.begin_with(&["new", "--no-wait", "--json", "--from", &id, "begin anew"]);
+    let message = project.outbox(&third, 1);
+    assert!(message.contains("have been undone") && !message.contains("+THREE"), "{message}");
 }
 
 #[test]
