@@ -46,6 +46,15 @@ struct EndLine<'a> {
     result: &'a CriticResult,
 }
 
+/// The last line of `--json` for a flow that came to no verdict.
+#[derive(Serialize)]
+struct FailedLine<'a> {
+    event: &'static str,
+    session: String,
+    message: &'a str,
+    advice: Option<&'a str>,
+}
+
 /// Runs a flow, or resumes one.
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &FlowOptions) -> Outcome {
     let cancel = cancel_flag()?;
@@ -148,7 +157,16 @@ impl Running<'_> {
                 console.progress(&format!("stopped; `agentd codali run --resume {id} …` continues"));
                 Ok(Exit::Interrupted)
             }
-            Err(error) => Err(self.failure(&error)),
+            Err(error) => {
+                let failure = self.failure(&error);
+                if console.json {
+                    let (session, message) = (id.to_string(), failure.message.as_str());
+                    let line =
+                        FailedLine { event: "failed", session, message, advice: failure.advice.as_deref() };
+                    console.result(&serde_json::to_string(&line).expect("results have string keys"));
+                }
+                Err(failure)
+            }
         }
     }
 

@@ -43,6 +43,12 @@ fn a_builder_whose_edits_are_refused_gets_the_reasons_and_a_second_try() {
     assert!(second.contains("FAILED: Failed to edit 'greet.txt'"), "{second}");
     assert!(second.contains("Send the edits that failed once more, corrected, and no others."), "{second}");
     assert_eq!(flow.project.read("greet.txt"), "hello\n");
+    // A program that reads the events finds the end among them.
+    let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", REFUSED), ("builder-2", REFUSED)]);
+    let ran = flow.run(&["--json"]).exits(1);
+    let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["event"], "failed", "{ran}");
+    assert!(last["message"].as_str().unwrap().contains("nothing that the builder wrote"), "{last}");
     // Prose without any edit is the same.
     let prose = "I would change the greeting.\n";
     let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", prose), ("builder-2", prose)]);
