@@ -6,7 +6,8 @@ use clap::Subcommand;
 use code_index::{LocalIndex, Progress, Refreshed};
 use serde_json::json;
 use wap_core::{
-    Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, SearchCode,
+    Call, CancelFlag, CodeIndex, ConversationId, IndexError, IndexState, Origin, Retention, RunKey,
+    SearchCode,
 };
 use workspace_host::WorkspacePaths;
 use workspace_index::OpenIndex;
@@ -83,7 +84,12 @@ fn status(common: &CommonOptions, console: Console, paths: &WorkspacePaths) -> O
     if console.json {
         console.json_result(&status.to_json());
     } else {
-        let state = status.to_json()["state"].as_str().unwrap_or_default().to_owned();
+        // A process that builds the index at this moment is not seen from here.
+        let state = match status.state {
+            IndexState::Ready => "complete",
+            IndexState::Building => "not complete (`agentd index build` completes it, and so does a search)",
+            IndexState::Empty => "empty",
+        };
         let (texts, files) = (status.texts, status.files);
         let (text, store) = (megabytes(status.text_bytes), megabytes(status.store_bytes));
         console.result(&format!("{state}: {texts} texts of {text} among {files} files, kept in {store}"));
