@@ -14,6 +14,7 @@ mod error;
 mod fuzz;
 mod house;
 mod outside;
+mod page;
 mod release;
 mod root;
 mod setup;
@@ -23,7 +24,7 @@ mod tidy;
 mod tree;
 mod workflows;
 
-pub use bench::{bench, bench_codali, bench_files, bench_fleet, bench_search, bench_serve};
+pub use bench::{BenchArea, bench};
 pub use ci::ci;
 pub use ci::snapshot_references::unreferenced_snapshots;
 pub use ci::test_failures::TestFailures;

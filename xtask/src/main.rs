@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{TaskError, root};
+use xtask::{BenchArea, TaskError, root};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The tasks of this repository")]
@@ -115,14 +115,16 @@ enum Task {
         #[arg(long)]
         quick: bool,
     },
-    /// Runs the benchmarks.
-    #[command(args_conflicts_with_subcommands = true)]
+    /// Runs the benchmarks of one area, or of all.
     Bench {
         #[command(subcommand)]
-        goals: Option<Goals>,
-        /// Only this package.
+        area: Option<Area>,
+        /// Only those of this package.
         #[arg(long, short)]
         package: Option<String>,
+        /// Write what they print into docs/figures.md, with plots.
+        #[arg(long, global = true)]
+        page: bool,
     },
 }
 
@@ -252,9 +254,9 @@ enum OutsideSuite {
     },
 }
 
-/// Benchmarks with goals, which print what is met.
+/// An area of the benchmarks, which print what is met.
 #[derive(Subcommand)]
-enum Goals {
+enum Area {
     /// Searching, listing, reading and editing files, beside `rg` and `find`.
     Files {
         /// In a tree of 90,000 files instead of 20,000.
@@ -263,6 +265,8 @@ enum Goals {
     },
     /// Searching with a list of files that is kept, beside `rg` and beside searching without it.
     Search,
+    /// The same calls with 1,000 to 100,000 files, with files of 1 to 100 MB, and from 1 to 100 clients.
+    Growth,
     /// Single edits with their commits, beside plain writes that are synced.
     Journal,
     /// Confined commands, beside plain ones and another sandbox.
@@ -281,6 +285,8 @@ enum Goals {
         #[arg(long)]
         quality: bool,
     },
+    /// Crates that others use alone: every benchmark that no other area has.
+    Crates,
 }
 
 fn main() -> ExitCode {
@@ -349,22 +355,40 @@ fn main() -> ExitCode {
         Task::Soak { alone: None, factor, package, seed } => {
             xtask::soak(&root(), factor, package.as_deref(), seed)
         }
-        Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
-        Task::Bench { goals: Some(Goals::Search), .. } => xtask::bench_search(&root()),
-        Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
-        Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
-        Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
-        Task::Bench { goals: Some(Goals::Codali { quality }), .. } => xtask::bench_codali(&root(), quality),
-        Task::Bench { goals: Some(Goals::Cocode), .. } => xtask::bench(&root(), Some("cocode"), None),
-        Task::Bench { goals: Some(Goals::Fleet), .. } => xtask::bench_fleet(&root()),
-        Task::Bench { goals: Some(Goals::Loop), .. } => xtask::bench(&root(), Some("loop"), None),
-        Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
+        Task::Bench { area, package, page } => xtask::bench(&root(), &areas(area, package), page),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report(&error);
             ExitCode::FAILURE
+        }
+    }
+}
+
+fn areas(area: Option<Area>, package: Option<String>) -> Vec<BenchArea> {
+    let area = match (area, package) {
+        (None, None) => return BenchArea::all(),
+        (None, Some(package)) => BenchArea::Package(package),
+        (Some(area), _) => area.into(),
+    };
+    vec![area]
+}
+
+impl From<Area> for BenchArea {
+    fn from(area: Area) -> BenchArea {
+        match area {
+            Area::Files { large } => BenchArea::Files { is_large: large },
+            Area::Search => BenchArea::Search,
+            Area::Growth => BenchArea::Growth,
+            Area::Journal => BenchArea::Journal,
+            Area::Exec => BenchArea::Exec,
+            Area::Serve => BenchArea::Serve,
+            Area::Cocode => BenchArea::Cocode,
+            Area::Fleet => BenchArea::Fleet,
+            Area::Loop => BenchArea::Loop,
+            Area::Codali { quality } => BenchArea::Codali { is_quality_alone: quality },
+            Area::Crates => BenchArea::Crates,
         }
     }
 }

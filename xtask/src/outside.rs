@@ -1,6 +1,5 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
-pub(crate) mod page;
 mod replay;
 
 pub use replay::{Replay, ReplayError, Repository, replay};

@@ -50,6 +50,12 @@ impl Step {
         self
     }
 
+    /// Returns the arguments of the program.
+    #[must_use]
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
     /// Returns what the person sees.
     #[must_use]
     pub fn name(&self) -> &str {

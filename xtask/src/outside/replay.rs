@@ -98,7 +98,7 @@ pub fn replay(root: &Path, run: &Replay) -> Result<(), TaskError> {
         report::keep_details(folder, &cases, &outcomes)?;
     }
     if let Some(page) = &run.page {
-        super::page::write_section(&root.join(page), super::BEGINNING, "Edit replay", &report.to_string())?;
+        crate::page::write_section(&root.join(page), super::BEGINNING, "Edit replay", &report.to_string())?;
     }
     let total = report.total();
     if total.wrong == 0 && total.landed_of_those * 100 >= total.can_land * GOAL_PERCENT {

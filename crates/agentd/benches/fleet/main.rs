@@ -11,7 +11,6 @@
 mod cast;
 #[path = "../../tests/fleet_soak/network.rs"]
 mod network;
-mod plot;
 #[path = "../../tests/fleet_soak/relay.rs"]
 mod relay;
 mod run;
@@ -29,7 +28,6 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::network::Network;
-use crate::plot::{Series, svg};
 use crate::run::Run;
 use crate::server::Server;
 use crate::site::Site;
@@ -128,7 +126,7 @@ fn dispatch(site: &Site, network: &Network, turns: usize, how: &str) {
 }
 
 /// Tasks a second with agents that take a second each, which the processors limit, and with ones that mostly wait, two at once on
-/// each host. Draws the plot.
+/// each host. Ends with the plot.
 fn throughput(site: &Site, network: &Network) {
     let cores = available_parallelism().map_or(1, usize::from);
     println!("\nthroughput on one machine of {cores} processors, two agents on each host at once");
@@ -136,29 +134,33 @@ fn throughput(site: &Site, network: &Network) {
         "  | hosts | agents of | tasks | time | tasks a second |\n  | ---: | ---: | ---: | ---: | ---: |"
     );
     let kinds = [("slow", 1.0, 2), ("patient", 8.0, 2)];
-    let mut series: Vec<Series> = kinds
-        .iter()
-        .map(|(_, seconds, _)| Series { name: format!("agents of {seconds} s"), points: Vec::new() })
-        .collect();
+    let mut lines: Vec<(String, Vec<(usize, f64)>)> =
+        kinds.iter().map(|(_, seconds, _)| (format!("agents of {seconds} s"), Vec::new())).collect();
     for hosts in HOSTS {
         let workers: Vec<Worker> = (0..hosts).map(|number| Worker::start(site, network, number)).collect();
         // The first agents find the hosts connected, and with the base.
         Run::fleet(site, network, "ready", hosts * 2, false);
-        for ((kind, seconds, rounds), line) in kinds.iter().zip(&mut series) {
+        for ((kind, seconds, rounds), (_, points)) in kinds.iter().zip(&mut lines) {
             let count = number("ROUNDS", *rounds) * 2 * hosts;
             let took = Run::fleet(site, network, kind, count, false).took.as_secs_f64();
             let rate = count as f64 / took;
-            line.points.push((hosts, rate));
+            points.push((hosts, rate));
             println!("  | {hosts} | {seconds} s | {count} | {took:.1} s | {rate:.2} |");
         }
         workers.into_iter().for_each(Worker::stop);
     }
     let ideal = HOSTS.iter().map(|hosts| (*hosts, *hosts as f64 * 2.0 / kinds[1].1));
-    series.push(Series { name: "8 s, no cost".to_owned(), points: ideal.collect() });
-    let picture = svg("Tasks a second, two agents at once on each host", &series);
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/fleet-throughput.svg");
-    fs::write(&file, picture).unwrap();
-    println!("  the plot: docs/pictures/fleet-throughput.svg");
+    lines.push(("8 s, no cost".to_owned(), ideal.collect()));
+    let series: Vec<_> =
+        lines.iter().map(|(name, points)| serde_json::json!({ "name": name, "points": points })).collect();
+    let plot = serde_json::json!({
+        "name": "fleet-throughput",
+        "title": "Two agents at once on each host",
+        "x": "hosts",
+        "y": "tasks a second",
+        "series": series,
+    });
+    println!("plot {plot}");
 }
 
 fn show(what: &str, times: &mut [Duration]) {
