@@ -122,6 +122,10 @@ enum Task {
         /// Only those of this package.
         #[arg(long, short)]
         package: Option<String>,
+        /// Measure this program instead of the one of a release build, in the areas `serve` and `growth`: the one that
+        /// `cargo xtask dist` has built, for instance.
+        #[arg(long, global = true, value_name = "FILE")]
+        program: Option<PathBuf>,
         /// Write what they print into docs/figures.md, with plots.
         #[arg(long, global = true)]
         page: bool,
@@ -355,7 +359,9 @@ fn main() -> ExitCode {
         Task::Soak { alone: None, factor, package, seed } => {
             xtask::soak(&root(), factor, package.as_deref(), seed)
         }
-        Task::Bench { area, package, page } => xtask::bench(&root(), &areas(area, package), page),
+        Task::Bench { area, package, program, page } => {
+            xtask::bench(&root(), &areas(area, package), program.as_deref(), page)
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -30,10 +30,10 @@ pub enum BenchArea {
     Fleet,
     /// Rounds of a loop with a model program.
     Loop,
-    /// Envelopes and the code index, and how well the index finds beside plain ways of ranking. The packages that it is asked
+    /// Envelopes and the code index, and the quality of its search beside plain ways of ranking. The packages that it is asked
     /// about are installed first.
     Codali {
-        /// How well it finds, alone.
+        /// Search quality alone.
         is_quality_alone: bool,
     },
     /// Crates that others use alone: every benchmark that no other area has.

@@ -20,7 +20,7 @@ const BEGINNING: &str = "# Figures\n\nWritten by `cargo xtask bench --page`: wha
 /// The mark in front of a plot as JSON, which a benchmark prints on a line of its own.
 const PLOT: &str = "plot ";
 
-/// What the benchmarks of an area have printed.
+/// The output of the benchmarks of an area.
 pub(super) struct Measured {
     load_before: String,
     lines: Vec<String>,

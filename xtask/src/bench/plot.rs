@@ -28,7 +28,7 @@ pub(super) struct Plot {
     /// The name of its file, of letters, digits and hyphens; others are left out.
     name: String,
     pub(super) title: String,
-    /// What the axis to the right counts.
+    /// The things that the axis to the right counts.
     x: String,
     /// The unit of the axis upwards.
     y: String,
@@ -95,11 +95,11 @@ impl Plot {
         }
         let bottom = HEIGHT - BOTTOM;
         for value in &across.values {
-            let (place, height) = (across.place(*value), bottom + 20.0);
+            let (position, height) = (across.position(*value), bottom + 20.0);
             line(
                 &mut text,
                 &format!(
-                    "<text x=\"{place:.1}\" y=\"{height:.1}\" text-anchor=\"middle\">{}</text>",
+                    "<text x=\"{position:.1}\" y=\"{height:.1}\" text-anchor=\"middle\">{}</text>",
                     number(*value)
                 ),
             );
@@ -114,9 +114,9 @@ impl Plot {
         );
         let mut labels: Vec<f64> = Vec::new();
         for ((name, points), (colour, dashes)) in series.iter().zip(LINES) {
-            let places: Vec<(f64, f64)> =
-                points.iter().map(|(x, y)| (across.place(*x), upwards.height(*y))).collect();
-            let corners: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let positions: Vec<(f64, f64)> =
+                points.iter().map(|(x, y)| (across.position(*x), upwards.height(*y))).collect();
+            let corners: Vec<String> = positions.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             line(
                 &mut text,
                 &format!(
@@ -124,13 +124,13 @@ impl Plot {
                     corners.join(" ")
                 ),
             );
-            for (x, y) in &places {
+            for (x, y) in &positions {
                 line(
                     &mut text,
                     &format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\"/>"),
                 );
             }
-            let Some((x, y)) = places.last() else { continue };
+            let Some((x, y)) = positions.last() else { continue };
             let height = free_height(&mut labels, y + 4.0);
             line(
                 &mut text,
@@ -156,7 +156,7 @@ impl Across {
         Across { values }
     }
 
-    fn place(&self, value: f64) -> f64 {
+    fn position(&self, value: f64) -> f64 {
         let (first, last) = (self.values.first().unwrap_or(&1.0), self.values.last().unwrap_or(&1.0));
         let span = (last / first).ln().max(f64::EPSILON);
         LEFT + (value / first).ln() / span * (WIDTH - LEFT - RIGHT)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::code_folder::{CodeFolder, Shape};
 use crate::curve::Curves;
-use crate::line_server::peak_megabytes;
+use crate::line_server::{measured_program, peak_megabytes};
 
 const CLIENTS: [u32; 3] = [1, 10, 100];
 
@@ -38,7 +38,7 @@ pub(crate) fn measure(parent: &Path) {
 }
 
 fn serve(code: &CodeFolder) -> (Child, SocketAddr, String) {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_agentd"))
+    let mut server = Command::new(measured_program())
         .args(["serve", "--json", "--listen", "127.0.0.1:0", "--workspace"])
         .arg(code.folder())
         .arg("--base")

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::code_folder::{CodeFolder, EDITED, Shape, edited_file};
 use crate::curve::Curves;
-use crate::line_server::{LineServer, Program};
+use crate::line_server::{LineServer, Program, measured_program};
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
 const TURNS: usize = 15;
@@ -42,7 +42,7 @@ pub(crate) fn measure(parent: &Path) {
 pub(crate) fn ours(code: &CodeFolder) -> Program {
     let [folder, state] = [code.folder(), code.state()].map(|path| path.to_string_lossy().into_owned());
     let words = ["mcp", "--page", "0", "--workspace", &folder, "--base", &state].map(str::to_owned);
-    Program { name: "agentd", command: Some((env!("CARGO_BIN_EXE_agentd").to_owned(), words.to_vec())) }
+    Program { name: "agentd", command: Some((measured_program(), words.to_vec())) }
 }
 
 /// Each line with its tool and the arguments of its turns, over and over.

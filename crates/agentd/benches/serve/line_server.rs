@@ -12,6 +12,11 @@ pub(crate) struct Program {
     pub(crate) command: Option<(String, Vec<String>)>,
 }
 
+/// The measured program of this project: the one that `BENCH_PROGRAM` names, a packaged one for instance, or the one of this build.
+pub(crate) fn measured_program() -> String {
+    std::env::var("BENCH_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_agentd").to_owned())
+}
+
 pub(crate) struct LineServer {
     pub(crate) name: &'static str,
     /// From before it was started until it has answered `initialize`.

@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask bench serve` installs these and runs it. All are measured in turns within one run, each through its own tools
 //! over standard input and output. A row ends with the ratio of the medians, ours to the faster peer's, beside the goal; a
-//! peer that fails does not count. The folders are made in the target folder, once.
+//! peer that fails does not count. `BENCH_PROGRAM` names another program of ours to measure. The folders are made in the target folder, once.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]
 
 mod code_folder;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::code_folder::{CodeFolder, Shape};
-use crate::line_server::{LineServer, Program};
+use crate::line_server::{LineServer, Program, measured_program};
 use crate::measured::Measured;
 use crate::tasks::Task;
 
@@ -73,7 +73,7 @@ fn programs(code: &CodeFolder) -> [Program; 3] {
     let rust = peer("PEER_RUST_MCP_FILESYSTEM");
     let rust = rust.map(|program| (text(&program), vec!["--allow-write".to_owned(), folder.clone()]));
     [
-        Program { name: "agentd", command: Some((env!("CARGO_BIN_EXE_agentd").to_owned(), ours.to_vec())) },
+        Program { name: "agentd", command: Some((measured_program(), ours.to_vec())) },
         Program { name: "server-filesystem (node)", command: node },
         Program { name: "rust-mcp-filesystem", command: rust },
     ]

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::code_folder::CodeFolder;
-use crate::line_server::peak_megabytes;
+use crate::line_server::{measured_program, peak_megabytes};
 
 const READERS: usize = 1_000;
 
 pub(crate) fn measure(code: &CodeFolder) {
     let file = code.token_file();
-    let mut server = Command::new(env!("CARGO_BIN_EXE_agentd"))
+    let mut server = Command::new(measured_program())
         .args(["serve", "--json", "--listen", "127.0.0.1:0", "--workspace"])
         .arg(code.folder())
         .arg("--base")
