@@ -8,7 +8,6 @@ mod bench;
 mod ci;
 mod clients;
 mod conformance;
-mod crate_list;
 mod dependencies;
 mod error;
 mod fuzz;
@@ -16,12 +15,11 @@ mod house;
 mod outside;
 mod page;
 mod release;
-mod root;
+mod repository;
 mod setup;
 mod soak;
 mod step;
 mod tidy;
-mod tree;
 mod workflows;
 
 pub use bench::{BenchArea, bench};
@@ -30,7 +28,6 @@ pub use ci::snapshot_references::unreferenced_snapshots;
 pub use ci::test_failures::TestFailures;
 pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
-pub use crate_list::{Crate, CrateList};
 pub use dependencies::DependencyRules;
 pub use error::TaskError;
 pub use fuzz::{Fuzz, fuzz};
@@ -39,7 +36,9 @@ pub use outside::{Replay, ReplayError, Repository, replay};
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};
 pub use release::packages::packages;
-pub use root::root;
+pub use repository::crate_list::{Crate, CrateList};
+pub use repository::root::root;
+pub use repository::tree::Tree;
 pub use setup::{setup, setup_dist, setup_outside, setup_workflows};
 pub use soak::{
     FleetSoak, soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_fleet, soak_hostile,
@@ -47,7 +46,6 @@ pub use soak::{
 };
 pub use step::Step;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
-pub use tree::Tree;
 pub use workflows::{
     Refusal, StepResult, Workflow, WorkflowGroup, WorkflowRun, WorkflowStep, parse_group, read_workflows,
     workflows,

@@ -1,0 +1,5 @@
+//! The repository as tasks read it: its root folder, its files, its crates.
+
+pub(crate) mod crate_list;
+pub(crate) mod root;
+pub(crate) mod tree;
