@@ -36,6 +36,7 @@ pub use outside::{Replay, ReplayError, Repository, replay};
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};
 pub use release::packages::packages;
+pub use release::systems::systems;
 pub use repository::crate_list::{Crate, CrateList};
 pub use repository::root::root;
 pub use repository::tree::Tree;

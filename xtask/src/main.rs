@@ -82,6 +82,8 @@ enum Task {
         #[arg(long)]
         alone: bool,
     },
+    /// Checks the crates that need no system for Windows, macOS, FreeBSD and WebAssembly.
+    Systems,
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
     /// Prints how easily a stranger finds their way: sizes of folders, language, names.
@@ -327,6 +329,7 @@ fn main() -> ExitCode {
         Task::Fuzz { targets, seconds, at_once, quick } => {
             xtask::fuzz(&root(), &xtask::Fuzz { seconds, targets, at_once, is_quick: quick })
         }
+        Task::Systems => xtask::systems(&root()),
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {

@@ -1,5 +1,6 @@
-//! The book, the packages of the crates, and the files of a release.
+//! The book, the packages of the crates, the files of a release, and other systems.
 
 pub(crate) mod book;
 pub(crate) mod dist;
 pub(crate) mod packages;
+pub(crate) mod systems;

@@ -26,6 +26,7 @@ use std::path::Path;
 use crate::{CrateList, TaskError, Tree};
 
 pub use finding::{Finding, TidyReport};
+pub(crate) use layering::CODECS;
 
 /// Checks a repository and prints what it finds.
 ///

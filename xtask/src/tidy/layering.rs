@@ -113,7 +113,7 @@ const TABLE: [(&str, &[&str]); 42] = [
 ];
 
 /// Crates that do no I/O, and what would give it to them.
-pub(super) const CODECS: [&str; 9] = [
+pub(crate) const CODECS: [&str; 9] = [
     "rel-path",
     "wap-core",
     "wap-edit",
