@@ -16,30 +16,90 @@ use tree_sitter::Node;
 
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode};
 
-/// A language whose files are parsed. Files of any other kind are indexed by their words only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Language {
+/// Defines [`Language`] from one row for each language: its name, its grammar and the endings of its files.
+///
+/// The order of the rows gives the numbers in the store.
+macro_rules! languages {
+    ($(
+        $(#[cfg($condition:meta)])?
+        #[doc = $doc:literal]
+        $variant:ident: $name:literal, $grammar:expr, [$($ending:literal),*];
+    )*) => {
+        /// A language whose files are parsed. Files of any other kind are indexed by their words only.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Language {
+            $(
+                $(#[cfg($condition)])?
+                #[doc = $doc]
+                $variant,
+            )*
+        }
+
+        impl Language {
+            /// Every language of this build.
+            pub const ALL: &'static [Language] = &[
+                $(
+                    $(#[cfg($condition)])?
+                    Language::$variant,
+                )*
+            ];
+
+            /// Returns the language of an ending, given without its dot.
+            fn of_ending(ending: &str) -> Option<Language> {
+                match ending {
+                    $(
+                        $(#[cfg($condition)])?
+                        $($ending)|* => Some(Language::$variant),
+                    )*
+                    _ => None,
+                }
+            }
+
+            /// Returns the name in lower case.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(
+                        $(#[cfg($condition)])?
+                        Language::$variant => $name,
+                    )*
+                }
+            }
+
+            pub(crate) fn grammar(self) -> &'static dyn Grammar {
+                match self {
+                    $(
+                        $(#[cfg($condition)])?
+                        Language::$variant => &$grammar,
+                    )*
+                }
+            }
+        }
+    };
+}
+
+languages! {
     /// Rust.
-    Rust,
+    Rust: "rust", rust::Rust, ["rs"];
     /// Python.
-    Python,
+    Python: "python", python::Python, ["py", "pyi"];
     /// JavaScript, with JSX.
-    JavaScript,
+    JavaScript: "javascript", javascript::Dialect::JavaScript, ["js", "mjs", "cjs", "jsx"];
     /// TypeScript.
-    TypeScript,
+    TypeScript: "typescript", javascript::Dialect::TypeScript, ["ts", "mts", "cts"];
     /// TypeScript with JSX.
-    Tsx,
+    Tsx: "tsx", javascript::Dialect::Tsx, ["tsx"];
     /// Go.
-    Go,
+    Go: "go", go::Go, ["go"];
     /// Java.
-    Java,
+    Java: "java", java::Java, ["java"];
     /// C.
-    C,
+    C: "c", c::C, ["c", "h"];
     /// C++.
-    Cpp,
+    Cpp: "cpp", cpp::Cpp, ["cc", "cpp", "cxx", "hh", "hpp", "hxx", "inl", "ipp"];
     /// C#.
-    CSharp,
+    CSharp: "csharp", csharp::CSharp, ["cs"];
 }
 
 /// The parser of a language and the meaning of its nodes.
@@ -76,20 +136,6 @@ pub(crate) trait Grammar: Sync {
 }
 
 impl Language {
-    /// Every language.
-    pub const ALL: [Language; 10] = [
-        Language::Rust,
-        Language::Python,
-        Language::JavaScript,
-        Language::TypeScript,
-        Language::Tsx,
-        Language::Go,
-        Language::Java,
-        Language::C,
-        Language::Cpp,
-        Language::CSharp,
-    ];
-
     /// Returns the language of a file by its name. A `.h` is C unless its text says otherwise; see
     /// [`Language::of_text`].
     #[must_use]
@@ -99,19 +145,7 @@ impl Language {
         if stem.is_empty() {
             return None;
         }
-        Some(match ending {
-            "rs" => Language::Rust,
-            "py" | "pyi" => Language::Python,
-            "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
-            "ts" | "mts" | "cts" => Language::TypeScript,
-            "tsx" => Language::Tsx,
-            "go" => Language::Go,
-            "java" => Language::Java,
-            "c" | "h" => Language::C,
-            "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "inl" | "ipp" => Language::Cpp,
-            "cs" => Language::CSharp,
-            _ => return None,
-        })
+        Language::of_ending(ending)
     }
 
     /// Returns the language of a file by its name and text: a `.h` in which a line begins with a C++ keyword is
@@ -133,23 +167,6 @@ impl Language {
         })
     }
 
-    /// Returns the name in lower case.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Rust => "rust",
-            Language::Python => "python",
-            Language::JavaScript => "javascript",
-            Language::TypeScript => "typescript",
-            Language::Tsx => "tsx",
-            Language::Go => "go",
-            Language::Java => "java",
-            Language::C => "c",
-            Language::Cpp => "cpp",
-            Language::CSharp => "csharp",
-        }
-    }
-
     /// Returns the number of the language in a store of this version.
     pub(crate) fn number(self) -> i64 {
         self as i64
@@ -157,22 +174,7 @@ impl Language {
 
     /// Returns the language with this number in the store.
     pub(crate) fn of_number(number: i64) -> Option<Language> {
-        Language::ALL.into_iter().find(|language| language.number() == number)
-    }
-
-    pub(crate) fn grammar(self) -> &'static dyn Grammar {
-        match self {
-            Language::Rust => &rust::Rust,
-            Language::Python => &python::Python,
-            Language::JavaScript => &javascript::Dialect::JavaScript,
-            Language::TypeScript => &javascript::Dialect::TypeScript,
-            Language::Tsx => &javascript::Dialect::Tsx,
-            Language::Go => &go::Go,
-            Language::Java => &java::Java,
-            Language::C => &c::C,
-            Language::Cpp => &cpp::Cpp,
-            Language::CSharp => &csharp::CSharp,
-        }
+        Language::ALL.iter().copied().find(|language| language.number() == number)
     }
 }
 
