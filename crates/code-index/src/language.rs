@@ -9,6 +9,8 @@ mod csharp;
 mod go;
 mod java;
 mod javascript;
+#[cfg(feature = "more-languages")]
+mod more;
 mod python;
 mod rust;
 
@@ -100,6 +102,36 @@ languages! {
     Cpp: "cpp", cpp::Cpp, ["cc", "cpp", "cxx", "hh", "hpp", "hxx", "inl", "ipp"];
     /// C#.
     CSharp: "csharp", csharp::CSharp, ["cs"];
+    #[cfg(feature = "more-languages")]
+    /// Bash, and other shells of its family.
+    Bash: "bash", more::bash::Bash, ["sh", "bash", "bats"];
+    #[cfg(feature = "more-languages")]
+    /// Dart.
+    Dart: "dart", more::dart::Dart, ["dart"];
+    #[cfg(feature = "more-languages")]
+    /// Elixir.
+    Elixir: "elixir", more::elixir::Elixir, ["ex", "exs"];
+    #[cfg(feature = "more-languages")]
+    /// Erlang.
+    Erlang: "erlang", more::erlang::Erlang, ["erl", "hrl"];
+    #[cfg(feature = "more-languages")]
+    /// Lua.
+    Lua: "lua", more::lua::Lua, ["lua"];
+    #[cfg(feature = "more-languages")]
+    /// PHP.
+    Php: "php", more::php::Php, ["php"];
+    #[cfg(feature = "more-languages")]
+    /// PowerShell.
+    PowerShell: "powershell", more::powershell::PowerShell, ["ps1", "psm1"];
+    #[cfg(feature = "more-languages")]
+    /// R.
+    R: "r", more::r::R, ["r", "R"];
+    #[cfg(feature = "more-languages")]
+    /// Ruby.
+    Ruby: "ruby", more::ruby::Ruby, ["rb", "rake", "gemspec"];
+    #[cfg(feature = "more-languages")]
+    /// Zig.
+    Zig: "zig", more::zig::Zig, ["zig"];
 }
 
 /// The parser of a language and the meaning of its nodes.

@@ -1,0 +1,49 @@
+//! Elixir: modules by their names.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Lead, Project};
+use crate::language::Language;
+use crate::store::ImportingFile;
+
+/// The modules of a project.
+#[derive(Debug, Default)]
+pub(super) struct ElixirModules {
+    files: HashMap<String, Vec<usize>>,
+    /// The first parts of their names.
+    roots: HashSet<String>,
+}
+
+impl ElixirModules {
+    pub(super) fn new(files: &[ImportingFile]) -> ElixirModules {
+        let mut modules = ElixirModules::default();
+        for (number, file) in
+            files.iter().enumerate().filter(|(_, file)| file.language == Some(Language::Elixir))
+        {
+            for name in file.declared.lines() {
+                modules.roots.extend(name.split('.').next().map(str::to_owned));
+                modules.files.entry(name.to_owned()).or_default().push(number);
+            }
+        }
+        modules
+    }
+
+    pub(super) fn resolve(&self, project: &Project, target: &str) -> Lead {
+        if let Some(files) = self.files.get(target) {
+            return Lead::To(files.clone());
+        }
+        // A module within another one is in the other one's file.
+        let mut outer = target;
+        while let Some((before, inner)) = outer.rsplit_once('.') {
+            if let Some(files) = self.files.get(before) {
+                let defining: Vec<usize> =
+                    files.iter().copied().filter(|file| project.files[*file].defines(inner)).collect();
+                if !defining.is_empty() {
+                    return Lead::To(defining);
+                }
+            }
+            outer = before;
+        }
+        if self.roots.contains(outer) { Lead::Nowhere } else { Lead::Outside }
+    }
+}
