@@ -161,6 +161,11 @@ pub(crate) trait Grammar: Sync {
         true
     }
 
+    /// Returns false if the parser reports errors in files without any, so that none of its errors is worth a note.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     /// Returns the package or namespace that a node declares for the file.
     fn declared(&self, _node: Node<'_>, _text: &[u8], _scopes: &EnclosingScopes<'_, '_>) -> Option<String> {
         None

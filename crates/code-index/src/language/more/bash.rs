@@ -58,8 +58,8 @@ impl Grammar for Bash {
         }
     }
 
-    /// The target is `own path` for a path from the script's folder, `file path`, or `some path` for a path from a
-    /// folder in a variable.
+    /// The target is `own path` for a path from the script's folder, `file path`, `some path` for a path from a folder
+    /// in a variable, or `helper path` for what a test of bats loads.
     fn imports(
         &self,
         node: Node<'_>,
@@ -71,7 +71,8 @@ impl Grammar for Bash {
             return;
         }
         let name = node.child_by_field_name("name").map(|name| &text[name.byte_range()]);
-        if !matches!(name, Some(b"source" | b".")) {
+        let is_helper = name == Some(b"load");
+        if !is_helper && !matches!(name, Some(b"source" | b".")) {
             return;
         }
         // A longer one is left out, and may hold others.
@@ -79,6 +80,10 @@ impl Grammar for Bash {
             node.child_by_field_name("argument").filter(|one| one.byte_range().len() <= NAME_BYTES);
         let Some(argument) = argument else { return };
         if let Some(target) = sourced(argument, text) {
+            let target = match target.strip_prefix("file ") {
+                Some(path) if is_helper => format!("helper {path}"),
+                _ => target,
+            };
             imports.push(ImportNode { kind: "include", target, spelled: text_of(argument, text) });
         }
     }
@@ -106,10 +111,15 @@ fn sourced(argument: Node<'_>, text: &[u8]) -> Option<String> {
     let parts = children(argument);
     match parts.as_slice() {
         [only] if only.kind() == "string_content" => Some(format!("file {}", text_of(*only, text))),
-        [folder, path] if matches!(path.kind(), "string_content" | "word") => {
+        [folder, .., path] if matches!(path.kind(), "string_content" | "word") => {
+            let is_own = parts.len() == 2;
             let folder = &text_of(*folder, text);
             let path = text_of(*path, text);
-            let prefix = if folder.contains("BASH_SOURCE") || folder.contains("$0") { "own" } else { "some" };
+            let prefix = if is_own && (folder.contains("BASH_SOURCE") || folder.contains("$0")) {
+                "own"
+            } else {
+                "some"
+            };
             let is_folder = folder.trim_start_matches('"').starts_with('$') && path.starts_with('/');
             is_folder.then(|| format!("{prefix} {}", path.trim_start_matches('/')))
         }

@@ -195,7 +195,10 @@ fn attribute<'t>(node: Node<'t>, text: &[u8]) -> Option<DefinitionNode<'t>> {
         "callback" | "macrocallback" => ("callback", head_name(value, text)?),
         name if ANNOTATIONS.contains(&name) => return None,
         _ => {
-            return Some(DefinitionNode { body: Some(value), ..DefinitionNode::new("attribute", name, node) });
+            return Some(DefinitionNode {
+                body: Some(value),
+                ..DefinitionNode::new("attribute", name, node)
+            });
         }
     };
     Some(DefinitionNode::new(kind, name, node))

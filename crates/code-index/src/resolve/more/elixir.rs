@@ -6,12 +6,15 @@ use super::{Lead, Project};
 use crate::language::Language;
 use crate::store::ImportingFile;
 
+/// The most parts of a name that count as prefixes.
+const MOST_PARTS: usize = 16;
+
 /// The modules of a project.
 #[derive(Debug, Default)]
 pub(super) struct ElixirModules {
     files: HashMap<String, Vec<usize>>,
-    /// The first parts of their names.
-    roots: HashSet<String>,
+    /// What stands before the last part of their names, and each prefix of it.
+    prefixes: HashSet<String>,
 }
 
 impl ElixirModules {
@@ -21,7 +24,8 @@ impl ElixirModules {
             files.iter().enumerate().filter(|(_, file)| file.language == Some(Language::Elixir))
         {
             for name in file.declared.lines() {
-                modules.roots.extend(name.split('.').next().map(str::to_owned));
+                let ends = name.match_indices('.').take(MOST_PARTS).map(|(end, _)| end);
+                modules.prefixes.extend(ends.map(|end| name[..end].to_owned()));
                 modules.files.entry(name.to_owned()).or_default().push(number);
             }
         }
@@ -44,6 +48,8 @@ impl ElixirModules {
             }
             outer = before;
         }
-        if self.roots.contains(outer) { Lead::Nowhere } else { Lead::Outside }
+        // Libraries share the first part of a name with the project more often than all parts but the last.
+        let is_ours = target.rsplit_once('.').is_some_and(|(before, _)| self.prefixes.contains(before));
+        if is_ours { Lead::Nowhere } else { Lead::Outside }
     }
 }
