@@ -7,6 +7,7 @@ mod c;
 mod cpp;
 mod csharp;
 mod go;
+mod interpreter;
 mod java;
 mod javascript;
 #[cfg(feature = "more-languages")]
@@ -186,9 +187,13 @@ impl Language {
     }
 
     /// Returns the language of a file by its name and text: a `.h` in which a line begins with a C++ keyword is
-    /// C++.
+    /// C++, and a file whose name has no ending is in the language of the interpreter on its first line.
     #[must_use]
     pub fn of_text(path: &str, text: &[u8]) -> Option<Language> {
+        let has_ending = path.rsplit('/').next().unwrap_or(path).contains('.');
+        if !has_ending {
+            return interpreter::ending(text).and_then(Language::of_ending);
+        }
         let language = Language::of_path(path)?;
         let is_cpp = || {
             let words: [&[u8]; 6] =
