@@ -62,8 +62,8 @@ fn more_languages_are_checked_if_their_grammars_are_exact() {
         let after = before.replacen(from, to, 1);
         assert_ne!(before, after, "{path}");
         let error = check.first_new_error(path, before, &after);
-        let found = error.map(|error| (error.line, error.language));
-        assert_eq!(found, expected, "{path}");
+        let reported = error.map(|error| (error.line, error.language));
+        assert_eq!(reported, expected, "{path}");
         // The control: a change without an error.
         let fine = before.replacen("one", "two", 1).replacen("One", "Two", 1);
         assert_ne!(before, fine, "{path}");

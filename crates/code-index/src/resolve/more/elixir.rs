@@ -13,7 +13,7 @@ const MOST_PARTS: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct ElixirModules {
     files: HashMap<String, Vec<usize>>,
-    /// What stands before the last part of their names, and each prefix of it.
+    /// The prefixes of their names: all parts but the last, all but the last two, and so on.
     prefixes: HashSet<String>,
 }
 

@@ -8,14 +8,14 @@ const INCLUDE_FOLDERS: [&str; 3] = ["", "include", "src"];
 /// Resolves `module name`, `header path`, or `library path`.
 pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     let folder = parent(project.path(file));
-    let (found, otherwise) = match target.split_once(' ') {
+    let (target_file, otherwise) = match target.split_once(' ') {
         Some(("header", path)) => {
-            let found = outward(folder).find_map(|around| {
+            let target_file = outward(folder).find_map(|around| {
                 INCLUDE_FOLDERS
                     .iter()
                     .find_map(|include| project.file(&from_folder(&inside(around, include), path)?))
             });
-            (found, Lead::Nowhere)
+            (target_file, Lead::Nowhere)
         }
         // The first part is the name of an application, whose folder need not have it.
         Some(("library", path)) => {
@@ -31,5 +31,5 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
         }
         _ => (None, Lead::Outside),
     };
-    found.map_or(otherwise, |found| Lead::To(vec![found]))
+    target_file.map_or(otherwise, |target_file| Lead::To(vec![target_file]))
 }

@@ -11,8 +11,8 @@ pub(super) fn ruby(project: &Project, file: usize, target: &str) -> Lead {
     let own = parent(project.path(file));
     match target.split_once(' ') {
         Some(("relative", path)) => {
-            let found = from_folder(own, path).and_then(|path| ruby_file(project, &path));
-            found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
+            let target_file = from_folder(own, path).and_then(|path| ruby_file(project, &path));
+            target_file.map_or(Lead::Nowhere, |target_file| Lead::To(vec![target_file]))
         }
         Some(("require", path)) => {
             let path = path.strip_suffix(".rb").unwrap_or(path);
@@ -46,8 +46,8 @@ fn on_path(own: &str, folders: &[&str], path: &str, module: impl Fn(&str) -> Opt
     for around in outward(own) {
         for folder in folders {
             let base = inside(around, folder);
-            if let Some(found) = from_folder(&base, path).and_then(|path| module(&path)) {
-                return Lead::To(vec![found]);
+            if let Some(target_file) = from_folder(&base, path).and_then(|path| module(&path)) {
+                return Lead::To(vec![target_file]);
             }
             // Only a folder of libraries says that a name is the project's own.
             is_ours |= is_deep && !folder.is_empty() && module(&inside(&base, first)).is_some();

@@ -11,14 +11,14 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     }
     let own = parent(project.path(file));
     // Programs run in a folder above the file as often as beside it.
-    let found = outward(own).find_map(|folder| project.file(&from_folder(folder, path)?));
-    let found = found.or_else(|| match kind {
+    let target_file = outward(own).find_map(|folder| project.file(&from_folder(folder, path)?));
+    let target_file = target_file.or_else(|| match kind {
         "some" => by_ending(project, own, path),
         "helper" => from_folder(own, path).and_then(|path| project.file(&format!("{path}.bash"))),
         _ => None,
     });
-    match found {
-        Some(found) => Lead::To(vec![found]),
+    match target_file {
+        Some(target_file) => Lead::To(vec![target_file]),
         None if kind == "own" || (kind == "file" && path.starts_with('.')) => Lead::Nowhere,
         None => Lead::Outside,
     }
@@ -32,6 +32,6 @@ fn by_ending(project: &Project, own: &str, path: &str) -> Option<usize> {
 
 /// Resolves a path from the file's own folder, which should be a file of the project.
 pub(super) fn beside(project: &Project, file: usize, path: &str) -> Lead {
-    let found = from_folder(parent(project.path(file)), path).and_then(|path| project.file(&path));
-    found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
+    let target_file = from_folder(parent(project.path(file)), path).and_then(|path| project.file(&path));
+    target_file.map_or(Lead::Nowhere, |target_file| Lead::To(vec![target_file]))
 }
