@@ -7,8 +7,11 @@ mod c;
 mod cpp;
 mod csharp;
 mod go;
+mod interpreter;
 mod java;
 mod javascript;
+#[cfg(feature = "more-languages")]
+mod more;
 mod python;
 mod rust;
 
@@ -16,30 +19,120 @@ use tree_sitter::Node;
 
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode};
 
-/// A language whose files are parsed. Files of any other kind are indexed by their words only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Language {
+/// Defines [`Language`] from one row for each language: its name, its grammar and the endings of its files.
+///
+/// The order of the rows gives the numbers in the store.
+macro_rules! languages {
+    ($(
+        $(#[cfg($condition:meta)])?
+        #[doc = $doc:literal]
+        $variant:ident: $name:literal, $grammar:expr, [$($ending:literal),*];
+    )*) => {
+        /// A language whose files are parsed. Files of any other kind are indexed by their words only.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Language {
+            $(
+                $(#[cfg($condition)])?
+                #[doc = $doc]
+                $variant,
+            )*
+        }
+
+        impl Language {
+            /// Every language of this build.
+            pub const ALL: &'static [Language] = &[
+                $(
+                    $(#[cfg($condition)])?
+                    Language::$variant,
+                )*
+            ];
+
+            /// Returns the language of an ending, given without its dot.
+            fn of_ending(ending: &str) -> Option<Language> {
+                match ending {
+                    $(
+                        $(#[cfg($condition)])?
+                        $($ending)|* => Some(Language::$variant),
+                    )*
+                    _ => None,
+                }
+            }
+
+            /// Returns the name in lower case.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(
+                        $(#[cfg($condition)])?
+                        Language::$variant => $name,
+                    )*
+                }
+            }
+
+            pub(crate) fn grammar(self) -> &'static dyn Grammar {
+                match self {
+                    $(
+                        $(#[cfg($condition)])?
+                        Language::$variant => &$grammar,
+                    )*
+                }
+            }
+        }
+    };
+}
+
+languages! {
     /// Rust.
-    Rust,
+    Rust: "rust", rust::Rust, ["rs"];
     /// Python.
-    Python,
+    Python: "python", python::Python, ["py", "pyi"];
     /// JavaScript, with JSX.
-    JavaScript,
+    JavaScript: "javascript", javascript::Dialect::JavaScript, ["js", "mjs", "cjs", "jsx"];
     /// TypeScript.
-    TypeScript,
+    TypeScript: "typescript", javascript::Dialect::TypeScript, ["ts", "mts", "cts"];
     /// TypeScript with JSX.
-    Tsx,
+    Tsx: "tsx", javascript::Dialect::Tsx, ["tsx"];
     /// Go.
-    Go,
+    Go: "go", go::Go, ["go"];
     /// Java.
-    Java,
+    Java: "java", java::Java, ["java"];
     /// C.
-    C,
+    C: "c", c::C, ["c", "h"];
     /// C++.
-    Cpp,
+    Cpp: "cpp", cpp::Cpp, ["cc", "cpp", "cxx", "hh", "hpp", "hxx", "inl", "ipp"];
     /// C#.
-    CSharp,
+    CSharp: "csharp", csharp::CSharp, ["cs"];
+    #[cfg(feature = "more-languages")]
+    /// Bash, and other shells of its family.
+    Bash: "bash", more::bash::Bash, ["sh", "bash", "bats"];
+    #[cfg(feature = "more-languages")]
+    /// Dart.
+    Dart: "dart", more::dart::Dart, ["dart"];
+    #[cfg(feature = "more-languages")]
+    /// Elixir.
+    Elixir: "elixir", more::elixir::Elixir, ["ex", "exs"];
+    #[cfg(feature = "more-languages")]
+    /// Erlang.
+    Erlang: "erlang", more::erlang::Erlang, ["erl", "hrl"];
+    #[cfg(feature = "more-languages")]
+    /// Lua.
+    Lua: "lua", more::lua::Lua, ["lua"];
+    #[cfg(feature = "more-languages")]
+    /// PHP.
+    Php: "php", more::php::Php, ["php"];
+    #[cfg(feature = "more-languages")]
+    /// PowerShell.
+    PowerShell: "powershell", more::powershell::PowerShell, ["ps1", "psm1"];
+    #[cfg(feature = "more-languages")]
+    /// R.
+    R: "r", more::r::R, ["r", "R"];
+    #[cfg(feature = "more-languages")]
+    /// Ruby.
+    Ruby: "ruby", more::ruby::Ruby, ["rb", "rake", "gemspec"];
+    #[cfg(feature = "more-languages")]
+    /// Zig.
+    Zig: "zig", more::zig::Zig, ["zig"];
 }
 
 /// The parser of a language and the meaning of its nodes.
@@ -69,6 +162,11 @@ pub(crate) trait Grammar: Sync {
         true
     }
 
+    /// Returns false if the parser reports errors in files without any, so that none of its errors is worth a note.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     /// Returns the package or namespace that a node declares for the file.
     fn declared(&self, _node: Node<'_>, _text: &[u8], _scopes: &EnclosingScopes<'_, '_>) -> Option<String> {
         None
@@ -76,20 +174,6 @@ pub(crate) trait Grammar: Sync {
 }
 
 impl Language {
-    /// Every language.
-    pub const ALL: [Language; 10] = [
-        Language::Rust,
-        Language::Python,
-        Language::JavaScript,
-        Language::TypeScript,
-        Language::Tsx,
-        Language::Go,
-        Language::Java,
-        Language::C,
-        Language::Cpp,
-        Language::CSharp,
-    ];
-
     /// Returns the language of a file by its name. A `.h` is C unless its text says otherwise; see
     /// [`Language::of_text`].
     #[must_use]
@@ -99,25 +183,17 @@ impl Language {
         if stem.is_empty() {
             return None;
         }
-        Some(match ending {
-            "rs" => Language::Rust,
-            "py" | "pyi" => Language::Python,
-            "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
-            "ts" | "mts" | "cts" => Language::TypeScript,
-            "tsx" => Language::Tsx,
-            "go" => Language::Go,
-            "java" => Language::Java,
-            "c" | "h" => Language::C,
-            "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "inl" | "ipp" => Language::Cpp,
-            "cs" => Language::CSharp,
-            _ => return None,
-        })
+        Language::of_ending(ending)
     }
 
     /// Returns the language of a file by its name and text: a `.h` in which a line begins with a C++ keyword is
-    /// C++.
+    /// C++, and a file whose name has no ending is in the language of the interpreter on its first line.
     #[must_use]
     pub fn of_text(path: &str, text: &[u8]) -> Option<Language> {
+        let has_ending = path.rsplit('/').next().unwrap_or(path).contains('.');
+        if !has_ending {
+            return interpreter::ending(text).and_then(Language::of_ending);
+        }
         let language = Language::of_path(path)?;
         let is_cpp = || {
             let words: [&[u8]; 6] =
@@ -133,23 +209,6 @@ impl Language {
         })
     }
 
-    /// Returns the name in lower case.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Rust => "rust",
-            Language::Python => "python",
-            Language::JavaScript => "javascript",
-            Language::TypeScript => "typescript",
-            Language::Tsx => "tsx",
-            Language::Go => "go",
-            Language::Java => "java",
-            Language::C => "c",
-            Language::Cpp => "cpp",
-            Language::CSharp => "csharp",
-        }
-    }
-
     /// Returns the number of the language in a store of this version.
     pub(crate) fn number(self) -> i64 {
         self as i64
@@ -157,22 +216,7 @@ impl Language {
 
     /// Returns the language with this number in the store.
     pub(crate) fn of_number(number: i64) -> Option<Language> {
-        Language::ALL.into_iter().find(|language| language.number() == number)
-    }
-
-    pub(crate) fn grammar(self) -> &'static dyn Grammar {
-        match self {
-            Language::Rust => &rust::Rust,
-            Language::Python => &python::Python,
-            Language::JavaScript => &javascript::Dialect::JavaScript,
-            Language::TypeScript => &javascript::Dialect::TypeScript,
-            Language::Tsx => &javascript::Dialect::Tsx,
-            Language::Go => &go::Go,
-            Language::Java => &java::Java,
-            Language::C => &c::C,
-            Language::Cpp => &cpp::Cpp,
-            Language::CSharp => &csharp::CSharp,
-        }
+        Language::ALL.iter().copied().find(|language| language.number() == number)
     }
 }
 

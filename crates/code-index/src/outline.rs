@@ -150,6 +150,18 @@ impl<'t> EnclosingScopes<'_, 't> {
         self.scopes.iter().any(|open| open.scope == Scope::Function)
     }
 
+    /// Returns the name of the innermost enclosing type.
+    #[cfg(feature = "more-languages")]
+    pub(crate) fn type_name(&self) -> Option<&str> {
+        self.scopes.iter().rev().find(|open| open.scope == Scope::Type).map(|open| open.name.as_str())
+    }
+
+    /// Returns the name of the innermost scope; `None` at file level.
+    #[cfg(feature = "more-languages")]
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.scopes.last().map(|open| open.name.as_str())
+    }
+
     /// Returns the enclosing modules or namespaces, the outermost first.
     pub(crate) fn namespaces(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.scopes.iter().filter(|open| open.scope == Scope::Namespace).map(|open| open.name.as_str())

@@ -10,6 +10,8 @@ mod go;
 mod java;
 mod javascript;
 mod javascript_package;
+#[cfg(feature = "more-languages")]
+mod more;
 mod python;
 mod rust;
 mod rust_modules;
@@ -47,6 +49,8 @@ pub(crate) struct Project {
     rust: RustModules,
     java: Packages,
     csharp: Namespaces,
+    #[cfg(feature = "more-languages")]
+    more: more::MoreModules,
 }
 
 impl Project {
@@ -59,6 +63,8 @@ impl Project {
         let mut project = Project {
             java: Packages::new(&files),
             csharp: Namespaces::new(&files),
+            #[cfg(feature = "more-languages")]
+            more: more::MoreModules::new(&files),
             rust: RustModules::default(),
             files,
             numbers,
@@ -81,6 +87,8 @@ impl Project {
             Some(Language::Java) => self.java.resolve(&import.target),
             Some(Language::C | Language::Cpp) => c::resolve(self, file, &import.target),
             Some(Language::CSharp) => self.csharp.resolve(&import.target),
+            #[cfg(feature = "more-languages")]
+            Some(language) => more::resolve(self, file, language, &import.target),
             None => Lead::Outside,
         }
     }

@@ -16,7 +16,8 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// The time for parsing each of the two texts.
 const PARSING_TIME: Duration = Duration::from_millis(250);
 
-/// A check by the grammars of the index; see [`Language`] for the languages.
+/// A check by the grammars of the index; see [`Language`] for the languages. PowerShell and Zig are not checked: their
+/// grammars report errors in files without any.
 ///
 /// # Example
 ///
@@ -44,7 +45,7 @@ impl SyntaxCheck for TreeSyntaxCheck {
         if before.len().max(after.len()) > LONGEST_TEXT || before == after {
             return None;
         }
-        let language = Language::of_text(path, after.as_bytes())?;
+        let language = Language::of_text(path, after.as_bytes()).filter(|one| one.grammar().is_exact())?;
         let mut parsers = self.parsers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parse = |text: &str| -> Option<Tree> {
             parsers.parse(language, text.as_bytes(), PARSING_TIME, &CancelFlag::new())

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(crate) fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     matches!(name, "Cargo.toml" | "go.mod" | "package.json" | "jsconfig.json")
+        || (cfg!(feature = "more-languages") && name == "pubspec.yaml")
         || (name.starts_with("tsconfig") && name.ends_with(".json"))
 }
 
@@ -20,6 +21,9 @@ pub(crate) struct Manifests {
     pub(crate) node: BTreeMap<String, Value>,
     /// By path, because a configuration extends another by its path.
     pub(crate) typescript: BTreeMap<String, Value>,
+    /// Names of Dart packages.
+    #[cfg(feature = "more-languages")]
+    pub(crate) dart: BTreeMap<String, String>,
 }
 
 /// A package of Rust.
@@ -56,6 +60,15 @@ impl Manifests {
             "go.mod" => {
                 if let Some(module) = go_module(text) {
                     self.go.insert(folder.to_owned(), module);
+                }
+            }
+            #[cfg(feature = "more-languages")]
+            "pubspec.yaml" => {
+                // The one line that matters needs no parser of YAML: a key of the outermost level.
+                let name = text.lines().find_map(|line| line.strip_prefix("name:"));
+                if let Some(name) = name.map(|name| name.split('#').next().unwrap_or_default()) {
+                    let name = name.trim().trim_matches(['\'', '"']);
+                    self.dart.insert(folder.to_owned(), name.to_owned());
                 }
             }
             "package.json" => {

@@ -34,7 +34,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
 }
 
 /// Returns the file whose path ends with `name`; of several, the one that shares the most parent folders.
-fn by_ending(project: &Project, folder: &str, name: &str, is_local: bool) -> Option<usize> {
+pub(super) fn by_ending(project: &Project, folder: &str, name: &str, is_local: bool) -> Option<usize> {
     if name.contains("..") || (!is_local && !name.contains('/')) {
         return None;
     }

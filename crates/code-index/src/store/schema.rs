@@ -4,11 +4,22 @@
 
 use rusqlite::Connection;
 
+use crate::language::Language;
+
 /// Marks a database as an index of this crate: the bytes `cidx`.
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
-/// The version of the tables and of the word splitting. A store of another version is rebuilt from the files.
-pub(crate) const VERSION: i32 = 4;
+/// The version of the tables, of the word splitting, and of what a language reports of its files.
+const FORMAT: i32 = 5;
+
+/// The version of a store, whose last byte is the number of languages: files of a language that a store does not
+/// know have no definitions in it. A store of another version is rebuilt from the files.
+#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "checked at compile time")]
+pub(crate) const VERSION: i32 = {
+    let languages = Language::ALL.len();
+    assert!(languages < 256);
+    FORMAT << 8 | languages as i32
+};
 
 /// The size up to which full text is buffered before it is written: each write makes a segment that has to be
 /// merged.

@@ -46,6 +46,61 @@ fn deep_nesting_and_broken_sources_come_to_an_end() {
     assert_eq!(paths(&index, "fine")[0], "fine.rs");
 }
 
+#[cfg(feature = "more-languages")]
+#[test]
+fn more_languages_come_to_an_end() {
+    let many = 20_000;
+    let sources = [
+        ("classes.rb", "class A\n".repeat(many)),
+        ("constants.rb", format!("{}A = 1\n", "A, ".repeat(50_000))),
+        ("attributes.rb", format!("class A\nattr_reader {}:a\nend\n", ":a, ".repeat(50_000))),
+        ("created.rb", format!("{}1{}\n", "A = (A.new ".repeat(many), ")".repeat(many))),
+        ("nested.php", format!("<?php {}", "class A { function f() { return new class { ".repeat(many / 4))),
+        ("constants.php", format!("<?php const {}A = 1;\n", "A = 1, ".repeat(50_000))),
+        ("uses.php", format!("<?php use A\\{{{}B}};\n", "B, ".repeat(50_000))),
+        ("required.php", format!("<?php {}'a'{};\n", "require (".repeat(many), " . 'b') . 'c'".repeat(many))),
+        ("names.lua", format!("local {}a = 1\n", "a, ".repeat(50_000))),
+        ("functions.lua", "function f() ".repeat(many)),
+        ("tables.lua", format!("a = {}", "{ a = ".repeat(many))),
+        ("functions.sh", "f() {\n".repeat(many)),
+        ("declared.sh", format!("declare {}\n", "a=1 ".repeat(50_000))),
+        ("aliases.sh", format!("alias {}\n", "a=b ".repeat(50_000))),
+        ("sourced.sh", format!("{}a{}\n", "source \"$(".repeat(many), ")\"".repeat(many))),
+        ("modules.ex", "defmodule A do\n".repeat(many)),
+        ("guards.ex", format!("def f(a) {}, do: 1\n", "when a ".repeat(many))),
+        ("aliases.ex", format!("alias A.{{{}B}}\n", "B, ".repeat(50_000))),
+        ("nested.erl", format!("f() -> {}", "(".repeat(50_000))),
+        ("fields.erl", format!("-record(a, {{{}a}}).\n", "a, ".repeat(50_000))),
+        ("structs.zig", "const A = struct { ".repeat(many)),
+        ("closed.zig", format!("{}{}", "const A = struct { ".repeat(many), "};".repeat(many))),
+        ("closed.ex", format!("{}{}", "defmodule A do\n".repeat(many), "end\n".repeat(many))),
+        ("closed.rb", format!("{}{}", "class A\n".repeat(many), "end\n".repeat(many))),
+        ("closed.lua", format!("{}{}", "function f() ".repeat(many), "end ".repeat(many))),
+        ("path.zig", format!("const a = {}a;\n", "a.".repeat(50_000))),
+        ("functions.R", "f <- function() {\n".repeat(many)),
+        ("assigned.R", format!("{}1\n", "a <- ".repeat(50_000))),
+        ("lists.R", format!("R6Class(\"A\", {}", "public = list(a = ".repeat(many))),
+        ("classes.dart", "class A { void f() { ".repeat(many / 2)),
+        ("names.dart", format!("int {}a;\n", "a, ".repeat(50_000))),
+        ("functions.ps1", "function A {\n".repeat(many)),
+        ("commands.ps1", "a { ".repeat(many)),
+        ("assigned.ps1", format!("{}1\n", "$a = ".repeat(many))),
+        ("fine.lua", "function fine() end\n".to_owned()),
+    ];
+    let mut fixture = Fixture::new(sources.clone());
+    // So long that what was parsed is read, too.
+    fixture.limits.parse_time = GUARD / 4;
+    let (index, _) = fixture.open();
+    let began = Instant::now();
+    refresh(&index);
+    for (path, _) in &sources {
+        let _ = symbols(&index, path);
+        call(|call| index.impact(call, &ReadImpact { file: (*path).into(), max_depth: 100 })).unwrap();
+    }
+    assert!(began.elapsed() < GUARD, "{:?}", began.elapsed());
+    assert_eq!(paths(&index, "fine")[0], "fine.lua");
+}
+
 #[test]
 fn a_parse_that_takes_too_long_leaves_the_words() {
     let mut fixture = Fixture::new([("slow.rs", "fn findable() {}\n".repeat(20_000))]);

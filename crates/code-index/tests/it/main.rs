@@ -8,6 +8,9 @@ mod following;
 mod freshness;
 mod hidden;
 mod hostile;
+mod interpreters;
+#[cfg(feature = "more-languages")]
+mod more_languages;
 mod planted;
 mod python_imports;
 mod ranking;

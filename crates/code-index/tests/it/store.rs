@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 
-use code_index::Opening;
+use code_index::{Language, Opening};
 use wap_core::{CancelFlag, IndexError};
 
 use crate::fixture::{Fixture, paths, refresh, search};
@@ -49,6 +49,32 @@ fn a_damaged_store_is_replaced() {
     // The control: without damage it is kept.
     let fixture = fixture();
     drop(fixture.index());
+    assert_eq!(fixture.open().1, Opening::Existing);
+}
+
+#[test]
+fn a_store_of_other_languages_is_replaced() {
+    let fixture = fixture();
+    drop(fixture.index());
+    let database = fixture.state.path().join("index/index.db");
+    let version = || -> i32 {
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    };
+    let current = version();
+    assert_eq!(usize::try_from(current & 0xff).unwrap(), Language::ALL.len());
+    // One language less or more, and the last version that did not count them.
+    for other in [current - 1, current + 1, 4] {
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        connection.pragma_update(None, "user_version", other).unwrap();
+        drop(connection);
+        let (index, opening) = fixture.open();
+        assert_eq!(opening, Opening::Replaced, "{other}");
+        assert_eq!(refresh(&index).read, 60, "{other}");
+        drop(index);
+        assert_eq!(version(), current);
+    }
+    // The control: the store of this build is kept.
     assert_eq!(fixture.open().1, Opening::Existing);
 }
 

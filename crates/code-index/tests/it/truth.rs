@@ -11,6 +11,9 @@ use wap_core::{CodeIndex, DiagnoseImpact, ReadImpact};
 use crate::fixture::{call, refresh, source, symbols};
 
 const LANGUAGES: [&str; 8] = ["rust", "python", "typescript", "go", "java", "c", "cpp", "csharp"];
+#[cfg(feature = "more-languages")]
+const MORE_LANGUAGES: [&str; 10] =
+    ["bash", "dart", "elixir", "erlang", "lua", "php", "powershell", "r", "ruby", "zig"];
 
 /// Lines about files, each file with the same lines whatever their order.
 type Table = BTreeMap<String, Vec<String>>;
@@ -23,8 +26,18 @@ struct Analysis {
 
 #[test]
 fn definitions_and_imports_are_those_of_the_lists_written_by_hand() {
+    check(&LANGUAGES);
+}
+
+#[cfg(feature = "more-languages")]
+#[test]
+fn so_are_those_of_more_languages() {
+    check(&MORE_LANGUAGES);
+}
+
+fn check(languages: &[&str]) {
     let mut wrong = Vec::new();
-    for language in LANGUAGES {
+    for language in languages {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index").join(language);
         let truth: Value = serde_json::from_slice(&fs::read(folder.join("truth.json")).unwrap()).unwrap();
         let analysis = analyse(&folder);

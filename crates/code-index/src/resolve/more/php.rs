@@ -1,0 +1,73 @@
+//! PHP: namespaces and the types in them.
+
+use std::collections::HashMap;
+
+use super::{Lead, Project, sourced};
+use crate::language::Language;
+use crate::store::ImportingFile;
+use crate::store::packed_outline::definitions;
+
+/// The most namespaces of one file: each is combined with every definition of the file.
+const MOST_NAMESPACES: usize = 64;
+
+/// The namespaces of a project, by their names in lower case.
+#[derive(Debug, Default)]
+pub(super) struct PhpNamespaces {
+    files: HashMap<String, Vec<usize>>,
+    /// Types, functions and constants by their full names.
+    names: HashMap<String, Vec<usize>>,
+}
+
+impl PhpNamespaces {
+    pub(super) fn new(files: &[ImportingFile]) -> PhpNamespaces {
+        let mut namespaces = PhpNamespaces::default();
+        for (number, file) in
+            files.iter().enumerate().filter(|(_, file)| file.language == Some(Language::Php))
+        {
+            let mut defined = definitions(&file.definitions);
+            defined.retain(|definition| {
+                let kind = definition.kind.as_str();
+                matches!(kind, "class" | "interface" | "trait" | "enum" | "function" | "constant")
+            });
+            for namespace in file.declared.lines().take(MOST_NAMESPACES) {
+                let namespace = namespace.to_lowercase();
+                for definition in &defined {
+                    // Members of types are no names of a namespace.
+                    let container = definition.container.as_deref().map(str::to_lowercase);
+                    if container.is_none_or(|container| container == namespace) {
+                        let name = format!("{namespace}\\{}", definition.name.to_lowercase());
+                        add(&mut namespaces.names, name, number);
+                    }
+                }
+                add(&mut namespaces.files, namespace, number);
+            }
+        }
+        namespaces
+    }
+
+    pub(super) fn resolve(&self, project: &Project, file: usize, target: &str) -> Lead {
+        match target.split_once(' ') {
+            Some(("beside", path)) => return sourced::resolve(project, file, &format!("own {path}")),
+            Some(("file", _)) => return sourced::resolve(project, file, target),
+            _ => {}
+        }
+        let name = target.to_lowercase();
+        if let Some(files) = self.names.get(&name).or_else(|| self.files.get(&name)) {
+            return Lead::To(files.clone());
+        }
+        let Some((namespace, _)) = name.rsplit_once('\\') else { return Lead::Outside };
+        let beneath = format!("{name}\\");
+        let first = name.split('\\').next();
+        // A namespace that only contains other namespaces exists as well.
+        let is_ours = self.files.keys().any(|one| one.split('\\').next() == first)
+            && !self.files.keys().any(|one| one.starts_with(&beneath));
+        if is_ours || self.files.contains_key(namespace) { Lead::Nowhere } else { Lead::Outside }
+    }
+}
+
+fn add(files: &mut HashMap<String, Vec<usize>>, name: String, number: usize) {
+    let files = files.entry(name).or_default();
+    if files.last() != Some(&number) {
+        files.push(number);
+    }
+}
