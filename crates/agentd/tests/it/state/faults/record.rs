@@ -23,23 +23,17 @@ impl Record {
     /// Opens the record of a program, and returns the trials that are in it.
     ///
     /// A record of another program is emptied: its trials say nothing about this one. A last line without its end, which a
-    /// kill leaves, is removed.
+    /// kill leaves, is removed. Trials that ended in a fault are left out, so that they are tried again.
     pub(crate) fn open(path: &Path, program: &Path) -> (Record, Vec<(Injection, Trial)>) {
         let head = json!({ "program": ContentHash::of(&fs::read(program).unwrap()).to_string() }).to_string();
         let before = fs::read_to_string(path).unwrap_or_default();
         let whole = before.rfind('\n').map_or("", |end| &before[..=end]);
         let mut lines = whole.lines();
-        let trials = match lines.next() {
-            Some(first) if first == head => {
-                lines.map(|line| parse(line).expect("a line of a record")).collect()
-            }
-            _ => Vec::new(),
-        };
-        if trials.is_empty() {
-            fs::write(path, format!("{head}\n")).unwrap();
-        } else {
-            fs::write(path, whole).unwrap();
-        }
+        let is_of_program = lines.next() == Some(head.as_str());
+        let kept = if is_of_program { whole } else { &format!("{head}\n") };
+        fs::write(path, kept).unwrap();
+        let trials = lines.filter(|_| is_of_program).map(|line| parse(line).expect("a line of a record"));
+        let trials = trials.filter(|(_, trial)| trial.finding.is_ok()).collect();
         (Record { file: OpenOptions::new().append(true).open(path).unwrap() }, trials)
     }
 
@@ -97,9 +91,10 @@ fn a_record_returns_the_trials_of_the_same_program_and_no_partial_line() {
     let (path, program) = (folder.path().join("record"), folder.path().join("program"));
     fs::write(&program, "one").unwrap();
     let write = CallName::named("write").unwrap();
-    let calls = [(write, Fault::Kill), (CallName::of(100_000), Fault::ShortWrite)];
+    let calls = [(write, Fault::Kill), (CallName::of(100_000), Fault::Io), (write, Fault::ShortWrite)];
     let ends = [
         (Ended::Signal(Signal::SIGKILL), Ok(Finding::CommandUnknown)),
+        (Ended::Hung, Ok(Finding::Same)),
         (Ended::Exit(2), Err("line\nline".to_owned())),
     ];
     let (mut record, none) = Record::open(&path, &program);
@@ -111,6 +106,8 @@ fn a_record_returns_the_trials_of_the_same_program_and_no_partial_line() {
         record.append(injection, &trial);
         written.push(format!("{injection:?} {trial:?}"));
     }
+    let is_tried_again = written.pop();
+    assert!(is_tried_again.is_some_and(|trial| trial.contains("Err(")), "the last one ended in a fault");
     fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"call\":\"wri").unwrap();
     let read = |program: &Path| {
         let (_, trials) = Record::open(&path, program);
