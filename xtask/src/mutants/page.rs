@@ -58,11 +58,11 @@ fn section(
         counts.join(" | "),
         listed.saturating_sub(outcomes.tried()),
     );
-    let mut known = survivors.of(subject.package).peekable();
-    if known.peek().is_some() {
+    let mut explained = survivors.of(subject.package).peekable();
+    if explained.peek().is_some() {
         text.push_str("\n| survivor | number | reason |\n| --- | ---: | --- |\n");
     }
-    for survivor in known {
+    for survivor in explained {
         let mutant = survivor.mutant.replace('|', "\\|");
         // Writing into a string cannot fail.
         let _ = writeln!(text, "| `{mutant}` | {} | {} |", survivor.count, survivor.reason);

@@ -77,8 +77,8 @@ impl Survivors {
         }
         let is_whole = outcomes.tried() == listed;
         for survivor in self.of(package).filter(|_| is_whole) {
-            let found = survivors.get(&survivor.mutant).map_or(0, Vec::len);
-            if found < survivor.count {
+            let surviving = survivors.get(&survivor.mutant).map_or(0, Vec::len);
+            if surviving < survivor.count {
                 faults.push(format!("caught, and listed as a survivor: {}", survivor.mutant));
             }
         }
