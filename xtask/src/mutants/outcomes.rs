@@ -103,7 +103,6 @@ fn read_lines(path: &Path) -> Result<Vec<String>, TaskError> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

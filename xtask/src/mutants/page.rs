@@ -71,7 +71,6 @@ fn section(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::super::subject::SUBJECTS;
     use super::*;

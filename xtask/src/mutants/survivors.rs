@@ -111,7 +111,6 @@ fn without_position(mutant: &str) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::super::outcomes::Outcome;
     use super::*;
