@@ -136,6 +136,32 @@ pub enum TaskError {
         /// The names of all groups.
         names: Vec<String>,
     },
+    /// The mutants of this crate are not tried.
+    #[error("the mutants of '{name}' are not tried, but those of {crates}")]
+    NoSubject {
+        /// The name.
+        name: String,
+        /// The crates whose mutants are tried.
+        crates: String,
+    },
+    /// Mutants survive without a reason, or a reason has no survivor.
+    #[error("{faults} mutants are not as fixtures/mutants.toml says")]
+    MutantsSurvive {
+        /// The number of them.
+        faults: usize,
+    },
+    /// The tools that read coverage are missing, or do not fit the compiler.
+    #[error("no llvm-profdata and llvm-cov of version {version}; run `cargo xtask setup coverage`")]
+    NoCoverageTools {
+        /// The version of LLVM that the compiler has.
+        version: String,
+    },
+    /// Some of several soaks failed.
+    #[error("these soaks failed: {soaks}")]
+    SoaksFailed {
+        /// Their names.
+        soaks: String,
+    },
     /// Some rules of the repository are broken.
     #[error("{findings} rules are broken")]
     Untidy {

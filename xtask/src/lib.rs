@@ -8,10 +8,12 @@ mod bench;
 mod ci;
 mod clients;
 mod conformance;
+mod coverage;
 mod dependencies;
 mod error;
 mod fuzz;
 mod house;
+mod mutants;
 mod outside;
 mod page;
 mod release;
@@ -28,10 +30,12 @@ pub use ci::snapshot_references::unreferenced_snapshots;
 pub use ci::test_failures::TestFailures;
 pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
+pub use coverage::coverage;
 pub use dependencies::DependencyRules;
 pub use error::TaskError;
 pub use fuzz::{Fuzz, fuzz};
 pub use house::{HouseFigures, house};
+pub use mutants::{Mutants, mutants};
 pub use outside::{Replay, ReplayError, Repository, replay};
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};
@@ -40,11 +44,8 @@ pub use release::systems::systems;
 pub use repository::crate_list::{Crate, CrateList};
 pub use repository::root::root;
 pub use repository::tree::Tree;
-pub use setup::{setup, setup_dist, setup_outside, setup_workflows};
-pub use soak::{
-    FleetSoak, soak, soak_cocode, soak_codali, soak_denied, soak_exec, soak_files, soak_fleet, soak_hostile,
-    soak_journal, soak_loop, soak_review, soak_serve,
-};
+pub use setup::{setup, setup_coverage, setup_dist, setup_outside, setup_workflows};
+pub use soak::{FleetSize, Soak, soak};
 pub use step::Step;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use workflows::{

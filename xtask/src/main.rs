@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use xtask::{BenchArea, TaskError, root};
@@ -20,7 +21,7 @@ enum Task {
     Ci,
     /// Installs the programs that the whole test suite uses, where they are missing.
     Setup {
-        /// Installs other programs instead: `dist` for those of `cargo xtask dist`, `outside` for those that stand beside ours in `cargo xtask outside`, `workflows`
+        /// Installs other programs instead: `coverage` for those of `cargo xtask coverage`, `dist` for those of `cargo xtask dist`, `outside` for those that stand beside ours in `cargo xtask outside`, `workflows`
         /// for those of `cargo xtask workflows`.
         what: Option<SetupOf>,
     },
@@ -92,7 +93,7 @@ enum Task {
     Soak {
         /// The run to make alone, with figures.
         #[command(subcommand)]
-        alone: Option<SoakAlone>,
+        alone: Option<xtask::Soak>,
         /// The factor for the usual number of cases.
         #[arg(long, default_value_t = 100)]
         factor: u32,
@@ -117,6 +118,22 @@ enum Task {
         #[arg(long)]
         quick: bool,
     },
+    /// Changes crates in one small way after the other, and prints the changes that none of their tests notices.
+    Mutants {
+        /// The crates; all those that others rely on line by line if there are none.
+        crates: Vec<String>,
+        /// The time for all of them together; the next run continues.
+        #[arg(long)]
+        minutes: Option<u64>,
+        /// Tries again what earlier runs have caught.
+        #[arg(long)]
+        anew: bool,
+    },
+    /// Prints by crate how many lines the tests reach. Needs the tools of `setup coverage`.
+    Coverage {
+        /// The crates whose tests run; all if there are none.
+        crates: Vec<String>,
+    },
     /// Runs the benchmarks of one area, or of all.
     Bench {
         #[command(subcommand)]
@@ -137,103 +154,14 @@ enum Task {
 /// Programs that are not for the test suite.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum SetupOf {
+    /// The programs that read the counters of instrumented tests.
+    Coverage,
     /// The peers of the measures over material of others.
     Outside,
     /// The toolchains, databases and browser of the everyday workflows.
     Workflows,
     /// The programs that make a release.
     Dist,
-}
-
-/// Long runs with figures.
-#[derive(Subcommand)]
-enum SoakAlone {
-    /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
-    Files {
-        /// The number of operations of each kind, one half with each way of resolving.
-        #[arg(long, default_value_t = 1_000_000)]
-        operations: u64,
-    },
-    /// A fault at every system call of a reply, with a table of the outcomes.
-    Journal,
-    /// Commands that try to outlive their end, with a count of those that did.
-    Exec {
-        /// The number of runs.
-        #[arg(long, default_value_t = 1_000)]
-        runs: u32,
-    },
-    /// Hundreds of commands that are refused something, and as many that are not, with a count of the receipts.
-    Denied,
-    /// Runs of coding agents whose daemon is killed at random moments, and a log without end.
-    Cocode {
-        /// The number of killed runs.
-        #[arg(long, default_value_t = 50)]
-        runs: u32,
-        /// The amount that one agent prints.
-        #[arg(long, default_value_t = 1024)]
-        log_megabytes: u32,
-    },
-    /// Flows of agents whose process is killed at random moments and resumed.
-    Codali {
-        /// The number of flows.
-        #[arg(long, default_value_t = 50)]
-        runs: u32,
-    },
-    /// Sessions with a model program whose process is killed at random moments and resumed.
-    Loop {
-        /// The number of sessions.
-        #[arg(long, default_value_t = 50)]
-        runs: u32,
-    },
-    /// Reviews of a proposal whose process is killed at random moments.
-    Review {
-        /// The number of rounds, of three kills each.
-        #[arg(long, default_value_t = 34)]
-        rounds: u32,
-    },
-    /// A fleet whose hosts, server and submitter are killed at random moments, whose links are cut and slow, and whose server
-    /// loses what it has not synced. Needs root.
-    Fleet {
-        /// The number of tasks.
-        #[arg(long, default_value_t = 1_000)]
-        tasks: u32,
-        /// The number of hosts.
-        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
-        workers: u32,
-        /// The number of kills.
-        #[arg(long, default_value_t = 200)]
-        kills: u32,
-        /// The number of links that are cut.
-        #[arg(long, default_value_t = 20)]
-        partitions: u32,
-        /// The number of links that become slow.
-        #[arg(long, default_value_t = 10)]
-        delays: u32,
-        /// The number of power cuts of the server.
-        #[arg(long, default_value_t = 3)]
-        power_cuts: u32,
-        /// The most that each link delays all the time, in milliseconds and in each direction.
-        #[arg(long, default_value_t = 5)]
-        latency_ms: u32,
-        /// The seed of another run, to draw the same disorder.
-        #[arg(long)]
-        seed: Option<u64>,
-    },
-    /// Every tool, transport and reader with inputs of hostile sizes and shapes, in processes of 256 MB.
-    Hostile {
-        /// For how long.
-        #[arg(long, default_value_t = 600)]
-        seconds: u64,
-    },
-    /// Many connections to the HTTP server at once, with mixed calls: failures, lost updates, memory.
-    Serve {
-        /// For how long.
-        #[arg(long, default_value_t = 60)]
-        seconds: u64,
-        /// The number of them.
-        #[arg(long, default_value_t = 200)]
-        connections: u64,
-    },
 }
 
 /// Measures over material that others wrote.
@@ -301,6 +229,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
         Task::Setup { what: None } => xtask::setup(),
+        Task::Setup { what: Some(SetupOf::Coverage) } => xtask::setup_coverage(),
         Task::Setup { what: Some(SetupOf::Outside) } => {
             xtask::setup_outside();
             Ok(())
@@ -330,35 +259,14 @@ fn main() -> ExitCode {
             xtask::fuzz(&root(), &xtask::Fuzz { seconds, targets, at_once, is_quick: quick })
         }
         Task::Systems => xtask::systems(&root()),
+        Task::Mutants { crates, minutes, anew } => {
+            let limit = minutes.map(|minutes| Duration::from_secs(minutes * 60));
+            xtask::mutants(&root(), &xtask::Mutants { crates, limit, is_anew: anew })
+        }
+        Task::Coverage { crates } => xtask::coverage(&root(), &crates),
         Task::Tidy => xtask::tidy(&root()),
         Task::House => xtask::house(&root()),
-        Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
-            xtask::soak_files(&root(), operations)
-        }
-        Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
-        Task::Soak { alone: Some(SoakAlone::Exec { runs }), .. } => xtask::soak_exec(&root(), runs),
-        Task::Soak { alone: Some(SoakAlone::Denied), .. } => xtask::soak_denied(&root()),
-        Task::Soak { alone: Some(SoakAlone::Cocode { runs, log_megabytes }), .. } => {
-            xtask::soak_cocode(&root(), runs, log_megabytes)
-        }
-        Task::Soak { alone: Some(SoakAlone::Codali { runs }), .. } => xtask::soak_codali(&root(), runs),
-        Task::Soak { alone: Some(SoakAlone::Review { rounds }), .. } => xtask::soak_review(&root(), rounds),
-        Task::Soak { alone: Some(SoakAlone::Loop { runs }), .. } => xtask::soak_loop(&root(), runs),
-        Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
-            xtask::soak_serve(&root(), seconds, connections)
-        }
-        Task::Soak {
-            alone:
-                Some(SoakAlone::Fleet { tasks, workers, kills, partitions, delays, power_cuts, latency_ms, seed }),
-            ..
-        } => {
-            let size =
-                xtask::FleetSoak { tasks, workers, kills, partitions, delays, power_cuts, latency_ms, seed };
-            xtask::soak_fleet(&root(), size)
-        }
-        Task::Soak { alone: Some(SoakAlone::Hostile { seconds }), .. } => {
-            xtask::soak_hostile(&root(), seconds)
-        }
+        Task::Soak { alone: Some(soak), .. } => soak.run(&root()),
         Task::Soak { alone: None, factor, package, seed } => {
             xtask::soak(&root(), factor, package.as_deref(), seed)
         }

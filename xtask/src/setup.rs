@@ -8,6 +8,7 @@ use std::path::Path;
 
 use self::cargo_tools::{install_cargo_tools, install_dist_tools, missing_cargo_tools};
 use self::client_packages::{install_clients, install_outside_peers, missing_clients};
+use crate::coverage::{coverage_package, has_coverage_tools};
 use crate::workflows::{install_workflow_tools, missing_debian_packages};
 use crate::{Step, TaskError};
 
@@ -85,6 +86,24 @@ pub fn setup_workflows() {
     if is_root() {
         install_workflow_tools();
     }
+}
+
+/// Installs the programs that read the counters of instrumented tests; see `cargo xtask coverage`. No test needs them.
+///
+/// # Errors
+///
+/// Those of the compiler, whose version of LLVM names the package.
+pub fn setup_coverage() -> Result<(), TaskError> {
+    let package = coverage_package()?;
+    if !has_coverage_tools() && is_root() && is_installed("apt-get") {
+        install(&[&package]);
+    }
+    if has_coverage_tools() {
+        println!("present: llvm-profdata and llvm-cov");
+    } else {
+        println!("missing: {package}; the component `llvm-tools` of the toolchain serves as well");
+    }
+    Ok(())
 }
 
 /// Installs the programs that make a release; see `cargo xtask dist`. No test needs them.

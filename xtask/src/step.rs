@@ -3,10 +3,13 @@
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::TaskError;
+
+/// The time between two looks whether a program has ended.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A program with its arguments, run in the foreground with its time taken.
 #[derive(Clone, Debug)]
@@ -103,6 +106,37 @@ impl Step {
         if status.success() { Ok(taken) } else { Err(TaskError::StepFailed { step: self.name.clone() }) }
     }
 
+    /// Runs the program to its end and returns its exit code. After `limit` it is interrupted, as by a person at a terminal; `None` if that
+    /// or another signal has ended it.
+    ///
+    /// # Errors
+    ///
+    /// [`TaskError::NotStarted`].
+    pub fn exit_code(&self, limit: Option<Duration>) -> Result<Option<i32>, TaskError> {
+        println!("== {}: {}", self.name, self.line());
+        let start = Instant::now();
+        let not_started = |source| self.not_started(source);
+        let mut child = self.command().spawn().map_err(not_started)?;
+        let end = limit.map(|limit| start + limit);
+        let mut is_interrupted = false;
+        let status = loop {
+            match end {
+                None => break child.wait().map_err(not_started)?,
+                Some(end) if !is_interrupted && Instant::now() >= end => {
+                    interrupt(&child);
+                    is_interrupted = true;
+                }
+                Some(_) => {}
+            }
+            if let Some(status) = child.try_wait().map_err(not_started)? {
+                break status;
+            }
+            std::thread::sleep(LOOK);
+        };
+        println!("== {}: {status} in {:.1} s", self.name, start.elapsed().as_secs_f64());
+        Ok(if is_interrupted { None } else { status.code() })
+    }
+
     /// Runs the program quietly and returns its standard output.
     ///
     /// # Errors
@@ -136,5 +170,15 @@ impl Step {
 
     fn not_started(&self, source: std::io::Error) -> TaskError {
         TaskError::NotStarted { program: self.program.clone(), source }
+    }
+}
+
+/// Asks a program to end, which removes what it has made.
+fn interrupt(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended meanwhile; its number is its own until it is waited for.
+        let _ = kill_process(process, Signal::INT);
     }
 }

@@ -37,13 +37,17 @@ const CHECK_TOOLS: [CargoTool; 4] = [
     CargoTool { name: "cargo-fuzz", version: "0.13.2", purpose: "the fuzz targets", arguments: &[] },
 ];
 
+/// The programs of tasks that run for long, which the checks do not start: without them a machine of the checks lacks nothing.
+const LONG_TOOLS: [CargoTool; 1] =
+    [CargoTool { name: "cargo-mutants", version: "27.1.0", purpose: "mutants", arguments: &[] }];
+
 /// The programs that make a release.
 const DIST_TOOLS: [CargoTool; 1] =
     [CargoTool { name: "cargo-deb", version: "3.8.0", purpose: "Debian packages", arguments: &[] }];
 
-/// Installs the programs of the checks that are missing, without optimizing them, which would take most of the time.
+/// Installs the programs of the checks and of long tasks that are missing, without optimizing them, which would take most of the time.
 pub(crate) fn install_cargo_tools() {
-    for tool in &CHECK_TOOLS {
+    for tool in CHECK_TOOLS.iter().chain(&LONG_TOOLS) {
         install(tool);
     }
 }

@@ -1,5 +1,7 @@
 //! Running programs.
 
+use std::time::Duration;
+
 use xtask::{Step, TaskError};
 
 #[test]
@@ -23,4 +25,12 @@ fn variables_and_the_folder_reach_the_program() {
     let output = String::from_utf8(step.output().unwrap()).unwrap();
     assert!(output.contains("\"name\":\"sample\""), "{output}");
     assert!(output.contains("elsewhere\""), "{output}");
+}
+
+#[test]
+fn an_exit_code_is_returned_and_a_program_beyond_its_time_is_interrupted() {
+    let shell = |script: &str| Step::new("shell", "sh", &["-c", script]);
+    assert_eq!(shell("exit 3").exit_code(None).unwrap(), Some(3));
+    assert_eq!(shell("exit 3").exit_code(Some(Duration::from_secs(600))).unwrap(), Some(3));
+    assert_eq!(shell("exec sleep 600").exit_code(Some(Duration::ZERO)).unwrap(), None);
 }

@@ -1,6 +1,6 @@
 //! Operations of one call that get in each other's way.
 
-use text_edit::{Conflict, EditErrorKind, Numbering, Operation};
+use text_edit::{Conflict, EditErrorKind, Numbering, Operation, SearchText};
 
 use crate::{delete, edit, insert, regex, replace};
 
@@ -70,4 +70,31 @@ fn sequential_operations_never_conflict() {
     let operations = [replace(2, 2, "a"), replace(2, 2, "b"), insert(2, "c"), delete(1, 2)];
     let edited = edit(b"1\n2\n3\n", &operations, Numbering::Sequential).unwrap();
     assert_eq!(String::from_utf8(edited).unwrap(), "c\n3\n");
+}
+
+#[test]
+fn a_conflict_with_an_earlier_step_names_the_operation_that_touched_the_lines() {
+    // The expression ends a step in which two or three operations touched neighbouring lines.
+    let first = |operations: &[Operation]| conflict(operations).first;
+    let five = || regex("5", "five", "");
+    assert_eq!(first(&[replace(1, 1, "a"), replace(2, 2, "b"), five(), replace(2, 2, "x")]), 1);
+    assert_eq!(first(&[replace(3, 3, "c"), replace(2, 2, "b"), five(), replace(2, 2, "x")]), 1);
+    assert_eq!(
+        first(&[replace(1, 1, "a"), replace(3, 3, "c"), replace(2, 2, "b"), five(), replace(2, 2, "x")]),
+        2
+    );
+    assert_eq!(first(&[replace(2, 2, "b"), replace(4, 4, "d"), five(), replace(2, 4, "x")]), 0);
+}
+
+#[test]
+fn lines_that_were_put_between_kept_ones_are_quoted_with_them() {
+    let between = Operation::ReplaceText {
+        search: SearchText::of_lines("2\n3\n"),
+        replacement: "2\nnew\n3\n".to_owned(),
+        expected: 1,
+        within: None,
+    };
+    let conflict = conflict(&[between, replace(2, 3, "x")]);
+    assert_eq!((conflict.first, conflict.second, conflict.lines), (0, 1, 2..=3));
+    assert_eq!((conflict.first_text.as_str(), conflict.second_text.as_str()), ("2\nnew\n3", "x"));
 }

@@ -1,6 +1,6 @@
 //! Texts that are not UTF-8, and texts that are none.
 
-use text_edit::{EditErrorKind, Encoding, Numbering, Operation};
+use text_edit::{EditErrorKind, Encoding, Numbering, Operation, Source};
 
 use crate::{delete, edit, insert, regex, replace};
 
@@ -122,4 +122,24 @@ fn a_nul_after_the_first_8_kib_is_kept() {
     // The deletion moves the NUL to the front, and a second operation still edits a text.
     let edited = edit(&source, &[delete(1, 1), insert(1, "x")], Numbering::Sequential).unwrap();
     assert_eq!(edited, b"\0\nx\n");
+}
+
+#[test]
+fn half_a_unit_at_the_end_is_seen_as_what_cannot_be_decoded() {
+    for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
+        let mut bytes = utf16("a\nb", encoding);
+        assert!(!Source::parse(&bytes).unwrap().is_lossy());
+        bytes.push(b'c');
+        let source = Source::parse(&bytes).unwrap();
+        assert!(source.is_lossy());
+        assert_eq!(source.text(), "a\nb\u{FFFD}");
+    }
+}
+
+#[test]
+fn a_text_of_one_utf16_unit_is_a_text() {
+    let bytes = utf16("a", Encoding::Utf16Le);
+    assert!(!Source::parse(&bytes).unwrap().is_lossy());
+    let edited = edit(&bytes, &[regex("a", "bc", "")], Numbering::Original).unwrap();
+    assert_eq!(edited, utf16("bc", Encoding::Utf16Le));
 }

@@ -136,3 +136,20 @@ fn texts_of_very_many_lines_are_compared_at_their_ends_only() {
     assert_eq!(map.map(290_002), Mapped::Kept(290_002));
     assert_eq!(map.map(150_000), Mapped::Changed);
 }
+
+#[test]
+fn equal_lines_at_one_end_of_one_text_only_count_as_changed() {
+    let map = |old: &str, new: &str| {
+        LineMap::between(&Source::parse(old.as_bytes()).unwrap(), &Source::parse(new.as_bytes()).unwrap())
+    };
+    let at_the_start = map("e\na\ne\n", "b\ne\nc\ne\n");
+    assert_eq!(
+        [1, 2, 3].map(|line| at_the_start.map(line)),
+        [Mapped::Changed, Mapped::Changed, Mapped::Kept(4)]
+    );
+    let at_the_end = map("e\na\ne\n", "e\nc\ne\nb\n");
+    assert_eq!(
+        [1, 2, 3].map(|line| at_the_end.map(line)),
+        [Mapped::Kept(1), Mapped::Changed, Mapped::Changed]
+    );
+}

@@ -12,6 +12,7 @@ mod rebasing;
 mod refusals;
 mod regex_cost;
 mod regex_edits;
+mod reports;
 mod sources;
 mod text_matches;
 mod vectors_tagproto;

@@ -107,3 +107,42 @@ fn several_lines_that_were_added_at_another_place_are_recognised() {
     let current = Source::parse(b"{\n}\nother\nfirst_export();\nsecond();\n").unwrap();
     assert_eq!(applied_since((&earlier, 1..2), (&current, 1..2), &replace), None, "it stood there before");
 }
+
+#[test]
+fn an_addressed_line_is_found_behind_very_many_new_ones() {
+    let new = "a\n".repeat(65);
+    let current = format!("{new}kept\n");
+    let replace = Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(&current) };
+    let (earlier, current) = (source("kept\n"), source(&current));
+    assert_eq!(applied_since((&earlier, 0..1), (&current, 65..66), &replace), Some(1..=66));
+}
+
+#[test]
+fn new_lines_in_the_middle_of_a_file_are_compared_with_what_stood_there() {
+    let replace =
+        |text| Operation::Replace { start_line: 4, end_line: 4, content: Lines::from_content(text) };
+    let earlier = source("a\nb\nc\none\n");
+    let current = source("a\nb\nc\none\nmore\n");
+    let applied = applied_since((&earlier, 3..4), (&current, 3..4), &replace("one\nmore\n"));
+    assert_eq!(applied, Some(4..=5));
+    // They stood there before: the edit is meant a second time.
+    let earlier = source("a\nb\nc\none\nm\nn\n");
+    let current = source("0\na\nb\nc\none\nm\nn\n");
+    assert_eq!(applied_since((&earlier, 3..4), (&current, 4..5), &replace("one\nm\nn\n")), None);
+}
+
+#[test]
+fn lines_elsewhere_are_recognised_by_two_of_them_that_say_something() {
+    let applied = |content: &str, elsewhere: &str| {
+        let replace =
+            Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(content) };
+        let (earlier, current) = (source("one\ntwo\n"), format!("one\ntwo\nx\n{elsewhere}"));
+        applied_since((&earlier, 0..1), (&source(&current), 0..1), &replace)
+    };
+    let two = "first_line_of_two\nsecond_line_of_two\n";
+    assert_eq!(applied(&format!("one\n{two}\n\n"), two), Some(4..=5), "without the blank lines at the end");
+    let three = format!("{two}third_line\n");
+    assert_eq!(applied(&format!("one\n{three}"), &three), Some(4..=6));
+    assert_eq!(applied("one\nfirst_line_of_one\n", "first_line_of_one\n"), None, "one line alone");
+    assert_eq!(applied("one\n}\n)\n", "}\n)\n"), None, "braces stand everywhere");
+}

@@ -6,16 +6,24 @@
 mod aftermath;
 mod call_name;
 mod cycle;
+mod record;
 mod table;
 mod tracer;
+mod trials;
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use aftermath::Finding;
 use call_name::CallName;
 use cycle::Cycle;
-use table::Table;
+use record::Record;
+use table::{Table, WORKERS};
 use tracer::{Fault, Injection, Traced};
+use trials::carry_out;
 
 use crate::fixture::project::Project;
 
@@ -113,7 +121,7 @@ fn killed_before_some_of_the_calls_that_write_it_goes_on() {
     let all: Vec<_> = WRITING.into_iter().flat_map(|name| calls(&cycle, name)).collect();
     let some = all.into_iter().step_by(10);
     let injections = some.map(|(name, number)| Injection { name, number, fault: Fault::Kill }).collect();
-    let table = Table::fill(&cycle, injections, 4, false);
+    let table = Table::fill(&cycle, injections);
     assert!(table.injected() > 10, "{table}");
     assert!(table.differences.is_empty(), "{table}");
     assert!(table.count_of(Finding::ChangeRefused) == 0, "{table}");
@@ -130,21 +138,19 @@ fn failure_of_some_of_the_calls_that_write_is_reported_or_overcome() {
         .map(|((_, (name, number)), fault)| Injection { name, number, fault })
         .filter(|injection| injection.fault != Fault::ShortWrite || injection.name.is_write())
         .collect();
-    let table = Table::fill(&cycle, injections, 4, false);
+    let table = Table::fill(&cycle, injections);
     assert!(table.injected() > 5, "{table}");
     assert!(table.differences.is_empty(), "{table}");
 }
 
-#[test]
-#[ignore = "takes long: `cargo xtask soak journal` runs it"]
-fn fault_at_every_call_leaves_nothing_lost_partial_or_done_twice() {
-    let Some(cycle) = cycle() else { return };
-    // For a look at some names or faults only.
+/// Returns the injections that a long run tries: every fault at every call, or some by their names.
+///
+/// The order is that of their hashes, so that a run which ends early has tried faults at all kinds of calls.
+fn injections_of_all_calls(cycle: &Cycle) -> Vec<Injection> {
     let (names, faults) = (std::env::var("FAULT_CALLS").ok(), std::env::var("FAULT_KINDS").ok());
     let is_wanted = |wanted: &Option<String>, one: String| {
         wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == one))
     };
-    let workers = std::env::var("FAULT_WORKERS").ok().and_then(|workers| workers.parse().ok()).unwrap_or(4);
     let mut injections = Vec::new();
     for (name, count) in &cycle.counts {
         for fault in [Fault::Kill, Fault::Io, Fault::NoSpace, Fault::Interrupted, Fault::ShortWrite] {
@@ -155,8 +161,59 @@ fn fault_at_every_call_leaves_nothing_lost_partial_or_done_twice() {
             }
         }
     }
-    let table = Table::fill(&cycle, injections, workers, true);
+    injections.sort_by_cached_key(|injection| {
+        let mut hasher = DefaultHasher::new();
+        injection.hash(&mut hasher);
+        hasher.finish()
+    });
+    injections
+}
+
+/// `FAULT_RECORD` names the file from which a run continues, `FAULT_SECONDS` the time after which it ends, `FAULT_WORKERS` the number
+/// of trials at one time.
+#[test]
+#[ignore = "takes long: `cargo xtask soak journal` runs it"]
+fn fault_at_every_call_leaves_nothing_lost_partial_or_done_twice() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let deadline = number("FAULT_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let Some(cycle) = cycle() else { return };
+    let (mut record, earlier) = match std::env::var_os("FAULT_RECORD") {
+        Some(path) => {
+            let (record, earlier) = Record::open(Path::new(&path), Path::new(env!("CARGO_BIN_EXE_agentd")));
+            (Some(record), earlier)
+        }
+        None => (None, Vec::new()),
+    };
+    // Threads make the counts vary: the numbers of a name continue as long as there is a call with the next one.
+    let further = |injection: Injection, is_reached: bool| {
+        let most = cycle.counts.get(&injection.name).copied().unwrap_or_default();
+        (is_reached && injection.number >= most)
+            .then_some(Injection { number: injection.number + 1, ..injection })
+    };
+    let mut table = Table::new(&cycle);
+    let mut injections = injections_of_all_calls(&cycle);
+    let tried: HashSet<Injection> = earlier.iter().map(|(injection, _)| *injection).collect();
+    for (injection, trial) in earlier {
+        injections.extend(further(injection, trial.is_reached));
+        table.add(injection, trial);
+    }
+    let mut waiting = HashSet::new();
+    injections.retain(|injection| !tried.contains(injection) && waiting.insert(*injection));
+    let (mut done, total) = (tried.len(), tried.len() + injections.len());
+    let workers = number("FAULT_WORKERS").map_or(WORKERS, |workers| workers as usize);
+    let left = carry_out(&cycle, injections, workers, deadline, |injection, trial| {
+        if let Some(record) = &mut record {
+            record.append(injection, &trial);
+        }
+        let further = further(injection, trial.is_reached);
+        table.add(injection, trial);
+        done += 1;
+        if done % 100 == 0 {
+            eprintln!("{done} of {total} trials");
+        }
+        further
+    });
     println!("{table}");
-    println!("{} faults, {} differences", table.injected(), table.differences.len());
+    println!("{} faults, {} differences, {left} trials left", table.injected(), table.differences.len());
     assert!(table.differences.is_empty(), "see the table");
 }

@@ -52,6 +52,8 @@ pub(crate) enum Finding {
     CommandNotRun,
     /// The command ran in a home that is discarded, and its result says so.
     HomeRefused,
+    /// The command ran and its changes were adopted; its result names more of them as changes that cannot be undone.
+    NotUndoable,
     /// The command ran, and its result says that nothing of what it did was kept.
     NothingKept,
     /// A change of the command could not be adopted: the result says so, and the path is as it was.
@@ -113,6 +115,10 @@ impl Aftermath {
             }
             if result["summary"] == expected["summary"] && without_home(result) == without_home(expected) {
                 findings.push(Finding::HomeRefused);
+                continue;
+            }
+            if result["summary"] == expected["summary"] && is_less_undoable(result, expected) {
+                findings.push(Finding::NotUndoable);
                 continue;
             }
             let refused = result["output"].as_str().and_then(|output| output.split_once(NOT_WRITTEN));
@@ -219,6 +225,25 @@ fn without_home(result: &Value) -> Vec<&str> {
     lines.filter(|line| !line.starts_with("note: the command had a fresh home, ")).collect()
 }
 
+/// The result of a command lists with this the changes of which the journal does not hold the content.
+const NOT_UNDOABLE: &str = "note: changed, not undoable: ";
+
+/// Checks whether a result differs in this only: it lists changes as not undoable that the other one does not list.
+fn is_less_undoable(result: &Value, expected: &Value) -> bool {
+    let split = |result: &Value| {
+        let (list, rest): (Vec<String>, Vec<String>) = result["output"]
+            .as_str()
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .partition(|line| line.starts_with(NOT_UNDOABLE));
+        let paths = list.iter().flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned));
+        (paths.collect::<Vec<_>>(), rest)
+    };
+    let ((listed, rest), (usual, usual_rest)) = (split(result), split(expected));
+    rest == usual_rest && listed.len() > usual.len() && usual.iter().all(|path| listed.contains(path))
+}
+
 fn render((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {
     format!("{mode:o} {:?}", bytes.as_deref().map(String::from_utf8_lossy))
 }
@@ -239,4 +264,17 @@ fn collect(folder: &Path, prefix: &str, tree: &mut BTreeMap<String, (u32, Option
         }
         tree.insert(name, (metadata.permissions().mode() & 0o7777, bytes));
     }
+}
+
+#[test]
+fn a_result_with_more_changes_that_cannot_be_undone_differs_in_this_only() {
+    let result = |output: &str| serde_json::json!({ "success": true, "output": output });
+    let usual = result("x\nnote: changed, not undoable: `a`\n");
+    assert!(is_less_undoable(&result("x\nnote: changed, not undoable: `a`, `b`\n"), &usual));
+    for other in
+        ["x\nnote: changed, not undoable: `b`, `c`\n", "y\nnote: changed, not undoable: `a`, `b`\n", "x\n"]
+    {
+        assert!(!is_less_undoable(&result(other), &usual), "{other}");
+    }
+    assert!(!is_less_undoable(&usual, &usual));
 }

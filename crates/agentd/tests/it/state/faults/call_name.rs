@@ -172,6 +172,14 @@ impl CallName {
         u64::try_from(*number).ok().map(CallName)
     }
 
+    /// Reads the name as it is displayed.
+    pub(crate) fn parse(text: &str) -> Option<CallName> {
+        match text.strip_prefix("call ") {
+            Some(number) => number.parse().ok().map(CallName),
+            None => CallName::named(text),
+        }
+    }
+
     /// Checks whether a program may wait without end if this call does nothing: for a thread to be woken, or for its own end. The
     /// kernel has no such fault.
     pub(crate) fn may_wait_for_ever(self) -> bool {

@@ -1,15 +1,17 @@
-//! Many trials at a time, and the table of what became of them.
+//! The table of what became of many trials.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::io::Write as _;
-use std::sync::Mutex;
-use std::thread;
 
 use super::aftermath::Finding;
 use super::call_name::CallName;
 use super::cycle::{Cycle, Trial};
 use super::tracer::{Ended, Fault, Injection};
+use super::trials::carry_out;
+
+/// The number of trials at one time: a trial mostly waits.
+pub(crate) const WORKERS: usize = 4;
 
 /// The number of differences that are reported in full.
 const MOST_REPORTED: usize = 60;
@@ -38,35 +40,22 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Tries each of the injections, `workers` at a time. With `to_the_end`, continues after the last number of a name and
-    /// fault as long as a call with the next number is made.
-    pub(crate) fn fill(cycle: &Cycle, injections: Vec<Injection>, workers: usize, to_the_end: bool) -> Table {
-        let table = Mutex::new(Table { counts: cycle.counts.clone(), ..Table::default() });
-        let queue = Mutex::new(VecDeque::from(injections));
-        thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    loop {
-                        let next = queue.lock().unwrap().pop_front();
-                        let Some(injection) = next else { break };
-                        if to_the_end && injection.number == 1 {
-                            eprintln!("{:?} at {} …", injection.fault, injection.name);
-                        }
-                        let trial = cycle.trial(injection);
-                        if to_the_end && trial.is_reached && injection.number >= cycle.counts[&injection.name]
-                        {
-                            let next = Injection { number: injection.number + 1, ..injection };
-                            queue.lock().unwrap().push_back(next);
-                        }
-                        table.lock().unwrap().add(injection, trial);
-                    }
-                });
-            }
+    /// Tries each of the injections, some at a time.
+    pub(crate) fn fill(cycle: &Cycle, injections: Vec<Injection>) -> Table {
+        let mut table = Table::new(cycle);
+        carry_out(cycle, injections, WORKERS, None, |injection, trial| {
+            table.add(injection, trial);
+            None
         });
-        table.into_inner().unwrap()
+        table
     }
 
-    fn add(&mut self, injection: Injection, trial: Trial) {
+    /// Returns a table without results.
+    pub(crate) fn new(cycle: &Cycle) -> Table {
+        Table { counts: cycle.counts.clone(), ..Table::default() }
+    }
+
+    pub(crate) fn add(&mut self, injection: Injection, trial: Trial) {
         let row = self.rows.entry(injection.name).or_default();
         if trial.is_injected {
             *row.injected.entry(injection.fault).or_default() += 1;
@@ -103,7 +92,8 @@ impl Table {
     }
 }
 
-const FAULTS: [(Fault, &str); 5] = [
+/// The faults, by the names that tables and records use.
+pub(super) const FAULTS: [(Fault, &str); 5] = [
     (Fault::Kill, "KILL"),
     (Fault::Io, "EIO"),
     (Fault::NoSpace, "ENOSPC"),
@@ -111,7 +101,8 @@ const FAULTS: [(Fault, &str); 5] = [
     (Fault::ShortWrite, "short"),
 ];
 
-const FINDINGS: [(Finding, &str, &str); 10] = [
+/// The findings, by the names that tables and records use, with their meanings.
+pub(super) const FINDINGS: [(Finding, &str, &str); 11] = [
     (Finding::Same, "same", "the same final state, byte for byte"),
     (
         Finding::ConfinementUnknown,
@@ -142,6 +133,11 @@ const FINDINGS: [(Finding, &str, &str); 10] = [
         Finding::HomeRefused,
         "home",
         "the kept home could not be used, and the command's result says so; all else the same",
+    ),
+    (
+        Finding::NotUndoable,
+        "no undo",
+        "what a change of the command replaced could not be kept: its result says that it cannot be undone; all else the same",
     ),
     (
         Finding::NothingKept,

@@ -44,7 +44,7 @@ pub(crate) enum Fault {
 }
 
 /// One call of one run, and what happens at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Injection {
     pub(crate) name: CallName,
     /// The number of the call among those of this name, 1-based.

@@ -1,0 +1,101 @@
+//! The page `docs/mutants.md`: a section for each crate.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::outcomes::{Outcome, Outcomes};
+use super::subject::Subject;
+use super::survivors::Survivors;
+use crate::outside::page::write_section;
+use crate::{Step, TaskError};
+
+/// The text in front of the sections.
+const BEGINNING: &str = "# Mutants
+
+Written by `cargo xtask mutants`, which changes a crate in one small way after the other (`cargo mutants`) and runs the crate's own
+tests: a test has to fail, or a property, or the tests hang and are ended. Tests of other crates and the examples in the
+documentation do not count.
+
+```sh
+cargo xtask mutants                      # all of these crates; a run that is interrupted continues
+cargo xtask mutants text-edit --minutes 30
+cargo xtask mutants rel-path --anew      # also what earlier runs have caught
+```
+
+`cargo xtask setup` installs `cargo mutants`. What survives stands in `fixtures/mutants.toml` with its reason; a survivor that does not
+fails the task, and so does a reason whose mutant is caught. `not tried` means that the last run ended before them.
+";
+
+/// Writes the section of one crate.
+pub(super) fn write(
+    root: &Path,
+    subject: &Subject,
+    outcomes: &Outcomes,
+    listed: usize,
+    survivors: &Survivors,
+) -> Result<(), TaskError> {
+    let date = Step::new("date", "date", &["--utc", "+%F"]).output()?;
+    let date = String::from_utf8_lossy(&date).trim().to_owned();
+    let text = section(subject, outcomes, listed, survivors, &date);
+    write_section(&root.join("docs/mutants.md"), BEGINNING, subject.package, &text)
+}
+
+fn section(
+    subject: &Subject,
+    outcomes: &Outcomes,
+    listed: usize,
+    survivors: &Survivors,
+    date: &str,
+) -> String {
+    let counts = [Outcome::Caught, Outcome::TimedOut, Outcome::Unviable, Outcome::Missed];
+    let counts = counts.map(|outcome| outcomes.count(outcome).to_string());
+    let mut text = format!(
+        "The crate of {}, on {date}.\n\n\
+         | mutants | caught | tests hung | do not compile | survivors | not tried |\n\
+         | ---: | ---: | ---: | ---: | ---: | ---: |\n\
+         | {listed} | {} | {} |\n",
+        subject.purpose,
+        counts.join(" | "),
+        listed.saturating_sub(outcomes.tried()),
+    );
+    let mut explained = survivors.of(subject.package).peekable();
+    if explained.peek().is_some() {
+        text.push_str("\n| survivor | number | reason |\n| --- | ---: | --- |\n");
+    }
+    for survivor in explained {
+        let mutant = survivor.mutant.replace('|', "\\|");
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "| `{mutant}` | {} | {} |", survivor.count, survivor.reason);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::subject::SUBJECTS;
+    use super::*;
+
+    #[test]
+    fn a_section_has_the_counts_and_each_survivor_with_its_reason() {
+        let survivors: Survivors = toml::from_str(
+            "[[survivor]]\ncrate = \"text-edit\"\nmutant = \"src/b.rs: replace | with ^ in c\"\nreason = \"the bits differ\"\n",
+        )
+        .unwrap();
+        let outcomes = Outcomes::of(&[
+            ("a", Outcome::Caught),
+            ("b", Outcome::Caught),
+            ("c", Outcome::Missed),
+            ("d", Outcome::Unviable),
+        ]);
+        let text = section(&SUBJECTS[0], &outcomes, 6, &survivors, "2026-11-26");
+        assert_eq!(
+            text,
+            "The crate of edits of bytes, on 2026-11-26.\n\n\
+             | mutants | caught | tests hung | do not compile | survivors | not tried |\n\
+             | ---: | ---: | ---: | ---: | ---: | ---: |\n\
+             | 6 | 2 | 0 | 1 | 1 | 2 |\n\n\
+             | survivor | number | reason |\n| --- | ---: | --- |\n\
+             | `src/b.rs: replace \\| with ^ in c` | 1 | the bits differ |\n"
+        );
+    }
+}
