@@ -250,6 +250,34 @@ enum OutsideSuite {
         #[arg(long)]
         details: Option<PathBuf>,
     },
+    /// Runs git's own tests inside the confinement and without it, and compares their outcomes case by case.
+    Git {
+        #[command(flatten)]
+        choices: ScriptChoices,
+    },
+}
+
+/// The choices that all suites of scripts have.
+#[derive(clap::Args)]
+struct ScriptChoices {
+    /// The folder with the suite.
+    #[arg(long)]
+    from: PathBuf,
+    /// The beginning of the names of the scripts to run; may be given several times. All if none is given.
+    #[arg(long)]
+    script: Vec<String>,
+    /// A level of confinement at which each script is run; may be given several times.
+    #[arg(long, default_values = ["full", "landlock"])]
+    level: Vec<xtask::Way>,
+    /// A file that keeps the outcomes, so that a later run goes on with the scripts that are left.
+    #[arg(long)]
+    records: Option<PathBuf>,
+    /// The number of scripts that run at once.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Prints the report alone, and writes no page.
+    #[arg(long)]
+    print: bool,
 }
 
 /// Benchmarks with goals, which print what is met.
@@ -370,12 +398,20 @@ fn main() -> ExitCode {
 }
 
 fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
-    let OutsideSuite::Replay { mut repository, replies, seed, print, details } = suite;
-    if repository.is_empty() {
-        repository.push(xtask::Repository { name: "this repository".to_owned(), folder: root() });
+    match suite {
+        OutsideSuite::Replay { mut repository, replies, seed, print, details } => {
+            if repository.is_empty() {
+                repository.push(xtask::Repository { name: "this repository".to_owned(), folder: root() });
+            }
+            let page = (!print).then(|| PathBuf::from("docs/outside.md"));
+            xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
+        }
+        OutsideSuite::Git { choices } => {
+            let ScriptChoices { from, script, level, records, jobs, print } = choices;
+            let run = xtask::GitTests { from, scripts: script, ways: level, records, jobs, print };
+            xtask::git_tests(&root(), &run)
+        }
     }
-    let page = (!print).then(|| PathBuf::from("docs/outside.md"));
-    xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
 }
 
 fn report(error: &TaskError) {

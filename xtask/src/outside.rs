@@ -1,9 +1,21 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
+mod difference_reasons;
+mod git;
 pub(crate) mod page;
 mod replay;
+mod script_record;
+mod script_report;
+mod script_run;
+mod script_suite;
+mod suite_error;
+mod tap;
+mod way;
 
+pub use git::{GitTests, git_tests};
 pub use replay::{Replay, ReplayError, Repository, replay};
+pub use suite_error::SuiteError;
+pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
 pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository.\n";
