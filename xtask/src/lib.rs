@@ -34,7 +34,9 @@ pub use dependencies::DependencyRules;
 pub use error::TaskError;
 pub use fuzz::{Fuzz, fuzz};
 pub use house::{HouseFigures, house};
-pub use outside::{GitTests, Replay, ReplayError, Repository, SuiteError, Way, git_tests, replay};
+pub use outside::{
+    Replay, ReplayError, Repository, ScriptRun, SuiteError, Way, git_tests, posix_tests, replay,
+};
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};
 pub use release::packages::packages;

@@ -255,6 +255,11 @@ enum OutsideSuite {
         #[command(flatten)]
         choices: ScriptChoices,
     },
+    /// Runs pjdfstest, which compares file systems with POSIX, on a layer and on the bare file system.
+    Posix {
+        #[command(flatten)]
+        choices: ScriptChoices,
+    },
 }
 
 /// The choices that all suites of scripts have.
@@ -406,11 +411,15 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
             let page = (!print).then(|| PathBuf::from("docs/outside.md"));
             xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
         }
-        OutsideSuite::Git { choices } => {
-            let ScriptChoices { from, script, level, records, jobs, print } = choices;
-            let run = xtask::GitTests { from, scripts: script, ways: level, records, jobs, print };
-            xtask::git_tests(&root(), &run)
-        }
+        OutsideSuite::Git { choices } => xtask::git_tests(&root(), &choices.into()),
+        OutsideSuite::Posix { choices } => xtask::posix_tests(&root(), &choices.into()),
+    }
+}
+
+impl From<ScriptChoices> for xtask::ScriptRun {
+    fn from(choices: ScriptChoices) -> xtask::ScriptRun {
+        let ScriptChoices { from, script, level, records, jobs, print } = choices;
+        xtask::ScriptRun { from, scripts: script, ways: level, records, jobs, print }
     }
 }
 

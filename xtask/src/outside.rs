@@ -3,6 +3,7 @@
 mod difference_reasons;
 mod git;
 pub(crate) mod page;
+mod posix;
 mod replay;
 mod script_record;
 mod script_report;
@@ -12,8 +13,10 @@ mod suite_error;
 mod tap;
 mod way;
 
-pub use git::{GitTests, git_tests};
+pub use git::git_tests;
+pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
+pub use script_suite::ScriptRun;
 pub use suite_error::SuiteError;
 pub use way::Way;
 
