@@ -35,7 +35,8 @@ pub use error::TaskError;
 pub use fuzz::{Fuzz, fuzz};
 pub use house::{HouseFigures, house};
 pub use outside::{
-    Replay, ReplayError, Repository, ScriptRun, SuiteError, Way, git_tests, posix_tests, replay,
+    AiderTests, Replay, ReplayError, Repository, ScriptRun, SuiteError, Way, aider_tests, git_tests,
+    posix_tests, replay,
 };
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};

@@ -255,6 +255,18 @@ enum OutsideSuite {
         #[command(flatten)]
         choices: ScriptChoices,
     },
+    /// Runs aider's tests of its edit formats, and compares what its coders and ours make of each reply.
+    Aider {
+        /// A checkout of aider, or its repository.
+        #[arg(long)]
+        from: PathBuf,
+        /// A file for the replies that are read differently.
+        #[arg(long)]
+        details: Option<PathBuf>,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
     /// Runs pjdfstest, which compares file systems with POSIX, on a layer and on the bare file system.
     Posix {
         #[command(flatten)]
@@ -412,6 +424,9 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
             xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
         }
         OutsideSuite::Git { choices } => xtask::git_tests(&root(), &choices.into()),
+        OutsideSuite::Aider { from, details, print } => {
+            xtask::aider_tests(&root(), &xtask::AiderTests { from, print, details })
+        }
         OutsideSuite::Posix { choices } => xtask::posix_tests(&root(), &choices.into()),
     }
 }

@@ -1,5 +1,6 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
+mod aider;
 mod difference_reasons;
 mod git;
 pub(crate) mod page;
@@ -13,6 +14,7 @@ mod suite_error;
 mod tap;
 mod way;
 
+pub use aider::{AiderTests, aider_tests};
 pub use git::git_tests;
 pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
