@@ -23,4 +23,4 @@ pub use suite_error::SuiteError;
 pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
-pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository.\n";
+pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured, because they could not be had where this page was written: Codex's scenarios of its patches, CodeSearchNet's judgements, stack-graphs' fixtures, and sandbox probes of other projects.\n";

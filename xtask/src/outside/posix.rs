@@ -10,8 +10,8 @@ const ADVICE: &str =
     "give a checkout of pjdfstest in which `autoreconf -ifs && ./configure && make pjdfstest` has run";
 
 const ABOUT: &str = "pjdfstest calls the file system some 9,000 times and compares each answer with what POSIX says. Each of its scripts is run on the
-bare file system, and as a command of a workspace at each level: at `full` the calls meet a layer. Cases that need another user, a
-device or a capability fail in all ways. `cargo xtask outside posix --from DIR` repeats the run, where DIR is a checkout in which it is built.";
+bare file system, and as a command of a workspace at each level: at `full` the calls meet a layer. Run as an ordinary user, cases that need
+another user, a device or a capability fail in all ways: they say nothing. `cargo xtask outside posix --from DIR` repeats the run, where DIR is a checkout in which it is built.";
 
 /// Runs pjdfstest in all ways; prints the section, and writes it into the page.
 ///

@@ -10,6 +10,8 @@ use crate::conformance::Problem;
 pub(super) enum Comparison {
     /// Both do the same.
     Same,
+    /// Both find no edit in the reply.
+    NoEdit,
     /// Both refuse.
     BothRefuse,
     /// They differ.
@@ -80,6 +82,9 @@ fn read(theirs: Option<Vec<Edit>>, ours: ReadEdits) -> Comparison {
         of_field(|edit| &edit.replacement, "other new lines"),
     ];
     let others: Vec<String> = fields.into_iter().flatten().collect();
+    if theirs.is_empty() && ours.edits.is_empty() {
+        return Comparison::NoEdit;
+    }
     if others.is_empty() { Comparison::Same } else { different(count(theirs.len()), others.join(", ")) }
 }
 
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_read_alike_is_the_same() {
         assert_eq!(blocks(REPLY, Some(json!([["a.py", "one\n", "two\n"]]))), Comparison::Same);
-        assert_eq!(blocks("Prose.\n", Some(json!([]))), Comparison::Same);
+        assert_eq!(blocks("Prose.\n", Some(json!([]))), Comparison::NoEdit);
         assert_eq!(blocks("a.py\n<<<<<<< SEARCH\none\n", None), Comparison::BothRefuse);
     }
 

@@ -15,7 +15,7 @@ const CHAT: &str = "test_process_markdown";
 
 const ABOUT: &str = "aider's own tests of its coders are run, and what they give to a coder is given to a session, too. Compared is what is read out of
 a reply (the path, the lines to find and the new lines of each edit), or the files after it. The chat that aider has recorded is one of the tests: its
-replies are read one by one. Tests of functions that a session has no counterpart of compare nothing. `cargo xtask outside aider --from DIR` repeats
+replies are read one by one. Tests of functions that a session has no counterpart to compare nothing. `cargo xtask outside aider --from DIR` repeats
 the run, where DIR is a checkout of aider or its repository.";
 
 #[derive(Default)]
@@ -23,6 +23,7 @@ struct Sums {
     tests: usize,
     failed: usize,
     calls: usize,
+    no_edit: usize,
     same: usize,
     both_refuse: usize,
     different: usize,
@@ -38,18 +39,21 @@ pub(super) fn section(version: &str, compared: &[Compared], reasons: &AiderReaso
             sums.failed += usize::from(why.is_some());
         }
         sums.calls += usize::from(one.comparison != Comparison::Nothing);
+        sums.no_edit += usize::from(one.comparison == Comparison::NoEdit);
         sums.same += usize::from(one.comparison == Comparison::Same);
         sums.both_refuse += usize::from(one.comparison == Comparison::BothRefuse);
         sums.different += usize::from(matches!(one.comparison, Comparison::Different { .. }));
     }
     let mut text = format!("{ABOUT}\n\nVersion {version}.\n\n");
-    text.push_str("| tests | number | failed here | compared | the same | both refuse | different |\n");
-    text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
+    text.push_str(
+        "| tests | number | failed here | compared | no edit | the same | both refuse | different |\n",
+    );
+    text.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (group, sums) in &sums {
-        let Sums { tests, failed, calls, same, both_refuse, different } = sums;
+        let Sums { tests, failed, calls, no_edit, same, both_refuse, different } = sums;
         let _ = writeln!(
             text,
-            "| {group} | {tests} | {failed} | {calls} | {same} | {both_refuse} | {different} |"
+            "| {group} | {tests} | {failed} | {calls} | {no_edit} | {same} | {both_refuse} | {different} |"
         );
     }
     let mut unexplained = 0;
@@ -121,10 +125,10 @@ mod tests {
         assert_eq!(unexplained, 2);
         let tables = text.split_once("Version abc.\n\n").unwrap().1;
         let expected = "\
-| tests | number | failed here | compared | the same | both refuse | different |
-| --- | --- | --- | --- | --- | --- | --- |
-| test_a | 1 | 0 | 2 | 1 | 1 | 0 |
-| test_b: the recorded chat | 1 | 0 | 2 | 0 | 0 | 2 |
+| tests | number | failed here | compared | no edit | the same | both refuse | different |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| test_a | 1 | 0 | 2 | 0 | 1 | 1 | 0 |
+| test_b: the recorded chat | 1 | 0 | 2 | 0 | 0 | 0 | 2 |
 
 | test | calls | aider | ours | reason |
 | --- | --- | --- | --- | --- |
