@@ -286,7 +286,7 @@ struct ScriptChoices {
     /// A level of confinement at which each script is run; may be given several times.
     #[arg(long, default_values = ["full", "landlock"])]
     level: Vec<xtask::Way>,
-    /// A file that keeps the outcomes, so that a later run goes on with the scripts that are left.
+    /// A file that keeps the outcomes, so that a later run resumes with the scripts that are left.
     #[arg(long)]
     records: Option<PathBuf>,
     /// The number of scripts that run at once.

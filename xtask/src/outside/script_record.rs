@@ -18,11 +18,11 @@ pub(super) struct ScriptRecord {
     pub(super) version: String,
     /// The name of the script.
     pub(super) script: String,
-    /// How often it ran in each way: more than once where there was a difference.
+    /// The number of its runs in each way: more than one where there was a difference.
     pub(super) attempts: u32,
     /// The last outcome in each way.
     pub(super) outcomes: BTreeMap<Way, ScriptOutcome>,
-    /// What was remarked about the last run in each way.
+    /// The remarks about the last run in each way.
     pub(super) remarks: BTreeMap<Way, Vec<String>>,
     /// The time that the last run took in each way, in milliseconds.
     pub(super) milliseconds: BTreeMap<Way, u64>,
@@ -86,7 +86,7 @@ fn end(outcome: &ScriptOutcome) -> String {
 /// The records of a suite, in a file with one record on each line if the user keeps them.
 #[derive(Debug)]
 pub(super) struct Records {
-    known: BTreeMap<String, ScriptRecord>,
+    by_script: BTreeMap<String, ScriptRecord>,
     file: Option<(PathBuf, File)>,
 }
 
@@ -95,22 +95,22 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`TaskError::Unreadable`], [`TaskError::Unwritable`], and [`TaskError::NotJson`] for a line that is no record, but
+    /// [`TaskError::Unreadable`], [`TaskError::Unwritable`], and [`TaskError::NotJson`] for a line that is not a record, but
     /// for a last one that was cut off.
     pub(super) fn open(path: Option<&Path>, version: &str) -> Result<Records, TaskError> {
-        let Some(path) = path else { return Ok(Records { known: BTreeMap::new(), file: None }) };
+        let Some(path) = path else { return Ok(Records { by_script: BTreeMap::new(), file: None }) };
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(TaskError::Unreadable { path: path.to_owned(), source }),
         };
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let mut known = BTreeMap::new();
+        let mut by_script = BTreeMap::new();
         for line in whole.lines().filter(|line| !line.is_empty()) {
             let not_json = |source| TaskError::NotJson { what: path.display().to_string(), source };
             let record: ScriptRecord = serde_json::from_str(line).map_err(not_json)?;
             if record.version == version {
-                known.insert(record.script.clone(), record);
+                by_script.insert(record.script.clone(), record);
             }
         }
         let unwritable = |source| TaskError::Unwritable { path: path.to_owned(), source };
@@ -118,12 +118,12 @@ impl Records {
         let whole_length = if whole.is_empty() { 0 } else { whole.len() + 1 };
         // A record that was cut off is removed.
         file.set_len(whole_length as u64).map_err(unwritable)?;
-        Ok(Records { known, file: Some((path.to_owned(), file)) })
+        Ok(Records { by_script, file: Some((path.to_owned(), file)) })
     }
 
     /// Checks whether a script has an outcome in all of these ways.
     pub(super) fn has(&self, script: &str, ways: &[Way]) -> bool {
-        let record = self.known.get(script);
+        let record = self.by_script.get(script);
         record.is_some_and(|record| ways.iter().all(|way| record.outcomes.contains_key(way)))
     }
 
@@ -138,13 +138,13 @@ impl Records {
             let unwritable = |source| TaskError::Unwritable { path: path.clone(), source };
             file.write_all(line.as_bytes()).map_err(unwritable)?;
         }
-        self.known.insert(record.script.clone(), record);
+        self.by_script.insert(record.script.clone(), record);
         Ok(())
     }
 
     /// Returns all records by the names of their scripts.
     pub(super) fn all(&self) -> impl Iterator<Item = &ScriptRecord> {
-        self.known.values()
+        self.by_script.values()
     }
 }
 

@@ -31,7 +31,7 @@ const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 pub(super) struct CommandEnd {
     /// Its standard output.
     pub(super) output: String,
-    /// What else there is to be known of it: its error, its warnings and receipts of what it was refused.
+    /// Its error, its warnings and receipts of what it was refused.
     pub(super) remarks: Vec<String>,
     /// The time that it took.
     pub(super) duration: Duration,

@@ -17,7 +17,7 @@ use super::way::Way;
 use crate::TaskError;
 use crate::conformance::Problem;
 
-/// How often a script is run again while its outcomes differ: what depends on chance or load is no difference.
+/// The most runs of a script whose outcomes differ: a difference that depends on chance or load does not count.
 const ATTEMPT_LIMIT: u32 = 3;
 
 /// The longest run of a script.
@@ -32,7 +32,7 @@ pub struct ScriptRun {
     pub scripts: Vec<String>,
     /// The confined ways to run them.
     pub ways: Vec<Way>,
-    /// A file that keeps the outcomes, so that a later run goes on with the scripts that are left.
+    /// A file that keeps the outcomes, so that a later run resumes with the scripts that are left.
     pub records: Option<PathBuf>,
     /// The number of scripts that run at once.
     pub jobs: usize,
@@ -44,7 +44,7 @@ pub struct ScriptRun {
 pub(super) struct ScriptSuite<'a> {
     /// The heading of its section.
     pub(super) heading: &'static str,
-    /// What the section says in front of its tables, but for the number of scripts.
+    /// The text of the section in front of its tables, but for the number of scripts.
     pub(super) about: &'static str,
     /// The file with the reasons of known differences, relative to the repository.
     pub(super) reasons: &'static str,

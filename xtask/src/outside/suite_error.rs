@@ -11,7 +11,7 @@ pub enum SuiteError {
     NoSuite {
         /// The folder.
         folder: PathBuf,
-        /// What the folder should hold.
+        /// The contents that the folder should have.
         advice: &'static str,
     },
     /// A script that could not be started at all.
@@ -27,7 +27,7 @@ pub enum SuiteError {
     NoProgram {
         /// The program.
         program: &'static str,
-        /// How to get it.
+        /// The way to get it.
         advice: &'static str,
     },
     /// Outcomes differ for which no reason is known.

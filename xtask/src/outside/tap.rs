@@ -76,10 +76,10 @@ pub(super) fn parse(report: &str) -> ScriptOutcome {
 
 fn case_outcome(has_passed: bool, description: &str) -> CaseOutcome {
     let directive = DIRECTIVE.captures(description);
-    let word = directive.as_ref().map(|found| found[1].to_ascii_lowercase());
+    let word = directive.as_ref().map(|matched| matched[1].to_ascii_lowercase());
     match (word.as_deref(), has_passed) {
         (Some("skip"), _) => {
-            let why = directive.and_then(|found| found.get(2).map(|why| why.as_str().to_owned()));
+            let why = directive.and_then(|matched| matched.get(2).map(|why| why.as_str().to_owned()));
             CaseOutcome::Skipped(why.unwrap_or_default())
         }
         (Some(_), true) => CaseOutcome::PassedUnexpectedly,
@@ -99,7 +99,7 @@ mod tests {
         let outcome = parse(
             "Initialized something\nok 1 - makes a file\nnot ok 2 - reads it\n#\n#\tcat file\n#\n\
              ok 3 # skip looks at it (missing FEATURE of FEATURE,!OTHER)\nnot ok 4 - breaks # TODO known breakage\n\
-             ok 5 - mended # TODO known breakage vanished\nok 6\nok 7 # SKIP\n# failed 1 among 7 test(s)\n1..7\n",
+             ok 5 - repaired # TODO known breakage vanished\nok 6\nok 7 # SKIP\n# failed 1 among 7 test(s)\n1..7\n",
         );
         let expected = [
             Passed,

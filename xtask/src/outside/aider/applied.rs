@@ -9,7 +9,7 @@ use wap_core::CancelFlag;
 
 use crate::conformance::{Fixture, Problem};
 
-/// What came of a reply.
+/// The result of a reply.
 pub(super) struct Applied {
     /// True if there is an edit and every edit was carried out.
     pub(super) is_done: bool,

@@ -1,4 +1,4 @@
-//! What both programs make of one recorded call.
+//! The outcomes of one recorded call in both programs.
 
 use super::applied::{Applied, apply};
 use super::edits::{Edit, ReadEdits, of_blocks, of_diffs, ours};
@@ -16,9 +16,9 @@ pub(super) enum Comparison {
     BothRefuse,
     /// They differ.
     Different {
-        /// What aider does.
+        /// The outcome of aider.
         theirs: String,
-        /// What we do.
+        /// Our outcome.
         ours: String,
     },
     /// The call is the end of a test, which compares nothing.

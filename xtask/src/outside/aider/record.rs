@@ -1,4 +1,4 @@
-//! What aider's coders were given in its tests, and what they made of it.
+//! The calls of aider's coders in its tests, with their results.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -18,6 +18,9 @@ a reply (the path, the lines to find and the new lines of each edit), or the fil
 replies are read one by one. Tests of functions that a session has no counterpart to compare nothing. `cargo xtask outside aider --from DIR` repeats
 the run, where DIR is a checkout of aider or its repository.";
 
+/// A test with aider's outcome and ours.
+type Row<'a> = (String, &'a str, &'a str);
+
 #[derive(Default)]
 struct Sums {
     tests: usize,
@@ -57,7 +60,7 @@ pub(super) fn section(version: &str, compared: &[Compared], reasons: &AiderReaso
         );
     }
     let mut unexplained = 0;
-    let mut rows: BTreeMap<(String, &str, &str), (Option<&str>, Vec<usize>)> = BTreeMap::new();
+    let mut rows: BTreeMap<Row<'_>, (Option<&str>, Vec<usize>)> = BTreeMap::new();
     for one in compared {
         let Comparison::Different { theirs, ours } = &one.comparison else { continue };
         let reason = reasons.of(&one.test, theirs, ours);
