@@ -40,6 +40,9 @@ pub enum TaskError {
     /// Edit replay could not run, or its goal was not met.
     #[error(transparent)]
     Replay(#[from] crate::ReplayError),
+    /// A suite that others wrote could not run, or shows something without a known reason.
+    #[error(transparent)]
+    Suite(#[from] crate::SuiteError),
     /// A text that should be JSON is not.
     #[error("cannot read {what} as JSON")]
     NotJson {

@@ -15,7 +15,6 @@ mod fuzz;
 mod house;
 mod mutants;
 mod outside;
-mod page;
 mod release;
 mod repository;
 mod setup;
@@ -36,7 +35,10 @@ pub use error::TaskError;
 pub use fuzz::{Fuzz, fuzz};
 pub use house::{HouseFigures, house};
 pub use mutants::{Mutants, mutants};
-pub use outside::{Replay, ReplayError, Repository, replay};
+pub use outside::{
+    AiderTests, Replay, ReplayError, Repository, ScriptRun, SuiteError, Way, aider_tests, git_tests,
+    posix_tests, replay,
+};
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};
 pub use release::packages::packages;

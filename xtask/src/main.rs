@@ -186,6 +186,51 @@ enum OutsideSuite {
         #[arg(long)]
         details: Option<PathBuf>,
     },
+    /// Runs git's own tests inside the confinement and without it, and compares their outcomes case by case.
+    Git {
+        #[command(flatten)]
+        choices: ScriptChoices,
+    },
+    /// Runs aider's tests of its edit formats, and compares what its coders and ours make of each reply.
+    Aider {
+        /// A checkout of aider, or its repository.
+        #[arg(long)]
+        from: PathBuf,
+        /// A file for the replies that are read differently.
+        #[arg(long)]
+        details: Option<PathBuf>,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
+    /// Runs pjdfstest, which compares file systems with POSIX, on a layer and on the bare file system.
+    Posix {
+        #[command(flatten)]
+        choices: ScriptChoices,
+    },
+}
+
+/// The choices that all suites of scripts have.
+#[derive(clap::Args)]
+struct ScriptChoices {
+    /// The folder with the suite.
+    #[arg(long)]
+    from: PathBuf,
+    /// The beginning of the names of the scripts to run; may be given several times. All if none is given.
+    #[arg(long)]
+    script: Vec<String>,
+    /// A level of confinement at which each script is run; may be given several times.
+    #[arg(long, default_values = ["full", "landlock"])]
+    level: Vec<xtask::Way>,
+    /// A file that keeps the outcomes, so that a later run resumes with the scripts that are left.
+    #[arg(long)]
+    records: Option<PathBuf>,
+    /// The number of scripts that run at once.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Prints the report alone, and writes no page.
+    #[arg(long)]
+    print: bool,
 }
 
 /// An area of the benchmarks, which print what is met.
@@ -311,12 +356,27 @@ impl From<Area> for BenchArea {
 }
 
 fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
-    let OutsideSuite::Replay { mut repository, replies, seed, print, details } = suite;
-    if repository.is_empty() {
-        repository.push(xtask::Repository { name: "this repository".to_owned(), folder: root() });
+    match suite {
+        OutsideSuite::Replay { mut repository, replies, seed, print, details } => {
+            if repository.is_empty() {
+                repository.push(xtask::Repository { name: "this repository".to_owned(), folder: root() });
+            }
+            let page = (!print).then(|| PathBuf::from("docs/outside.md"));
+            xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
+        }
+        OutsideSuite::Git { choices } => xtask::git_tests(&root(), &choices.into()),
+        OutsideSuite::Aider { from, details, print } => {
+            xtask::aider_tests(&root(), &xtask::AiderTests { from, print, details })
+        }
+        OutsideSuite::Posix { choices } => xtask::posix_tests(&root(), &choices.into()),
     }
-    let page = (!print).then(|| PathBuf::from("docs/outside.md"));
-    xtask::replay(&root(), &xtask::Replay { repositories: repository, replies, seed, page, details })
+}
+
+impl From<ScriptChoices> for xtask::ScriptRun {
+    fn from(choices: ScriptChoices) -> xtask::ScriptRun {
+        let ScriptChoices { from, script, level, records, jobs, print } = choices;
+        xtask::ScriptRun { from, scripts: script, ways: level, records, jobs, print }
+    }
 }
 
 fn report(error: &TaskError) {

@@ -1,5 +1,6 @@
-//! The repository as tasks read it: its root folder, its files, its crates.
+//! The repository as tasks read it: its root folder, its files, its crates, its pages.
 
 pub(crate) mod crate_list;
+pub(crate) mod page;
 pub(crate) mod root;
 pub(crate) mod tree;

@@ -19,7 +19,7 @@ pub use workflow::{Refusal, Workflow, WorkflowGroup, WorkflowStep, parse_group, 
 use self::account::Account;
 use self::confined_shell::Agentd;
 use self::row::{Bench, Row, Verdict};
-use crate::page::write_section;
+use crate::repository::page::write_section;
 use crate::setup::{is_installed_in, is_root};
 use crate::{Step, TaskError};
 

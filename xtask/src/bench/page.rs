@@ -9,7 +9,7 @@ use super::BenchArea;
 use super::machine::{description, load};
 use super::plot::Plot;
 use crate::TaskError;
-use crate::page::write_section;
+use crate::repository::page::write_section;
 
 const PAGE: &str = "docs/figures.md";
 

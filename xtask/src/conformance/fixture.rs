@@ -89,7 +89,7 @@ impl Fixture {
     }
 
     /// Returns every regular file of the workspace with its bytes, those of the state folder apart.
-    pub(super) fn files(&self) -> Result<BTreeMap<String, Vec<u8>>, Problem> {
+    pub(crate) fn files(&self) -> Result<BTreeMap<String, Vec<u8>>, Problem> {
         let mut files = tree(&self.workspace())?;
         files.retain(|path, _| Path::new(path).iter().next().is_none_or(|first| first != STATE_FOLDER));
         let regular = files.into_iter().filter_map(|(path, content)| Some((path, content?)));

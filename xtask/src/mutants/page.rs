@@ -6,7 +6,7 @@ use std::path::Path;
 use super::outcomes::{Outcome, Outcomes};
 use super::subject::Subject;
 use super::survivors::Survivors;
-use crate::outside::page::write_section;
+use crate::repository::page::write_section;
 use crate::{Step, TaskError};
 
 /// The text in front of the sections.

@@ -98,7 +98,12 @@ pub fn replay(root: &Path, run: &Replay) -> Result<(), TaskError> {
         report::keep_details(folder, &cases, &outcomes)?;
     }
     if let Some(page) = &run.page {
-        crate::page::write_section(&root.join(page), super::BEGINNING, "Edit replay", &report.to_string())?;
+        crate::repository::page::write_section(
+            &root.join(page),
+            super::BEGINNING,
+            "Edit replay",
+            &report.to_string(),
+        )?;
     }
     let total = report.total();
     if total.wrong == 0 && total.landed_of_those * 100 >= total.can_land * GOAL_PERCENT {

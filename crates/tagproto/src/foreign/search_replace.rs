@@ -35,10 +35,13 @@ impl<'a> FileName<'a> {
     }
 }
 
-/// Checks whether a line stands around a hunk: backticks, tildes, or a tag alone, as `<source>`.
+/// Checks whether a line stands around a hunk: backticks, tildes, or a tag such as `<source>`, alone or with a language behind it.
 fn is_fence(line: &str) -> bool {
-    let tag = line.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    line.starts_with("```") || line.starts_with("~~~") || tag.is_some_and(|tag| !tag.contains(['<', '>']))
+    let is_language = |text: &str| text.chars().all(|sign| sign.is_alphanumeric() || "+#-_".contains(sign));
+    let tag = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    line.starts_with("```")
+        || line.starts_with("~~~")
+        || tag.is_some_and(|(name, behind)| !name.contains('<') && is_language(behind))
 }
 
 /// Reads the hunk that begins with the first of the lines, and returns the number of its lines.

@@ -12,6 +12,10 @@ const NO_FILE: &str = "/dev/null";
 pub(super) struct Sides<'a> {
     pub(super) old: Vec<&'a str>,
     pub(super) new: Vec<&'a str>,
+    /// True if a line that is not blank is taken away.
+    removes: bool,
+    /// True if a line that is not blank is added.
+    adds: bool,
     /// The number of blank lines at the end that have no sign: they may stand behind the hunk.
     unsigned_blank: usize,
 }
@@ -28,8 +32,14 @@ impl<'a> Sides<'a> {
                 self.old.push(&line[1..]);
                 self.new.push(&line[1..]);
             }
-            Some(b'-') => self.old.push(&line[1..]),
-            Some(b'+') => self.new.push(&line[1..]),
+            Some(b'-') => {
+                self.old.push(&line[1..]);
+                self.removes |= !line[1..].trim().is_empty();
+            }
+            Some(b'+') => {
+                self.new.push(&line[1..]);
+                self.adds |= !line[1..].trim().is_empty();
+            }
             // "\ No newline at end of file": the file keeps its end.
             Some(b'\\') => {}
             Some(_) => return false,
@@ -81,8 +91,13 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
     } else if old != NO_FILE && new != NO_FILE && old != new {
         items.push_fault(lines, ForeignFault::Rename { from: old.to_owned(), to: new.to_owned() });
     } else if new == NO_FILE {
-        items.push(lines, Block::DeleteFile { path: path.into() });
-    } else if old == NO_FILE {
+        match hunks.iter().find(|(_, sides)| sides.adds) {
+            // Whether the file is to be removed is not certain.
+            Some((number, _)) => items.push_fault(lines, ForeignFault::Line { line_number: *number }),
+            None => items.push(lines, Block::DeleteFile { path: path.into() }),
+        }
+    } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| sides.removes) {
+        // A line that is taken away contradicts: then there is a file, and it is edited.
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
         items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
     } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
