@@ -29,7 +29,7 @@ pub fn bench(root: &Path, areas: &[BenchArea], program: Option<&Path>, keeps: bo
             step.run_seen(|line| measured.see(line))?;
         }
         if keeps {
-            measured.write(root, area)?;
+            measured.write(root, area, program.is_some())?;
         }
     }
     Ok(())

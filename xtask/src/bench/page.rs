@@ -42,18 +42,19 @@ impl Measured {
         }
     }
 
-    /// Writes the section of `area`, and its plots.
+    /// Writes the section of `area`, and its plots; `of_program` if another program than that of the build was measured.
     ///
     /// # Errors
     ///
     /// If a file cannot be written.
-    pub(super) fn write(&self, root: &Path, area: &BenchArea) -> Result<(), TaskError> {
+    pub(super) fn write(&self, root: &Path, area: &BenchArea, of_program: bool) -> Result<(), TaskError> {
         for plot in &self.plots {
             let path = root.join("docs/pictures").join(plot.file());
             fs::write(&path, plot.svg()).map_err(|source| TaskError::Unwritable { path, source })?;
         }
         let date = Zoned::now().date().to_string();
-        let text = self.section(&area.words(), &date, &description(), &load());
+        let program = if of_program { " --program FILE" } else { "" };
+        let text = self.section(&format!("{}{program}", area.words()), &date, &description(), &load());
         write_section(&root.join(PAGE), BEGINNING, &area.heading(), &text)
     }
 
