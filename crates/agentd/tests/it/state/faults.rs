@@ -1,7 +1,6 @@
 //! A fault at any system call of a reply: applying the reply again ends where an undisturbed run ends.
 //!
 //! An ordinary run takes some calls; `cargo xtask soak journal` takes every call of every name and prints a table.
-#![expect(clippy::print_stderr, reason = "a long run is watched, and a skipped test says so")]
 
 mod aftermath;
 mod call_name;
