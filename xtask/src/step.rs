@@ -106,7 +106,7 @@ impl Step {
         if status.success() { Ok(taken) } else { Err(TaskError::StepFailed { step: self.name.clone() }) }
     }
 
-    /// Runs the program to its end and returns its exit code. After `limit` it is interrupted, as by a person at a terminal; `None` if that
+    /// Runs the program to its end and returns its exit code. After `limit` it is asked to end; `None` if that
     /// or another signal has ended it.
     ///
     /// # Errors
@@ -173,12 +173,12 @@ impl Step {
     }
 }
 
-/// Asks a program to end, which removes what it has made.
+/// Asks a program to end, which removes what it has made. Not by the signal of Ctrl-C: jobs in the background ignore that one.
 fn interrupt(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process};
 
     if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It may have ended meanwhile; its number is its own until it is waited for.
-        let _ = kill_process(process, Signal::INT);
+        let _ = kill_process(process, Signal::TERM);
     }
 }

@@ -115,6 +115,27 @@ fn codali_asks_the_code_index_of_the_folder() {
 }
 
 #[test]
+fn the_index_knows_the_languages_that_a_release_has() {
+    let project = project();
+    project
+        .write(
+            "lib/cart.rb",
+            "require_relative \"money\"\n\nclass Cart\n  def total\n    Money.new\n  end\nend\n",
+        )
+        .write("lib/money.rb", "class Money\nend\n")
+        .write("bin/deploy", "#!/usr/bin/env bash\nsend() {\n  echo sent\n}\n");
+    let request = "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - {type: docdex.symbols, file: lib/cart.rb}\n  - {type: docdex.impact, file: lib/money.rb}\n  - {type: docdex.symbols, file: bin/deploy}\n";
+    let answer = project.run_with_input(&["codali", "--json", "--deterministic"], request).ok().json();
+    let names = |result: usize| -> Vec<&str> {
+        let symbols = answer["results"][result]["symbols"].as_array().unwrap();
+        symbols.iter().map(|symbol| symbol["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!(names(0), ["Cart", "total"], "{answer}");
+    assert_eq!(answer["results"][1]["inbound"][0]["file"], "lib/cart.rb", "{answer}");
+    assert_eq!(names(2), ["send"], "{answer}");
+}
+
+#[test]
 fn a_docdex_daemon_that_is_gone_is_answered_for_by_the_local_index() {
     let project = project();
     let refusing = test_support::RefusingAddress::bind();
