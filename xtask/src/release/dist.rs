@@ -27,6 +27,9 @@ const COMPLETIONS: [(&str, &str); 5] = [
     ("zsh", "_agentd"),
 ];
 
+/// The configuration that names the crates that are optimized for speed.
+const FAST: &str = "packaging/dist.toml";
+
 /// Has the linker write relocations in their short form: a megabyte less to read before the program starts. It takes the GNU C
 /// library 2.36 or newer, where one is linked dynamically; a linker that does not know it warns.
 const PACKED: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
@@ -49,6 +52,7 @@ pub struct Dist {
 pub fn dist(root: &Path, dist: &Dist) -> Result<(), TaskError> {
     let mut build =
         vec!["build", "--package", "agentd-workspace", "--bin", "agentd", "--profile", &dist.profile];
+    build.extend(["--config", FAST]);
     if let Some(target) = &dist.target {
         build.extend(["--target", target]);
     }
