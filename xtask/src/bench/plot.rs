@@ -12,16 +12,18 @@ const TOP: f64 = 36.0;
 const BOTTOM: f64 = 50.0;
 
 /// Colours of the lines, which differ on both backgrounds, and their dashes, by which they differ without colours.
-const LINES: [(&str, &str); 6] = [
+const LINES: [(&str, &str); 8] = [
     ("#2f81f7", ""),
     ("#d2691e", "2 4"),
     ("#8b949e", "8 5"),
     ("#2da44e", "12 3"),
     ("#bf4b8a", "6 2 2 2"),
     ("#8250df", "3 2"),
+    ("#b08800", "10 2 2 2"),
+    ("#0a7d7d", "1 3"),
 ];
 
-/// Lines over an axis on which equal steps are equal factors.
+/// At most eight lines over an axis on which equal steps are equal factors.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Plot {
