@@ -11,6 +11,8 @@ mod clients;
 mod code_folder;
 mod curve;
 mod files;
+#[path = "../serve/http_server.rs"]
+mod http_server;
 #[path = "../serve/line_server.rs"]
 mod line_server;
 mod sizes;

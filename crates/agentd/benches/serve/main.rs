@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]
 
 mod code_folder;
+mod http_server;
 mod line_server;
 mod measured;
 mod tasks;

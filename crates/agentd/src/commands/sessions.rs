@@ -142,8 +142,7 @@ pub(crate) fn pending_message(
     Ok((session, text))
 }
 
-/// Returns one part of a message, which is its only part if it fits into one paste.
-/// Returns the part of this number, from 1, of a message; a message without parts is its own first one.
+/// Returns the part of this number, from 1, of a message; one that fits into one paste is its own first part.
 pub(crate) fn one_part(text: String, parts: Vec<(String, String)>, number: usize) -> Result<String, Failure> {
     let count = parts.len().max(1);
     let mut texts = parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>();
