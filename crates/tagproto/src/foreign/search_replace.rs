@@ -35,13 +35,18 @@ impl<'a> FileName<'a> {
     }
 }
 
-/// Checks whether a line stands around a hunk: backticks, tildes, or a tag such as `<source>`, alone or with a language behind it.
+/// Tags around code, which may have its language behind them. Behind another tag stands a file's name perhaps.
+const CODE_TAGS: [&str; 5] = ["source", "sourcecode", "code", "codename", "pre"];
+
+/// Checks whether a line stands around a hunk: backticks, tildes, a tag alone, or one around code with its language.
 fn is_fence(line: &str) -> bool {
     let is_language = |text: &str| text.chars().all(|sign| sign.is_alphanumeric() || "+#-_".contains(sign));
     let tag = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
     line.starts_with("```")
         || line.starts_with("~~~")
-        || tag.is_some_and(|(name, behind)| !name.contains('<') && is_language(behind))
+        || tag.is_some_and(|(name, behind)| {
+            !name.contains('<') && (behind.is_empty() || CODE_TAGS.contains(&name) && is_language(behind))
+        })
 }
 
 /// Reads the hunk that begins with the first of the lines, and returns the number of its lines.

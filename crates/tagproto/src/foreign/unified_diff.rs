@@ -12,10 +12,6 @@ const NO_FILE: &str = "/dev/null";
 pub(super) struct Sides<'a> {
     pub(super) old: Vec<&'a str>,
     pub(super) new: Vec<&'a str>,
-    /// True if a line that is not blank is taken away.
-    removes: bool,
-    /// True if a line that is not blank is added.
-    adds: bool,
     /// The number of blank lines at the end that have no sign: they may stand behind the hunk.
     unsigned_blank: usize,
 }
@@ -32,14 +28,8 @@ impl<'a> Sides<'a> {
                 self.old.push(&line[1..]);
                 self.new.push(&line[1..]);
             }
-            Some(b'-') => {
-                self.old.push(&line[1..]);
-                self.removes |= !line[1..].trim().is_empty();
-            }
-            Some(b'+') => {
-                self.new.push(&line[1..]);
-                self.adds |= !line[1..].trim().is_empty();
-            }
+            Some(b'-') => self.old.push(&line[1..]),
+            Some(b'+') => self.new.push(&line[1..]),
             // "\ No newline at end of file": the file keeps its end.
             Some(b'\\') => {}
             Some(_) => return false,
@@ -91,13 +81,13 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
     } else if old != NO_FILE && new != NO_FILE && old != new {
         items.push_fault(lines, ForeignFault::Rename { from: old.to_owned(), to: new.to_owned() });
     } else if new == NO_FILE {
-        match hunks.iter().find(|(_, sides)| sides.adds) {
-            // Whether the file is to be removed is not certain.
+        match hunks.iter().find(|(_, sides)| has_text(&sides.new)) {
+            // A line that is to stand there contradicts: whether the file is to be removed is not certain.
             Some((number, _)) => items.push_fault(lines, ForeignFault::Line { line_number: *number }),
             None => items.push(lines, Block::DeleteFile { path: path.into() }),
         }
-    } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| sides.removes) {
-        // A line that is taken away contradicts: then there is a file, and it is edited.
+    } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
+        // A line that stands there contradicts: then there is a file, and it is edited.
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
         items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
     } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
@@ -109,6 +99,11 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
             hunks.iter().map(|(number, sides)| TextHunk::of(&sides.old, &sides.new, *number)).collect();
         items.push(lines, Block::EditText { path: Cow::Borrowed(path), within: None, hunks });
     }
+}
+
+/// Checks whether a line is not blank. Blank ones without a sign are on both sides, whatever a diff does.
+fn has_text(lines: &[&str]) -> bool {
+    lines.iter().any(|line| !line.trim().is_empty())
 }
 
 fn is_hunk_header(line: &str) -> bool {
