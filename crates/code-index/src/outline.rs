@@ -211,8 +211,8 @@ pub(crate) fn outline(
             {
                 outline.declared.push(declared);
             }
-            if let Some(defining) = grammar.definition(node, text, &enclosing)
-                && outline.definitions.len() < limits.symbols
+            if outline.definitions.len() < limits.symbols
+                && let Some(defining) = grammar.definition(node, text, &enclosing)
                 && !defining.name.is_empty()
                 && defining.name.len() <= NAME_BYTES
             {

@@ -38,3 +38,8 @@ fn plain_string(node: Node<'_>, text: &[u8]) -> Option<String> {
     };
     parts.next().is_none().then_some(content)
 }
+
+/// Returns the first named child of one of these kinds.
+fn child<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
+    children(node).into_iter().find(|child| kinds.contains(&child.kind()))
+}

@@ -60,6 +60,7 @@ fn more_languages_come_to_an_end() {
         ("uses.php", format!("<?php use A\\{{{}B}};\n", "B, ".repeat(50_000))),
         ("required.php", format!("<?php {}'a'{};\n", "require (".repeat(many), " . 'b') . 'c'".repeat(many))),
         ("names.lua", format!("local {}a = 1\n", "a, ".repeat(50_000))),
+        ("comments.lua", format!("a, {}{}b = 1\nc = 1\n", "--\n".repeat(50_000), "b, ".repeat(50_000))),
         ("functions.lua", "function f() ".repeat(many)),
         ("tables.lua", format!("a = {}", "{ a = ".repeat(many))),
         ("functions.sh", "f() {\n".repeat(many)),
@@ -84,6 +85,7 @@ fn more_languages_come_to_an_end() {
         ("names.dart", format!("int {}a;\n", "a, ".repeat(50_000))),
         ("functions.ps1", "function A {\n".repeat(many)),
         ("commands.ps1", "a { ".repeat(many)),
+        ("left.ps1", format!("{}$a{}\n", "$(".repeat(many), " = 1) = 1".repeat(many))),
         ("assigned.ps1", format!("{}1\n", "$a = ".repeat(many))),
         ("fine.lua", "function fine() end\n".to_owned()),
     ];
@@ -99,6 +101,10 @@ fn more_languages_come_to_an_end() {
     }
     assert!(began.elapsed() < GUARD, "{:?}", began.elapsed());
     assert_eq!(paths(&index, "fine")[0], "fine.lua");
+    // The guard is of use only if these were parsed to their end.
+    for path in ["constants.rb", "names.lua", "comments.lua", "declared.sh", "names.dart", "assigned.ps1"] {
+        assert!(!symbols(&index, path).unwrap().symbols.is_empty(), "{path}");
+    }
 }
 
 #[test]

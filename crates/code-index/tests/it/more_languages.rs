@@ -119,6 +119,7 @@ fn a_definition_is_found_by_its_name() {
         ("handle_cast", "erlang/src/shop_cart.erl"),
         ("M.total", "lua/lua/shop/init.lua"),
         ("Counts.counted", "php/src/Shop/Cart.php"),
+        ("Select-Cheap", "powershell/src/Shop.psm1"),
         ("Account.deposit", "r/R/money.R"),
         ("Money.double", "ruby/lib/shop/money.rb"),
         ("Line.double", "zig/src/cart.zig"),

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, text_of};
+use super::{Grammar, child, children, field, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 /// The length in bytes in which the modifiers of a declaration are searched.
@@ -31,7 +31,7 @@ impl Grammar for Dart {
             "enum_declaration" => named("enum", Scope::Type),
             "enum_entry" => named("constant", Scope::Leaf),
             "type_alias" => {
-                let name = children(node).into_iter().find(|child| child.kind() == "type_identifier")?;
+                let name = child(node, &["type_identifier"])?;
                 Some(DefinitionNode::new("type", text_of(name, text), node))
             }
             // Each of `int a, b = 1` is a separate child.
@@ -96,6 +96,6 @@ fn callable<'t>(node: Node<'t>, text: &[u8], scopes: &EnclosingScopes<'_, '_>) -
             ("constructor", Some(names.join(".")).filter(|name| !name.is_empty())?)
         }
     };
-    let body = children(node).into_iter().find(|child| child.kind() == "function_body");
+    let body = child(node, &["function_body"]);
     Some(DefinitionNode { body, ..DefinitionNode::new(kind, name, node).holding(Scope::Function) })
 }

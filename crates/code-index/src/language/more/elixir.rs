@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, text_of};
+use super::{Grammar, child, children, field, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, NAME_BYTES, Scope};
 
 /// The most names of one `alias` with a group; the rest is ignored.
@@ -114,7 +114,7 @@ fn called<'t>(node: Node<'t>, text: &[u8], scopes: &EnclosingScopes<'_, '_>) -> 
     let target = node.child_by_field_name("target").filter(|target| target.kind() == "identifier")?;
     let arguments = arguments(node)?;
     let first = arguments.named_child(0)?;
-    let body = children(node).into_iter().find(|child| child.kind() == "do_block");
+    let body = child(node, &["do_block"]);
     let definition = match &text[target.byte_range()] {
         b"defmodule" => module("module", first, node, text)?,
         b"defprotocol" => module("protocol", first, node, text)?,
@@ -206,7 +206,7 @@ fn attribute<'t>(node: Node<'t>, text: &[u8]) -> Option<DefinitionNode<'t>> {
 
 /// Returns the type in `defimpl Protocol, for: Type`.
 fn implementing(arguments: Node<'_>, text: &[u8]) -> Option<String> {
-    let keywords = children(arguments).into_iter().find(|child| child.kind() == "keywords")?;
+    let keywords = child(arguments, &["keywords"])?;
     let pair = children(keywords)
         .into_iter()
         .find(|pair| field(*pair, "key", text).is_some_and(|key| key.trim_end() == "for:"))?;
@@ -215,5 +215,5 @@ fn implementing(arguments: Node<'_>, text: &[u8]) -> Option<String> {
 }
 
 fn arguments(node: Node<'_>) -> Option<Node<'_>> {
-    children(node).into_iter().find(|child| child.kind() == "arguments")
+    child(node, &["arguments"])
 }

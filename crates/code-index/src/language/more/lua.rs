@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, is_constant_name, plain_string, text_of};
+use super::{Grammar, child, field, is_constant_name, plain_string, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 /// The most names of one assignment whose values are looked at.
@@ -29,7 +29,7 @@ impl Grammar for Lua {
                 Some(DefinitionNode::new(kind, name, node).holding(Scope::Function).in_container(container))
             }
             "assignment_statement" if !scopes.is_in_function() => {
-                let list = children(node).into_iter().find(|child| child.kind() == "variable_list")?;
+                let list = child(node, &["variable_list"])?;
                 let mut names =
                     list.children_by_field_name("name", &mut list.walk()).take(2).collect::<Vec<_>>();
                 let name = names.pop().filter(|_| names.is_empty())?;
@@ -41,8 +41,11 @@ impl Grammar for Lua {
                 let list = scopes.parent().filter(|parent| parent.kind() == "variable_list")?;
                 let statement =
                     scopes.grandparent().filter(|parent| parent.kind() == "assignment_statement")?;
+                let mut cursor = list.walk();
+                // Comments count, too: a walk past many of them for each name would be quadratic in the text.
+                let first = list.named_children(&mut cursor).take(MOST_VALUES);
                 let names: Vec<_> =
-                    list.children_by_field_name("name", &mut list.walk()).take(MOST_VALUES).collect();
+                    first.filter(|child| !matches!(child.kind(), "comment" | "attribute")).collect();
                 if names.len() < 2 {
                     return None;
                 }
@@ -136,7 +139,7 @@ fn split(name: Node<'_>, text: &[u8]) -> Option<(String, Option<String>)> {
 
 /// Returns a value of an assignment.
 fn value_at(statement: Node<'_>, index: usize) -> Option<Node<'_>> {
-    let list = children(statement).into_iter().find(|child| child.kind() == "expression_list")?;
+    let list = child(statement, &["expression_list"])?;
     list.named_child(u32::try_from(index).ok()?)
 }
 

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, plain_string, text_of};
+use super::{Grammar, child, children, field, plain_string, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, NAME_BYTES, Scope};
 
 /// The most names of one `use` with a group; the rest is ignored.
@@ -78,7 +78,7 @@ impl Grammar for Php {
     ) {
         match node.kind() {
             "namespace_use_declaration" => {
-                let prefix = children(node).into_iter().find(|child| child.kind() == "namespace_name");
+                let prefix = child(node, &["namespace_name"]);
                 let prefix = prefix.map(|prefix| format!("{}\\", text_of(prefix, text))).unwrap_or_default();
                 // Every name of a group repeats the prefix, so a long one would make the imports quadratic in the text.
                 if prefix.len() > NAME_BYTES {
@@ -135,6 +135,8 @@ fn included(argument: Node<'_>, text: &[u8]) -> Option<(String, String)> {
         "dirname(__DIR__,2)" | "dirname(dirname(__DIR__))" => "/../..",
         _ => return None,
     };
-    let path = plain_string(argument.child_by_field_name("right")?, text)?;
+    // `__DIR__ . 'a'` names a neighbour of the folder.
+    let path =
+        plain_string(argument.child_by_field_name("right")?, text).filter(|path| path.starts_with('/'))?;
     Some((format!("beside .{up}{path}"), path))
 }

@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, text_of};
-use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
+use super::{Grammar, child, children, text_of};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, NAME_BYTES, Scope};
 
 /// The length in bytes of the part of a command in which a path is searched.
 const COMMAND_BYTES: usize = 1024;
@@ -51,7 +51,8 @@ impl Grammar for PowerShell {
             "assignment_expression" if !scopes.is_in_function() => {
                 let parts = children(node);
                 let [left, operator, ..] = parts.as_slice() else { return None };
-                if &text[operator.byte_range()] != b"=" {
+                // Assignments nest on their left sides, and a long one is no variable.
+                if &text[operator.byte_range()] != b"=" || left.byte_range().len() > NAME_BYTES {
                     return None;
                 }
                 let name = assigned(&text_of(*left, text))?;
@@ -105,11 +106,6 @@ impl Grammar for PowerShell {
             imports.push(ImportNode { kind, target, spelled });
         }
     }
-}
-
-/// Returns the first child of one of these kinds.
-fn child<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
-    children(node).into_iter().find(|child| kinds.contains(&child.kind()))
 }
 
 /// Returns the name in `$script:name` or `global:name`.

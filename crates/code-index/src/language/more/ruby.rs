@@ -55,11 +55,11 @@ impl Grammar for Ruby {
                 }
                 let arguments = call.child_by_field_name("arguments")?;
                 let is_first = arguments.named_child(0)?.id() == node.id();
-                let kind = match field(call, "method", text)?.as_str() {
-                    "attr_reader" | "attr_writer" | "attr_accessor" | "cattr_accessor" | "mattr_accessor" => {
-                        "attribute"
-                    }
-                    "alias_method" | "define_method" | "scope" if is_first => "method",
+                // Without a copy: each argument looks at it, and it may be long.
+                let kind = match &text[call.child_by_field_name("method")?.byte_range()] {
+                    b"attr_reader" | b"attr_writer" | b"attr_accessor" | b"cattr_accessor"
+                    | b"mattr_accessor" => "attribute",
+                    b"alias_method" | b"define_method" | b"scope" if is_first => "method",
                     _ => return None,
                 };
                 let name = plain_name(node, text)?;

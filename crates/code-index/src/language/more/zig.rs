@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, plain_string, text_of};
+use super::{Grammar, child, field, plain_string, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 pub(in crate::language) struct Zig;
@@ -41,12 +41,15 @@ impl Grammar for Zig {
                 Some(DefinitionNode { kind: None, ..holding })
             }
             "test_declaration" => {
-                let name = node.named_child(0)?;
-                let name =
-                    if name.kind() == "string" { plain_string(name, text)? } else { text_of(name, text) };
-                let body = children(node).into_iter().find(|child| child.kind() == "block");
+                let name = child(node, &["string", "identifier"]);
+                let kind = name.map(|_| "test");
+                let name = match name {
+                    Some(name) if name.kind() == "string" => plain_string(name, text)?,
+                    Some(name) => text_of(name, text),
+                    None => "test".to_owned(),
+                };
                 let test = DefinitionNode::new("test", name, node).holding(Scope::Function);
-                Some(DefinitionNode { body, ..test })
+                Some(DefinitionNode { kind, body: child(node, &["block"]), ..test })
             }
             "comptime_declaration" => {
                 let block = DefinitionNode::new("function", "comptime".to_owned(), node);
@@ -56,7 +59,7 @@ impl Grammar for Zig {
         }
     }
 
-    // The language still changes: one file in a hundred of a code base for the newest compiler has an error for the parser.
+    // The language still changes: some files of code bases for the newest compiler have an error for the parser.
     fn is_exact(&self) -> bool {
         false
     }

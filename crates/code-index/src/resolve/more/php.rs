@@ -1,6 +1,6 @@
 //! PHP: namespaces and the types in them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Lead, Project, sourced};
 use crate::language::Language;
@@ -10,12 +10,19 @@ use crate::store::packed_outline::definitions;
 /// The most namespaces of one file: each is combined with every definition of the file.
 const MOST_NAMESPACES: usize = 64;
 
+/// The most parts of a namespace that count as prefixes.
+const MOST_PARTS: usize = 16;
+
 /// The namespaces of a project, by their names in lower case.
 #[derive(Debug, Default)]
 pub(super) struct PhpNamespaces {
     files: HashMap<String, Vec<usize>>,
     /// Types, functions and constants by their full names.
     names: HashMap<String, Vec<usize>>,
+    /// The first parts of the namespaces.
+    firsts: HashSet<String>,
+    /// All parts of a namespace but the last, all but the last two, and so on.
+    prefixes: HashSet<String>,
 }
 
 impl PhpNamespaces {
@@ -39,6 +46,11 @@ impl PhpNamespaces {
                         add(&mut namespaces.names, name, number);
                     }
                 }
+                if !namespaces.files.contains_key(&namespace) {
+                    let ends = namespace.match_indices('\\').take(MOST_PARTS).map(|(end, _)| end);
+                    namespaces.prefixes.extend(ends.map(|end| namespace[..end].to_owned()));
+                    namespaces.firsts.insert(first_part(&namespace).to_owned());
+                }
                 add(&mut namespaces.files, namespace, number);
             }
         }
@@ -47,7 +59,7 @@ impl PhpNamespaces {
 
     pub(super) fn resolve(&self, project: &Project, file: usize, target: &str) -> Lead {
         match target.split_once(' ') {
-            Some(("beside", path)) => return sourced::resolve(project, file, &format!("own {path}")),
+            Some(("beside", path)) => return sourced::beside(project, file, path),
             Some(("file", _)) => return sourced::resolve(project, file, target),
             _ => {}
         }
@@ -56,13 +68,14 @@ impl PhpNamespaces {
             return Lead::To(files.clone());
         }
         let Some((namespace, _)) = name.rsplit_once('\\') else { return Lead::Outside };
-        let beneath = format!("{name}\\");
-        let first = name.split('\\').next();
         // A namespace that only contains other namespaces exists as well.
-        let is_ours = self.files.keys().any(|one| one.split('\\').next() == first)
-            && !self.files.keys().any(|one| one.starts_with(&beneath));
+        let is_ours = self.firsts.contains(first_part(&name)) && !self.prefixes.contains(&name);
         if is_ours || self.files.contains_key(namespace) { Lead::Nowhere } else { Lead::Outside }
     }
+}
+
+fn first_part(name: &str) -> &str {
+    name.split('\\').next().unwrap_or(name)
 }
 
 fn add(files: &mut HashMap<String, Vec<usize>>, name: String, number: usize) {
