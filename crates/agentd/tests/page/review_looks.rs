@@ -109,6 +109,58 @@ fn the_review_has_no_serious_fault_in_any_look() {
 const HOSTILE: &str = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script><svg/onload=window.hit=1>\u{202e}evil\u{2066}\u{200b}\u{7}\u{1b}[2J // /* \" ' `";
 
 #[test]
+fn a_decision_that_ends_late_takes_no_focus_from_a_comment() {
+    let Some(browser) = browser("a_decision_that_ends_late_takes_no_focus_from_a_comment") else { return };
+    let project = Project::new();
+    project.write("a.js", "one\ntwo\nthree\nfour\n");
+    for count in 1..=2 {
+        let mut client = Client::new(&project);
+        client.calls("modifyFile", &edit("a.js", &[(count, "changed")]));
+        eventually("the proposal waits", || {
+            listed(&project, &[]).as_array().is_some_and(|all| all.len() == count)
+        });
+    }
+    let page = project.page();
+    browser.goto(&page.url);
+    browser.wait(&format!("{BADGE}?.firstChild.textContent === '2'"));
+    browser.script(
+        "window.held = []; const real = window.fetch; window.fetch = (...all) => {
+            const isFirst = String(all[0]?.url ?? all[0]).endsWith('review/1') && window.isHolding;
+            return isFirst ? new Promise((go) => window.held.push(() => go(real(...all)))) : real(...all);
+         }",
+        &[],
+    );
+    browser.script("location.hash = '#/review/1'", &[]);
+    browser.wait("document.querySelector('[aria-current=true]')?.dataset.proposal === '1'");
+    browser.wait("document.querySelector('.changes-of .hunk')");
+    browser.press("jn");
+    browser.wait("document.activeElement?.id === 'comment'");
+    browser.script("document.activeElement.value = 'not so'", &[]);
+    browser.press_with_control(ENTER);
+    shown_as(&browser, "1 of 1 part taken, 1 comment");
+    browser.script("window.isHolding = true", &[]);
+    browser.press("b");
+    browser.wait("window.held.length > 0");
+    // The person goes on to the next one before the first is seen to be over.
+    browser.script("location.hash = '#/review/2'", &[]);
+    browser.wait("document.querySelector('[aria-current=true]')?.dataset.proposal === '2'");
+    browser.wait("document.querySelector('.changes-of .hunk')");
+    browser.press("jn");
+    browser.wait("document.activeElement?.id === 'comment'");
+    browser.script("window.isHolding = false; Promise.all(window.held.map((go) => go()))", &[]);
+    browser.sees("Sent back");
+    // What the late answer does is done once the page has drawn twice after another one.
+    browser.script(
+        "fetch('/').then(() => requestAnimationFrame(() => requestAnimationFrame(() => (window.isLate = true))))",
+        &[],
+    );
+    browser.wait("window.isLate");
+    browser.press("land it");
+    browser.wait("document.getElementById('comment')?.value === 'land it'");
+    assert_eq!(listed(&project, &[]).as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn hostile_proposals_are_inert() {
     let Some(browser) = browser("hostile_proposals_are_inert") else { return };
     let project = Project::new();

@@ -18,15 +18,18 @@ export class Decisions {
     const { panel } = this;
     if (!panel.isOpen() || panel.shown.isTrying) return;
     await panel.settled();
+    const { id } = panel;
     panel.trying(true);
     say("Trying the choice");
     let ended = {};
     try {
-      ended = await send(`review/${panel.id}/try`, this.seen());
+      ended = await send(`review/${id}/try`, this.seen());
     } catch (error) {
       await panel.refused(error);
       ended = null;
     }
+    // Another proposal that is open by now is not the one that was tried.
+    if (panel.id !== id) return false;
     panel.shown.isTrying = false;
     await panel.refresh();
     if (ended?.stopped) notice("Stopped: nothing was changed");
@@ -80,8 +83,9 @@ export class Decisions {
     const { panel } = this;
     if (this.isDeciding) return;
     this.isDeciding = true;
+    const { id } = panel;
     try {
-      const decided = await send(`review/${panel.id}/${how}`, this.seen());
+      const decided = await send(`review/${id}/${how}`, this.seen());
       const failed = decided.outcomes.filter((outcome) => !outcome.success && !outcome.isLeftOut);
       const said = decided.hasLanded ? "Landed" : how === "land" ? "Nothing could be carried out" : "Sent back";
       notice(failed.length && decided.hasLanded ? `Landed, but ${plural(failed.length, "step")} failed` : said, { bad: how === "land" && failed.length > 0, advice: failed[0]?.summary.slice(0, 500) });
@@ -92,6 +96,7 @@ export class Decisions {
       this.isDeciding = false;
     }
     await panel.view.refresh();
-    panel.focusHead();
+    // Who has gone on to another proposal may be writing there, and without the focus each letter is a shortcut.
+    if (panel.id === id) panel.focusHead();
   }
 }
