@@ -262,15 +262,17 @@ impl Browser {
         self.in_the_chat("", 'v')
     }
 
-    /// Makes a box that stands for the chat window, presses a key in it, and returns its text.
+    /// Makes a box that stands for the chat window, presses a key in it, and returns its text. It is a modal dialog, out of which the
+    /// page, which does not see another window, cannot take the focus either.
     fn in_the_chat(&self, text: &str, key: char) -> String {
         let open = "window.chat = document.createElement('textarea'); window.chat.value = arguments[0]; \
-                    window.before = document.activeElement; document.body.append(window.chat); \
+                    window.before = document.activeElement; const other = document.createElement('dialog'); \
+                    other.append(window.chat); document.body.append(other); other.showModal(); \
                     window.chat.focus(); window.chat.select()";
         self.script(open, &[json!(text)]);
         self.press_with_control(key);
-        let close =
-            "const text = window.chat.value; window.chat.remove(); window.before?.focus(); return text";
+        let close = "const text = window.chat.value; window.chat.parentNode.close(); \
+                     window.chat.parentNode.remove(); window.before?.focus(); return text";
         self.script(close, &[]).as_str().unwrap_or_default().to_owned()
     }
 
