@@ -4,6 +4,7 @@
 //! built in. No option has an environment variable.
 
 mod both_places;
+mod named_commands;
 mod server_line;
 
 use std::cell::LazyCell;
@@ -34,8 +35,9 @@ type WholeDefinition = LazyCell<Definition>;
 /// Reads the command line. Where it asks for help, or cannot be read, the process ends here.
 pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> {
     let definition = WholeDefinition::new(definition);
-    if let Some((servers, matches, cli)) = server_line::parse(&arguments) {
-        return settled(&servers, &definition, &arguments, &matches, cli);
+    let short = server_line::parse(&arguments).or_else(|| named_commands::parse(&arguments));
+    if let Some((named, matches, cli)) = short {
+        return settled(&named, &definition, &arguments, &matches, cli);
     }
     let (matches, mut cli) = parse(&definition, &arguments);
     // A task is the same as `new`, and no arguments at all the same as `resume`: both then have its settings.
