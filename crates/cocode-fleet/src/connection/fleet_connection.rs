@@ -157,7 +157,6 @@ fn options(
 ) -> Result<ConnectOptions, ConnectError> {
     let heard = Arc::clone(refusal);
     let has_streams = Arc::clone(has_streams);
-    let limit = timings.backoff_limit;
     let mut options = ConnectOptions::new()
         .connection_timeout(timings.deadline)
         .request_timeout(Some(timings.deadline))
@@ -165,7 +164,7 @@ fn options(
         .custom_inbox_prefix(address.role.inbox_prefix())
         .ignore_discovered_servers()
         .name(format!("agentd {:?}", address.role))
-        .reconnect_delay_callback(move |attempts| Duration::from_millis(50 << attempts.min(8)).min(limit))
+        .reconnect_delay_callback(delays(timings.backoff_limit))
         .event_callback(move |event| {
             match event {
                 Event::ServerError(ServerError::Other(text)) => {
@@ -187,6 +186,16 @@ fn options(
     Ok(options)
 }
 
+/// Returns the pause before each attempt to connect, counted from 1 after a success. The library asks for one before the very first
+/// attempt as well, for which a command would wait in vain.
+fn delays(limit: Duration) -> impl Fn(usize) -> Duration + Send + Sync + 'static {
+    let is_first = AtomicBool::new(true);
+    move |attempts| match is_first.swap(false, Ordering::Relaxed) {
+        true => Duration::ZERO,
+        false => Duration::from_millis(50 << attempts.min(8)).min(limit),
+    }
+}
+
 fn connect_error(error: async_nats::ConnectError, url: String, deadline: Duration) -> ConnectError {
     match error.kind() {
         ConnectErrorKind::ServerParse => ConnectError::Address { url },
@@ -196,5 +205,18 @@ fn connect_error(error: async_nats::ConnectError, url: String, deadline: Duratio
         ConnectErrorKind::TimedOut => ConnectError::NoAnswer { url, deadline },
         ConnectErrorKind::Tls => ConnectError::Tls { url, source: error },
         _ => ConnectError::Unreachable { url, source: error },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_very_first_attempt_has_no_pause() {
+        let delay = delays(Duration::from_secs(2));
+        let pauses: Vec<u128> = [1, 2, 3, 40, 1].map(|attempt| delay(attempt).as_millis()).into();
+        // The last one follows a connection that was lost.
+        assert_eq!(pauses, [0, 200, 400, 2_000, 100]);
     }
 }
