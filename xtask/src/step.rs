@@ -143,11 +143,12 @@ impl Step {
     ///
     /// As [`run`](Self::run).
     pub fn output(&self) -> Result<Vec<u8>, TaskError> {
-        let output =
-            self.command().stderr(Stdio::null()).output().map_err(|source| self.not_started(source))?;
+        let output = self.command().output().map_err(|source| self.not_started(source))?;
         if output.status.success() {
             Ok(output.stdout)
         } else {
+            // Why it failed would be lost otherwise.
+            eprint!("{}", String::from_utf8_lossy(&output.stderr));
             Err(TaskError::StepFailed { step: self.name.clone() })
         }
     }

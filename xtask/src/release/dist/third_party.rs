@@ -20,10 +20,11 @@ const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"
 /// Those of cargo, and [`TaskError::NotJson`].
 pub(super) fn notices(root: &Path) -> Result<String, TaskError> {
     let tree = ["tree", "--package", "agentd-workspace", "--edges", "normal,build", "--prefix", "none"];
-    let tree = [&tree[..], &["--no-dedupe", "--format", "{p}", "--offline"]].concat();
+    let tree = [&tree[..], &["--no-dedupe", "--format", "{p}", "--locked"]].concat();
     let tree = Step::cargo("tree", &tree).folder(root).output()?;
     let linked: BTreeSet<String> = String::from_utf8_lossy(&tree).lines().filter_map(key_of_line).collect();
-    let arguments = ["metadata", "--format-version", "1", "--offline"];
+    // The manifests of packages for other systems are read, too, and a machine that has only built this may not have them yet.
+    let arguments = ["metadata", "--format-version", "1", "--locked"];
     let output = Step::cargo("cargo metadata", &arguments).folder(root).output()?;
     let metadata: Value = serde_json::from_slice(&output)
         .map_err(|source| TaskError::NotJson { what: "cargo metadata".to_owned(), source })?;
