@@ -165,6 +165,12 @@ pub enum TaskError {
         /// Their names.
         soaks: String,
     },
+    /// A soak whose tests were not found.
+    #[error("{soak} has run no test: the name of its test has changed")]
+    NothingTested {
+        /// Its name.
+        soak: String,
+    },
     /// Some rules of the repository are broken.
     #[error("{findings} rules are broken")]
     Untidy {

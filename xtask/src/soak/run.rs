@@ -106,17 +106,15 @@ impl Soak {
     ///
     /// # Errors
     ///
-    /// Those of the test runs: a broken promise fails them; [`TaskError::SoaksFailed`] after all of several.
+    /// Those of the test runs: a broken promise fails them; [`TaskError::NothingTested`] if a run finds no test;
+    /// [`TaskError::SoaksFailed`] after all of several.
     pub fn run(&self, root: &Path) -> Result<(), TaskError> {
         match self {
             Soak::All { minutes } => return all(root, *minutes),
             Soak::Journal { anew, .. } => prepare_record(&root.join(FAULTS_TRIED), *anew)?,
             _ => {}
         }
-        for step in self.steps(root) {
-            step.folder(root).run()?;
-        }
-        Ok(())
+        self.steps(root).into_iter().try_for_each(|step| run_tests(step.folder(root)))
     }
 
     /// Returns the test runs of which the soak consists.
@@ -192,6 +190,19 @@ fn test(name: &str, package: &str, arguments: &[&str]) -> Step {
     Step::cargo(name, &[&run[..], arguments].concat())
 }
 
+/// Runs the tests of a step, of which there has to be one: a name that matches none passes.
+fn run_tests(step: Step) -> Result<(), TaskError> {
+    let mut passed = 0;
+    step.run_seen(|line| passed += passed_tests(line))?;
+    if passed == 0 { Err(TaskError::NothingTested { soak: step.name().to_owned() }) } else { Ok(()) }
+}
+
+/// Returns the number of tests that passed, by the last line of a test program; 0 for any other line.
+fn passed_tests(line: &str) -> u64 {
+    let count = line.strip_prefix("test result: ok. ").and_then(|rest| rest.split_once(" passed;"));
+    count.and_then(|(count, _)| count.parse().ok()).unwrap_or(0)
+}
+
 /// Makes the folder of the record, and removes the record where the run is to begin anew.
 fn prepare_record(record: &Path, anew: bool) -> Result<(), TaskError> {
     let unwritable = |source| TaskError::Unwritable { path: record.to_owned(), source };
@@ -202,4 +213,27 @@ fn prepare_record(record: &Path, anew: bool) -> Result<(), TaskError> {
         fs::remove_file(record).map_err(unwritable)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tests_that_passed_are_counted() {
+        let line =
+            |count: u32| format!("test result: ok. {count} passed; 0 failed; 0 ignored; 7 filtered out");
+        assert_eq!(passed_tests(&line(3)), 3);
+        assert_eq!(passed_tests(&line(0)), 0);
+        assert_eq!(passed_tests("test a ... ok"), 0);
+        assert_eq!(passed_tests("test result: FAILED. 3 passed; 1 failed"), 0);
+    }
+
+    #[test]
+    fn a_run_without_a_test_fails() {
+        let step = |output: &str| Step::new("soak", "echo", &[output]);
+        assert!(run_tests(step("test result: ok. 1 passed; 0 failed")).is_ok());
+        let failed = run_tests(step("test result: ok. 0 passed; 0 failed; 9 filtered out"));
+        assert!(matches!(failed, Err(TaskError::NothingTested { .. })), "{failed:?}");
+    }
 }

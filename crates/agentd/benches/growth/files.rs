@@ -1,5 +1,6 @@
 //! Growth with the number of files.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -81,10 +82,20 @@ pub(crate) fn times(
     Ok(times)
 }
 
+/// Returns the time of a program; `None` if it is not installed.
+///
+/// # Panics
+///
+/// If it fails or finds nothing: the figure would be that of doing nothing.
 fn spawned(code: &CodeFolder, words: &[&str]) -> Option<Duration> {
     let began = Instant::now();
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).current_dir(code.folder()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().ok()?;
-    Some(began.elapsed())
+    let status = match command.status() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        status => status.expect("the program can be started"),
+    };
+    let took = began.elapsed();
+    assert!(status.success(), "{} ended with {status}", words[0]);
+    Some(took)
 }

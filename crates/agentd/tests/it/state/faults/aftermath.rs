@@ -1,6 +1,6 @@
 //! The state after a cycle, compared with that after an undisturbed one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -113,11 +113,11 @@ impl Aftermath {
                 findings.push(Finding::NothingKept);
                 continue;
             }
-            if result["summary"] == expected["summary"] && without_home(result) == without_home(expected) {
+            if is_same_in_a_fresh_home(result, expected) {
                 findings.push(Finding::HomeRefused);
                 continue;
             }
-            if result["summary"] == expected["summary"] && is_less_undoable(result, expected) {
+            if is_less_undoable(result, expected) {
                 findings.push(Finding::NotUndoable);
                 continue;
             }
@@ -219,29 +219,47 @@ impl Aftermath {
     }
 }
 
-/// Returns the output of a result without the note that the kept home could not be used.
-fn without_home(result: &Value) -> Vec<&str> {
-    let lines = result["output"].as_str().unwrap_or_default().lines();
-    lines.filter(|line| !line.starts_with("note: the command had a fresh home, ")).collect()
-}
+/// A result notes with this that the kept home could not be used.
+const FRESH_HOME: &str = "note: the command had a fresh home, ";
 
 /// The result of a command lists with this the changes of which the journal does not hold the content.
 const NOT_UNDOABLE: &str = "note: changed, not undoable: ";
 
-/// Checks whether a result differs in this only: it lists changes as not undoable that the other one does not list.
-fn is_less_undoable(result: &Value, expected: &Value) -> bool {
-    let split = |result: &Value| {
-        let (list, rest): (Vec<String>, Vec<String>) = result["output"]
-            .as_str()
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .partition(|line| line.starts_with(NOT_UNDOABLE));
-        let paths = list.iter().flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned));
-        (paths.collect::<Vec<_>>(), rest)
+/// Splits the output of a result into the lines that begin with a note and the others.
+fn split_by<'a>(result: &'a Value, note: &str) -> (Vec<&'a str>, Vec<&'a str>) {
+    result["output"].as_str().unwrap_or_default().lines().partition(|line| line.starts_with(note))
+}
+
+/// Checks whether two results are equal in everything but their outputs.
+fn is_same_but_for_output(result: &Value, expected: &Value) -> bool {
+    let without = |result: &Value| {
+        let mut result = result.clone();
+        result["output"] = Value::Null;
+        result
     };
-    let ((listed, rest), (usual, usual_rest)) = (split(result), split(expected));
-    rest == usual_rest && listed.len() > usual.len() && usual.iter().all(|path| listed.contains(path))
+    without(result) == without(expected)
+}
+
+/// Checks whether a result differs in this only: the command had a fresh home instead of the kept one.
+fn is_same_in_a_fresh_home(result: &Value, expected: &Value) -> bool {
+    let ((notes, rest), (usual_notes, usual)) =
+        (split_by(result, FRESH_HOME), split_by(expected, FRESH_HOME));
+    is_same_but_for_output(result, expected) && rest == usual && !notes.is_empty() && usual_notes.is_empty()
+}
+
+/// Checks whether a result differs in this only: it lists changes of the command as not undoable that the other one does not list.
+fn is_less_undoable(result: &Value, expected: &Value) -> bool {
+    let paths = |notes: Vec<&str>| -> BTreeSet<String> {
+        notes.iter().flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned)).collect()
+    };
+    let ((notes, rest), (usual_notes, usual_rest)) =
+        (split_by(result, NOT_UNDOABLE), split_by(expected, NOT_UNDOABLE));
+    let (listed, usual) = (paths(notes), paths(usual_notes));
+    is_same_but_for_output(result, expected)
+        && rest == usual_rest
+        && listed.len() > usual.len()
+        && listed.is_superset(&usual)
+        && listed.iter().all(|path| is_by_command(path))
 }
 
 fn render((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {
@@ -268,13 +286,38 @@ fn collect(folder: &Path, prefix: &str, tree: &mut BTreeMap<String, (u32, Option
 
 #[test]
 fn a_result_with_more_changes_that_cannot_be_undone_differs_in_this_only() {
-    let result = |output: &str| serde_json::json!({ "success": true, "output": output });
-    let usual = result("x\nnote: changed, not undoable: `a`\n");
-    assert!(is_less_undoable(&result("x\nnote: changed, not undoable: `a`, `b`\n"), &usual));
-    for other in
-        ["x\nnote: changed, not undoable: `b`, `c`\n", "y\nnote: changed, not undoable: `a`, `b`\n", "x\n"]
-    {
+    let result = |output: &str| serde_json::json!({ "success": true, "summary": "s", "output": output });
+    let usual = result("x\nnote: changed, not undoable: `made`\n");
+    let more = result("x\nnote: changed, not undoable: `made/a`, `made`\n");
+    assert!(is_less_undoable(&more, &usual));
+    for other in [
+        "x\nnote: changed, not undoable: `goes`, `stays`\n",
+        "y\nnote: changed, not undoable: `made`, `goes`\n",
+        "x\nnote: changed, not undoable: `made`, `made`\n",
+        "x\nnote: changed, not undoable: `made`, `of somebody else`\n",
+        "x\n",
+    ] {
         assert!(!is_less_undoable(&result(other), &usual), "{other}");
     }
     assert!(!is_less_undoable(&usual, &usual));
+    for (field, value) in [("success", Value::Bool(false)), ("summary", "t".into()), ("paths", "made".into())]
+    {
+        let mut other = more.clone();
+        other[field] = value;
+        assert!(!is_less_undoable(&other, &usual), "{field}");
+    }
+}
+
+#[test]
+fn a_result_in_a_fresh_home_differs_in_its_note_only() {
+    let result = |is_done: bool, output: &str| serde_json::json!({ "success": is_done, "output": output });
+    let usual = result(true, "x\n");
+    let note = "x\nnote: the command had a fresh home, because\n";
+    assert!(is_same_in_a_fresh_home(&result(true, note), &usual));
+    assert!(!is_same_in_a_fresh_home(&result(false, note), &usual));
+    assert!(!is_same_in_a_fresh_home(
+        &result(true, "y\nnote: the command had a fresh home, because\n"),
+        &usual
+    ));
+    assert!(!is_same_in_a_fresh_home(&result(false, "x\n"), &usual), "it has no note");
 }

@@ -1,7 +1,7 @@
 //! The trials of a long run as lines of a file, from which an interrupted run continues.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use nix::sys::signal::Signal;
@@ -13,7 +13,16 @@ use super::cycle::Trial;
 use super::table::{FAULTS, FINDINGS};
 use super::tracer::{Ended, Injection};
 
-/// The file with the trials of one program: the first line names the program by its content, each other line is a trial.
+/// The sources that carry out and judge a trial: a trial by others says nothing about what these would say.
+const JUDGES: [&str; 4] = [
+    include_str!("aftermath.rs"),
+    include_str!("cycle.rs"),
+    include_str!("tracer.rs"),
+    include_str!("trials.rs"),
+];
+
+/// The file with the trials of one program: the first line names the program and the judges by their content, each other line is
+/// a trial.
 #[derive(Debug)]
 pub(crate) struct Record {
     file: File,
@@ -22,16 +31,25 @@ pub(crate) struct Record {
 impl Record {
     /// Opens the record of a program, and returns the trials that are in it.
     ///
-    /// A record of another program is emptied: its trials say nothing about this one. A last line without its end, which a
+    /// A record of another program, or by other judges, is emptied: its trials say nothing about this one. A last line without its end, which a
     /// kill leaves, is removed. Trials that ended in a fault are left out, so that they are tried again.
     pub(crate) fn open(path: &Path, program: &Path) -> (Record, Vec<(Injection, Trial)>) {
-        let head = json!({ "program": ContentHash::of(&fs::read(program).unwrap()).to_string() }).to_string();
-        let before = fs::read_to_string(path).unwrap_or_default();
+        let hash = |bytes: &[u8]| ContentHash::of(bytes).to_string();
+        let head = json!({ "program": hash(&fs::read(program).unwrap()), "judges": hash(JUDGES.concat().as_bytes()) });
+        let head = head.to_string();
+        let before = match fs::read_to_string(path) {
+            Ok(before) => before,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            // Hours of trials would be overwritten.
+            Err(error) => panic!("the record {} cannot be read: {error}", path.display()),
+        };
         let whole = before.rfind('\n').map_or("", |end| &before[..=end]);
         let mut lines = whole.lines();
         let is_of_program = lines.next() == Some(head.as_str());
         let kept = if is_of_program { whole } else { &format!("{head}\n") };
-        fs::write(path, kept).unwrap();
+        if kept != before {
+            fs::write(path, kept).unwrap();
+        }
         let trials = lines.filter(|_| is_of_program).map(|line| parse(line).expect("a line of a record"));
         let trials = trials.filter(|(_, trial)| trial.finding.is_ok()).collect();
         (Record { file: OpenOptions::new().append(true).open(path).unwrap() }, trials)
