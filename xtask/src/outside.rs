@@ -1,10 +1,12 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
 mod aider;
+mod applied;
 mod difference_reasons;
 mod git;
 mod posix;
 mod replay;
+mod reply_reasons;
 mod script_record;
 mod script_report;
 mod script_run;
