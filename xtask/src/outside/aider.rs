@@ -108,7 +108,7 @@ fn checkout(from: &Path, scratch: &Path) -> Result<PathBuf, TaskError> {
     Ok(scratch.to_owned())
 }
 
-fn version(from: &Path) -> String {
+pub(super) fn version(from: &Path) -> String {
     let commit = git(from, &["rev-parse", "--short=12", "HEAD"]);
     commit.map_or_else(|| "unknown".to_owned(), |commit| String::from_utf8_lossy(&commit).trim().to_owned())
 }
