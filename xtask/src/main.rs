@@ -203,6 +203,18 @@ enum OutsideSuite {
         #[arg(long)]
         print: bool,
     },
+    /// Applies the patches of Codex's scenarios as a session does, and compares the files with those expected.
+    Codex {
+        /// A checkout of Codex, or the folder of its scenarios.
+        #[arg(long)]
+        from: PathBuf,
+        /// A sentence for the report on what the folder is, if it is not a checkout.
+        #[arg(long)]
+        provenance: Option<String>,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
     /// Runs pjdfstest, which compares file systems with POSIX, on a layer and on the bare file system.
     Posix {
         #[command(flatten)]
@@ -367,6 +379,9 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
         OutsideSuite::Git { choices } => xtask::git_tests(&root(), &choices.into()),
         OutsideSuite::Aider { from, details, print } => {
             xtask::aider_tests(&root(), &xtask::AiderTests { from, print, details })
+        }
+        OutsideSuite::Codex { from, provenance, print } => {
+            xtask::codex_scenarios(&root(), &xtask::CodexScenarios { from, provenance, print })
         }
         OutsideSuite::Posix { choices } => xtask::posix_tests(&root(), &choices.into()),
     }

@@ -1,10 +1,13 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
 mod aider;
+mod applied;
+mod codex;
 mod difference_reasons;
 mod git;
 mod posix;
 mod replay;
+mod reply_reasons;
 mod script_record;
 mod script_report;
 mod script_run;
@@ -14,6 +17,7 @@ mod tap;
 mod way;
 
 pub use aider::{AiderTests, aider_tests};
+pub use codex::{CodexScenarios, codex_scenarios};
 pub use git::git_tests;
 pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
@@ -22,4 +26,4 @@ pub use suite_error::SuiteError;
 pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
-pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured, because they could not be had where this page was written: Codex's scenarios of its patches, CodeSearchNet's judgements, stack-graphs' fixtures, and sandbox probes of other projects.\n";
+pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements, stack-graphs' fixtures, and sandbox probes of other projects.\n";

@@ -1,9 +1,7 @@
 //! aider's tests of its edit formats: what its coders make of a reply, beside what ours make of it.
 
-mod applied;
 mod comparison;
 mod edits;
-mod reasons;
 mod record;
 mod section;
 
@@ -12,6 +10,7 @@ use std::path::{Path, PathBuf};
 use comparison::{Comparison, compare};
 use record::{Call, record};
 
+use super::reply_reasons::ReplyReasons;
 use super::suite_error::SuiteError;
 use crate::TaskError;
 
@@ -64,7 +63,7 @@ pub fn aider_tests(root: &Path, run: &AiderTests) -> Result<(), TaskError> {
     let file = root.join(REASONS);
     let reasons =
         std::fs::read_to_string(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
-    let reasons = reasons::AiderReasons::parse(REASONS, &reasons)?;
+    let reasons = ReplyReasons::parse(REASONS, &reasons)?;
     let (section, unexplained) = section::section(&version(&run.from), &compared, &reasons);
     println!("{section}");
     if let Some(file) = &run.details {
@@ -109,7 +108,7 @@ fn checkout(from: &Path, scratch: &Path) -> Result<PathBuf, TaskError> {
     Ok(scratch.to_owned())
 }
 
-fn version(from: &Path) -> String {
+pub(super) fn version(from: &Path) -> String {
     let commit = git(from, &["rev-parse", "--short=12", "HEAD"]);
     commit.map_or_else(|| "unknown".to_owned(), |commit| String::from_utf8_lossy(&commit).trim().to_owned())
 }

@@ -28,7 +28,8 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         let behind = &lines[index + 1..end];
         let length = behind.iter().take_while(|line| section(line.text).is_none()).count();
         let own = &lines[index..=index + length];
-        let read = match section(header.text) {
+        // Where a header has to stand, no line of a file can, so that blanks in front of it mean nothing.
+        let read = match section(header.text.trim_start()) {
             Some((Kind::Add, path)) => add(path, own, &mut sections),
             Some((Kind::Delete, path)) => {
                 sections.push(own, Block::DeleteFile { path: path.into() });

@@ -1,6 +1,6 @@
 //! The outcomes of one recorded call in both programs.
 
-use super::applied::{Applied, apply};
+use super::super::applied::{Applied, apply};
 use super::edits::{Edit, ReadEdits, of_blocks, of_diffs, ours};
 use super::record::Call;
 use crate::conformance::Problem;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::super::reply_reasons::ReplyReasons;
 use super::Compared;
 use super::comparison::Comparison;
-use super::reasons::AiderReasons;
 use super::record::Call;
 use crate::TaskError;
 
@@ -33,7 +33,7 @@ struct Sums {
 }
 
 /// Renders the section, and counts the differences without a reason.
-pub(super) fn section(version: &str, compared: &[Compared], reasons: &AiderReasons) -> (String, usize) {
+pub(super) fn section(version: &str, compared: &[Compared], reasons: &ReplyReasons) -> (String, usize) {
     let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
     for one in compared {
         let sums = sums.entry(group(&one.test)).or_default();
@@ -104,7 +104,7 @@ pub(super) fn keep_details(file: &Path, compared: &[Compared]) -> Result<(), Tas
 
 #[cfg(test)]
 mod tests {
-    use super::{AiderReasons, Call, Compared, Comparison, section};
+    use super::{Call, Compared, Comparison, ReplyReasons, section};
 
     #[test]
     fn a_section_has_the_sums_and_the_differences() {
@@ -124,7 +124,7 @@ mod tests {
             one("test_b.T.test_process_markdown", 7, different()),
             one("test_b.T.test_process_markdown", 8, Comparison::Nothing),
         ];
-        let (text, unexplained) = section("abc", &compared, &AiderReasons::default());
+        let (text, unexplained) = section("abc", &compared, &ReplyReasons::default());
         assert_eq!(unexplained, 2);
         let tables = text.split_once("Version abc.\n\n").unwrap().1;
         let expected = "\
@@ -138,7 +138,7 @@ mod tests {
 | test_process_markdown | 1, 7 | refused | 1 edit | **none known** |
 ";
         assert_eq!(tables, expected);
-        let reasons = AiderReasons::parse("r", "[[reason]]\ntheirs = 'refused'\ntext = 'Why.'\n").unwrap();
+        let reasons = ReplyReasons::parse("r", "[[reason]]\ntheirs = 'refused'\ntext = 'Why.'\n").unwrap();
         assert_eq!(section("abc", &compared, &reasons).1, 0);
     }
 }

@@ -43,7 +43,11 @@ pub(super) fn apply(before: &BTreeMap<String, String>, reply: &str) -> Result<Ap
     let (is_done, why) = match apply(reply) {
         Ok(SessionApplied::Executed(executed)) => {
             let failed = executed.results.iter().find(|result| !result.success);
-            let why = failed.map_or_else(|| "no edit".to_owned(), |result| first_line(&result.output));
+            let why = failed.map_or_else(
+                || "no edit".to_owned(),
+                // A block that was not carried out at all has a summary alone.
+                |result| first_line(if result.output.is_empty() { &result.summary } else { &result.output }),
+            );
             (!executed.results.is_empty() && failed.is_none(), why)
         }
         Ok(SessionApplied::AlreadyDone { .. }) => return Err(Problem::new("the reply was known before")),

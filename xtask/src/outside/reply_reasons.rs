@@ -1,4 +1,4 @@
-//! The reasons of known differences between aider's coders and ours: data.
+//! The reasons of known differences between what a program and ours make of a reply: data, in a file for each suite.
 
 use serde::Deserialize;
 
@@ -7,19 +7,19 @@ use crate::TaskError;
 /// All reasons.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AiderReasons {
+pub(super) struct ReplyReasons {
     #[serde(default, rename = "reason")]
-    reasons: Vec<AiderReason>,
+    reasons: Vec<ReplyReason>,
 }
 
 /// One reason. A difference has it if everything fits that is given.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AiderReason {
+struct ReplyReason {
     /// The ends of the tests' names; all tests if there is none.
     #[serde(default)]
     tests: Vec<String>,
-    /// The beginning of what aider does.
+    /// The beginning of what the other program does.
     #[serde(default)]
     theirs: String,
     /// A part of what we do.
@@ -29,13 +29,13 @@ struct AiderReason {
     text: String,
 }
 
-impl AiderReasons {
+impl ReplyReasons {
     /// Reads the reasons of a file.
     ///
     /// # Errors
     ///
     /// [`TaskError::NotToml`].
-    pub(super) fn parse(file: &str, text: &str) -> Result<AiderReasons, TaskError> {
+    pub(super) fn parse(file: &str, text: &str) -> Result<ReplyReasons, TaskError> {
         let not_toml =
             |error: toml::de::Error| TaskError::NotToml { file: file.to_owned(), why: error.to_string() };
         toml::from_str(text).map_err(not_toml)
@@ -43,7 +43,7 @@ impl AiderReasons {
 
     /// Returns the first reason that fits.
     pub(super) fn of(&self, test: &str, theirs: &str, ours: &str) -> Option<&str> {
-        let fits = |reason: &&AiderReason| {
+        let fits = |reason: &&ReplyReason| {
             (reason.tests.is_empty() || reason.tests.iter().any(|end| test.ends_with(end)))
                 && theirs.starts_with(&reason.theirs)
                 && ours.contains(&reason.ours)
@@ -54,15 +54,15 @@ impl AiderReasons {
 
 #[cfg(test)]
 mod tests {
-    use super::AiderReasons;
+    use super::ReplyReasons;
 
     #[test]
     fn the_first_reason_that_fits_is_given() {
         let text = "[[reason]]\ntests = ['twice']\ntext = 'first'\n[[reason]]\ntheirs = 'refused'\nours = '1 edit'\ntext = 'second'\n";
-        let reasons = AiderReasons::parse("reasons", text).unwrap();
+        let reasons = ReplyReasons::parse("reasons", text).unwrap();
         assert_eq!(reasons.of("m.C.test_twice", "a", "b"), Some("first"));
         assert_eq!(reasons.of("m.C.test_once", "refused", "1 edit"), Some("second"));
         assert_eq!(reasons.of("m.C.test_once", "1 edit", "1 edit"), None);
-        assert!(AiderReasons::parse("reasons", "[[reason]]\n").is_err());
+        assert!(ReplyReasons::parse("reasons", "[[reason]]\n").is_err());
     }
 }
