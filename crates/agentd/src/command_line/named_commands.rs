@@ -25,7 +25,7 @@ pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, C
     is_read.then_some((definition, matches, cli))
 }
 
-/// Returns the definition without the commands that are no word of the line. `None` if none is, and nothing else can be answered
+/// Returns the definition without the commands that are not among the words of the line. `None` if none is, and nothing else can be answered
 /// without them.
 fn only_named(whole: &Definition, arguments: &[OsString]) -> Option<Definition> {
     let has = |name: &str| arguments.iter().any(|word| word == name);

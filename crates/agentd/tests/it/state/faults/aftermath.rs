@@ -294,7 +294,7 @@ fn a_result_with_more_changes_that_cannot_be_undone_differs_in_this_only() {
         "x\nnote: changed, not undoable: `goes`, `stays`\n",
         "y\nnote: changed, not undoable: `made`, `goes`\n",
         "x\nnote: changed, not undoable: `made`, `made`\n",
-        "x\nnote: changed, not undoable: `made`, `of somebody else`\n",
+        "x\nnote: changed, not undoable: `made`, `of a person`\n",
         "x\n",
     ] {
         assert!(!is_less_undoable(&result(other), &usual), "{other}");
