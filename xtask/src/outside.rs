@@ -1,6 +1,7 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
 mod aider;
+mod checkout;
 mod difference_reasons;
 mod git;
 mod posix;
@@ -9,6 +10,7 @@ mod script_record;
 mod script_report;
 mod script_run;
 mod script_suite;
+mod search;
 mod suite_error;
 mod tap;
 mod way;
@@ -18,8 +20,9 @@ pub use git::git_tests;
 pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
 pub use script_suite::ScriptRun;
+pub use search::{SearchQuality, search_quality};
 pub use suite_error::SuiteError;
 pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
-pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured, because they could not be had where this page was written: Codex's scenarios of its patches, CodeSearchNet's judgements, stack-graphs' fixtures, and sandbox probes of other projects.\n";
+pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured: Codex's scenarios of its patches, CodeSearchNet's judgements, stack-graphs' fixtures, and sandbox probes of other projects.\n";
