@@ -1,4 +1,4 @@
-//! The questions of CoSQA, and the functions among which they are asked.
+//! The questions of CoSQA, and the functions among which each looks for its answer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -20,7 +20,7 @@ const ADVICE: &str = "give a checkout of CoCLR, or its repository";
 
 /// A question as the file has it.
 #[derive(Deserialize)]
-struct Asked {
+struct StoredQuestion {
     doc: String,
     label: i64,
     retrieval_idx: usize,
@@ -40,7 +40,7 @@ pub(super) struct QuestionSet {
 impl QuestionSet {
     /// Reads a set; the same question with another answer is one question.
     pub(super) fn read(from: &Path, file: &str) -> Result<QuestionSet, TaskError> {
-        let requests: Vec<Asked> = json(from, file)?;
+        let requests: Vec<StoredQuestion> = json(from, file)?;
         let mut questions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for one in requests.into_iter().filter(|one| one.label == 1) {
             questions.entry(one.doc).or_default().push(one.retrieval_idx);
@@ -91,9 +91,9 @@ mod tests {
         write("data/search/code_idx_map.txt", r#"{"def b(): 1": 1, "def a(): 0": 0}"#);
         let requests = r#"[{"doc":"q","label":1,"retrieval_idx":1},{"doc":"q","label":1,"retrieval_idx":0},
             {"doc":"no","label":0,"retrieval_idx":0}]"#;
-        write("asked.json", requests);
+        write("set.json", requests);
         assert_eq!(functions(folder.path()).unwrap(), ["def a(): 0", "def b(): 1"]);
-        let set = QuestionSet::read(folder.path(), "asked.json").unwrap();
+        let set = QuestionSet::read(folder.path(), "set.json").unwrap();
         assert_eq!(set.questions[0].right, [1, 0]);
         assert_eq!(set.ranks(|_| Ok(vec![5, 0])).unwrap(), [Some(2)]);
         assert_eq!(set.ranks(|_| Ok(vec![5])).unwrap(), [None]);
