@@ -215,6 +215,15 @@ enum OutsideSuite {
         #[arg(long)]
         print: bool,
     },
+    /// Asks the code search the questions of CoSQA, whose right functions people have judged, beside plain BM25.
+    Search {
+        /// A checkout of CoCLR, or its repository.
+        #[arg(long)]
+        from: PathBuf,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
     /// Runs pjdfstest, which compares file systems with POSIX, on a layer and on the bare file system.
     Posix {
         #[command(flatten)]
@@ -382,6 +391,9 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
         }
         OutsideSuite::Codex { from, provenance, print } => {
             xtask::codex_scenarios(&root(), &xtask::CodexScenarios { from, provenance, print })
+        }
+        OutsideSuite::Search { from, print } => {
+            xtask::search_quality(&root(), &xtask::SearchQuality { from, print })
         }
         OutsideSuite::Posix { choices } => xtask::posix_tests(&root(), &choices.into()),
     }

@@ -2,6 +2,7 @@
 
 mod aider;
 mod applied;
+mod checkout;
 mod codex;
 mod difference_reasons;
 mod git;
@@ -12,6 +13,7 @@ mod script_record;
 mod script_report;
 mod script_run;
 mod script_suite;
+mod search;
 mod suite_error;
 mod tap;
 mod way;
@@ -22,6 +24,7 @@ pub use git::git_tests;
 pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
 pub use script_suite::ScriptRun;
+pub use search::{SearchQuality, search_quality};
 pub use suite_error::SuiteError;
 pub use way::Way;
 

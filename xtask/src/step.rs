@@ -148,7 +148,7 @@ impl Step {
             Ok(output.stdout)
         } else {
             // Why it failed would be lost otherwise.
-            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+            print!("{}", String::from_utf8_lossy(&output.stderr));
             Err(TaskError::StepFailed { step: self.name.clone() })
         }
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use comparison::{Comparison, compare};
 use record::{Call, record};
 
+use super::checkout::{git, version};
 use super::reply_reasons::ReplyReasons;
 use super::suite_error::SuiteError;
 use crate::TaskError;
@@ -106,18 +107,6 @@ fn checkout(from: &Path, scratch: &Path) -> Result<PathBuf, TaskError> {
         written.map_err(|source| TaskError::Unwritable { path, source })?;
     }
     Ok(scratch.to_owned())
-}
-
-pub(super) fn version(from: &Path) -> String {
-    let commit = git(from, &["rev-parse", "--short=12", "HEAD"]);
-    commit.map_or_else(|| "unknown".to_owned(), |commit| String::from_utf8_lossy(&commit).trim().to_owned())
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    let mut command = std::process::Command::new("git");
-    command.arg("-C").arg(folder).args(arguments).stderr(std::process::Stdio::null());
-    let output = command.output().ok()?;
-    output.status.success().then_some(output.stdout)
 }
 
 #[cfg(test)]

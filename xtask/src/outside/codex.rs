@@ -88,7 +88,7 @@ pub fn codex_scenarios(root: &Path, run: &CodexScenarios) -> Result<(), TaskErro
     let reasons =
         std::fs::read_to_string(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
     let reasons = ReplyReasons::parse(REASONS, &reasons)?;
-    let of_checkout = || format!("Version {}.", super::aider::version(&run.from));
+    let of_checkout = || format!("Version {}.", super::checkout::version(&run.from));
     let provenance = run.provenance.clone().unwrap_or_else(of_checkout);
     let (section, unexplained) = section::section(&provenance, &compared, &reasons);
     println!("{section}");
