@@ -77,6 +77,20 @@ pub enum TaskError {
         /// The number of findings.
         findings: usize,
     },
+    /// An option that the chosen benchmarks would ignore.
+    #[error("--{option} cannot be obeyed here: {why}")]
+    OptionRefused {
+        /// Its long name.
+        option: &'static str,
+        /// The cause.
+        why: &'static str,
+    },
+    /// There is no benchmark to run.
+    #[error("no benchmark is run by `cargo xtask bench {words}`")]
+    NothingMeasured {
+        /// The words that chose the benchmarks.
+        words: String,
+    },
     /// Fuzz targets found inputs that break a promise.
     #[error("these fuzz targets found something: {targets}")]
     FuzzFound {

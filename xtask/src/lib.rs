@@ -23,7 +23,7 @@ mod step;
 mod tidy;
 mod workflows;
 
-pub use bench::{BenchArea, bench};
+pub use bench::{Bench, BenchArea, bench};
 pub use ci::ci;
 pub use ci::snapshot_references::unreferenced_snapshots;
 pub use ci::test_failures::TestFailures;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use xtask::{BenchArea, TaskError, root};
+use xtask::{TaskError, root};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The tasks of this repository")]
@@ -90,6 +90,7 @@ enum Task {
     /// Prints how easily a stranger finds their way: sizes of folders, language, names.
     House,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
+    #[command(args_conflicts_with_subcommands = true)]
     Soak {
         /// The run to make alone, with figures.
         #[command(subcommand)]
@@ -137,12 +138,12 @@ enum Task {
     /// Runs the benchmarks of one area, or of all.
     Bench {
         #[command(subcommand)]
-        area: Option<Area>,
-        /// Only those of this package.
+        area: Option<xtask::BenchArea>,
+        /// Only those of this package, of whatever area; not together with an area.
         #[arg(long, short)]
         package: Option<String>,
-        /// Measure this program instead of the one of a release build, in the areas `serve` and `growth`: the one that
-        /// `cargo xtask dist` has built, for instance.
+        /// Measure this program instead of the one of a release build: the one that `cargo xtask dist` has built, for
+        /// instance. Only with the area `serve` or `growth`; the others measure no program.
         #[arg(long, global = true, value_name = "FILE")]
         program: Option<PathBuf>,
         /// Write what they print into docs/figures.md, with plots.
@@ -254,41 +255,6 @@ struct ScriptChoices {
     print: bool,
 }
 
-/// An area of the benchmarks, which print what is met.
-#[derive(Subcommand)]
-enum Area {
-    /// Searching, listing, reading and editing files, beside `rg` and `find`.
-    Files {
-        /// In a tree of 90,000 files instead of 20,000.
-        #[arg(long)]
-        large: bool,
-    },
-    /// Searching with a list of files that is kept, beside `rg` and beside searching without it.
-    Search,
-    /// The same calls with 1,000 to 100,000 files, with files of 1 to 100 MB, and from 1 to 100 clients.
-    Growth,
-    /// Single edits with their commits, beside plain writes that are synced.
-    Journal,
-    /// Confined commands, beside plain ones and another sandbox.
-    Exec,
-    /// The servers, beside other servers for files.
-    Serve,
-    /// Coding agents: from a run to an agent's first line, memory of twenty at once, and when events are seen.
-    Cocode,
-    /// Measure a fleet: dispatch, submitting, bytes, throughput of 1 to 16 hosts, and what it costs other commands. Needs root.
-    Fleet,
-    /// Measure what a round of a loop with a model program costs apart from the model, and the memory over 1,000 rounds.
-    Loop,
-    /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
-    Codali {
-        /// Search quality alone.
-        #[arg(long)]
-        quality: bool,
-    },
-    /// Crates that others use alone: every benchmark that no other area has.
-    Crates,
-}
-
 fn main() -> ExitCode {
     // The commands of conformance cases are started by a process of this same program.
     sandbox_exec::spawner_main_if_requested();
@@ -337,7 +303,7 @@ fn main() -> ExitCode {
             xtask::soak(&root(), factor, package.as_deref(), seed)
         }
         Task::Bench { area, package, program, page } => {
-            xtask::bench(&root(), &areas(area, package), program.as_deref(), page)
+            xtask::bench(&root(), &xtask::Bench { area, package, program, writes_page: page })
         }
     };
     match outcome {
@@ -345,33 +311,6 @@ fn main() -> ExitCode {
         Err(error) => {
             report(&error);
             ExitCode::FAILURE
-        }
-    }
-}
-
-fn areas(area: Option<Area>, package: Option<String>) -> Vec<BenchArea> {
-    let area = match (area, package) {
-        (None, None) => return BenchArea::all(),
-        (None, Some(package)) => BenchArea::Package(package),
-        (Some(area), _) => area.into(),
-    };
-    vec![area]
-}
-
-impl From<Area> for BenchArea {
-    fn from(area: Area) -> BenchArea {
-        match area {
-            Area::Files { large } => BenchArea::Files { is_large: large },
-            Area::Search => BenchArea::Search,
-            Area::Growth => BenchArea::Growth,
-            Area::Journal => BenchArea::Journal,
-            Area::Exec => BenchArea::Exec,
-            Area::Serve => BenchArea::Serve,
-            Area::Cocode => BenchArea::Cocode,
-            Area::Fleet => BenchArea::Fleet,
-            Area::Loop => BenchArea::Loop,
-            Area::Codali { quality } => BenchArea::Codali { is_quality_alone: quality },
-            Area::Crates => BenchArea::Crates,
         }
     }
 }

@@ -6,11 +6,12 @@ use crate::setup::client_packages::{install_clients, install_peers, install_ques
 use crate::{CrateList, Step, TaskError};
 
 /// An area of what this project does, with the benchmarks that measure it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, clap::Subcommand)]
 pub enum BenchArea {
     /// Searching, listing, reading and editing files, beside `rg` and `find`.
     Files {
         /// In a tree of 90,000 files instead of 20,000.
+        #[arg(long = "large")]
         is_large: bool,
     },
     /// Searching with a list of files that is kept, beside `rg` and beside searching without it, in both sizes of tree.
@@ -34,11 +35,13 @@ pub enum BenchArea {
     /// about are installed first.
     Codali {
         /// Search quality alone.
+        #[arg(long = "quality")]
         is_quality_alone: bool,
     },
     /// Crates that others use alone: every benchmark that no other area has.
     Crates,
-    /// The benchmarks of one package.
+    /// The benchmarks of one package, which the option of this name chooses.
+    #[command(skip)]
     Package(String),
 }
 
@@ -107,11 +110,16 @@ impl BenchArea {
         words.to_owned()
     }
 
+    /// Returns whether its benchmarks measure a program, which may then be another one than that of the build.
+    pub(super) fn measures_program(&self) -> bool {
+        matches!(self, BenchArea::Serve | BenchArea::Growth)
+    }
+
     /// Returns the steps that measure it, in their order, after installing what they compare with.
     ///
     /// # Errors
     ///
-    /// If the list of crates cannot be read.
+    /// If the list of crates cannot be read, and [`TaskError::NothingMeasured`] for a package without a benchmark.
     pub(super) fn steps(&self, root: &Path) -> Result<Vec<Step>, TaskError> {
         let steps = match self {
             BenchArea::Files { is_large } => {
@@ -133,6 +141,9 @@ impl BenchArea {
             BenchArea::Crates => named(root, |_, bench| !IN_OTHER_AREAS.contains(&bench))?,
             BenchArea::Package(package) => named(root, |name, _| name == package)?,
         };
+        if steps.is_empty() {
+            return Err(TaskError::NothingMeasured { words: self.words() });
+        }
         Ok(steps.into_iter().map(|step| step.folder(root)).collect())
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::outcomes::{Outcome, Outcomes};
 use super::subject::Subject;
 use super::survivors::Survivors;
-use crate::repository::page::write_section;
+use crate::repository::page::{code_cell, marked_cell, write_section};
 use crate::{Step, TaskError};
 
 /// The text in front of the sections.
@@ -63,9 +63,9 @@ fn section(
         text.push_str("\n| survivor | number | reason |\n| --- | ---: | --- |\n");
     }
     for survivor in explained {
-        let mutant = survivor.mutant.replace('|', "\\|");
+        let (mutant, reason) = (code_cell(&survivor.mutant), marked_cell(&survivor.reason));
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "| `{mutant}` | {} | {} |", survivor.count, survivor.reason);
+        let _ = writeln!(text, "| {mutant} | {} | {reason} |", survivor.count);
     }
     text
 }

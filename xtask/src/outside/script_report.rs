@@ -7,6 +7,7 @@ use super::difference_reasons::Reasons;
 use super::script_record::{Difference, Records, ScriptRecord};
 use super::tap::CaseOutcome;
 use super::way::Way;
+use crate::repository::page::{cell, marked_cell};
 
 /// The sums and the differences of a suite.
 pub(super) struct ScriptReport {
@@ -48,8 +49,13 @@ impl Sums {
 
     fn row(&self, name: &str, ways: &[Way]) -> String {
         let mut row = format!(
-            "| {name} | {} | {} | {} | {} | {} |",
-            self.scripts, self.cases, self.passed, self.failed, self.skipped
+            "| {} | {} | {} | {} | {} | {} |",
+            cell(name),
+            self.scripts,
+            self.cases,
+            self.passed,
+            self.failed,
+            self.skipped
         );
         for way in ways {
             let count = self.differences.get(way).copied().unwrap_or_default();
@@ -87,7 +93,8 @@ pub(super) fn report(
     }
     for row in &rows {
         let Row { script, way, plain, confined, .. } = row;
-        let reason = row.reason.unwrap_or("**none known**");
+        let reason = marked_cell(row.reason.unwrap_or("**none known**"));
+        let (script, plain, confined) = (cell(script), cell(plain), cell(confined));
         let _ = writeln!(text, "| {script} | {way} | {} | {plain} | {confined} | {reason} |", row.cases());
     }
     let unexplained = rows.iter().filter(|row| row.reason.is_none()).map(|row| row.numbers.len()).sum();

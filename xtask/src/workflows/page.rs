@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::row::{Row, Verdict};
 use super::workflow::Workflow;
+use crate::repository::page::{cell, code_cell, marked_cell};
 
 /// The text in front of the tables.
 pub(super) const BEGINNING: &str = "# Everyday workflows
@@ -48,7 +49,7 @@ pub(super) fn section(machine: &str, rows: &[(&Workflow, Option<Row>)]) -> Strin
             None => format!("not run: needs {} | | | | | | ", workflow.programs.join(", ")),
         };
         // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} | {line} |", cell(&workflow.name));
+        let _ = writeln!(text, "| {} | {line} |", marked_cell(&workflow.name));
     }
     text
 }
@@ -62,7 +63,7 @@ fn measured(workflow: &Workflow, row: &Row) -> String {
         None => " | | ".to_owned(),
     };
     let remarks = remarks(workflow, row).join(" ");
-    format!("{} | {} | {ordinary} | {times} | {}", word(&row.plain), word(&row.confined), cell(&remarks))
+    format!("{} | {} | {ordinary} | {times} | {}", word(&row.plain), word(&row.confined), remarks)
 }
 
 fn word(verdict: &Verdict) -> &'static str {
@@ -79,10 +80,10 @@ fn remarks(workflow: &Workflow, row: &Row) -> Vec<String> {
     if workflow.network != "off" {
         remarks.push(format!("`--network {}`.", workflow.network));
     }
-    remarks.extend(workflow.remark.clone());
-    remarks.extend(workflow.refusals().map(|refusal| refusal.why.clone()));
+    remarks.extend(workflow.remark.as_deref().map(marked_cell));
+    remarks.extend(workflow.refusals().map(|refusal| marked_cell(&refusal.why)));
     if row.confined == Verdict::Refused {
-        remarks.extend(row.receipts.iter().map(|receipt| format!("Receipt: `{receipt}`.")));
+        remarks.extend(row.receipts.iter().map(|receipt| format!("Receipt: {}.", code_cell(receipt))));
     }
     let verdicts = [
         ("plain", Some(&row.plain)),
@@ -91,7 +92,7 @@ fn remarks(workflow: &Workflow, row: &Row) -> Vec<String> {
     ];
     for (way, verdict) in verdicts {
         if let Some(Verdict::Red(why)) = verdict {
-            remarks.push(format!("{way}: {why}."));
+            remarks.push(format!("{way}: {}.", cell(why)));
         }
     }
     remarks
@@ -108,9 +109,4 @@ fn time(duration: Duration) -> String {
 fn factor(plain: Duration, confined: Duration) -> String {
     let factor = confined.as_secs_f64() / plain.as_secs_f64();
     if factor > GOAL { format!("**{factor:.2}**") } else { format!("{factor:.2}") }
-}
-
-/// Returns a text that stays within a cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }

@@ -9,6 +9,7 @@ use super::Compared;
 use super::comparison::Comparison;
 use super::record::Call;
 use crate::TaskError;
+use crate::repository::page::{cell, marked_cell};
 
 /// The test that reads a recorded chat, reply by reply.
 const CHAT: &str = "test_process_markdown";
@@ -53,6 +54,7 @@ pub(super) fn section(version: &str, compared: &[Compared], reasons: &ReplyReaso
     );
     text.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (group, sums) in &sums {
+        let group = cell(group);
         let Sums { tests, failed, calls, no_edit, same, both_refuse, different } = sums;
         let _ = writeln!(
             text,
@@ -73,7 +75,8 @@ pub(super) fn section(version: &str, compared: &[Compared], reasons: &ReplyReaso
     }
     for ((test, theirs, ours), (reason, numbers)) in &rows {
         let numbers = numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let reason = reason.unwrap_or("**none known**");
+        let reason = marked_cell(reason.unwrap_or("**none known**"));
+        let (test, theirs, ours) = (cell(test), cell(theirs), cell(ours));
         let _ = writeln!(text, "| {test} | {numbers} | {theirs} | {ours} | {reason} |");
     }
     (text, unexplained)

@@ -11,6 +11,7 @@ use super::peers::Peer;
 use super::verdict::{Outcome, Verdict};
 use super::{Input, Replay};
 use crate::TaskError;
+use crate::repository::page::cell;
 
 /// Counts of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -200,6 +201,7 @@ impl fmt::Display for Report {
         for input in &self.inputs {
             let newest: String = input.newest.chars().take(12).collect();
             let Input { name, commits, changes, replies, .. } = input;
+            let name = cell(name);
             writeln!(formatter, "| {name} | {newest} | {commits} | {changes} | {replies} |")?;
         }
         writeln!(
