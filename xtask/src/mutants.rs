@@ -4,6 +4,7 @@ mod outcomes;
 mod page;
 mod subject;
 mod survivors;
+mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use self::outcomes::Outcomes;
 use self::subject::{Pass, SUBJECTS, Subject};
 use self::survivors::Survivors;
+use self::trial::Trial;
 use crate::{Step, TaskError};
 
 /// The least time in seconds after which the tests of a mutant count as hanging. It is five times that of the tests without a mutant,
@@ -31,13 +33,13 @@ pub struct Mutants {
 
 /// Tries the mutants of each crate with the tests of that crate, and writes its section of `docs/mutants.md`.
 ///
-/// The sources are copied for it, and every outcome is kept in `target/mutants`, so that a run that was interrupted continues with the
-/// mutants that no test has caught yet. Survivors that are meant to be there stand in `fixtures/mutants.toml`, each with its reason.
+/// The sources are copied for it, and every outcome is kept in `target/mutants` with the sources that it is of and its date, so that a
+/// run that was interrupted continues with the mutants that no test has caught yet; outcomes of other sources do not count. Survivors that are meant to be there stand in `fixtures/mutants.toml`, each with its reason.
 ///
 /// # Errors
 ///
-/// [`TaskError::NoSubject`] for a crate that is not meant for it, [`TaskError::StepFailed`] if the tests fail without a mutant or `cargo
-/// mutants` is missing, which `setup` installs, and [`TaskError::MutantsSurvive`] if a mutant without a reason was not caught.
+/// [`TaskError::NoSubject`] for a crate that is not meant for it, [`TaskError::StepFailed`] if the tests fail without a mutant, the
+/// repository is not one of git or `cargo mutants` is missing, which `setup` installs, and [`TaskError::MutantsSurvive`] if a mutant without a reason was not caught.
 pub fn mutants(root: &Path, run: &Mutants) -> Result<(), TaskError> {
     let subjects = chosen(&run.crates)?;
     let expected = Survivors::read(&root.join("fixtures/mutants.toml"))?;
@@ -49,7 +51,7 @@ pub fn mutants(root: &Path, run: &Mutants) -> Result<(), TaskError> {
             fs::remove_dir_all(&folder)
                 .map_err(|source| TaskError::Unwritable { path: folder.clone(), source })?;
         }
-        let mut outcomes = Outcomes::read(&folder)?;
+        let mut outcomes = Outcomes::begin(&folder, &Trial::of_now(root, subject)?)?;
         for pass in subject.passes() {
             if end.is_some_and(|end| Instant::now() >= end) {
                 break;

@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use jiff::Zoned;
-
 use super::BenchArea;
 use super::machine::{description, load};
 use super::plot::Plot;
 use crate::TaskError;
 use crate::repository::page::write_section;
+use crate::repository::today::today;
 
 const PAGE: &str = "docs/figures.md";
 
@@ -52,7 +51,7 @@ impl Measured {
             let path = root.join("docs/pictures").join(plot.file());
             fs::write(&path, plot.svg()).map_err(|source| TaskError::Unwritable { path, source })?;
         }
-        let date = Zoned::now().date().to_string();
+        let date = today();
         let program = if of_program { " --program FILE" } else { "" };
         let text = self.section(&format!("{}{program}", area.words()), &date, &description(), &load());
         write_section(&root.join(PAGE), BEGINNING, &area.heading(), &text)

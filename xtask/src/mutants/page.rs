@@ -6,8 +6,8 @@ use std::path::Path;
 use super::outcomes::{Outcome, Outcomes};
 use super::subject::Subject;
 use super::survivors::Survivors;
+use crate::TaskError;
 use crate::repository::page::{code_cell, marked_cell, write_section};
-use crate::{Step, TaskError};
 
 /// The text in front of the sections.
 const BEGINNING: &str = "# Mutants
@@ -23,8 +23,13 @@ cargo xtask mutants rel-path --anew      # also what earlier runs have caught
 ```
 
 `cargo xtask setup` installs `cargo mutants`. What survives stands in `fixtures/mutants.toml` with its reason; a survivor that does not
-fails the task, and so does a reason whose mutant is caught. `not tried` means that the last run ended before them.
+fails the task, and so does a reason whose mutant is caught. `not tried` means that the last run ended before them. A section is about
+one state of the crate, with its tests: `git rev-parse COMMIT:crates/NAME` gives its tree. Once the crate has changed, all of its mutants are tried
+again.
 ";
+
+/// The number of digits of a tree that the page has.
+const TREE_DIGITS: usize = 12;
 
 /// Writes the section of one crate.
 pub(super) fn write(
@@ -34,23 +39,21 @@ pub(super) fn write(
     listed: usize,
     survivors: &Survivors,
 ) -> Result<(), TaskError> {
-    let date = Step::new("date", "date", &["--utc", "+%F"]).output()?;
-    let date = String::from_utf8_lossy(&date).trim().to_owned();
-    let text = section(subject, outcomes, listed, survivors, &date);
+    let text = section(subject, outcomes, listed, survivors);
     write_section(&root.join("docs/mutants.md"), BEGINNING, subject.package, &text)
 }
 
-fn section(
-    subject: &Subject,
-    outcomes: &Outcomes,
-    listed: usize,
-    survivors: &Survivors,
-    date: &str,
-) -> String {
+fn section(subject: &Subject, outcomes: &Outcomes, listed: usize, survivors: &Survivors) -> String {
     let counts = [Outcome::Caught, Outcome::TimedOut, Outcome::Unviable, Outcome::Missed];
     let counts = counts.map(|outcome| outcomes.count(outcome).to_string());
+    let tree: String = outcomes.tree().chars().take(TREE_DIGITS).collect();
+    let dates = match outcomes.dates() {
+        Some((first, last)) if first == last => format!("tried on {first}"),
+        Some((first, last)) => format!("tried from {first} to {last}"),
+        None => "not tried".to_owned(),
+    };
     let mut text = format!(
-        "The crate of {}, on {date}.\n\n\
+        "The crate of {}, of the tree `{tree}`, {dates}.\n\n\
          | mutants | caught | tests hung | do not compile | survivors | not tried |\n\
          | ---: | ---: | ---: | ---: | ---: | ---: |\n\
          | {listed} | {} | {} |\n",
@@ -87,10 +90,10 @@ mod tests {
             ("c", Outcome::Missed),
             ("d", Outcome::Unviable),
         ]);
-        let text = section(&SUBJECTS[0], &outcomes, 6, &survivors, "2026-11-26");
+        let text = section(&SUBJECTS[0], &outcomes, 6, &survivors);
         assert_eq!(
             text,
-            "The crate of edits of bytes, on 2026-11-26.\n\n\
+            "The crate of edits of bytes, of the tree `0123456789ab`, tried on 2026-11-26.\n\n\
              | mutants | caught | tests hung | do not compile | survivors | not tried |\n\
              | ---: | ---: | ---: | ---: | ---: | ---: |\n\
              | 6 | 2 | 0 | 1 | 1 | 2 |\n\n\
