@@ -6,6 +6,8 @@
 mod both_places;
 mod named_commands;
 mod server_line;
+#[cfg(test)]
+mod whole_reading;
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;

@@ -25,8 +25,8 @@ pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, C
     is_read.then_some((definition, matches, cli))
 }
 
-/// Returns the definition without the commands that are not among the words of the line. `None` if none is, and nothing else can be answered
-/// without them.
+/// Returns the definition with those commands alone that are among the words of the line. `None` if none is, unless the line asks for
+/// the version.
 fn only_named(whole: &Definition, arguments: &[OsString]) -> Option<Definition> {
     let has = |name: &str| arguments.iter().any(|word| word == name);
     let named: Vec<Definition> = whole.get_subcommands().filter(|one| has(one.get_name())).cloned().collect();
@@ -47,18 +47,8 @@ fn only_named(whole: &Definition, arguments: &[OsString]) -> Option<Definition> 
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::whole_reading::{assert_read_alike, words};
     use super::*;
-    use crate::config::definition;
-
-    fn words(line: &[&str]) -> Vec<OsString> {
-        ["agentd"].iter().chain(line).map(OsString::from).collect()
-    }
-
-    /// Returns what the whole definition reads.
-    fn parse_whole(arguments: &[OsString]) -> Result<Cli, ErrorKind> {
-        let matches = definition().try_get_matches_from(arguments).map_err(|error| error.kind())?;
-        Cli::from_arg_matches(&matches).map_err(|error| error.kind())
-    }
 
     #[test]
     fn commands_are_read_and_nothing_else_is() {
@@ -112,8 +102,7 @@ mod tests {
         ) {
             let arguments = words(&line);
             if let Some((_, _, cli)) = parse(&arguments) {
-                let whole = parse_whole(&arguments);
-                prop_assert_eq!(format!("{:?}", Ok::<_, ErrorKind>(cli)), format!("{whole:?}"));
+                assert_read_alike(&arguments, cli);
             }
         }
     }

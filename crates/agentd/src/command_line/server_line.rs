@@ -1,7 +1,7 @@
 //! The command lines of servers, which clients start again and again, by a definition of these commands alone.
 //!
-//! To define all commands, hand the common options down to each, and free all that again takes longer than everything else
-//! that a server does before it answers. Whatever this definition cannot read is read, and explained, by the whole one.
+//! Even to define the other commands takes a tenth of what a server does before it answers. Whatever this definition cannot read is
+//! read by that of the commands that the line names, or by the whole one.
 
 use std::ffi::OsString;
 
@@ -48,21 +48,10 @@ pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, C
 
 #[cfg(test)]
 mod tests {
-    use clap::error::ErrorKind;
     use proptest::prelude::*;
 
+    use super::super::whole_reading::{assert_read_alike, words};
     use super::*;
-    use crate::config::definition;
-
-    fn words(line: &[&str]) -> Vec<OsString> {
-        ["agentd"].iter().chain(line).map(OsString::from).collect()
-    }
-
-    /// Returns what the whole definition reads.
-    fn parse_whole(arguments: &[OsString]) -> Result<Cli, ErrorKind> {
-        let matches = definition().try_get_matches_from(arguments).map_err(|error| error.kind())?;
-        Cli::from_arg_matches(&matches).map_err(|error| error.kind())
-    }
 
     #[test]
     fn servers_are_read_and_nothing_else_is() {
@@ -97,8 +86,7 @@ mod tests {
         ) {
             let arguments = words(&line);
             if let Some((_, _, cli)) = parse(&arguments) {
-                let whole = parse_whole(&arguments);
-                prop_assert_eq!(format!("{:?}", Ok::<_, ErrorKind>(cli)), format!("{whole:?}"));
+                assert_read_alike(&arguments, cli);
             }
         }
     }

@@ -13,10 +13,13 @@ use super::cycle::Trial;
 use super::table::{FAULTS, FINDINGS};
 use super::tracer::{Ended, Injection};
 
-/// The sources that carry out and judge a trial: a trial by others says nothing about what these would say.
-const JUDGES: [&str; 4] = [
+/// The sources that choose, carry out and judge a trial: one by others says nothing about what these would say.
+const JUDGES: [&str; 7] = [
+    include_str!("../faults.rs"),
     include_str!("aftermath.rs"),
+    include_str!("call_name.rs"),
     include_str!("cycle.rs"),
+    include_str!("table.rs"),
     include_str!("tracer.rs"),
     include_str!("trials.rs"),
 ];
