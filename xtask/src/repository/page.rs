@@ -29,7 +29,7 @@ pub(crate) fn write_section(
     let new = page.with_extension("new");
     let written = fs::write(&new, with_section(&before, heading, text)).and_then(|()| fs::rename(&new, page));
     written.map_err(|source| {
-        // What is left of it is in nobody's way, and the first failure is the one to tell.
+        // A part of the new page that stays does no harm, and the first failure is the one to report.
         let _ = fs::remove_file(&new);
         TaskError::Unwritable { path: page.to_owned(), source }
     })

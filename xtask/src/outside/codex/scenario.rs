@@ -1,6 +1,7 @@
 //! A scenario: files, a patch, and the files afterwards.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use super::super::script_suite::names_in;
@@ -21,7 +22,7 @@ pub(super) struct Scenario {
 ///
 /// # Errors
 ///
-/// [`TaskError::Unreadable`], also if a file is not UTF-8.
+/// [`TaskError::Unreadable`], also if a file is not UTF-8, or a link.
 pub(super) fn read_all(folder: &Path) -> Result<Vec<Scenario>, TaskError> {
     let names = names_in(folder).into_iter().filter(|name| folder.join(name).join("patch.txt").is_file());
     let scenario = |name: String| {
@@ -38,10 +39,15 @@ pub(super) fn read_all(folder: &Path) -> Result<Vec<Scenario>, TaskError> {
 fn read_files(folder: &Path, prefix: &str, files: &mut Files) -> Result<(), TaskError> {
     for name in names_in(folder) {
         let (path, relative) = (folder.join(&name), format!("{prefix}{name}"));
-        if path.is_dir() {
+        let unreadable = |source| TaskError::Unreadable { path: path.clone(), source };
+        // A link may lead around in circles, and a pipe never ends.
+        let kind = path.symlink_metadata().map_err(unreadable)?.file_type();
+        if kind.is_dir() {
             read_files(&path, &format!("{relative}/"), files)?;
-        } else {
+        } else if kind.is_file() {
             files.insert(relative, read(&path)?);
+        } else {
+            return Err(unreadable(io::Error::other("it is neither a file nor a folder")));
         }
     }
     Ok(())
@@ -77,6 +83,11 @@ mod tests {
         assert_eq!(scenarios[0].expected["z.txt"], "out");
         assert!(scenarios[0].input.is_empty());
         assert_eq!(scenarios[1].input["x/y.txt"], "in");
+        let link = folder.path().join("b/input/loop");
+        std::os::unix::fs::symlink(folder.path().join("b"), &link).unwrap();
+        assert!(read_all(folder.path()).is_err(), "it would be followed for ever");
+        std::fs::remove_file(link).unwrap();
+        assert!(read_all(folder.path()).is_ok());
         std::fs::write(folder.path().join("b/patch.txt"), b"\xff").unwrap();
         assert!(read_all(folder.path()).is_err());
     }

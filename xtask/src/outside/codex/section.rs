@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::reply_reasons::ReplyReasons;
 use super::{Compared, Comparison};
+use crate::repository::page::{cell, marked_cell};
 use crate::setup::client_packages::ReplayPeers;
 
 const ABOUT: &str = "Each scenario of Codex is a few files, a patch, and the files afterwards. A session is shown the files and gets the patch as a reply;
@@ -32,8 +33,8 @@ pub(super) fn section(provenance: &str, compared: &[Compared], reasons: &ReplyRe
         let Comparison::Different { theirs, ours } = &one.comparison else { continue };
         let reason = reasons.of(&one.name, theirs, ours);
         unexplained += usize::from(reason.is_none());
-        let reason = reason.unwrap_or("**none known**");
-        let _ = writeln!(rows, "| {} | {theirs} | {ours} | {reason} |", one.name);
+        let reason = marked_cell(reason.unwrap_or("**none known**"));
+        let _ = writeln!(rows, "| {} | {theirs} | {} | {reason} |", cell(&one.name), cell(ours));
     }
     if !rows.is_empty() {
         let _ = write!(text, "\n| scenario | expected | ours | reason |\n| --- | --- | --- | --- |\n{rows}");
@@ -53,7 +54,7 @@ mod tests {
             is_met_by_codex: Some(name != "c"),
         };
         let theirs = "the files are changed";
-        let different = Comparison::Different { theirs, ours: "refused: no".to_owned() };
+        let different = Comparison::Different { theirs, ours: "refused: a|b".to_owned() };
         let compared = [one("a", Comparison::Same), one("b", Comparison::BothRefuse), one("c", different)];
         let (text, unexplained) = section("Version abc.", &compared, &ReplyReasons::default());
         assert_eq!(unexplained, 1);
@@ -65,7 +66,7 @@ mod tests {
 
 | scenario | expected | ours | reason |
 | --- | --- | --- | --- |
-| c | the files are changed | refused: no | **none known** |
+| c | the files are changed | refused: a\\|b | **none known** |
 ";
         assert_eq!(text.split_once("Version abc.\n\n").unwrap().1, expected);
         let reasons = ReplyReasons::parse("r", "[[reason]]\ntests = ['c']\ntext = 'Why.'\n").unwrap();

@@ -16,6 +16,10 @@ pub(super) const FILES: [(&str, &str); 2] = [
 ];
 
 const FUNCTIONS: &str = "data/search/code_idx_map.txt";
+
+/// The file has 6,267; a number beyond this would take more memory than there is.
+const MOST_FUNCTIONS: usize = 1_000_000;
+
 const ADVICE: &str = "give a checkout of CoCLR, or its repository";
 
 /// A question as the file has it.
@@ -65,6 +69,11 @@ impl QuestionSet {
 /// Returns the functions by their numbers.
 pub(super) fn functions(from: &Path) -> Result<Vec<String>, TaskError> {
     let numbers: HashMap<String, usize> = json(from, FUNCTIONS)?;
+    if let Some(number) = numbers.values().find(|number| **number >= MOST_FUNCTIONS) {
+        let why =
+            format!("{FUNCTIONS} has the number {number}, and at most {MOST_FUNCTIONS} functions are read");
+        return Err(SuiteError::NotRun { script: "the code search".to_owned(), why }.into());
+    }
     let mut functions = vec![String::new(); numbers.values().max().map_or(0, |last| last + 1)];
     for (function, number) in numbers {
         functions[number] = function;
@@ -92,6 +101,9 @@ mod tests {
         let requests = r#"[{"doc":"q","label":1,"retrieval_idx":1},{"doc":"q","label":1,"retrieval_idx":0},
             {"doc":"no","label":0,"retrieval_idx":0}]"#;
         write("set.json", requests);
+        write("data/search/code_idx_map.txt", r#"{"def a(): 0": 4000000000000}"#);
+        assert!(functions(folder.path()).is_err(), "a number without bounds");
+        write("data/search/code_idx_map.txt", r#"{"def b(): 1": 1, "def a(): 0": 0}"#);
         assert_eq!(functions(folder.path()).unwrap(), ["def a(): 0", "def b(): 1"]);
         let set = QuestionSet::read(folder.path(), "set.json").unwrap();
         assert_eq!(set.questions[0].right, [1, 0]);

@@ -44,7 +44,12 @@ fn causes(functions: &[String], measured: &Measured) -> BTreeMap<&'static str, V
         if measured.engines[0].1.ranks[index].is_some() {
             continue;
         }
-        let held: Vec<String> = question.right.iter().flat_map(|number| words(&functions[*number])).collect();
+        let held: Vec<String> = question
+            .right
+            .iter()
+            .filter_map(|number| functions.get(*number))
+            .flat_map(|function| words(function))
+            .collect();
         let in_query: Vec<String> = words(&question.query).filter(|word| word != "python").collect();
         let count = in_query.iter().filter(|word| held.contains(word)).count();
         let cause = match count * 4 {
