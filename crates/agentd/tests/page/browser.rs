@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use ureq::Agent;
 
 /// The time after which a test gives up on an event, in milliseconds.
-const PATIENCE_MS: u64 = 30_000;
+const PATIENCE_MS: u64 = 60_000;
 
 const CONTROL: char = '\u{e009}';
 pub(crate) const ENTER: char = '\u{e007}';

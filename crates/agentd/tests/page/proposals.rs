@@ -110,7 +110,7 @@ pub(crate) fn listed(project: &Project, arguments: &[&str]) -> Value {
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = std::time::Instant::now();
     while !is_so() {
-        assert!(began.elapsed().as_secs() < 30, "never: {what}");
+        assert!(began.elapsed().as_secs() < 60, "never: {what}");
         std::thread::sleep(std::time::Duration::from_millis(25));
     }
 }

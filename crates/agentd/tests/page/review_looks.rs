@@ -241,11 +241,13 @@ fn a_proposal_of_three_hundred_passages_opens_at_once() {
     shown_as(&browser, "300 of 300 parts taken");
     browser.press("1");
     browser.wait("document.querySelector('.loop')");
-    // From the press of the key until the first passages are painted.
-    let took = browser.later(
+    // From the press of the key until the first passages are painted: the time to print, and how many have their lines by
+    // then. Those that are seen do not wait for the others.
+    let first = browser.later(
         "const done = arguments[0]; const began = performance.now(); \
-         (function look() { if (document.querySelectorAll('.changes-of .hunk').length === 300 && document.querySelector('.hunk .line.added')) \
-         return requestAnimationFrame(() => setTimeout(() => done(performance.now() - began))); setTimeout(look, 1); })(); \
+         (function look() { const lines = document.querySelectorAll('.changes-of .hunk .line.added').length; \
+         if (document.querySelectorAll('.changes-of .hunk').length === 300 && lines > 0) \
+         return requestAnimationFrame(() => setTimeout(() => done([lines, performance.now() - began]))); setTimeout(look, 1); })(); \
          dispatchEvent(new KeyboardEvent('keydown', { key: '2', bubbles: true }))",
         &[],
     );
@@ -255,9 +257,11 @@ fn a_proposal_of_three_hundred_passages_opens_at_once() {
     let list = browser.value(
         "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/api/review')).at(-1).duration",
     );
-    eprintln!("300 passages are open after {took} ms: {list} ms for the list, {request} ms for the proposal");
-    // Ten times what is aimed at on an idle machine, with optimization.
-    assert!(took.as_f64().unwrap() < 2_000.0, "{took} ms");
+    let (lines, took) = (first[0].as_u64().unwrap(), &first[1]);
+    eprintln!(
+        "{lines} of 300 passages are open after {took} ms: {list} ms for the list, {request} ms for the proposal"
+    );
+    assert!(lines < 100, "{lines} passages were filled before the first was painted");
     // All lines follow.
     browser.wait("document.querySelectorAll('.hunk .line.added').length === 300");
     // The last one is left out within a blink, and the choice holds.

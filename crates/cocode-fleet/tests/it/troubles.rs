@@ -64,7 +64,8 @@ async fn a_running_task_is_cancelled_soon() {
     let begin = Instant::now();
     connection.cancel_task(&task, "g1").await.unwrap();
     assert_eq!(stops.recv().await.unwrap(), Some(StopReason::Cancelled));
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    // Less than the 30 seconds that the executor waits by itself.
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     reports.notice(&task, |notice| matches!(notice, Notice::Cancelled).then_some(())).await;
     worker.stop().await;
     assert_eq!(connection.records().await.unwrap()[0].1.state, RunState::Cancelled);

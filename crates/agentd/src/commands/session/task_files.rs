@@ -1,6 +1,6 @@
 //! The files of the workspace that matter for a task, for the first message of a session.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, TaskFile};
 use workspace_host::WorkspacePaths;
@@ -13,10 +13,12 @@ use crate::views::console::Console;
 /// The most files that are ranked.
 const MOST_FILES: usize = 32;
 
-/// The longest time for reading the folder, and for ranking its files. A larger folder is ranked as far as it was read; an
-/// index that is kept is read only where files have changed.
+/// The longest time for reading the folder. A larger folder is ranked as far as it was read; an index that is kept is read
+/// only where files have changed.
 const READING_TIME: Duration = Duration::from_secs(5);
-const RANKING_TIME: Duration = Duration::from_secs(3);
+
+/// The longest time for reading the folder and ranking its files.
+const WHOLE_TIME: Duration = Duration::from_secs(8);
 
 /// Ranks the files that matter for a task; none if the folder cannot be indexed, since a model can look for them itself.
 pub(crate) fn task_files(
@@ -26,6 +28,7 @@ pub(crate) fn task_files(
     task: &str,
     cancel: &CancelFlag,
 ) -> Vec<TaskFile> {
+    let begun = Instant::now();
     let opened = match OpenIndex::open_for_now(&common.host(), paths, &console.shared()) {
         Ok(opened) => opened,
         Err(failure) => {
@@ -39,9 +42,17 @@ pub(crate) fn task_files(
         step: 0,
         retention: Retention::Process,
     };
-    let call = Call { origin: &origin, cancel, time_left: Some(RANKING_TIME) };
-    let ranked = refresh(&opened.index, console, cancel, Some(READING_TIME))
-        .and_then(|_| opened.index.files_for_task(&call, task, MOST_FILES));
+    let ranked = refresh(&opened.index, console, cancel, Some(READING_TIME)).and_then(|refreshed| {
+        if refreshed.is_none() {
+            console.notice(&format!(
+                "the folder was not read to its end in {} seconds, so files that matter for the task may be missing in the \
+                 message: `agentd index build` reads all of them and keeps the index for the next session",
+                READING_TIME.as_secs(),
+            ));
+        }
+        let time_left = Some(WHOLE_TIME.saturating_sub(begun.elapsed()));
+        opened.index.files_for_task(&Call { origin: &origin, cancel, time_left }, task, MOST_FILES)
+    });
     ranked.unwrap_or_else(|error| {
         console.detail(&format!("files are not ranked for the task: {error}"));
         Vec::new()
