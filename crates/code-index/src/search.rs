@@ -27,6 +27,10 @@ use crate::store::packed_outline::definitions;
 
 /// The least number of files that are read for a search.
 const CANDIDATES: u32 = 24;
+/// The most files that are read while they are small: the words of a small file alone rank it badly.
+const SMALL_CANDIDATES: u32 = 100;
+/// The number of bytes after which no more files than [`CANDIDATES`] are read.
+const SMALL_BYTES: usize = 256 << 10;
 /// The estimated number of bytes of a token.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -38,7 +42,7 @@ struct Candidates {
     terms: Vec<Term>,
     /// The best files by their words.
     by_words: Vec<i64>,
-    /// Other files that may define the queried name.
+    /// Files that may define the queried name.
     by_name: Vec<i64>,
 }
 
@@ -46,6 +50,12 @@ struct Candidates {
 struct ScoredFile {
     hit: CodeHit,
     is_stale: bool,
+    length_bytes: usize,
+}
+
+/// Returns the number of files that are read for `limit` hits, however long they are.
+fn least_candidates(limit: u32) -> u32 {
+    limit.saturating_mul(2).clamp(CANDIDATES, 200)
 }
 
 impl LocalIndex {
@@ -60,16 +70,23 @@ impl LocalIndex {
         let queried = QueriedName::of(&request.query);
         let Candidates { terms, by_words, by_name } =
             self.candidates(call, request, queried.as_ref(), limit)?;
-        let mut scored = Vec::new();
+        let mut scored: Vec<ScoredFile> = Vec::new();
+        let (mut read, mut bytes_read) = (Vec::new(), 0);
         for candidate in by_words {
+            if read.len() >= least_candidates(limit) as usize && bytes_read >= SMALL_BYTES {
+                break;
+            }
             check(call, began)?;
-            scored.extend(self.score_file(candidate, &terms, queried.as_ref(), false)?);
+            read.push(candidate);
+            let of_file = self.score_file(candidate, &terms, queried.as_ref(), false)?;
+            bytes_read += of_file.as_ref().map_or(0, |one| one.length_bytes);
+            scored.extend(of_file);
         }
-        for candidate in by_name {
+        for candidate in by_name.into_iter().filter(|candidate| !read.contains(candidate)) {
             check(call, began)?;
             scored.extend(self.score_file(candidate, &terms, queried.as_ref(), true)?);
         }
-        scored.sort_by(|left: &ScoredFile, right: &ScoredFile| {
+        scored.sort_by(|left, right| {
             right.hit.score.total_cmp(&left.hit.score).then_with(|| left.hit.path.cmp(&right.hit.path))
         });
         scored.truncate(limit as usize);
@@ -97,7 +114,8 @@ impl LocalIndex {
         if terms.is_empty() {
             return Ok(Candidates { terms, by_words: Vec::new(), by_name: Vec::new() });
         }
-        let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
+        let least = least_candidates(limit);
+        let wanted = least.max(SMALL_CANDIDATES);
         let [body, often, definitions, path] = ranking::PICKED_BY;
         // SQLite recompiles the statement for a bound limit each time, so the limit is part of the text.
         let sql = format!(
@@ -109,7 +127,7 @@ impl LocalIndex {
         for text in query::match_texts(&terms) {
             let rows = statement.query_map([text], |row| row.get(0));
             by_words = rows.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
-            if by_words.len() >= wanted as usize {
+            if by_words.len() >= least as usize {
                 break;
             }
         }
@@ -122,7 +140,6 @@ impl LocalIndex {
             let mut statement = reader.prepare_cached(&sql).map_err(failed)?;
             let rows = statement.query_map([format!("definitions : \"{word}\"")], |row| row.get(0));
             by_name = rows.and_then(Iterator::collect::<Result<Vec<i64>, _>>).map_err(failed)?;
-            by_name.retain(|file| !by_words.contains(file));
         }
         Ok(Candidates { terms, by_words, by_name })
     }
@@ -172,6 +189,6 @@ impl LocalIndex {
             line_end: passage.last as u64,
             token_estimate: piece.len().div_ceil(BYTES_PER_TOKEN) as u64,
         };
-        Ok(Some(ScoredFile { hit, is_stale }))
+        Ok(Some(ScoredFile { hit, is_stale, length_bytes: present.content.len() }))
     }
 }
