@@ -1,6 +1,6 @@
 //! C#: namespaces and the types in them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Lead;
 use crate::language::Language;
@@ -10,11 +10,18 @@ use crate::store::packed_outline::definitions;
 /// The most namespaces of one file: each is combined with every type of the file.
 const MOST_NAMESPACES: usize = 64;
 
+/// The most parts of a name that count as namespaces of their own.
+const MOST_PARTS: usize = 32;
+
 /// The namespaces of a project.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
     files: HashMap<String, Vec<usize>>,
     types: HashMap<(String, String), Vec<usize>>,
+    /// Namespaces that contain others: `A` and `A.B` for `A.B.C`.
+    outer: HashSet<String>,
+    /// The first parts of all namespaces.
+    first_parts: HashSet<String>,
 }
 
 impl Namespaces {
@@ -30,10 +37,14 @@ impl Namespaces {
             defined.retain(|definition| is_type(definition.kind.as_str()));
             for namespace in file.declared.lines().take(MOST_NAMESPACES) {
                 namespaces.files.entry(namespace.to_owned()).or_default().push(number);
+                namespaces.first_parts.insert(first_part(namespace).to_owned());
+                let dots = namespace.match_indices('.').take(MOST_PARTS);
+                namespaces.outer.extend(dots.map(|(dot, _)| namespace[..dot].to_owned()));
                 for definition in &defined {
                     let files =
                         namespaces.types.entry((namespace.to_owned(), definition.name.clone())).or_default();
-                    if !files.contains(&number) {
+                    // Files come in order, so one that is there already is the last.
+                    if files.last() != Some(&number) {
                         files.push(number);
                     }
                 }
@@ -61,16 +72,15 @@ impl Namespaces {
         if let Some(files) = self.files.get(name) {
             return Lead::To(files.clone());
         }
-        let first = name.split('.').next().unwrap_or_default();
-        let is_ours = |namespace: &String| namespace.split('.').next() == Some(first) && first != "System";
+        let first = first_part(name);
         // A namespace that only contains other namespaces exists as well.
-        let holds_others = self
-            .files
-            .keys()
-            .any(|namespace| namespace.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
-        match self.files.keys().any(is_ours) && !holds_others {
+        match first != "System" && self.first_parts.contains(first) && !self.outer.contains(name) {
             true => Lead::Nowhere,
             false => Lead::Outside,
         }
     }
+}
+
+fn first_part(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
 }
