@@ -99,17 +99,13 @@ impl FileDifferences<'_> {
 }
 
 impl Iterator for FileDifferences<'_> {
-    type Item = Result<FileDifference, JournalError>;
+    /// One path; `None` for one of which only a folder was concerned, or of which nothing is in force. They are not skipped
+    /// here, so that the caller can stop at each of them.
+    type Item = Result<Option<FileDifference>, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let (path, changes) = self.files.next()?;
-            match self.of(&path, changes) {
-                Ok(None) => {}
-                Ok(Some(difference)) => return Some(Ok(difference)),
-                Err(error) => return Some(Err(error)),
-            }
-        }
+        let (path, changes) = self.files.next()?;
+        Some(self.of(&path, changes))
     }
 }
 

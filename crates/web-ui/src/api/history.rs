@@ -88,7 +88,7 @@ pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Qu
             None => Vec::new(),
             Some(journal) => match between.run {
                 Some(run) => run_differences(&journal, RunNumber(run))
-                    .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                    .and_then(|files| files.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>())
                     .map_err(unreadable)?,
                 None => {
                     let (from, to) = (between.from.unwrap_or(1), between.to.unwrap_or(u64::MAX));

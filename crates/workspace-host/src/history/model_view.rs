@@ -115,7 +115,7 @@ impl<'a> RunViews<'a> {
             if cancel.is_cancelled() {
                 return Err(Failure::new(Exit::Interrupted, "the client has given up its request"));
             }
-            let difference = difference.map_err(unreadable)?;
+            let Some(difference) = difference.map_err(unreadable)? else { continue };
             if text.len() + difference.diff.len() > MOST_BYTES {
                 long += 1;
             } else {

@@ -92,10 +92,10 @@ fn write_differences(
         if cancel.is_cancelled() {
             return Err(Failure::new(Exit::Interrupted, "the client has given up its request").into());
         }
-        let difference = difference.map_err(failed)?;
-        if difference.diff.is_empty() {
+        let Some(difference) = difference.map_err(failed)?.filter(|difference| !difference.diff.is_empty())
+        else {
             continue;
-        }
+        };
         if leaves_out(&difference.path) || text.len() + difference.diff.len() > most {
             left_out.push(difference.path);
             continue;
