@@ -35,7 +35,8 @@ impl Measured {
     /// Takes a line of output.
     pub(super) fn see(&mut self, line: &str) {
         let plot = line.strip_prefix(PLOT).and_then(|json| serde_json::from_str::<Plot>(json).ok());
-        match plot {
+        // What cannot be drawn stays in the text, where it is seen.
+        match plot.filter(Plot::can_be_drawn) {
             Some(plot) => self.plots.push(plot),
             None => self.lines.push(line.trim_end().to_owned()),
         }

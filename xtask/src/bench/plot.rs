@@ -55,6 +55,11 @@ impl Plot {
         format!("bench-{name}.svg")
     }
 
+    /// Returns true if there are no more lines than can be told apart.
+    pub(super) fn can_be_drawn(&self) -> bool {
+        self.series.len() <= LINES.len()
+    }
+
     /// Draws it. Points that are not positive numbers are left out.
     pub(super) fn svg(&self) -> String {
         let series: Vec<(&str, Vec<(f64, f64)>)> = self
@@ -226,13 +231,16 @@ fn unit(most: f64) -> f64 {
     units.into_iter().find(|unit| most / unit <= 6.0).unwrap_or(most)
 }
 
-/// Returns a height near `height` at which no name of a line stands yet: those of lines that end together stand above each other.
-fn free_height(taken: &mut Vec<f64>, mut height: f64) -> f64 {
-    while taken.iter().any(|label| (label - height).abs() < 16.0) {
-        height -= 4.0;
-    }
-    taken.push(height);
-    height
+/// Returns the height nearest to `height`, within the picture, at which no name of a line stands yet: those of lines that end
+/// together stand above and below each other.
+fn free_height(taken: &mut Vec<f64>, height: f64) -> f64 {
+    let nearest = (0..100).map(f64::from).flat_map(|step| [height - 4.0 * step, height + 4.0 * step]);
+    let free = nearest
+        .filter(|height| (TOP..=HEIGHT - BOTTOM).contains(height))
+        .find(|height| !taken.iter().any(|label| (label - height).abs() < 16.0))
+        .unwrap_or(height);
+    taken.push(free);
+    free
 }
 
 fn number(value: f64) -> String {
@@ -282,6 +290,31 @@ mod tests {
                 let height: f64 = height.split('"').next().unwrap().parse().unwrap();
                 assert!((TOP..=HEIGHT - BOTTOM).contains(&height), "{height}");
             }
+        }
+    }
+
+    #[test]
+    fn names_of_lines_that_end_together_stand_apart_within_the_picture() {
+        for end in [100.0, 1.0, 0.001] {
+            let mut plot = plot(false, Vec::new());
+            plot.series = (0..LINES.len())
+                .map(|number| Series {
+                    name: format!("line {number}"),
+                    points: vec![(1.0, 100.0), (2.0, end)],
+                })
+                .collect();
+            assert!(plot.can_be_drawn());
+            let svg = plot.svg();
+            let labels = svg.lines().filter(|line| line.contains(">line "));
+            let mut heights: Vec<f64> = labels
+                .map(|line| line.split("y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+                .collect();
+            heights.sort_by(f64::total_cmp);
+            assert_eq!(heights.len(), LINES.len());
+            assert!(TOP <= heights[0] && heights[LINES.len() - 1] <= HEIGHT - BOTTOM, "{heights:?}");
+            assert!(heights.is_sorted_by(|one, other| other - one >= 15.9), "{heights:?}");
+            plot.series.push(Series { name: "too many".to_owned(), points: Vec::new() });
+            assert!(!plot.can_be_drawn());
         }
     }
 
