@@ -225,6 +225,15 @@ enum OutsideSuite {
         #[arg(long)]
         print: bool,
     },
+    /// Compares definitions and dependencies of the code index with those that stack-graphs' fixtures mark.
+    StackGraphs {
+        /// A checkout of stack-graphs, or the folder of its languages.
+        #[arg(long)]
+        from: PathBuf,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
     /// Runs pjdfstest, which compares file systems with POSIX, on a layer and on the bare file system.
     Posix {
         #[command(flatten)]
@@ -333,6 +342,9 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
         }
         OutsideSuite::Search { from, print } => {
             xtask::search_quality(&root(), &xtask::SearchQuality { from, print })
+        }
+        OutsideSuite::StackGraphs { from, print } => {
+            xtask::stack_graphs(&root(), &xtask::StackGraphs { from, print })
         }
         OutsideSuite::Posix { choices } => xtask::posix_tests(&root(), &choices.into()),
     }

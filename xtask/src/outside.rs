@@ -6,6 +6,7 @@ mod checkout;
 mod codex;
 mod difference_reasons;
 mod git;
+mod open_index;
 mod posix;
 mod replay;
 mod reply_reasons;
@@ -14,6 +15,7 @@ mod script_report;
 mod script_run;
 mod script_suite;
 mod search;
+mod stack_graphs;
 mod suite_error;
 mod tap;
 mod way;
@@ -25,8 +27,9 @@ pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
 pub use script_suite::ScriptRun;
 pub use search::{SearchQuality, search_quality};
+pub use stack_graphs::{StackGraphs, stack_graphs};
 pub use suite_error::SuiteError;
 pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
-pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements, stack-graphs' fixtures, and sandbox probes of other projects.\n";
+pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements, and sandbox probes of other projects.\n";

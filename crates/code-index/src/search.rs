@@ -30,7 +30,7 @@ const CANDIDATES: u32 = 24;
 /// The most files that are read while they are small: the words of a small file alone rank it badly.
 const SMALL_CANDIDATES: u32 = 100;
 /// The number of bytes after which no more files than [`CANDIDATES`] are read.
-const SMALL_BYTES: usize = 256 << 10;
+const SMALL_BYTES: usize = 64 << 10;
 /// The estimated number of bytes of a token.
 const BYTES_PER_TOKEN: usize = 4;
 

@@ -55,7 +55,7 @@ impl Plot {
         format!("bench-{name}.svg")
     }
 
-    /// Returns true if there are no more lines than can be told apart.
+    /// Returns true if each line can have a look of its own.
     pub(super) fn can_be_drawn(&self) -> bool {
         self.series.len() <= LINES.len()
     }

@@ -7,14 +7,13 @@ mod section;
 
 use std::path::{Path, PathBuf};
 
-use code_index::{FolderSource, IndexLimits, LocalIndex};
-use sandbox_fs::{FileRoot, FsPolicy, RootRules};
-use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey, SearchCode};
+use code_index::LocalIndex;
+use wap_core::{Call, CancelFlag, CodeIndex, SearchCode};
 
 use self::bm25::Bm25;
 use self::quality::Quality;
 use self::question_set::{QuestionSet, functions};
-use super::suite_error::SuiteError;
+use super::open_index::{not_run, open_index, origin};
 use crate::TaskError;
 
 /// A measurement of the search by CoSQA.
@@ -41,7 +40,7 @@ struct Measured {
 ///
 /// # Errors
 ///
-/// [`SuiteError::NoSuite`] if the folder is not CoCLR's, [`SuiteError::NotRun`], and those of writing.
+/// If the folder is not CoCLR's, the index fails, or the page cannot be written.
 pub fn search_quality(root: &Path, run: &SearchQuality) -> Result<(), TaskError> {
     let functions = functions(&run.from)?;
     let scratch =
@@ -69,10 +68,6 @@ pub fn search_quality(root: &Path, run: &SearchQuality) -> Result<(), TaskError>
     Ok(())
 }
 
-fn not_run(why: impl std::fmt::Display) -> TaskError {
-    SuiteError::NotRun { script: "the code search".to_owned(), why: why.to_string() }.into()
-}
-
 /// Writes each function into a file that is named by its number alone, so that no path gives an answer away.
 fn indexed(scratch: &Path, functions: &[String]) -> Result<LocalIndex, TaskError> {
     let (code, store) = (scratch.join("code"), scratch.join("store"));
@@ -81,22 +76,12 @@ fn indexed(scratch: &Path, functions: &[String]) -> Result<LocalIndex, TaskError
     for (number, function) in functions.iter().enumerate() {
         std::fs::write(code.join(format!("{number}.py")), function).map_err(unwritable)?;
     }
-    let root = FileRoot::open(&code, &RootRules::default(), FsPolicy::default()).map_err(not_run)?;
-    let opened = LocalIndex::open(&store, FolderSource::new(root), IndexLimits::default());
-    let (index, _) = opened.map_err(not_run)?;
-    index.refresh(&CancelFlag::new(), &mut |_| {}).map_err(not_run)?;
-    Ok(index)
+    open_index(&code, &store)
 }
 
 /// Returns the numbers of the first ten functions.
 fn hits(index: &LocalIndex, query: &str, limit: u32) -> Result<Vec<usize>, TaskError> {
-    let origin = Origin {
-        conversation: ConversationId("outside".into()),
-        run: RunKey::unnumbered("search"),
-        step: 0,
-        retention: Retention::Process,
-    };
-    let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
+    let call = Call { origin: &origin(), cancel: &CancelFlag::new(), time_left: None };
     let answer = index.search(&call, &SearchCode { query: query.to_owned(), limit }).map_err(not_run)?;
     let numbers = answer.hits.iter().take(10).map(|hit| hit.path.trim_end_matches(".py").parse());
     numbers.collect::<Result<_, std::num::ParseIntError>>().map_err(not_run)

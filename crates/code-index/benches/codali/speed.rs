@@ -125,16 +125,17 @@ fn warm(what: &str, mut ask: impl FnMut()) {
     figure(what, format!("{:.2} ms", times[25]), "< 5 ms", times[25] < 5.0);
 }
 
-/// A file of some size that others import.
+/// A file of some size that others import: the first `src/lib.rs` of more than 10 KB.
 fn round_file(code: &Path) -> String {
     let mut folders: Vec<String> = fs::read_dir(code.join("round0"))
         .unwrap()
         .flatten()
-        .map(|one| one.file_name().to_str().unwrap().to_owned())
-        .filter(|name| name.starts_with("tokio-1"))
+        .map(|one| format!("round0/{}/src/lib.rs", one.file_name().to_str().unwrap()))
         .collect();
     folders.sort();
-    format!("round0/{}/src/runtime/builder.rs", folders[0])
+    let is_large =
+        |path: &String| fs::metadata(code.join(path)).is_ok_and(|metadata| metadata.len() > 10_000);
+    folders.into_iter().find(is_large).expect("a crate with a large file")
 }
 
 pub(crate) fn milliseconds(time: Duration) -> f64 {

@@ -30,6 +30,12 @@ impl Grammar for Java {
             "constructor_declaration" | "compact_constructor_declaration" => {
                 named("constructor", Scope::Function)
             }
+            // A component of a record is a field of it.
+            "formal_parameter"
+                if scopes.grandparent().is_some_and(|node| node.kind() == "record_declaration") =>
+            {
+                named("field", Scope::Leaf)
+            }
             "enum_constant" => named("constant", Scope::Leaf),
             "variable_declarator" if scopes.is_in_type() => {
                 let declaration = scopes.parent()?;

@@ -33,8 +33,21 @@ impl Grammar for Dialect {
             }
             "class_declaration" | "abstract_class_declaration" => named("class", Scope::Type),
             "interface_declaration" => named("interface", Scope::Type),
-            "type_alias_declaration" => named("type", Scope::Leaf),
-            "enum_declaration" => named("enum", Scope::Leaf),
+            "type_alias_declaration" => {
+                let is_object =
+                    node.child_by_field_name("value").is_some_and(|value| value.kind() == "object_type");
+                named("type", if is_object { Scope::Type } else { Scope::Leaf })
+            }
+            "enum_declaration" => named("enum", Scope::Type),
+            "enum_assignment" => named("constant", Scope::Leaf),
+            "property_identifier" | "string"
+                if scopes.parent().is_some_and(|parent| parent.kind() == "enum_body") =>
+            {
+                let name = if node.kind() == "string" { unquoted(node, text) } else { text_of(node, text) };
+                Some(DefinitionNode::new("constant", name, node))
+            }
+            // A property of an object within a type is not one of the type.
+            "property_signature" if declares_type(scopes.grandparent()) => named("property", Scope::Leaf),
             "internal_module" | "module" => named("namespace", Scope::Namespace),
             "method_definition" | "method_signature" | "abstract_method_signature" if scopes.is_in_type() => {
                 named("method", Scope::Function)
@@ -48,24 +61,45 @@ impl Grammar for Dialect {
                 let name = node.child_by_field_name("name").filter(|name| name.kind() == "identifier")?;
                 let declaration = scopes.parent()?;
                 let is_constant = text[declaration.byte_range()].starts_with(b"const");
-                let (kind, scope) = match (is_function(node), is_constant) {
-                    (true, _) => ("function", Scope::Function),
-                    (false, true) => ("constant", Scope::Leaf),
-                    (false, false) => ("variable", Scope::Leaf),
+                let value = node.child_by_field_name("value");
+                let (kind, scope) = match (of_value(value), is_constant) {
+                    (Some(kind), _) => kind,
+                    (None, true) => ("constant", Scope::Leaf),
+                    (None, false) => ("variable", Scope::Leaf),
                 };
                 // A declaration of one name starts at its keyword.
                 let is_alone = declaration.named_child_count() == 1;
                 let start = if is_alone { declaration } else { node };
-                let value = node.child_by_field_name("value");
-                let body = if is_function(node) {
-                    value.and_then(|value| value.child_by_field_name("body"))
-                } else {
-                    value
-                };
+                let body = value.and_then(|value| value.child_by_field_name("body")).or(value);
                 Some(DefinitionNode {
                     start,
                     body,
                     ..DefinitionNode::new(kind, text_of(name, text), node).holding(scope)
+                })
+            }
+            "assignment_expression" if scopes.scope().is_none() => {
+                let name = exported_name(node.child_by_field_name("left")?, text)?;
+                let value = node.child_by_field_name("right");
+                // What is exported under its own name is declared elsewhere.
+                if value.is_some_and(|value| text_of(value, text) == name) {
+                    return None;
+                }
+                let (kind, scope) = of_value(value).unwrap_or(("variable", Scope::Leaf));
+                let body = value.and_then(|value| value.child_by_field_name("body")).or(value);
+                Some(DefinitionNode { body, ..DefinitionNode::new(kind, name, node).holding(scope) })
+            }
+            // The class of a declaration has the declared name.
+            "class"
+                if !scopes.is_in_function()
+                    && !matches!(
+                        scopes.parent()?.kind(),
+                        "variable_declarator" | "assignment_expression"
+                    ) =>
+            {
+                let name = name(node, text).unwrap_or_else(|| "(anonymous)".to_owned());
+                Some(DefinitionNode {
+                    kind: None,
+                    ..DefinitionNode::new("class", name, node).holding(Scope::Type)
                 })
             }
             // Declarations in a function expression are local to it.
@@ -113,11 +147,32 @@ fn name(node: Node<'_>, text: &[u8]) -> Option<String> {
     Some(if name.kind() == "string" { unquoted(name, text) } else { text_of(name, text) })
 }
 
+/// Returns true for a node that declares a type with members.
+fn declares_type(node: Option<Node<'_>>) -> bool {
+    node.is_some_and(|node| matches!(node.kind(), "interface_declaration" | "type_alias_declaration"))
+}
+
+/// Returns `foo` for `exports.foo` and `module.exports.foo`.
+fn exported_name(left: Node<'_>, text: &[u8]) -> Option<String> {
+    let object = left.child_by_field_name("object").filter(|_| left.kind() == "member_expression")?;
+    let is_exports = matches!(&text[object.byte_range()], b"exports" | b"module.exports");
+    is_exports.then(|| field(left, "property", text))?
+}
+
+/// Returns the kind and scope of what a name stands for, if its value is a function or a class.
+fn of_value(value: Option<Node<'_>>) -> Option<(&'static str, Scope)> {
+    match value? {
+        value if value.kind() == "class" => Some(("class", Scope::Type)),
+        value => is_function_value(value).then_some(("function", Scope::Function)),
+    }
+}
+
 fn is_function(node: Node<'_>) -> bool {
-    let value = node.child_by_field_name("value");
-    value.is_some_and(|value| {
-        matches!(value.kind(), "arrow_function" | "function_expression" | "generator_function")
-            || (value.kind() == "parenthesized_expression"
-                && children(value).first().is_some_and(|inner| inner.kind() == "arrow_function"))
-    })
+    node.child_by_field_name("value").is_some_and(is_function_value)
+}
+
+fn is_function_value(value: Node<'_>) -> bool {
+    matches!(value.kind(), "arrow_function" | "function_expression" | "generator_function")
+        || (value.kind() == "parenthesized_expression"
+            && children(value).first().is_some_and(|inner| inner.kind() == "arrow_function"))
 }

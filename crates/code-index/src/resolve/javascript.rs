@@ -8,6 +8,9 @@ use super::{Lead, Project, from_folder, inside, outward, parent};
 /// The extensions that an import may omit, in the order in which they are tried.
 const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
 
+/// The most folders of `rootDirs`: each is combined with every other.
+const MOST_ROOTS: usize = 16;
+
 /// The most configurations in a chain of `extends`.
 const LONGEST_CHAIN: usize = 16;
 
@@ -15,7 +18,8 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     let folder = parent(project.path(file));
     let target = target.split(['?', '!']).next().unwrap_or(target);
     if target == "." || target == ".." || target.starts_with("./") || target.starts_with("../") {
-        let resolved = from_folder(folder, target).and_then(|path| module(project, &path));
+        let resolved = from_folder(folder, target)
+            .and_then(|path| module(project, &path).or_else(|| in_other_root(project, folder, &path)));
         return resolved.map_or(Lead::Nowhere, |file| Lead::To(vec![file]));
     }
     match mapped(project, folder, target) {
@@ -56,16 +60,34 @@ pub(super) fn index(project: &Project, path: &str) -> Option<usize> {
     plain(project, &inside(path, "index"))
 }
 
-/// Resolves a name with the path aliases of the nearest `tsconfig.json`.
-fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
-    let configuration = outward(folder).find_map(|around| {
+/// Returns the nearest `tsconfig.json` of a folder and those that it extends, the nearest first.
+fn configurations<'p>(project: &'p Project, folder: &str) -> Vec<(String, &'p Value)> {
+    let nearest = outward(folder).find_map(|around| {
         ["tsconfig.json", "jsconfig.json"]
             .iter()
             .map(|name| inside(around, name))
             .find(|path| project.manifests.typescript.contains_key(path))
     });
-    let Some(configuration) = configuration else { return Lead::Outside };
-    let chain = chain(project, configuration);
+    nearest.map_or_else(Vec::new, |nearest| chain(project, nearest))
+}
+
+/// Resolves a path by `rootDirs`: folders that count as one.
+fn in_other_root(project: &Project, folder: &str, path: &str) -> Option<usize> {
+    let chain = configurations(project, folder);
+    let roots: Vec<String> = chain.iter().find_map(|(configuration, value)| {
+        let roots = value.pointer("/compilerOptions/rootDirs")?.as_array()?.iter().take(MOST_ROOTS);
+        Some(roots.filter_map(|root| from_folder(parent(configuration), root.as_str()?)).collect())
+    })?;
+    let mut rests = roots.iter().filter_map(|root| match root.as_str() {
+        "" => Some(path),
+        root => path.strip_prefix(root)?.strip_prefix('/'),
+    });
+    rests.find_map(|rest| roots.iter().find_map(|root| module(project, &inside(root, rest))))
+}
+
+/// Resolves a name with the path aliases of the nearest `tsconfig.json`.
+fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
+    let chain = configurations(project, folder);
     let base = chain.iter().find_map(|(path, value)| {
         let url = value.pointer("/compilerOptions/baseUrl")?.as_str()?;
         from_folder(parent(path), url)

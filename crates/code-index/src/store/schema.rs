@@ -10,7 +10,7 @@ use crate::language::Language;
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
 /// The version of the tables, of the word splitting, and of what a language reports of its files.
-const FORMAT: i32 = 5;
+const FORMAT: i32 = 6;
 
 /// The version of a store, whose last byte is the number of languages: files of a language that a store does not
 /// know have no definitions in it. A store of another version is rebuilt from the files.
