@@ -71,8 +71,6 @@ impl JournalReader {
         before: Option<ChangeNumber>,
         limit: u32,
     ) -> Result<Vec<RecordedChange>, JournalError> {
-        // Two statements: SQLite plans one by the value of its bound anew whenever that is set, which takes longer than to
-        // run it, and every call of a workspace asks for the newest change.
         match before {
             None => self.list_changes("ORDER BY number DESC LIMIT ?2", params![self.boot_id(), limit]),
             Some(before) => self.list_changes(

@@ -167,6 +167,8 @@ impl StoreFolder {
         // The store may be forged: no writes to SQLite's own tables, no unsafe functions in its schema.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        // Plans do not depend on bound values, so that a cached statement is not planned anew.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             // Must come first in an empty database; has no effect in any other.
             connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
