@@ -141,10 +141,11 @@ impl LocalWorkspace {
         bytes: Vec<u8>,
     ) -> Result<ReadFileResponse, WapError> {
         // Most texts are UTF-8: with that nothing else needs to be known about them. No UTF-16 mark is.
-        let source = match std::str::from_utf8(&bytes) {
-            Ok(_) => None,
-            Err(_) => Source::parse(&bytes).ok(),
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => return self.read_text(call, request, window, metadata, text),
+            Err(error) => error.into_bytes(),
         };
+        let source = Source::parse(&bytes).ok();
         let mut warnings = Vec::new();
         let encoding = source.as_ref().map(|source| source.format().encoding);
         if source.as_ref().is_some_and(Source::is_lossy) {
@@ -177,6 +178,25 @@ impl LocalWorkspace {
         }
         excerpt.bytes = part_of(recoded.unwrap_or(bytes), kept);
         respond(request, metadata, excerpt, warnings)
+    }
+
+    /// Reads a text in UTF-8, whose bytes are not copied or checked again.
+    fn read_text(
+        &self,
+        call: &Call<'_>,
+        request: &ReadFile,
+        window: Window,
+        metadata: FileMetadata,
+        text: String,
+    ) -> Result<ReadFileResponse, WapError> {
+        let (excerpt, kept) = window.within(text.as_bytes());
+        check(request, &metadata, &excerpt)?;
+        if let Some(hash) = excerpt.hash {
+            self.held.hold(hash, text.as_bytes(), call.origin.retention);
+        }
+        // Lines and characters of a text in UTF-8 are cut at borders of characters.
+        let content = if kept == (0..text.len()) { text } else { text[kept].to_owned() };
+        respond_with(request, metadata, excerpt, content, Vec::new())
     }
 
     /// Returns the lines that a request selects. Line numbers below 1 and reversed ranges are refused here, those past
@@ -317,7 +337,20 @@ fn part_of(bytes: Vec<u8>, part: Range<usize>) -> Vec<u8> {
 pub(crate) fn respond(
     request: &ReadFile,
     metadata: FileMetadata,
+    mut excerpt: Windowed,
+    warnings: Vec<String>,
+) -> Result<ReadFileResponse, WapError> {
+    let content = String::from_utf8(std::mem::take(&mut excerpt.bytes))
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    respond_with(request, metadata, excerpt, content, warnings)
+}
+
+/// Responds with the text of an excerpt.
+fn respond_with(
+    request: &ReadFile,
+    metadata: FileMetadata,
     excerpt: Windowed,
+    content: String,
     mut warnings: Vec<String>,
 ) -> Result<ReadFileResponse, WapError> {
     check(request, &metadata, &excerpt)?;
@@ -328,8 +361,7 @@ pub(crate) fn respond(
         ));
     }
     let mut response = ReadFileResponse {
-        content: String::from_utf8(excerpt.bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        content,
         metadata,
         is_truncated: excerpt.is_truncated,
         total_lines: excerpt.total_lines,

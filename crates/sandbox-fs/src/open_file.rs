@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use rel_path::RelPath;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ};
@@ -15,6 +17,9 @@ use crate::policy::HardLinks;
 use crate::resolve::Last;
 use crate::root::FileRoot;
 use content_hash::ContentHash;
+
+/// The bytes by which a buffer grows at least, where the size of the file was not known.
+const GROWTH_BYTES: usize = 64 * 1024;
 
 /// A regular file, open for reading. Implements [`Read`].
 ///
@@ -131,12 +136,23 @@ impl OpenFile {
     ///
     /// [`FsError::Io`].
     pub fn read_range(&self, offset: u64, length_bytes: u64) -> Result<Vec<u8>, FsError> {
-        let mut content = Vec::new();
         // The size is a hint: a file of a pseudo file system has none, and a sparse one may not fit.
         let hint = self.metadata.size_bytes.saturating_sub(offset).min(length_bytes).min(16 << 20);
+        let mut content = Vec::new();
         content.reserve_exact(usize::try_from(hint).expect("16 MiB fit any address space") + 1);
-        let mut from_offset = RangeReader { file: &self.file, offset }.take(length_bytes);
-        from_offset.read_to_end(&mut content).map_err(|error| FsError::from_io(&error, &self.path))?;
+        while (content.len() as u64) < length_bytes {
+            if content.len() == content.capacity() {
+                content.reserve(GROWTH_BYTES);
+            }
+            let at = offset.saturating_add(content.len() as u64);
+            // Into memory that was not filled with zeros before, as a slice would have to be.
+            match rustix::io::pread(&self.file, spare_capacity(&mut content), at) {
+                Ok(0) => break,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(FsError::from_errno(errno, &self.path)),
+            }
+        }
+        content.truncate(usize::try_from(length_bytes).unwrap_or(usize::MAX));
         Ok(content)
     }
 

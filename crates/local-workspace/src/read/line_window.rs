@@ -128,11 +128,11 @@ impl Window {
         }
         let newlines = memchr_iter(b'\n', whole).count() as u64;
         excerpt.total_lines = newlines + u64::from(whole.last().is_some_and(|byte| *byte != b'\n'));
+        excerpt.read_bytes = whole.len() as u64;
         let start = line_start(whole, self.first, newlines);
         let end = line_start(whole, self.last.saturating_add(1), newlines);
         let kept = start..start + self.cut(&mut excerpt, &whole[start..end]);
         (excerpt.is_whole, excerpt.is_filled) = (true, true);
-        excerpt.read_bytes = whole.len() as u64;
         excerpt.hash = Some(ContentHash::of(whole));
         (excerpt, kept)
     }
@@ -154,9 +154,14 @@ impl Window {
             let length = memchr::memrchr(b'\n', kept).map_or(whole_characters(kept), |newline| newline + 1);
             kept = &kept[..length];
         }
-        let newlines = memchr_iter(b'\n', kept).count() as u64;
-        let open_line = u64::from(kept.last().is_some_and(|byte| *byte != b'\n'));
-        excerpt.returned_lines = newlines + open_line;
+        excerpt.returned_lines = match kept.len() as u64 == excerpt.read_bytes {
+            // The whole file, whose lines are counted.
+            true => excerpt.total_lines,
+            false => {
+                let newlines = memchr_iter(b'\n', kept).count() as u64;
+                newlines + u64::from(kept.last().is_some_and(|byte| *byte != b'\n'))
+            }
+        };
         kept.len()
     }
 }
