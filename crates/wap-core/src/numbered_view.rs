@@ -1,5 +1,7 @@
 //! Numbered views: lines of a file as a model sees them, `12|    return x`.
 
+use std::fmt::Write as _;
+
 use memchr::memchr_iter;
 
 /// Writes the number and the bar in front of every line of a text, the first of which has the number `first`.
@@ -26,50 +28,58 @@ pub fn numbered_view(text: &str, first: u64) -> String {
 
 /// Appends the [`numbered_view`] of a text to another text.
 pub fn push_numbered_view(view: &mut String, text: &str, first: u64) {
-    let bytes = text.as_bytes();
-    let count = memchr_iter(b'\n', bytes).count() + usize::from(!text.is_empty() && !text.ends_with('\n'));
+    let newlines = memchr_iter(b'\n', text.as_bytes());
+    let count = newlines.clone().count() + usize::from(!text.is_empty() && !text.ends_with('\n'));
     let last = first.saturating_add((count as u64).saturating_sub(1));
     let mut label = Label::new(first, last);
-    let mut written = std::mem::take(view).into_bytes();
-    written.reserve(bytes.len() + label.bytes.len() * count);
+    view.reserve(text.len() + (label.width + 1) * count);
     let mut start = 0;
-    for end in memchr_iter(b'\n', bytes).map(|newline| newline + 1).chain([bytes.len()]) {
+    for end in newlines.map(|newline| newline + 1).chain([text.len()]) {
         if start < end {
-            written.extend_from_slice(&label.bytes);
-            written.extend_from_slice(&bytes[start..end]);
+            label.push(view);
+            view.push_str(&text[start..end]);
             label.increment();
         }
         start = end;
     }
-    *view = String::from_utf8(written).expect("lines are cut at line feeds, and numbers are ASCII");
 }
 
-/// The number of a line and its bar. Counted in its decimal digits: to format each number takes longer than to copy the line.
+/// The number of a line and its bar. To format each number takes longer than to copy the line, so only every tenth is.
 struct Label {
-    bytes: Vec<u8>,
+    /// The digits before the last one, with blanks in front.
+    tens: String,
+    number: u64,
+    width: usize,
 }
 
 impl Label {
     /// Returns the label of the line `first`, as wide as that of `last`.
     fn new(first: u64, last: u64) -> Label {
-        let width = last.to_string().len();
-        Label { bytes: format!("{first:>width$}|").into_bytes() }
+        let mut label = Label { tens: String::new(), number: first, width: last.to_string().len() };
+        label.write_tens();
+        label
+    }
+
+    fn push(&self, view: &mut String) {
+        const LAST_DIGITS: [&str; 10] = ["0|", "1|", "2|", "3|", "4|", "5|", "6|", "7|", "8|", "9|"];
+        view.push_str(&self.tens);
+        view.push_str(LAST_DIGITS[(self.number % 10) as usize]);
     }
 
     fn increment(&mut self) {
-        for digit in self.bytes.iter_mut().rev().skip(1) {
-            match *digit {
-                b'9' => *digit = b'0',
-                b' ' => {
-                    *digit = b'1';
-                    return;
-                }
-                _ => {
-                    *digit += 1;
-                    return;
-                }
-            }
+        self.number = self.number.saturating_add(1);
+        if self.number.is_multiple_of(10) {
+            self.write_tens();
         }
+    }
+
+    fn write_tens(&mut self) {
+        self.tens.clear();
+        let width = self.width - 1;
+        let _ = match self.number / 10 {
+            0 => write!(self.tens, "{:width$}", ""),
+            tens => write!(self.tens, "{tens:>width$}"),
+        };
     }
 }
 
