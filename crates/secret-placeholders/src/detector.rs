@@ -1,8 +1,10 @@
 //! Finding secrets in a text by the rules of nosecrets.
 
 use std::borrow::Cow;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
+use std::thread;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use nosecrets_rules::{Rule, RuleValidate};
@@ -16,6 +18,9 @@ const KEY_RULE: &str = "private-key";
 
 /// The rules without a shape of their own: what they match may be the name of a variable.
 const SHAPELESS: [&str; 2] = ["generic-api-key", "generic-secret"];
+
+/// The bytes from which on it takes less time to search the halves of a text on two threads, the start of one included.
+const HALVED_BYTES: usize = 256 * 1024;
 
 /// A part of a text that is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,9 +121,30 @@ impl Detector {
         merge(hits)
     }
 
+    /// Finds the values by rules, in both halves of a large text at once.
     fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
-        let Some(keyword_lines) = &self.keyword_lines else { return self.find_in_all(text, 0, hits) };
-        keyword_lines.each_of(text, |line| self.find_in_all(&text[line.clone()], line.start, hits));
+        let Some(middle) = middle(text) else { return self.find_in_part(text, 0..text.len(), hits) };
+        thread::scope(|scope| {
+            let second = || {
+                let mut hits = Vec::new();
+                self.find_in_part(text, middle..text.len(), &mut hits);
+                hits
+            };
+            let elsewhere = thread::Builder::new().spawn_scoped(scope, second);
+            self.find_in_part(text, 0..middle, hits);
+            // Without another thread, it is done here.
+            let behind = elsewhere.ok().and_then(|thread| thread.join().ok());
+            hits.extend(behind.unwrap_or_else(second));
+        });
+    }
+
+    /// Finds the values in a part of a text that consists of whole lines.
+    fn find_in_part(&self, text: &str, part: Range<usize>, hits: &mut Vec<Span>) {
+        let lines = &text[part.clone()];
+        let Some(keyword_lines) = &self.keyword_lines else {
+            return self.find_in_all(lines, part.start, hits);
+        };
+        keyword_lines.each_of(lines, |line| self.find_in_all(&lines[line.clone()], part.start + line.start, hits));
     }
 
     /// Finds the values in lines that begin at `offset` of the text.
@@ -222,6 +248,17 @@ impl Validation {
     }
 }
 
+/// Returns the beginning of a line in the middle of a text that is worth two threads.
+fn middle(text: &str) -> Option<usize> {
+    static PROCESSORS: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+    if text.len() < HALVED_BYTES || *PROCESSORS < 2 {
+        return None;
+    }
+    let half = text.len() / 2;
+    memchr::memchr(b'\n', &text.as_bytes()[half..]).map(|at| half + at + 1)
+}
+
 /// Checks whether a value reads like the name of a variable or function: words of letters, joined by underscores, hyphens
 /// or capitals. Random letters change their case far more often.
 fn is_identifier(value: &str) -> bool {
@@ -276,6 +313,17 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     fn keywords_are_found_by_the_faster_search() {
         assert!(!std::arch::is_x86_feature_detected!("avx2") || Detector::usual().keyword_lines.is_some());
+    }
+
+    #[test]
+    fn the_halves_of_a_large_text_have_the_secrets_of_the_whole() {
+        let line = "let key = \"AKIAIOSFODNN7EXAMPLQ\"; // é\nlet value = compute(1, 2);\n";
+        let text = line.repeat(2 * super::HALVED_BYTES / line.len());
+        let (mut by_halves, mut in_all) = (Vec::new(), Vec::new());
+        Detector::usual().find_by_rules(&text, &mut by_halves);
+        Detector::usual().find_in_all(&text, 0, &mut in_all);
+        assert!(by_halves.len() > 1_000, "{}", by_halves.len());
+        assert_eq!(by_halves, in_all);
     }
 
     proptest! {

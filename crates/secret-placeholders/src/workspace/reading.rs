@@ -42,8 +42,14 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             content = without;
         }
         let mut warnings = veil.all(warnings);
+        // Only a whole text has a version.
+        let is_whole = version.is_some() && !read.is_truncated && read.returned_lines == read.total_lines;
+        let masked = match is_whole {
+            true => secrets.mask(&content),
+            false => veil.excerpt(&content, request.start_line.unwrap_or(1)),
+        };
         // A text without secrets, as nearly all are, is not copied.
-        if let Cow::Owned(masked) = veil.excerpt(&content, request.start_line.unwrap_or(1)) {
+        if let Cow::Owned(masked) = masked {
             content = masked;
             warnings.push(MASKED.to_owned());
         }
