@@ -2,7 +2,6 @@
 
 mod answer;
 mod app;
-mod bounded_lines;
 mod change_text;
 mod code_tools;
 mod config;
@@ -12,7 +11,6 @@ mod extra_tool;
 mod giving_up;
 mod history;
 mod http;
-mod line_transport;
 mod page;
 mod progress;
 mod prompts;

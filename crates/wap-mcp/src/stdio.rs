@@ -1,5 +1,9 @@
 //! MCP over standard input and output.
 
+pub(crate) mod bounded_lines;
+pub(crate) mod line_transport;
+pub(crate) mod rendering;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +15,7 @@ use tokio::time::timeout;
 use wap_core::Limits;
 
 use crate::McpServer;
-use crate::line_transport::LineTransport;
+use crate::stdio::line_transport::LineTransport;
 
 /// The time for which the preparation waits for the first answer.
 const FIRST_ANSWER: Duration = Duration::from_millis(200);

@@ -1,10 +1,10 @@
-//! Messages as lines of JSON: read as the SDK reads them, written in one piece.
+//! Messages as lines of JSON: read as the SDK reads them, written in one piece or, if large, in a few.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -15,13 +15,14 @@ use rustix::pipe::fcntl_setpipe_size;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, oneshot};
 
-use crate::bounded_lines::BoundedLines;
+use crate::stdio::bounded_lines::BoundedLines;
+use crate::stdio::rendering::Rendering;
 use crate::tasks::{OlderLines, for_older_client};
 
 /// The client at the other end of standard input and output.
 ///
 /// The SDK's transport hands each run of characters between two escapes to its buffer by itself, tens of thousands in a large
-/// text, which takes half as long again as rendering the whole message first.
+/// text; see [`Rendering`] for what is done here.
 pub(crate) struct LineTransport {
     incoming: AsyncRwTransport<RoleServer, OlderLines<BoundedLines<StdioReader, OnCut>>, Replies>,
     output: Output,
@@ -30,9 +31,6 @@ pub(crate) struct LineTransport {
 
 /// The largest buffer that is kept for the next message. Allocating one costs as much as rendering into it.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
-
-/// The bytes that a pipe usually takes in before its writer waits for the reader.
-const USUAL_PIPE_BYTES: usize = 64 << 10;
 
 /// The same for a pipe through which large answers go: the most that the system lets every user have. Otherwise, writer and
 /// reader wake each other up some twenty times for a megabyte.
@@ -74,10 +72,7 @@ impl LineTransport {
         let for_cut = Arc::clone(&output);
         let on_cut: OnCut = Box::new(move || {
             // A task of its own: the reader must not wait for a client that does not read its answers.
-            tokio::spawn(write(Arc::clone(&for_cut), |buffer| {
-                buffer.extend_from_slice(TOO_MANY_VALUES);
-                Ok(())
-            }));
+            tokio::spawn(write(Arc::clone(&for_cut), Ok(Rendering::from(TOO_MANY_VALUES))));
         });
         let input = OlderLines::new(BoundedLines::new(input, on_cut));
         let incoming = AsyncRwTransport::new(input, replies).with_max_line_length(most_line_bytes);
@@ -93,7 +88,7 @@ impl Transport<RoleServer> for LineTransport {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let message = if self.offers_tasks { for_older_client(message) } else { message };
-        write(Arc::clone(&self.output), move |buffer| serde_json::to_writer(buffer, &message))
+        write(Arc::clone(&self.output), Rendering::of(message))
     }
 
     fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleServer>>> + Send {
@@ -135,11 +130,7 @@ impl AsyncWrite for Replies {
             let mut line = std::mem::take(&mut self.line);
             // `write` adds the newline.
             line.pop_if(|byte| *byte == b'\n');
-            let render = move |buffer: &mut Vec<u8>| {
-                buffer.extend_from_slice(&line);
-                Ok(())
-            };
-            self.sending = Some(Box::pin(write(Arc::clone(&self.output), render)));
+            self.sending = Some(Box::pin(write(Arc::clone(&self.output), Ok(Rendering::from(&line[..])))));
         }
     }
 
@@ -148,25 +139,36 @@ impl AsyncWrite for Replies {
     }
 }
 
-/// Renders a message and writes it, after those before it.
-async fn write(
-    output: Output,
-    render: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
-) -> io::Result<()> {
+/// Writes a message, after those before it. A large one is written while it is rendered, so that the client reads its
+/// beginning meanwhile.
+async fn write(output: Output, message: serde_json::Result<Rendering>) -> io::Result<()> {
+    let mut message = message?;
     let mut lines = output.lock().await;
     // The lock is held until the flush, so that no other line gets between the pieces of this one.
     let Some(Lines { output, buffer, first_written, is_wide }) = &mut *lines else {
         return Err(io::ErrorKind::NotConnected.into());
     };
     buffer.clear();
-    render(buffer)?;
-    buffer.push(b'\n');
-    if buffer.len() > USUAL_PIPE_BYTES && !*is_wide {
-        // Not a pipe, or the user has too many wide ones already: then it stays as it is.
-        let _ = fcntl_setpipe_size(io::stdout(), WIDE_PIPE_BYTES);
-        *is_wide = true;
+    let mut written = 0;
+    while message.render_piece(buffer) {
+        if !*is_wide {
+            // Not a pipe, or the user has too many wide ones already: then it stays as it is.
+            let _ = fcntl_setpipe_size(io::stdout(), WIDE_PIPE_BYTES);
+            *is_wide = true;
+        }
+        // What it does not take at once, it takes at the end.
+        let attempt = Pin::new(&mut *output).poll_write(&mut Context::from_waker(Waker::noop()), &buffer[written..]);
+        if let Poll::Ready(taken) = attempt {
+            written += taken?;
+        }
+        if written == buffer.len() {
+            // The next piece gets the same memory, which the processor has at hand.
+            buffer.clear();
+            written = 0;
+        }
     }
-    output.write_all(buffer).await?;
+    buffer.push(b'\n');
+    output.write_all(&buffer[written..]).await?;
     output.flush().await?;
     if let Some(first_written) = first_written.take() {
         // Without a receiver, what waits for the first message has begun without it.
