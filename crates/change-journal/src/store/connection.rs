@@ -159,3 +159,30 @@ fn percent_encode(path: &Path) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    /// The number of times that a statement is planned anew while values are bound to it.
+    fn plans_anew(connection: &Connection) -> i32 {
+        connection.execute_batch("CREATE TABLE change (number INTEGER PRIMARY KEY)").unwrap();
+        let mut statement =
+            connection.prepare("SELECT number FROM change ORDER BY number DESC LIMIT ?1").unwrap();
+        for limit in 1..=3 {
+            assert_eq!(statement.query_map([limit], |row| row.get::<_, i64>(0)).unwrap().count(), 0);
+        }
+        statement.get_status(StatementStatus::RePrepare)
+    }
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_is_bound() {
+        let connection = Connection::open_in_memory().unwrap();
+        assert_ne!(plans_anew(&connection), 0, "without the setting, SQLite would plan anew");
+        let connection = Connection::open_in_memory().unwrap();
+        configure(&connection).unwrap();
+        assert_eq!(plans_anew(&connection), 0);
+    }
+}
