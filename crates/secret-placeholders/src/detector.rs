@@ -144,7 +144,8 @@ impl Detector {
         let Some(keyword_lines) = &self.keyword_lines else {
             return self.find_in_all(lines, part.start, hits);
         };
-        keyword_lines.each_of(lines, |line| self.find_in_all(&lines[line.clone()], part.start + line.start, hits));
+        keyword_lines
+            .each_of(lines, |line| self.find_in_all(&lines[line.clone()], part.start + line.start, hits));
     }
 
     /// Finds the values in lines that begin at `offset` of the text.

@@ -157,7 +157,8 @@ async fn write(output: Output, message: serde_json::Result<Rendering>) -> io::Re
             *is_wide = true;
         }
         // What it does not take at once, it takes at the end.
-        let attempt = Pin::new(&mut *output).poll_write(&mut Context::from_waker(Waker::noop()), &buffer[written..]);
+        let attempt =
+            Pin::new(&mut *output).poll_write(&mut Context::from_waker(Waker::noop()), &buffer[written..]);
         if let Poll::Ready(taken) = attempt {
             written += taken?;
         }

@@ -6,7 +6,10 @@ use rmcp::RoleServer;
 use rmcp::model::{ContentBlock, JsonRpcMessage, ServerResult};
 use rmcp::service::TxJsonRpcMessage;
 
-/// The bytes of a text that are rendered at once. A text that is longer is rendered apart from its message.
+/// The bytes of a text from which on it is rendered apart from its message.
+const LARGE_BYTES: usize = 4 << 10;
+
+/// The bytes of a text that are rendered at once.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A message with the state of its rendering.
@@ -15,7 +18,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// be sent; this escapes it by vector instructions and in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Rendering {
-    /// What precedes the text, with its opening quote; the whole message if it has no large text.
+    /// The part in front of the text, with its opening quote; the whole message if it has no large text.
     before: Vec<u8>,
     text: String,
     /// The bytes of the text that are rendered.
@@ -74,7 +77,7 @@ fn large_text(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<&mut String>
     let JsonRpcMessage::Response(response) = message else { return None };
     let ServerResult::CallToolResult(result) = &mut response.result else { return None };
     result.content.iter_mut().find_map(|content| match content {
-        ContentBlock::Text(content) if content.text.len() > PIECE_BYTES => Some(&mut content.text),
+        ContentBlock::Text(content) if content.text.len() > LARGE_BYTES => Some(&mut content.text),
         _ => None,
     })
 }
