@@ -68,7 +68,7 @@ fn checks(
 
     // Other workspaces, those of the tests of this task, have no targets.
     if root.join("fuzz").is_dir() {
-        let quick = Fuzz { seconds: 10, targets: Vec::new(), at_once: 2, is_quick: true };
+        let quick = Fuzz { seconds: 10, targets: Vec::new(), at_once: 2, is_quick: true, writes_page: false };
         timed("fuzz", times, || fuzz(root, &quick))?;
     }
 

@@ -2,12 +2,17 @@
 
 mod figures;
 mod seeds;
+mod tally;
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
+
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use self::figures::Figures;
 use crate::{Step, TaskError};
@@ -31,6 +36,8 @@ pub struct Fuzz {
     /// Builds quickly, for a check that every target works: by the stable compiler, without optimization, and without the
     /// sanitizer of addresses, which finds more in unsafe code.
     pub is_quick: bool,
+    /// Adds the figures to those of earlier runs, and writes them into the page.
+    pub writes_page: bool,
 }
 
 /// Builds every fuzz target, runs those that are wanted, and prints a table of what they did.
@@ -67,6 +74,9 @@ pub fn fuzz(root: &Path, run: &Fuzz) -> Result<(), TaskError> {
     let mut done = done.into_iter().collect::<Result<Vec<Figures>, TaskError>>()?;
     done.sort_by(|one, other| one.name.cmp(&other.name));
     print!("{}", figures::table(&done));
+    if run.writes_page {
+        tally::add(root, &done)?;
+    }
     let failed: Vec<&str> = done.iter().filter(|one| one.has_failed).map(|one| one.name.as_str()).collect();
     if failed.is_empty() { Ok(()) } else { Err(TaskError::FuzzFound { targets: failed.join(", ") }) }
 }
@@ -85,7 +95,8 @@ fn run_target(root: &Path, folder: &Path, name: &str, run: &Fuzz) -> Result<Figu
     let temporary =
         temporary.map_err(|source| TaskError::Unwritable { path: std::env::temp_dir(), source })?;
     println!("== {name}: {seconds} s");
-    let output = Command::new(&program)
+    let not_started = |source| TaskError::NotStarted { program: name.to_owned(), source };
+    let mut target = Command::new(&program)
         .arg(&corpus)
         .args(seeds)
         .arg(format!("-max_total_time={seconds}"))
@@ -97,10 +108,15 @@ fn run_target(root: &Path, folder: &Path, name: &str, run: &Fuzz) -> Result<Figu
         .env("TMPDIR", temporary.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .output()
-        .map_err(|source| TaskError::NotStarted { program: name.to_owned(), source })?;
-    let report = String::from_utf8_lossy(&output.stderr);
-    let figures = Figures::read(name, &report, output.status.success());
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(not_started)?;
+    let mut report = Vec::new();
+    target.stderr.take().expect("it is piped").read_to_end(&mut report).map_err(not_started)?;
+    let cpu_seconds = cpu_seconds_at_end(&target);
+    let is_success = target.wait().map_err(not_started)?.success();
+    let report = String::from_utf8_lossy(&report);
+    let figures = Figures { cpu_seconds, ..Figures::read(name, &report, is_success) };
     if figures.has_failed {
         // The lines of the panic and of the fuzzer; what was printed before is thousands of lines.
         let last: Vec<&str> = report.lines().rev().take(60).collect();
@@ -112,6 +128,18 @@ fn run_target(root: &Path, folder: &Path, name: &str, run: &Fuzz) -> Result<Figu
         );
     }
     Ok(figures)
+}
+
+/// Waits for the end of a process and returns the time of the processor that it took; 0 where that is not known. The process
+/// is still there to be waited for.
+fn cpu_seconds_at_end(process: &Child) -> u64 {
+    let ended = waitid(WaitId::Pid(Pid::from_child(process)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    let stat = ended.ok().and_then(|_| fs::read_to_string(format!("/proc/{}/stat", process.id())).ok());
+    // The name of the program, in parentheses, may have blanks.
+    let fields = stat.as_deref().and_then(|stat| Some(stat.rsplit_once(')')?.1)).unwrap_or_default();
+    let ticks: u64 =
+        fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    ticks / clock_ticks_per_second()
 }
 
 /// Builds every target into `folder`.

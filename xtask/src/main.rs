@@ -118,6 +118,9 @@ enum Task {
         /// Builds quickly, by the stable compiler and without sanitizer: whether the targets work at all.
         #[arg(long)]
         quick: bool,
+        /// Adds the figures to those of earlier runs in docs/fuzzing.md.
+        #[arg(long, conflicts_with = "quick")]
+        page: bool,
     },
     /// Changes crates in one small way after the other, and prints the changes that none of their tests notices.
     Mutants {
@@ -296,8 +299,9 @@ fn main() -> ExitCode {
         Task::Crash { kind, folder } => xtask::crash(&kind, &folder),
         Task::Outside { suite } => outside(suite),
         Task::Packages { alone } => xtask::packages(&root(), alone),
-        Task::Fuzz { targets, seconds, at_once, quick } => {
-            xtask::fuzz(&root(), &xtask::Fuzz { seconds, targets, at_once, is_quick: quick })
+        Task::Fuzz { targets, seconds, at_once, quick, page } => {
+            let run = xtask::Fuzz { seconds, targets, at_once, is_quick: quick, writes_page: page };
+            xtask::fuzz(&root(), &run)
         }
         Task::Systems => xtask::systems(&root()),
         Task::Mutants { crates, minutes, anew } => {

@@ -6,18 +6,20 @@ use std::fmt::Write;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) name: String,
+    /// The time of the processor that the target took.
+    pub(super) cpu_seconds: u64,
     /// Inputs that were run.
-    runs: u64,
+    pub(super) inputs: u64,
     /// Branches that were reached.
-    coverage: u64,
+    pub(super) coverage: u64,
     /// Inputs that reached something new.
-    new_inputs: u64,
-    peak_megabytes: u64,
+    pub(super) new_inputs: u64,
+    pub(super) peak_megabytes: u64,
     pub(super) has_failed: bool,
 }
 
 impl Figures {
-    /// Reads the report of a target. What is missing in it counts as 0.
+    /// Reads the report of a target, which does not have its processor time. What is missing in it counts as 0.
     pub(super) fn read(name: &str, report: &str, is_success: bool) -> Figures {
         let stat = |wanted: &str| {
             let line = report.lines().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(wanted));
@@ -29,7 +31,8 @@ impl Figures {
         });
         Figures {
             name: name.to_owned(),
-            runs: stat("number_of_executed_units"),
+            cpu_seconds: 0,
+            inputs: stat("number_of_executed_units"),
             coverage: coverage.unwrap_or(0),
             new_inputs: stat("new_units_added"),
             peak_megabytes: stat("peak_rss_mb"),
@@ -40,14 +43,17 @@ impl Figures {
 
 /// Renders a table, one row for each target.
 pub(super) fn table(all: &[Figures]) -> String {
-    let mut text = String::from("| target | inputs | branches reached | new inputs | peak MB | found |\n");
-    text.push_str("| --- | ---: | ---: | ---: | ---: | --- |\n");
+    let mut text =
+        String::from("| target | processor | inputs | branches reached | new inputs | peak MB | found |\n");
+    text.push_str("| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     for one in all {
         let outcome = if one.has_failed { "**yes**" } else { "no" };
-        let Figures { name, runs, coverage, new_inputs, peak_megabytes, .. } = one;
+        let Figures { name, cpu_seconds, inputs, coverage, new_inputs, peak_megabytes, .. } = one;
         // Writing into a string cannot fail.
-        let _ =
-            writeln!(text, "| {name} | {runs} | {coverage} | {new_inputs} | {peak_megabytes} | {outcome} |");
+        let _ = writeln!(
+            text,
+            "| {name} | {cpu_seconds} s | {inputs} | {coverage} | {new_inputs} | {peak_megabytes} | {outcome} |"
+        );
     }
     text
 }
@@ -62,13 +68,13 @@ mod tests {
 
     #[test]
     fn a_report_is_read() {
-        let figures = Figures::read("a", REPORT, true);
-        assert_eq!(table(&[figures]).lines().last(), Some("| a | 900 | 345 | 7 | 41 | no |"));
+        let figures = Figures { cpu_seconds: 3, ..Figures::read("a", REPORT, true) };
+        assert_eq!(table(&[figures]).lines().last(), Some("| a | 3 s | 900 | 345 | 7 | 41 | no |"));
     }
 
     #[test]
     fn a_failed_target_without_figures_is_said() {
         let figures = Figures::read("b", "==1== ERROR: libFuzzer: deadly signal\n", false);
-        assert_eq!(table(&[figures]).lines().last(), Some("| b | 0 | 0 | 0 | 0 | **yes** |"));
+        assert_eq!(table(&[figures]).lines().last(), Some("| b | 0 s | 0 | 0 | 0 | 0 | **yes** |"));
     }
 }
