@@ -179,6 +179,12 @@ pub enum TaskError {
         /// Their names.
         soaks: String,
     },
+    /// Some of several suites failed.
+    #[error("these suites failed: {suites}")]
+    SuitesFailed {
+        /// Their names.
+        suites: String,
+    },
     /// A soak whose tests were not found.
     #[error("{soak} has run no test: the name of its test has changed")]
     NothingTested {

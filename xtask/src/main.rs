@@ -171,6 +171,19 @@ enum SetupOf {
 /// Measures over material that others wrote.
 #[derive(Subcommand)]
 enum OutsideSuite {
+    /// Runs every suite whose checkout is in a folder, with a table that names those that are not there.
+    All {
+        /// The folder, with a checkout for each suite: `codex`, `stack-graphs`, `coclr`, `aider`, `pjdfstest`, `git`, and in
+        /// `replay` any number of them.
+        #[arg(long)]
+        from: PathBuf,
+        /// The number of scripts that run at once.
+        #[arg(long, default_value_t = 2)]
+        jobs: usize,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
     /// Turns the commits of repositories into replies in five formats with the usual damages, and counts those that land
     /// right, are refused, or land wrong.
     Replay {
@@ -330,6 +343,9 @@ fn main() -> ExitCode {
 
 fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
     match suite {
+        OutsideSuite::All { from, jobs, print } => {
+            xtask::all_suites(&root(), &xtask::AllSuites { from, jobs, print })
+        }
         OutsideSuite::Replay { mut repository, replies, seed, print, details } => {
             if repository.is_empty() {
                 repository.push(xtask::Repository { name: "this repository".to_owned(), folder: root() });

@@ -1,6 +1,7 @@
 //! Measures over material that others wrote: it is read from the machine, and nothing of it is kept here.
 
 mod aider;
+mod all;
 mod applied;
 mod checkout;
 mod codex;
@@ -21,6 +22,7 @@ mod tap;
 mod way;
 
 pub use aider::{AiderTests, aider_tests};
+pub use all::{AllSuites, all_suites};
 pub use codex::{CodexScenarios, codex_scenarios};
 pub use git::git_tests;
 pub use posix::posix_tests;
@@ -32,4 +34,4 @@ pub use suite_error::SuiteError;
 pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
-pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements, and sandbox probes of other projects.\n";
+pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`, of which `all --from DIR` runs every suite that has a checkout in a folder. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements, and sandbox probes of other projects.\n";
