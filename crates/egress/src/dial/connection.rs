@@ -1,7 +1,7 @@
 //! One connection of a command, from its first byte to its end.
 
 use std::io::{self, ErrorKind, Read};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,14 @@ fn carry(shared: &Shared, connection: &Connection) -> Result<(), Fault> {
     let _ = set_socket_keepalive(&outside, true);
     let first = [greeting, connected.first];
     let relayed = relay(accepted, &outside, first, shared.limits.half_closed, &|| entry.note_sent());
-    if entry.is_command_running() {
+    let is_running = match &relayed {
+        // A command that ends with an answer unread resets its connection, and its end is known a moment later.
+        Err(fault) if fault.is_of_inside => {
+            !entry.wait_for_end_of_command(Instant::now() + shared.limits.draining)
+        }
+        _ => entry.is_command_running(),
+    };
+    if is_running {
         // A connection that fails in the middle fails for the command, which reports it itself.
         if relayed.is_err() {
             for stream in [accepted, &outside] {
@@ -100,7 +107,8 @@ fn carry(shared: &Shared, connection: &Connection) -> Result<(), Fault> {
             }
         }
     } else {
-        // The command that a failure would matter to has ended.
+        // The command that a failure would matter to has ended. If its side was reset, its end is yet to be passed on.
+        let _ = outside.shutdown(Shutdown::Write);
         let _ = discard_answer(&outside, Instant::now() + shared.limits.draining);
     }
     Ok(())

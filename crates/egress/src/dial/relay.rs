@@ -35,7 +35,7 @@ struct Way<'a> {
 /// Relays until both ways have ended. `first` are bytes that were read before: of `inside`, and of `outside`. `note_sent` is
 /// called when everything that `inside` has sent is passed on.
 ///
-/// When one side fails, what it had sent before is passed on, and the error is returned then. If one way has ended and the
+/// When one side fails, what it had sent before is passed on, and the fault is returned then. If one way has ended and the
 /// other one is silent for `half_closed`, the connection ends.
 pub(crate) fn relay(
     inside: &TcpStream,
@@ -43,7 +43,7 @@ pub(crate) fn relay(
     first: [Vec<u8>; 2],
     half_closed: Duration,
     note_sent: &dyn Fn(),
-) -> io::Result<()> {
+) -> Result<(), RelayFault> {
     for stream in [inside, outside] {
         stream.set_nonblocking(true)?;
         // Bytes were whole writes where they came from; waiting for more only delays them.
@@ -60,7 +60,8 @@ pub(crate) fn relay(
                 Ok(waits) => is_waiting &= waits,
                 Err(fault) => {
                     is_waiting = false;
-                    failure.get_or_insert(fault.error);
+                    let is_of_inside = fault.is_of_source == (index == 0);
+                    failure.get_or_insert(RelayFault { error: fault.error, is_of_inside });
                     ways[index].is_closed = true;
                     // A side that cannot be read takes nothing either; one that takes nothing may have sent something before.
                     if fault.is_of_source {
@@ -80,9 +81,24 @@ pub(crate) fn relay(
             ways.iter_mut().for_each(Way::release);
             let limit = if ways.iter().any(|way| way.is_closed) { half_closed } else { Duration::MAX };
             if !wait(&mut ways, limit)? {
-                return Err(ErrorKind::TimedOut.into());
+                return Err(io::Error::from(ErrorKind::TimedOut).into());
             }
         }
+    }
+}
+
+/// The end of a relay before its time.
+#[derive(Debug)]
+pub(crate) struct RelayFault {
+    #[expect(dead_code, reason = "read by its `Debug`")]
+    error: io::Error,
+    /// True if the side of the command has failed.
+    pub(crate) is_of_inside: bool,
+}
+
+impl From<io::Error> for RelayFault {
+    fn from(error: io::Error) -> RelayFault {
+        RelayFault { error, is_of_inside: false }
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Scope {
     pub(crate) list: Arc<AllowList>,
     report: Box<dyn Fn(Refusal) + Send + Sync>,
     open: Mutex<Open>,
-    /// A connection has ended.
+    /// A connection has changed, or the stage.
     changed: Condvar,
 }
 
@@ -86,6 +86,7 @@ impl Scope {
         let mut open = self.lock();
         open.stage = open.stage.max(Stage::Draining);
         open.connections.values_mut().for_each(Streams::end_answers);
+        self.changed.notify_all();
         while open.connections.values().any(Streams::has_bytes_left) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -105,6 +106,7 @@ impl Scope {
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }
+        self.changed.notify_all();
     }
 }
 
@@ -172,6 +174,19 @@ impl Entry {
     /// Checks whether the command runs.
     pub(crate) fn is_command_running(&self) -> bool {
         self.scope.lock().stage == Stage::Open
+    }
+
+    /// Waits until the command has ended, at most until the deadline; returns whether it has.
+    pub(crate) fn wait_for_end_of_command(&self, deadline: Instant) -> bool {
+        let mut open = self.scope.lock();
+        while open.stage == Stage::Open {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            open = self.scope.changed.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
     }
 
     /// Checks whether every connection is to end at once.

@@ -128,6 +128,39 @@ fn bytes_that_were_sent_last_arrive_beside_an_answer_that_no_process_reads() {
     assert_eq!(reader.join().unwrap(), 20_000);
 }
 
+/// A connection whose command has closed it with an answer unread, after it has sent `sent`: it is reset behind these bytes.
+fn reset_by_command(draining: Duration, sent: &[u8]) -> (Grant, TcpStream) {
+    let mut limits = DialLimits::default();
+    limits.draining = draining;
+    let network = Network::with(&[], limits, None);
+    let grant = network.grant(LIST);
+    let mut command = network.open(&grant, "a.example", 8080);
+    let mut server = network.accept();
+    server.write_all(&[1; 1 << 16]).unwrap();
+    assert_eq!(read_byte(&mut command).unwrap(), 1);
+    command.write_all(sent).unwrap();
+    drop(command);
+    let mut received = vec![0; sent.len()];
+    io::Read::read_exact(&mut server, &mut received).unwrap();
+    assert_eq!(received, sent);
+    (grant, server)
+}
+
+#[test]
+fn a_connection_that_the_end_of_its_command_has_reset_ends_in_order() {
+    // The reset comes before the end of the command is known.
+    let (grant, mut server) = reset_by_command(Duration::from_secs(24 * 60 * 60), &[7; 20_000]);
+    grant.finish();
+    assert_eq!(read_all(&mut server), b"");
+}
+
+#[test]
+fn a_connection_that_a_running_command_has_reset_is_reset() {
+    let (_grant, mut server) = reset_by_command(Duration::from_millis(20), b"request");
+    let error = read_byte(&mut server).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+}
+
 #[test]
 fn an_answer_to_a_half_closed_connection_is_not_waited_for() {
     let mut limits = DialLimits::default();
