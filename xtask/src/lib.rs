@@ -36,9 +36,9 @@ pub use fuzz::{Fuzz, fuzz};
 pub use house::{HouseFigures, house};
 pub use mutants::{Mutants, mutants};
 pub use outside::{
-    AiderTests, AllSuites, CodexScenarios, Replay, ReplayError, Repository, ScriptRun, SearchQuality,
-    StackGraphs, SuiteError, Way, aider_tests, all_suites, codex_scenarios, git_tests, posix_tests, replay,
-    search_quality, stack_graphs,
+    AiderTests, AllSuites, CodexScenarios, Replay, ReplayError, Repository, SandboxTests, ScriptRun,
+    SearchQuality, StackGraphs, SuiteError, Way, aider_tests, all_suites, codex_scenarios, git_tests,
+    posix_tests, replay, sandbox_tests, search_quality, stack_graphs,
 };
 pub use release::book::{book, reference};
 pub use release::dist::{Dist, dist};

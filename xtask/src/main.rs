@@ -232,6 +232,15 @@ enum OutsideSuite {
         #[arg(long)]
         print: bool,
     },
+    /// Runs the tests of sandbox-runtime that run commands, and has ours run these.
+    SandboxRuntime {
+        /// A checkout of sandbox-runtime, or its repository.
+        #[arg(long)]
+        from: PathBuf,
+        /// Prints the report alone, and writes no page.
+        #[arg(long)]
+        print: bool,
+    },
     /// Asks the code search the questions of CoSQA, whose right functions people have judged, beside plain BM25.
     Search {
         /// A checkout of CoCLR, or its repository.
@@ -359,6 +368,9 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
         }
         OutsideSuite::Codex { from, provenance, print } => {
             xtask::codex_scenarios(&root(), &xtask::CodexScenarios { from, provenance, print })
+        }
+        OutsideSuite::SandboxRuntime { from, print } => {
+            xtask::sandbox_tests(&root(), &xtask::SandboxTests { from, print })
         }
         OutsideSuite::Search { from, print } => {
             xtask::search_quality(&root(), &xtask::SearchQuality { from, print })

@@ -5,20 +5,16 @@ mod all;
 mod applied;
 mod checkout;
 mod codex;
-mod difference_reasons;
 mod git;
 mod open_index;
 mod posix;
 mod replay;
 mod reply_reasons;
-mod script_record;
-mod script_report;
-mod script_run;
+mod sandbox_runtime;
 mod script_suite;
 mod search;
 mod stack_graphs;
 mod suite_error;
-mod tap;
 mod way;
 
 pub use aider::{AiderTests, aider_tests};
@@ -27,6 +23,7 @@ pub use codex::{CodexScenarios, codex_scenarios};
 pub use git::git_tests;
 pub use posix::posix_tests;
 pub use replay::{Replay, ReplayError, Repository, replay};
+pub use sandbox_runtime::{SandboxTests, sandbox_tests};
 pub use script_suite::ScriptRun;
 pub use search::{SearchQuality, search_quality};
 pub use stack_graphs::{StackGraphs, stack_graphs};
@@ -34,4 +31,4 @@ pub use suite_error::SuiteError;
 pub use way::Way;
 
 /// The text in front of the sections of `docs/outside.md`.
-pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`, of which `all --from DIR` runs every suite that has a checkout in a folder. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements, and sandbox probes of other projects.\n";
+pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`, of which `all --from DIR` runs every suite that has a checkout in a folder. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements.\n";

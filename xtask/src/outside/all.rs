@@ -10,8 +10,9 @@ use super::checkout::git;
 use super::script_suite::names_in;
 use super::suite_error::SuiteError;
 use super::{
-    AiderTests, CodexScenarios, Replay, Repository, ScriptRun, SearchQuality, StackGraphs, Way, aider_tests,
-    codex_scenarios, git_tests, posix_tests, replay, search_quality, stack_graphs,
+    AiderTests, CodexScenarios, Replay, Repository, SandboxTests, ScriptRun, SearchQuality, StackGraphs, Way,
+    aider_tests, codex_scenarios, git_tests, posix_tests, replay, sandbox_tests, search_quality,
+    stack_graphs,
 };
 use crate::TaskError;
 
@@ -38,7 +39,7 @@ struct Suite {
 }
 
 /// The suites, those first that take the least time.
-const SUITES: [Suite; 7] = [
+const SUITES: [Suite; 8] = [
     Suite {
         name: "codex",
         advice: "a checkout of openai/codex",
@@ -60,6 +61,11 @@ const SUITES: [Suite; 7] = [
         name: "aider",
         advice: "a checkout of Aider-AI/aider",
         run: |root, from, all| aider_tests(root, &AiderTests { from, print: all.print, details: None }),
+    },
+    Suite {
+        name: "sandbox-runtime",
+        advice: "a checkout of anthropic-experimental/sandbox-runtime",
+        run: |root, from, all| sandbox_tests(root, &SandboxTests { from, print: all.print }),
     },
     Suite {
         name: "replay",
@@ -198,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_missing_suite_is_named_with_its_contents() {
-        let outcome = SUITES[6].outcome(
+        let outcome = SUITES[7].outcome(
             Path::new("/"),
             &AllSuites { from: PathBuf::from("/nonexistent"), jobs: 1, print: true },
         );

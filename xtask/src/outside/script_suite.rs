@@ -1,17 +1,22 @@
 //! Suites of scripts: each script is run in all ways, and the outcomes are compared case by case.
 
+mod reasons;
+mod record;
+mod report;
+mod run;
+mod tap;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::difference_reasons::Reasons;
-use super::script_record::{Records, ScriptRecord};
-use super::script_report::report;
-use super::script_run::CommandFolder;
+use self::reasons::Reasons;
+use self::record::{Records, ScriptRecord};
+use self::report::report;
+use self::run::CommandFolder;
 use super::suite_error::SuiteError;
-use super::tap;
 use super::way::Way;
 use crate::TaskError;
 use crate::conformance::Problem;

@@ -144,6 +144,32 @@ impl ReplayPeers {
     }
 }
 
+/// Node packages with the runner of sandbox-runtime's tests, and what those import.
+const SANDBOX_TESTS: [&str; 4] = ["bun@1.4.5", "shell-quote@1.8.3", "lodash-es@4.17.21", "zod@3.25.76"];
+
+/// The runner of sandbox-runtime's tests.
+#[derive(Debug)]
+pub(crate) struct SandboxTestRunner {
+    pub(crate) program: PathBuf,
+    /// The folder of the packages that the tests import.
+    pub(crate) packages: PathBuf,
+}
+
+impl SandboxTestRunner {
+    /// Looks for it, and installs nothing.
+    pub(crate) fn installed() -> Option<SandboxTestRunner> {
+        let folder = folder().join("sandbox-node");
+        let packages = folder.join("node_modules");
+        // The program lies in the package for the machine.
+        let machines = fs::read_dir(packages.join("@oven")).into_iter().flatten().flatten();
+        let program =
+            machines.map(|machine| machine.path().join("bin/bun")).find(|program| program.is_file());
+        program
+            .filter(|_| is_there(&folder, &SANDBOX_TESTS))
+            .map(|program| SandboxTestRunner { program, packages })
+    }
+}
+
 /// Installs the peers of the measures over material of others, and says what is there.
 pub(crate) fn install_outside_peers() {
     let python = folder().join("replay-python");
@@ -154,7 +180,10 @@ pub(crate) fn install_outside_peers() {
             && succeeds(&Step::new("pip", &text(&python.join("bin/python")), &pip))
     });
     let node = folder().join("replay-node");
-    install(&node, &[REPLAY_NODE], "npm, or the clients of cargo xtask setup", || npm(&node, &[REPLAY_NODE]));
+    let needs = "npm, or the clients of cargo xtask setup";
+    install(&node, &[REPLAY_NODE], needs, || npm(&node, &[REPLAY_NODE]));
+    let tests = folder().join("sandbox-node");
+    install(&tests, &SANDBOX_TESTS, needs, || npm(&tests, &SANDBOX_TESTS));
 }
 
 /// The folders of the packages whose sources the questions to the code index are about.

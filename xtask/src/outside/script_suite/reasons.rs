@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::script_record::Difference;
+use super::record::Difference;
 use crate::TaskError;
 
 /// The reasons of a suite's differences.
@@ -65,7 +65,7 @@ impl Reasons {
 mod tests {
     use sandbox_exec::Level;
 
-    use super::super::way::Way;
+    use super::super::super::way::Way;
     use super::{Difference, Reasons};
 
     #[test]

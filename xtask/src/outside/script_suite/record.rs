@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::super::way::Way;
 use super::tap::{CaseOutcome, ScriptOutcome};
-use super::way::Way;
 use crate::TaskError;
 
 /// The outcomes of one script.

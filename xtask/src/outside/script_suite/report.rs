@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::difference_reasons::Reasons;
-use super::script_record::{Difference, Records, ScriptRecord};
+use super::super::way::Way;
+use super::reasons::Reasons;
+use super::record::{Difference, Records, ScriptRecord};
 use super::tap::CaseOutcome;
-use super::way::Way;
 use crate::repository::page::{cell, marked_cell};
 
 /// The sums and the differences of a suite.
@@ -169,7 +169,7 @@ fn difference_rows<'a>(records: &'a Records, reasons: &'a Reasons) -> Vec<Row<'a
 mod tests {
     use sandbox_exec::Level;
 
-    use super::super::script_record::{Records, ScriptRecord};
+    use super::super::record::{Records, ScriptRecord};
     use super::super::tap::parse;
     use super::{Reasons, Way, report};
 

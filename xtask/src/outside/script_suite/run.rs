@@ -17,7 +17,7 @@ use wap_core::{
     WapError, Workspace,
 };
 
-use super::way::Way;
+use super::super::way::Way;
 use crate::conformance::Problem;
 
 /// The most output of a script that is read, in bytes.
