@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::figures::LinesByCrate;
-use self::tools::CoverageTools;
 use crate::{CrateList, Step, TaskError};
 
-pub(crate) use self::tools::{coverage_package, has_coverage_tools};
+pub(crate) use self::tools::{CoverageTools, coverage_package, has_coverage_tools};
 
 /// The folder of the instrumented build and its counters, relative to the root.
 const FOLDER: &str = "target/coverage";

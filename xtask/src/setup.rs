@@ -107,11 +107,16 @@ pub fn setup_coverage() -> Result<(), TaskError> {
 }
 
 /// Installs the programs that make a release; see `cargo xtask dist`. No test needs them.
-pub fn setup_dist() {
+///
+/// # Errors
+///
+/// As [`setup_coverage`], whose programs are among them.
+pub fn setup_dist() -> Result<(), TaskError> {
     if !is_installed("lintian") && is_root() && is_installed("apt-get") {
         install(&["lintian"]);
     }
     install_dist_tools();
+    setup_coverage()
 }
 
 /// Returns an error if `CI` is set and a program or client that the tests use is missing. Without `CI`, such tests are

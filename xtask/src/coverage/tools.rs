@@ -10,7 +10,7 @@ use crate::{Step, TaskError};
 
 /// `llvm-profdata` and `llvm-cov` of the compiler's own version of LLVM: the form of the counters changes with it.
 #[derive(Debug)]
-pub(super) struct CoverageTools {
+pub(crate) struct CoverageTools {
     profdata: String,
     cov: String,
     version: String,
@@ -18,7 +18,7 @@ pub(super) struct CoverageTools {
 
 impl CoverageTools {
     /// Finds the programs: the toolchain's component `llvm-tools`, or those of the system with the version in their names.
-    pub(super) fn find() -> Result<CoverageTools, TaskError> {
+    pub(crate) fn find() -> Result<CoverageTools, TaskError> {
         let version = llvm_version()?;
         let of_toolchain = toolchain_folder()?.filter(|folder| folder.join("llvm-cov").exists());
         let program = |name: &str| match &of_toolchain {
@@ -38,7 +38,7 @@ impl CoverageTools {
     }
 
     /// Merges all counters in a folder into one file, and returns it.
-    pub(super) fn merge(&self, counters: &Path, merged: &Path) -> Result<PathBuf, TaskError> {
+    pub(crate) fn merge(&self, counters: &Path, merged: &Path) -> Result<PathBuf, TaskError> {
         let unreadable = |source| TaskError::Unreadable { path: counters.to_owned(), source };
         let mut files = String::new();
         for entry in fs::read_dir(counters).map_err(unreadable)? {

@@ -3,17 +3,22 @@
 mod archive;
 mod debian;
 mod third_party;
+mod training;
 mod units;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::coverage::CoverageTools;
 use crate::{Step, TaskError};
 
 /// The folder in which the files of a release are put together, relative to the root. The Debian package's manifest names the same folder.
 const STAGE: &str = "target/release-files/stage";
 /// The folder of archive and package, relative to the root.
 const OUTPUT: &str = "target/release-files";
+
+/// The folder of the program that is built to record its work, and of its records, relative to the root.
+const TRAINING: &str = "target/training";
 
 /// Files of the repository that the archive has at its top.
 const PAGES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
@@ -41,6 +46,9 @@ pub struct Dist {
     pub profile: String,
     /// The target, if it is not this machine's: `x86_64-unknown-linux-musl` for instance.
     pub target: Option<String>,
+    /// Builds the program twice: first one that records which functions it enters while it does sample work, then the one of
+    /// the release, in which those are side by side. This machine must be able to run both.
+    pub is_trained: bool,
 }
 
 /// Builds the program and writes `target/release-files/`: an archive with the program, its manual pages, completions, units
@@ -50,15 +58,16 @@ pub struct Dist {
 ///
 /// Those of the programs that take part, and of reading and writing files.
 pub fn dist(root: &Path, dist: &Dist) -> Result<(), TaskError> {
-    let mut build =
-        vec!["build", "--package", "agentd-workspace", "--bin", "agentd", "--profile", &dist.profile];
-    build.extend(["--config", FAST]);
-    if let Some(target) = &dist.target {
-        build.extend(["--target", target]);
+    let mut flags = format!("{} {PACKED}", std::env::var("RUSTFLAGS").unwrap_or_default());
+    let mut dist = dist.clone();
+    if dist.is_trained {
+        // With a target that is named, programs that take part in the build do not record. The names of functions depend on
+        // whether one is named, and both programs must have the same.
+        dist.target = Some(dist.target.map_or_else(host, Ok)?);
+        flags = format!("{flags} {}", training::ordering_flags(&trained(root, &dist, &flags)?));
     }
-    let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    let flags = format!("{flags} {PACKED}");
-    Step::cargo("build", &build).variable("RUSTFLAGS", flags.trim()).folder(root).run()?;
+    let dist = &dist;
+    build(root, dist, &[], &flags)?;
     let program = program(root, dist);
     let stage = root.join(STAGE);
     put_together(root, &stage, &program)?;
@@ -67,10 +76,48 @@ pub fn dist(root: &Path, dist: &Dist) -> Result<(), TaskError> {
     debian::write(root, &stage, &dist.profile)
 }
 
+/// Builds a program that records what it enters, has it do sample work, and returns the file with its records.
+fn trained(root: &Path, dist: &Dist, flags: &str) -> Result<PathBuf, TaskError> {
+    // Before the build, which takes long.
+    let tools = CoverageTools::find()?;
+    let folder = root.join(TRAINING);
+    let records = folder.join("records");
+    // Those of an earlier program have other functions.
+    let _ = fs::remove_dir_all(&records);
+    fs::create_dir_all(&records).map_err(|source| TaskError::Unwritable { path: records.clone(), source })?;
+    let folder_text = folder.to_string_lossy();
+    let flags = format!("{flags} {}", training::recording_flags(&records));
+    build(root, dist, &["--target-dir", &folder_text], &flags)?;
+    training::train(root, &program_in(&folder, dist), &records, &tools)
+}
+
+fn build(root: &Path, dist: &Dist, further: &[&str], flags: &str) -> Result<(), TaskError> {
+    let mut arguments =
+        vec!["build", "--package", "agentd-workspace", "--bin", "agentd", "--profile", &dist.profile];
+    arguments.extend(["--config", FAST]);
+    if let Some(target) = &dist.target {
+        arguments.extend(["--target", target]);
+    }
+    arguments.extend(further);
+    Step::cargo("build", &arguments).variable("RUSTFLAGS", flags.trim()).folder(root).run().map(drop)
+}
+
+/// This machine's target.
+fn host() -> Result<String, TaskError> {
+    let report = Step::new("host", "rustc", &["--version", "--verbose"]).output()?;
+    let report = String::from_utf8_lossy(&report);
+    let host = report.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| TaskError::StepFailed { step: "host".to_owned() })
+}
+
 /// The path of the built program.
 fn program(root: &Path, dist: &Dist) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let target = dist.target.as_ref().map_or(target.clone(), |triple| target.join(triple));
+    program_in(&target, dist)
+}
+
+fn program_in(target: &Path, dist: &Dist) -> PathBuf {
+    let target = dist.target.as_ref().map_or(target.to_owned(), |triple| target.join(triple));
     // The folder of the profile `dev` has another name.
     let folder = if dist.profile == "dev" { "debug" } else { &dist.profile };
     target.join(folder).join("agentd")
