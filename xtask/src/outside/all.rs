@@ -19,7 +19,7 @@ use crate::TaskError;
 /// A run of every suite that is there.
 #[derive(Clone, Debug)]
 pub struct AllSuites {
-    /// A folder with a checkout for each suite, by the names of [`SUITES`].
+    /// A folder with a checkout for each suite, by the names that the table of the run has.
     pub from: PathBuf,
     /// The number of scripts that run at once.
     pub jobs: usize,
@@ -93,7 +93,7 @@ const SUITES: [Suite; 8] = [
 ///
 /// # Errors
 ///
-/// [`SuiteError::NoSuite`] if no checkout is there; [`TaskError::SuitesFailed`] with the suites that failed.
+/// [`SuiteError::NoSuite`] if no checkout is there, [`TaskError::SuitesFailed`] with the suites that failed.
 pub fn all_suites(root: &Path, run: &AllSuites) -> Result<(), TaskError> {
     let outcomes: Vec<Outcome> = SUITES.iter().map(|suite| suite.outcome(root, run)).collect();
     print!("{}", table(&outcomes));
