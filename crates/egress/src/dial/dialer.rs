@@ -34,7 +34,7 @@ pub struct DialLimits {
     pub connecting: Duration,
     /// The silence after which a connection of which one side has ended is closed.
     pub half_closed: Duration,
-    /// The time for the last bytes of a command that has ended.
+    /// The time for the last bytes of a command that has ended, and for its end to be known after it has reset a connection.
     pub draining: Duration,
 }
 
