@@ -17,6 +17,8 @@ mod stack_graphs;
 mod suite_error;
 mod way;
 
+use std::path::Path;
+
 pub use aider::{AiderTests, aider_tests};
 pub use all::{AllSuites, all_suites};
 pub use codex::{CodexScenarios, codex_scenarios};
@@ -30,5 +32,21 @@ pub use stack_graphs::{StackGraphs, stack_graphs};
 pub use suite_error::SuiteError;
 pub use way::Way;
 
+use crate::TaskError;
+use crate::repository::page::write_section;
+
 /// The text in front of the sections of `docs/outside.md`.
 pub(crate) const BEGINNING: &str = "# Measures that others wrote\n\nWritten by `cargo xtask outside`, of which `all --from DIR` runs every suite that has a checkout in a folder. What is measured is read from the user's own checkouts and from package registries; nothing of it is in this repository. Not measured yet: CodeSearchNet's judgements.\n";
+
+/// Writes a section of the page.
+fn write_page(root: &Path, heading: &str, section: &str) -> Result<(), TaskError> {
+    write_section(&root.join("docs/outside.md"), BEGINNING, heading, section)
+}
+
+/// Returns an error if there are differences without a reason.
+fn all_explained(unexplained: usize) -> Result<(), TaskError> {
+    match unexplained {
+        0 => Ok(()),
+        count => Err(SuiteError::Unexplained { count }.into()),
+    }
+}

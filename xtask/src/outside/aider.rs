@@ -61,28 +61,16 @@ pub fn aider_tests(root: &Path, run: &AiderTests) -> Result<(), TaskError> {
         let comparison = compare(&record.call).map_err(not_run)?;
         compared.push(Compared { test: record.test, number, call: record.call, comparison });
     }
-    let file = root.join(REASONS);
-    let reasons =
-        std::fs::read_to_string(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
-    let reasons = ReplyReasons::parse(REASONS, &reasons)?;
+    let reasons = ReplyReasons::read(root, REASONS)?;
     let (section, unexplained) = section::section(&version(&run.from), &compared, &reasons);
     println!("{section}");
     if let Some(file) = &run.details {
         section::keep_details(file, &compared)?;
     }
     if !run.print {
-        let page = root.join("docs/outside.md");
-        crate::repository::page::write_section(
-            &page,
-            super::BEGINNING,
-            "aider's tests of edit formats",
-            &section,
-        )?;
+        super::write_page(root, "aider's tests of edit formats", &section)?;
     }
-    match unexplained {
-        0 => Ok(()),
-        count => Err(SuiteError::Unexplained { count }.into()),
-    }
+    super::all_explained(unexplained)
 }
 
 /// Returns a folder with the files that the tests need: the checkout itself, or what is copied out of a repository.

@@ -84,27 +84,15 @@ pub fn codex_scenarios(root: &Path, run: &CodexScenarios) -> Result<(), TaskErro
             name: scenario.name,
         });
     }
-    let file = root.join(REASONS);
-    let reasons =
-        std::fs::read_to_string(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
-    let reasons = ReplyReasons::parse(REASONS, &reasons)?;
+    let reasons = ReplyReasons::read(root, REASONS)?;
     let of_checkout = || format!("Version {}.", super::checkout::version(&run.from));
     let provenance = run.provenance.clone().unwrap_or_else(of_checkout);
     let (section, unexplained) = section::section(&provenance, &compared, &reasons);
     println!("{section}");
     if !run.print {
-        let page = root.join("docs/outside.md");
-        crate::repository::page::write_section(
-            &page,
-            super::BEGINNING,
-            "Codex's scenarios of patches",
-            &section,
-        )?;
+        super::write_page(root, "Codex's scenarios of patches", &section)?;
     }
-    match unexplained {
-        0 => Ok(()),
-        count => Err(SuiteError::Unexplained { count }.into()),
-    }
+    super::all_explained(unexplained)
 }
 
 fn compare(scenario: &Scenario, is_done: bool, after: &Files, why: &str) -> Comparison {

@@ -1,5 +1,7 @@
 //! The reasons of known differences between what a program and ours make of a reply: data, in a file for each suite.
 
+use std::path::Path;
+
 use serde::Deserialize;
 
 use crate::TaskError;
@@ -30,7 +32,18 @@ struct ReplyReason {
 }
 
 impl ReplyReasons {
-    /// Reads the reasons of a file.
+    /// Reads the reasons of a file, which is relative to the repository.
+    ///
+    /// # Errors
+    ///
+    /// [`TaskError::Unreadable`], [`TaskError::NotToml`].
+    pub(super) fn read(root: &Path, file: &str) -> Result<ReplyReasons, TaskError> {
+        let path = root.join(file);
+        let text = std::fs::read_to_string(&path).map_err(|source| TaskError::Unreadable { path, source })?;
+        ReplyReasons::parse(file, &text)
+    }
+
+    /// Reads the reasons of a text.
     ///
     /// # Errors
     ///

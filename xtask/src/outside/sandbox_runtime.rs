@@ -59,24 +59,13 @@ pub fn sandbox_tests(root: &Path, run: &SandboxTests) -> Result<(), TaskError> {
     for file in FILES {
         files.push((file, suite.outcomes(file)?));
     }
-    let file = root.join(REASONS);
-    let reasons = fs::read_to_string(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
-    let reasons = ReplyReasons::parse(REASONS, &reasons)?;
+    let reasons = ReplyReasons::read(root, REASONS)?;
     let (section, unexplained) = section::section(&version(&run.from), &files, &reasons);
     println!("{section}");
     if !run.print {
-        let page = root.join("docs/outside.md");
-        crate::repository::page::write_section(
-            &page,
-            super::BEGINNING,
-            "sandbox-runtime's tests of its sandbox",
-            &section,
-        )?;
+        super::write_page(root, "sandbox-runtime's tests of its sandbox", &section)?;
     }
-    match unexplained {
-        0 => Ok(()),
-        count => Err(SuiteError::Unexplained { count }.into()),
-    }
+    super::all_explained(unexplained)
 }
 
 /// A copy of the suite whose commands the program runs.
