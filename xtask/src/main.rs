@@ -54,10 +54,10 @@ enum Task {
         /// The target, `x86_64-unknown-linux-musl` for instance; this machine's if none is given.
         #[arg(long)]
         target: Option<String>,
-        /// Builds the program once, without learning from sample work which functions belong side by side: half the time, and
-        /// a program that takes more memory and starts later.
+        /// Builds the program twice, to learn from sample work which functions belong side by side: twice the time, and a
+        /// program that takes less memory and starts earlier.
         #[arg(long)]
-        untrained: bool,
+        trained: bool,
     },
     /// Runs a measure over material that others wrote, and writes its section of `docs/outside.md`.
     Outside {
@@ -309,8 +309,8 @@ fn main() -> ExitCode {
             Ok(())
         }
         Task::Setup { what: Some(SetupOf::Dist) } => xtask::setup_dist(),
-        Task::Dist { profile, target, untrained } => {
-            xtask::dist(&root(), &xtask::Dist { profile, target, is_trained: !untrained })
+        Task::Dist { profile, target, trained } => {
+            xtask::dist(&root(), &xtask::Dist { profile, target, is_trained: trained })
         }
         Task::Workflows { groups, only, rounds, binary, print } => {
             xtask::workflows(&root(), &xtask::WorkflowRun { groups, only, rounds, binary, print })

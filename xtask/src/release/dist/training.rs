@@ -46,8 +46,7 @@ struct Work {
 ///
 /// # Errors
 ///
-/// [`TaskError::StepFailed`] for a part of the work that fails, and those of reading and
-/// writing.
+/// [`TaskError::StepFailed`] for a part of the work that fails, and those of reading and writing.
 pub(super) fn train(
     root: &Path,
     program: &Path,
