@@ -21,9 +21,11 @@ const WORK: &str = "packaging/training.json";
 /// The commands that serve clients, of whom most only look whether the program is there.
 const STARTS: usize = 4;
 
-/// Flags of the compiler by which the program records when it first enters each function, in a folder.
+/// Flags of the compiler by which the program records when it first enters each function, in a folder. Small functions record
+/// too, rather than being made part of their callers before: the released program may have them apart.
 pub(super) fn recording_flags(records: &Path) -> String {
-    format!("-Cprofile-generate={} -Cllvm-args=-pgo-temporal-instrumentation", records.display())
+    let options = "-Cllvm-args=-pgo-temporal-instrumentation -Cllvm-args=-disable-preinline";
+    format!("-Cprofile-generate={} {options}", records.display())
 }
 
 /// Flags by which the linker puts functions side by side that were entered together. It is the linker that comes with the
