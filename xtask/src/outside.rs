@@ -44,7 +44,7 @@ own checkouts and from package registries; nothing of it is in this repository.
 
 Two measures of others are left out. CodeSearchNet's judgements are about functions in thousands of repositories, whose sources neither a
 package registry nor a single checkout carries; the questions of CoSQA below ask the same of the search. Of the 152 tests of the reference
-filesystem server 138 call functions of its own, most of them over a simulated file system; 10 check the form of its answers; 4 check how it
+filesystem server 138 call functions of its own, within its process; 10 check the form of its answers; 4 check how it
 treats several folders on its command line, and `agentd` takes one.
 ";
 
