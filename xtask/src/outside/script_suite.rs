@@ -20,7 +20,6 @@ use super::suite_error::SuiteError;
 use super::way::Way;
 use crate::TaskError;
 use crate::conformance::Problem;
-use crate::repository::page::write_section;
 
 /// The most runs of a script whose outcomes differ: a difference that depends on chance or load does not count.
 const ATTEMPT_LIMIT: u32 = 3;
@@ -86,12 +85,9 @@ impl ScriptSuite<'_> {
             format!("{about}\n\nVersion {version}, run by {user}: {measured} of {all} scripts.\n\n{tables}");
         println!("{section}");
         if !run.print {
-            write_section(&root.join("docs/outside.md"), super::BEGINNING, self.heading, &section)?;
+            super::write_page(root, self.heading, &section)?;
         }
-        match report.unexplained {
-            0 => Ok(()),
-            count => Err(SuiteError::Unexplained { count }.into()),
-        }
+        super::all_explained(report.unexplained)
     }
 
     /// Runs the chosen scripts that have no record yet; a line is printed for each.

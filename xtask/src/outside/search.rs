@@ -62,8 +62,7 @@ pub fn search_quality(root: &Path, run: &SearchQuality) -> Result<(), TaskError>
     let section = section::section(&super::checkout::version(&run.from), &functions, &measured);
     println!("{section}");
     if !run.print {
-        let page = root.join("docs/outside.md");
-        crate::repository::page::write_section(&page, super::BEGINNING, section::HEADING, &section)?;
+        super::write_page(root, section::HEADING, &section)?;
     }
     Ok(())
 }

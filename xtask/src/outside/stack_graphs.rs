@@ -118,13 +118,9 @@ pub fn stack_graphs(root: &Path, run: &StackGraphs) -> Result<(), TaskError> {
     let (section, unexplained) = section::section(&super::checkout::version(&run.from), &languages, &reasons);
     println!("{section}");
     if !run.print {
-        let page = root.join("docs/outside.md");
-        crate::repository::page::write_section(&page, super::BEGINNING, section::HEADING, &section)?;
+        super::write_page(root, section::HEADING, &section)?;
     }
-    match unexplained {
-        0 => Ok(()),
-        count => Err(SuiteError::Unexplained { count }.into()),
-    }
+    super::all_explained(unexplained)
 }
 
 impl OfLanguage {
