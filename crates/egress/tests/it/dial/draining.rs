@@ -14,6 +14,36 @@ use super::fixture::{Network, PATIENCE, read_all, read_byte};
 
 const LIST: &str = "a.example:8080@127.0.0.1";
 
+/// A time for draining that no test sees the end of.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A command that is connected with a server.
+struct Connected {
+    grant: Grant,
+    command: TcpStream,
+    server: TcpStream,
+}
+
+fn connected(draining: Duration) -> Connected {
+    let mut limits = DialLimits::default();
+    limits.draining = draining;
+    let network = Network::with(&[], limits, None);
+    let grant = network.grant(LIST);
+    let command = network.open(&grant, "a.example", 8080);
+    Connected { grant, command, server: network.accept() }
+}
+
+/// Ends a command whose connections need no draining.
+fn finish_at_once(grant: Grant) {
+    let (done, is_done) = channel();
+    // It is left behind where it does not end, so that the test fails instead of hanging.
+    thread::spawn(move || {
+        grant.finish();
+        let _ = done.send(());
+    });
+    is_done.recv_timeout(PATIENCE).expect("nothing is waited for");
+}
+
 /// A network on which a connection is made when the test says so.
 struct Gate {
     server: SocketAddr,
@@ -79,20 +109,15 @@ fn bytes_of_a_command_that_ends_before_it_is_connected_arrive() {
 
 #[test]
 fn a_connection_without_a_byte_is_not_waited_for() {
-    let Gated { grant, command, dialled, .. } = gated(Duration::from_secs(24 * 60 * 60));
+    let Gated { grant, command, dialled, .. } = gated(A_DAY);
     dialled.recv_timeout(PATIENCE).unwrap();
     drop(command);
-    grant.finish();
+    finish_at_once(grant);
 }
 
 #[test]
 fn a_server_that_reads_nothing_holds_a_command_up_for_a_bounded_time() {
-    let mut limits = DialLimits::default();
-    limits.draining = Duration::from_millis(20);
-    let network = Network::with(&[], limits, None);
-    let grant = network.grant(LIST);
-    let mut command = network.open(&grant, "a.example", 8080);
-    let mut server = network.accept();
+    let Connected { grant, mut command, mut server } = connected(Duration::from_millis(20));
     command.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
     while command.write(&[7; 1 << 16]).is_ok() {}
     drop(command);
@@ -105,13 +130,8 @@ fn a_server_that_reads_nothing_holds_a_command_up_for_a_bounded_time() {
 
 #[test]
 fn bytes_that_were_sent_last_arrive_beside_an_answer_that_no_process_reads() {
-    let mut limits = DialLimits::default();
     // A machine that is paused must not end the draining before the server reads.
-    limits.draining = PATIENCE;
-    let network = Network::with(&[], limits, None);
-    let grant = network.grant(LIST);
-    let mut command = network.open(&grant, "a.example", 8080);
-    let mut server = network.accept();
+    let Connected { grant, mut command, mut server } = connected(PATIENCE);
     let (begin, begun) = channel();
     let reader = thread::spawn(move || {
         server.write_all(&[1; 1 << 16]).unwrap();
@@ -130,12 +150,7 @@ fn bytes_that_were_sent_last_arrive_beside_an_answer_that_no_process_reads() {
 
 /// A connection whose command has closed it with an answer unread, after it has sent `sent`: it is reset behind these bytes.
 fn reset_by_command(draining: Duration, sent: &[u8]) -> (Grant, TcpStream) {
-    let mut limits = DialLimits::default();
-    limits.draining = draining;
-    let network = Network::with(&[], limits, None);
-    let grant = network.grant(LIST);
-    let mut command = network.open(&grant, "a.example", 8080);
-    let mut server = network.accept();
+    let Connected { grant, mut command, mut server } = connected(draining);
     server.write_all(&[1; 1 << 16]).unwrap();
     assert_eq!(read_byte(&mut command).unwrap(), 1);
     command.write_all(sent).unwrap();
@@ -149,8 +164,8 @@ fn reset_by_command(draining: Duration, sent: &[u8]) -> (Grant, TcpStream) {
 #[test]
 fn a_connection_that_the_end_of_its_command_has_reset_ends_in_order() {
     // The reset comes before the end of the command is known.
-    let (grant, mut server) = reset_by_command(Duration::from_secs(24 * 60 * 60), &[7; 20_000]);
-    grant.finish();
+    let (grant, mut server) = reset_by_command(A_DAY, &[7; 20_000]);
+    finish_at_once(grant);
     assert_eq!(read_all(&mut server), b"");
 }
 
@@ -163,15 +178,10 @@ fn a_connection_that_a_running_command_has_reset_is_reset() {
 
 #[test]
 fn an_answer_to_a_half_closed_connection_is_not_waited_for() {
-    let mut limits = DialLimits::default();
-    limits.draining = Duration::from_secs(24 * 60 * 60);
-    let network = Network::with(&[], limits, None);
-    let grant = network.grant(LIST);
-    let mut command = network.open(&grant, "a.example", 8080);
-    let mut server = network.accept();
+    let Connected { grant, mut command, mut server } = connected(A_DAY);
     command.write_all(b"request").unwrap();
     command.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(read_all(&mut server), b"request");
     drop(command);
-    grant.finish();
+    finish_at_once(grant);
 }
