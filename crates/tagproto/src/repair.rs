@@ -15,6 +15,7 @@ mod fence;
 mod file_kind;
 mod gutter;
 mod indentation;
+mod list_item;
 mod omission;
 mod outline;
 mod quote;

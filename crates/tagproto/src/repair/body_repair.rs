@@ -174,8 +174,15 @@ impl<'a> ClosedBlock<'_, 'a> {
 
     /// Checks for a block behind a list marker whose lines were indented with it: their own indentation cannot be determined.
     fn is_indented_with_its_list_item(&self, lines: &[&str]) -> bool {
-        let opening = &self.block.opening;
-        if !opening.damage.contains(RepairKind::List) || lines.iter().all(|line| line.trim().is_empty()) {
+        let FoundBlock { opening, indent, is_in_list_item, .. } = self.block;
+        if lines.iter().all(|line| line.trim().is_empty()) {
+            return false;
+        }
+        if *is_in_list_item && !indent.is_empty() {
+            let belongs = |line: &&str| line.starts_with(indent) || line.trim().is_empty();
+            return lines.iter().all(belongs);
+        }
+        if !opening.damage.contains(RepairKind::List) {
             return false;
         }
         let is_indented = |line: &&str| line.starts_with([' ', '\t']) || line.trim().is_empty();

@@ -7,6 +7,7 @@ use crate::{
     parse::scan::{self, Line, after, count_lines},
     repair::{
         fence::Fence,
+        list_item::ListItem,
         spelled_closers::SpelledClosers,
         tag_line::{self, Opening},
         thinking::Thinking,
@@ -35,6 +36,8 @@ pub(crate) struct FoundBlock<'a> {
     pub(crate) lines: LineRange,
     /// The blanks in front of the opening tag and its decoration.
     pub(crate) indent: &'a str,
+    /// Whether it is indented as a part of a list item that stands in front of it.
+    pub(crate) is_in_list_item: bool,
     pub(crate) end: End<'a>,
 }
 
@@ -76,6 +79,7 @@ impl<'a> Outline<'a> {
                 outline.push(block);
                 continue;
             }
+            walk.item.pass(content);
             outline.note_prose(text, &line, walk.line_number);
             walk.pass_to(after(text, &line));
         }
@@ -128,13 +132,21 @@ struct Walk<'a> {
     /// The number of the line at `at`.
     line_number: usize,
     thinking: Thinking,
+    item: ListItem,
     closers: SpelledClosers,
 }
 
 impl<'a> Walk<'a> {
     fn new(text: &'a str) -> Self {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, at, line_number: 1, thinking: Thinking::default(), closers: SpelledClosers::default() }
+        Self {
+            text,
+            at,
+            line_number: 1,
+            thinking: Thinking::default(),
+            item: ListItem::default(),
+            closers: SpelledClosers::default(),
+        }
     }
 
     fn line(&self) -> Line {
@@ -165,18 +177,24 @@ impl<'a> Walk<'a> {
         }
         let first = self.line_number;
         let indent = &content[..content.len() - content.trim_start().len()];
+        let is_in_list_item = self.item.holds(indent);
+        if !is_in_list_item {
+            self.item = ListItem::default();
+        }
         let tag = Span { start: line.start + indent.len(), end: line.start + content.trim_end().len() };
         self.pass_to(body_start);
         if !kind.has_body() {
             let lines = LineRange::of(first, first);
-            return Some(FoundBlock { opening, span: tag, lines, indent, end: End::AtOnce });
+            let end = End::AtOnce;
+            return Some(FoundBlock { opening, span: tag, lines, indent, is_in_list_item, end });
         }
         let Some(closing) = self.closing_line(&opening) else {
             let behind = &self.text[body_start..];
             let span = Span { start: tag.start, end: self.text.len() };
             let error = scan::unclosed(&opening.tag, span, first, behind, later_tags(behind, &opening));
             self.at = self.text.len();
-            return Some(FoundBlock { opening, span, lines: error.lines, indent, end: End::Unclosed(error) });
+            let (lines, end) = (error.lines, End::Unclosed(error));
+            return Some(FoundBlock { opening, span, lines, indent, is_in_list_item, end });
         };
         let body = &self.text[body_start..closing.start];
         let first_line = self.line_number;
@@ -186,13 +204,8 @@ impl<'a> Walk<'a> {
         let closing_indent = &content[..content.len() - content.trim_start().len()];
         let span = Span { start: tag.start, end: closing.start + content.trim_end().len() };
         self.pass_to(after(self.text, &closing));
-        Some(FoundBlock {
-            opening,
-            span,
-            lines,
-            indent,
-            end: End::Closed { body, first_line, indent: closing_indent },
-        })
+        let end = End::Closed { body, first_line, indent: closing_indent };
+        Some(FoundBlock { opening, span, lines, indent, is_in_list_item, end })
     }
 
     fn closing_line(&self, opening: &Opening<'_>) -> Option<Line> {
@@ -246,18 +259,22 @@ fn marker(trimmed: &str) -> Option<&'static str> {
     MARKERS.into_iter().find(|marker| *marker == line)
 }
 
-/// Checks whether a line begins a tag with a value that continues in one of the next two lines.
+/// Checks whether a line begins a tag that ends in one of the next two lines.
 fn is_split_tag(trimmed: &str, behind: &str) -> bool {
     let name_end = trimmed[1..].find(char::is_whitespace).map_or(trimmed.len(), |end| end + 1);
-    // An odd number of quotes leaves a value open at the end of the line.
-    let is_odd = |quotes: &[char]| trimmed.matches(quotes).count() % 2 == 1;
-    if trimmed[1..name_end].parse::<BlockKind>().is_err()
-        || !(is_odd(&['"']) || is_odd(&tag_line::CURLY_DOUBLE))
-    {
+    if trimmed[1..name_end].parse::<BlockKind>().is_err() {
         return false;
     }
+    // An odd number of quotes leaves a value open at the end of the line.
+    let is_odd = |quotes: &[char]| trimmed.matches(quotes).count() % 2 == 1;
+    let between = match () {
+        () if is_odd(&['"']) || is_odd(&tag_line::CURLY_DOUBLE) => "",
+        () if !trimmed.ends_with(']') => " ",
+        () => return false,
+    };
     let mut joined = trimmed.to_owned();
     behind.split('\n').take(2).any(|line| {
+        joined.push_str(between);
         joined.push_str(line.trim());
         tag_line::opening(&joined).is_some_and(|opening| opening.tag.usable_path().is_some())
     })

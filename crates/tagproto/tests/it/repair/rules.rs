@@ -205,6 +205,40 @@ fn a_list_item_may_hold_a_block_that_stays_at_the_margin() {
 }
 
 #[test]
+fn a_block_with_the_indentation_of_its_list_item_is_refused() {
+    let block = "   [CREATE_FILE path=\"q.py\"]\n   def f():\n       return 1\n   [/CREATE_FILE]\n";
+    let prose = "1. First:\n\n";
+    assert_eq!(refusal(&format!("{prose}{block}")), Some("list_indent"));
+    assert_eq!(refusal(&format!("{prose}{block}   and\n\n{block}")), Some("list_indent"));
+    let command = "   [RUN_COMMAND]\n   ls\n\n   pwd\n   [/RUN_COMMAND]\n";
+    assert_eq!(refusal(&format!("- First:\n{command}")), Some("list_indent"));
+    // Neither the indentation alone nor the list alone says that the body has it.
+    assert_eq!(body(block), "   def f():\n       return 1");
+    assert_eq!(body(&format!("{prose}Then:\n{block}")), "   def f():\n       return 1");
+    assert_eq!(body(&format!("{prose}   [RUN_COMMAND]\nls\n   [/RUN_COMMAND]\n")), "ls");
+    assert_eq!(refusal(&format!("{prose}   [DONE]\n   ok\n   [/DONE]\n")), None);
+}
+
+#[test]
+fn a_tag_on_two_lines_is_refused() {
+    let rest = "a\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
+    for tag in [
+        "[CREATE_FILE\npath=\"q.txt\"]",
+        "[CREATE_FILE\n  path=\"q.txt\"\n]",
+        "[CREATE_FILE path=\"q\n.txt\"]",
+    ] {
+        assert_eq!(refusal(&format!("{tag}\n{rest}")), Some("split_tag"), "{tag}");
+    }
+    let edit = "[EDIT_FILE path=\"q.txt\" start_line=\"1\"\nend_line=\"2\"]\na\n[/EDIT_FILE]\n";
+    assert_eq!(refusal(edit), Some("split_tag"));
+    for prose in
+        ["[CREATE_FILE\nmakes a file]", "[CREATE_FILE, path=\"a\"\n]", "[CREATE_FILE] or\npath=\"q.txt\"]"]
+    {
+        assert_eq!(refusal(&format!("{prose}\n")), None, "{prose}");
+    }
+}
+
+#[test]
 fn python_that_was_never_indented_is_kept() {
     for text in [
         "if x: y()\nz()",
