@@ -73,6 +73,12 @@ pub trait Contribution: Send + Sync {
         Ok(None)
     }
 
+    /// Reports whether this contribution writes [log messages](ContributionCall::log), so that clients may choose those that they
+    /// want. Without it, none is sent.
+    fn logs(&self) -> bool {
+        false
+    }
+
     /// Returns values that begin with a text, for an argument of a prompt or a variable of a template of this contribution;
     /// `None` if it is not of this contribution. The server shows at most 100 of them.
     fn complete(&self, _subject: &Reference, _argument: &str, _begun: &str) -> Option<Vec<String>> {

@@ -85,8 +85,16 @@ impl Contributions {
         self.all.iter().any(|one| !one.resources().is_empty() || !one.resource_templates().is_empty())
     }
 
+    /// Reports whether there are log messages.
+    pub(crate) fn has_log(&self) -> bool {
+        self.all.iter().any(|one| one.logs())
+    }
+
     /// Adds what is contributed to the capabilities of a server.
     pub(crate) fn advertise(&self, capabilities: &mut ServerCapabilities) {
+        if self.has_log() {
+            capabilities.logging = Some(JsonObject::new());
+        }
         let offered =
             ServerCapabilities::builder().enable_resources().enable_prompts().enable_completions().build();
         if self.has_prompts() {
