@@ -8,8 +8,8 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool as McpTool,
-    UnsubscribeRequestParams,
+    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+    SubscriptionsListenRequestMethod, Tool as McpTool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -51,8 +51,7 @@ impl McpServer {
     #[must_use]
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
         let tasks = TaskDesk::new(config, &client, outputs);
-        let follower = config.resources.as_ref();
-        let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
+        let follower = Follower::new(config, client.origin().conversation).map(Arc::new);
         McpServer {
             config: Arc::clone(config),
             client,
@@ -74,6 +73,15 @@ impl McpServer {
 
     fn tools(&self) -> &[McpTool] {
         self.tools.get_or_init(|| tool_list::tools(&self.config))
+    }
+
+    /// Returns the subscriptions of the older era.
+    ///
+    /// # Errors
+    ///
+    /// Method not found if there are no resources that change.
+    fn follower(&self, method: &'static str) -> Result<&Follower, ErrorData> {
+        self.follower.as_deref().ok_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
 
     /// Reports whether a client chooses once for all requests which log messages it receives. In the newer era, each request
@@ -396,8 +404,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.desk("resources/subscribe")?;
-        let Some(follower) = &self.follower else { return Ok(()) };
+        let follower = self.follower("resources/subscribe")?;
         let peer = context.peer.clone();
         unless_cancelled(&context, resources::follow_for_older(follower, &request.uri, peer)).await
     }
@@ -407,18 +414,19 @@ impl ServerHandler for McpServer {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.desk("resources/unsubscribe")?;
-        self.follower.as_ref().map_or(Ok(()), |follower| follower.unwatch(&request.uri))
+        self.follower("resources/unsubscribe")?.unwatch(&request.uri)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.config.resources.as_ref().map(|_| resources::accepted(requested))
+        self.follower.as_ref().map(|_| resources::accepted(&self.config, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         // Only requests of the newer era come here.
         let client = self.with_processes(context.request_context()).client;
-        let follower = Follower::new(self.desk("subscriptions/listen")?, client.origin().conversation);
+        let follower = Follower::new(&self.config, client.origin().conversation);
+        let follower =
+            follower.ok_or_else(ErrorData::method_not_found::<SubscriptionsListenRequestMethod>)?;
         resources::follow_for_newer(follower, context).await
     }
 }

@@ -7,6 +7,7 @@
 mod asking;
 mod call;
 mod capability;
+mod changes;
 mod client;
 mod contribution;
 mod contributions;
@@ -17,6 +18,8 @@ mod states;
 mod steps;
 
 pub use call::ContributionCall;
+pub use changes::ResourceChanges;
+pub(crate) use changes::TooMany;
 pub(crate) use client::ContributionClient;
 pub use contribution::{Contribution, Need, Outcome};
 pub use contributions::Contributions;
