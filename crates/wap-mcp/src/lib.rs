@@ -27,7 +27,9 @@ mod tool_list;
 
 pub use code_tools::CodeIndexSource;
 pub use config::{McpConfig, ServerName};
-pub use contributed::{Contribution, ContributionCall, Contributions, Need, Outcome};
+pub use contributed::{
+    Contribution, ContributionCall, Contributions, LogLevel, Need, Outcome, ResourceChanges,
+};
 pub use extra_tool::ExtraTool;
 pub use history::{LogPage, WorkspaceHistory};
 pub use http::{BoundedSessions, HttpMcp, SessionRoom, SessionsError};

@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+    SubscriptionsListenRequestMethod, Tool as McpTool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,7 +19,7 @@ use wap_core::{
     CancelFlag, CommandObserver, GUIDELINES, ReadFile, Request, Tool, UnknownArguments, Unobserved, WapError,
 };
 
-use crate::contributed::Asking;
+use crate::contributed::{ContributionClient, unknown_level};
 use crate::extra_tool::{self, ExtraTool};
 use crate::giving_up::{CancelOnDrop, wait};
 use crate::http::{LastingClients, is_newer};
@@ -41,7 +42,7 @@ pub struct McpServer {
     follower: Option<Arc<Follower>>,
     /// The clients that keep what outlasts a request without a session; `None` where each client has a connection.
     pub(crate) lasting: Option<Arc<LastingClients>>,
-    asking: Asking,
+    contributed: ContributionClient,
 }
 
 impl McpServer {
@@ -50,8 +51,7 @@ impl McpServer {
     #[must_use]
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
         let tasks = TaskDesk::new(config, &client, outputs);
-        let follower = config.resources.as_ref();
-        let follower = follower.map(|desk| Arc::new(Follower::new(desk, client.origin().conversation)));
+        let follower = Follower::new(config, client.origin().conversation).map(Arc::new);
         McpServer {
             config: Arc::clone(config),
             client,
@@ -60,7 +60,7 @@ impl McpServer {
             tasks,
             follower,
             lasting: None,
-            asking: Asking::default(),
+            contributed: ContributionClient::default(),
         }
     }
 
@@ -73,6 +73,21 @@ impl McpServer {
 
     fn tools(&self) -> &[McpTool] {
         self.tools.get_or_init(|| tool_list::tools(&self.config))
+    }
+
+    /// Returns the subscriptions of the older era.
+    ///
+    /// # Errors
+    ///
+    /// Method not found if there are no resources that change.
+    fn follower(&self, method: &'static str) -> Result<&Follower, ErrorData> {
+        self.follower.as_deref().ok_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+    }
+
+    /// Reports whether a client chooses once for all requests which log messages it receives. In the newer era, each request
+    /// chooses for itself.
+    fn sends_log(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.config.contributions.has_log() && !is_newer(context)
     }
 
     /// Reports whether commands can be tasks.
@@ -234,7 +249,7 @@ impl ServerHandler for McpServer {
         }
         if !tool_list::is_of_workspace(&request.name, &self.config)
             && let Some(answer) =
-                self.config.contributions.call_tool(&request, (&context, &self.asking)).await
+                self.config.contributions.call_tool(&request, (&context, &self.contributed)).await
         {
             return answer;
         }
@@ -272,6 +287,10 @@ impl ServerHandler for McpServer {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if request.method == SetLevelRequestMethod::VALUE && self.sends_log(&context) {
+            // With a level of the protocol, the SDK would have called `set_level`.
+            return Err(unknown_level());
+        }
         match &self.tasks {
             Some(tasks) if request.method == LISTEN && is_newer(&context) => {
                 self.listen_to_tasks(tasks, request, &context).await
@@ -279,6 +298,19 @@ impl ServerHandler for McpServer {
             Some(tasks) => tasks.older(request, &context).await,
             None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         }
+    }
+
+    #[expect(deprecated, reason = "clients of the older era still choose a level")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.sends_log(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.contributed.level.set(request.level.into());
+        Ok(())
     }
 
     // Methods of capabilities that are not advertised answer method-not-found; an empty list would claim support.
@@ -312,7 +344,7 @@ impl ServerHandler for McpServer {
         self.offers("prompts/get")?;
         if !prompts::is_of_workspace(&request.name, &self.config)
             && let Some(answer) =
-                self.config.contributions.get_prompt(&request, (&context, &self.asking)).await
+                self.config.contributions.get_prompt(&request, (&context, &self.contributed)).await
         {
             return answer;
         }
@@ -358,7 +390,7 @@ impl ServerHandler for McpServer {
         }
         if !resources::is_of_workspace(&request.uri)
             && let Some(answer) =
-                self.config.contributions.read_resource(&request, (&context, &self.asking)).await
+                self.config.contributions.read_resource(&request, (&context, &self.contributed)).await
         {
             return answer;
         }
@@ -372,8 +404,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.desk("resources/subscribe")?;
-        let Some(follower) = &self.follower else { return Ok(()) };
+        let follower = self.follower("resources/subscribe")?;
         let peer = context.peer.clone();
         unless_cancelled(&context, resources::follow_for_older(follower, &request.uri, peer)).await
     }
@@ -383,18 +414,19 @@ impl ServerHandler for McpServer {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.desk("resources/unsubscribe")?;
-        self.follower.as_ref().map_or(Ok(()), |follower| follower.unwatch(&request.uri))
+        self.follower("resources/unsubscribe")?.unwatch(&request.uri)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.config.resources.as_ref().map(|_| resources::accepted(requested))
+        self.follower.as_ref().map(|_| resources::accepted(&self.config, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         // Only requests of the newer era come here.
         let client = self.with_processes(context.request_context()).client;
-        let follower = Follower::new(self.desk("subscriptions/listen")?, client.origin().conversation);
+        let follower = Follower::new(&self.config, client.origin().conversation);
+        let follower =
+            follower.ok_or_else(ErrorData::method_not_found::<SubscriptionsListenRequestMethod>)?;
         resources::follow_for_newer(follower, context).await
     }
 }

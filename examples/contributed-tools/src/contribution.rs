@@ -4,13 +4,16 @@ use rmcp::model::{
     CallToolResult, ErrorData, GetPromptResult, JsonObject, Prompt, ReadResourceResult, Reference, Resource,
     ResourceTemplate, Tool,
 };
-use wap_mcp::{Contribution, ContributionCall, Outcome};
+use wap_mcp::{Contribution, ContributionCall, Outcome, ResourceChanges};
 
-use crate::{prompts, resources, tools};
+use crate::resources::{self, WatchedResource};
+use crate::{prompts, tools};
 
 /// The tools, prompts and resources that the conformance suite expects of an example server.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ExampleContribution;
+#[derive(Clone, Debug, Default)]
+pub struct ExampleContribution {
+    watched: WatchedResource,
+}
 
 impl Contribution for ExampleContribution {
     fn tools(&self) -> Vec<Tool> {
@@ -23,7 +26,7 @@ impl Contribution for ExampleContribution {
         name: &str,
         arguments: JsonObject,
     ) -> Result<Outcome<CallToolResult>, ErrorData> {
-        tools::call(call, name, &arguments)
+        tools::call(call, &self.watched, name, &arguments)
     }
 
     fn prompts(&self) -> Vec<Prompt> {
@@ -52,7 +55,19 @@ impl Contribution for ExampleContribution {
         _: &ContributionCall,
         uri: &str,
     ) -> Result<Option<Outcome<ReadResourceResult>>, ErrorData> {
-        Ok(resources::read(uri).map(Outcome::Done))
+        Ok(resources::read(&self.watched, uri).map(Outcome::Done))
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        Some(self.watched.changes())
+    }
+
+    fn can_change(&self, uri: &str) -> bool {
+        uri == resources::WATCHED
+    }
+
+    fn logs(&self) -> bool {
+        true
     }
 
     fn complete(&self, subject: &Reference, argument: &str, begun: &str) -> Option<Vec<String>> {

@@ -77,7 +77,7 @@ fn run(
     let side = SideRuntime::start("mcp")?;
     let name = ServerName { name: "contributed-tools", title: "Tools of its own", version: "1" };
     let mcp = McpConfig {
-        contributions: Contributions::new(vec![Arc::new(ExampleContribution)]),
+        contributions: Contributions::new(vec![Arc::new(ExampleContribution::default())]),
         ..McpConfig::new(name)
     };
     let router = router(HttpConfig {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod input_required;
+mod logging;
 mod plain;
 pub(crate) mod questions;
 mod schemas;
@@ -12,8 +13,10 @@ use rmcp::model::{CallToolResult, ErrorData, JsonObject, Tool};
 use serde_json::{Value, json};
 use wap_mcp::{ContributionCall, Outcome};
 
+use crate::resources::WatchedResource;
+
 /// The tools without arguments, with their descriptions.
-const BARE: [(&str, &str); 19] = [
+const BARE: [(&str, &str); 22] = [
     ("test_simple_text", "Answers with a text"),
     ("test_image_content", "Answers with a picture"),
     ("test_audio_content", "Answers with a sound"),
@@ -21,6 +24,9 @@ const BARE: [(&str, &str); 19] = [
     ("test_multiple_content_types", "Answers with a text, a picture and a resource"),
     ("test_error_handling", "Fails"),
     ("test_tool_with_progress", "Reports progress three times"),
+    ("test_tool_with_logging", "Writes three log messages, one after another"),
+    ("test_logging_tool", "Writes log messages of three levels"),
+    ("test_change_watched_resource", "Changes the resource test://watched-resource"),
     ("test_elicitation_sep1034_defaults", "Asks with a form that has default values"),
     ("test_elicitation_sep1330_enums", "Asks with a form that has choices of all kinds"),
     ("test_missing_capability", "Asks the client's model, which not every client has"),
@@ -72,9 +78,16 @@ pub(crate) fn list() -> Vec<Tool> {
 /// Calls a tool.
 pub(crate) fn call(
     call: &ContributionCall,
+    watched: &WatchedResource,
     name: &str,
     arguments: &JsonObject,
 ) -> Result<Outcome<CallToolResult>, ErrorData> {
+    if name == "test_change_watched_resource" {
+        return Ok(questions::says(format!("The resource has version {} now", watched.change())));
+    }
+    if let Some(result) = logging::call(call, name) {
+        return Ok(Outcome::Done(result));
+    }
     if let Some(result) = plain::call(call, name, arguments) {
         return Ok(Outcome::Done(result));
     }

@@ -17,7 +17,7 @@ const MOST_WAITING: usize = 64;
 
 /// The questions to one client.
 #[derive(Clone, Debug)]
-pub(crate) struct Asking {
+pub(super) struct Asking {
     room: Arc<Semaphore>,
 }
 

@@ -5,7 +5,9 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use wap_core::CancelFlag;
 
+use super::LogLevel;
 use super::capability::lacks;
+use super::log::Log;
 
 /// A report of progress on its way to the client.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +17,7 @@ pub(super) struct Report {
     pub(super) message: Option<String>,
 }
 
-/// One step of a request: what the client has answered, and the way to report progress.
+/// One step of a request: what the client has answered, and the ways to report progress and to log.
 #[derive(Debug)]
 pub struct ContributionCall {
     pub(super) answers: InputResponses,
@@ -24,6 +26,8 @@ pub struct ContributionCall {
     pub(super) cancel: CancelFlag,
     /// The way of reports; `None` if the client asks for none.
     pub(super) reports: Option<Sender<Report>>,
+    /// The log; `None` if the client asks for no messages.
+    pub(super) log: Option<Log>,
 }
 
 impl ContributionCall {
@@ -69,6 +73,17 @@ impl ContributionCall {
             let report = Report { progress, total, message: message.map(str::to_owned) };
             // A failure means that the request was given up.
             let _ = reports.blocking_send(report);
+        }
+    }
+
+    /// Writes a message into the log that the client receives, if it wants messages of this level and the contribution
+    /// [logs](super::Contribution::logs). Never waits: at most 64 messages wait for a client that is slow to read, and one has at
+    /// most 16 KiB as JSON, with the name of its logger. A last message says how many were left out.
+    ///
+    /// Messages and reports of progress may arrive in another order than they were sent in. All arrive before the answer.
+    pub fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) {
+        if let Some(log) = &self.log {
+            log.write(level, logger, data);
         }
     }
 }

@@ -5,7 +5,7 @@ use rmcp::model::{
     Reference, Resource, ResourceTemplate, Tool,
 };
 
-use super::ContributionCall;
+use super::{ContributionCall, ResourceChanges};
 
 /// Tools, prompts and resources beside those of the workspace.
 ///
@@ -71,6 +71,23 @@ pub trait Contribution: Send + Sync {
         _uri: &str,
     ) -> Result<Option<Outcome<ReadResourceResult>>, ErrorData> {
         Ok(None)
+    }
+
+    /// Returns the handle by which this contribution reports changed resources; `None` if none of them changes.
+    fn changes(&self) -> Option<&ResourceChanges> {
+        None
+    }
+
+    /// Reports whether there is a resource of this name, listed or of a template, that can change: clients may follow it. Must
+    /// not wait.
+    fn can_change(&self, _uri: &str) -> bool {
+        false
+    }
+
+    /// Reports whether this contribution writes [log messages](ContributionCall::log), so that clients may choose those that they
+    /// want. Without it, none is sent.
+    fn logs(&self) -> bool {
+        false
     }
 
     /// Returns values that begin with a text, for an argument of a prompt or a variable of a template of this contribution;

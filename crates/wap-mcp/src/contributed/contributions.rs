@@ -5,9 +5,11 @@ use std::sync::Arc;
 use content_hash::ContentHash;
 use rmcp::model::{ErrorData, InputRequiredResult, JsonObject, ServerCapabilities, Tool};
 
+use super::changes::Subscriptions;
 use super::requests::digest;
 use super::states::{MOST_BYTES, States};
 use super::{Contribution, Need};
+use crate::resources::is_of_workspace;
 
 /// A contribution that a resource is read from, with the digest of its request.
 type Reader = (Arc<dyn Contribution>, ContentHash);
@@ -17,6 +19,7 @@ type Reader = (Arc<dyn Contribution>, ContentHash);
 pub struct Contributions {
     all: Vec<Arc<dyn Contribution>>,
     states: States,
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl std::fmt::Debug for Contributions {
@@ -29,7 +32,25 @@ impl Contributions {
     /// Returns the contributions of a server.
     #[must_use]
     pub fn new(all: Vec<Arc<dyn Contribution>>) -> Arc<Contributions> {
-        Arc::new(Contributions { all, states: States::default() })
+        let subscriptions = Arc::default();
+        all.iter().filter_map(|one| one.changes()).for_each(|changes| changes.report_to(&subscriptions));
+        Arc::new(Contributions { all, states: States::default(), subscriptions })
+    }
+
+    /// Returns the subscriptions of all clients to contributed resources.
+    pub(crate) fn subscriptions(&self) -> &Subscriptions {
+        &self.subscriptions
+    }
+
+    /// Reports whether there are resources that change.
+    pub(crate) fn has_changes(&self) -> bool {
+        self.all.iter().any(|one| one.changes().is_some())
+    }
+
+    /// Reports whether a resource is contributed and can change.
+    pub(crate) fn can_change(&self, uri: &str) -> bool {
+        let mut all = self.all.iter().filter(|one| one.changes().is_some());
+        !is_of_workspace(uri) && all.any(|one| one.can_change(uri))
     }
 
     /// Returns the contributions, the first one first.
@@ -85,8 +106,16 @@ impl Contributions {
         self.all.iter().any(|one| !one.resources().is_empty() || !one.resource_templates().is_empty())
     }
 
+    /// Reports whether there are log messages.
+    pub(crate) fn has_log(&self) -> bool {
+        self.all.iter().any(|one| one.logs())
+    }
+
     /// Adds what is contributed to the capabilities of a server.
     pub(crate) fn advertise(&self, capabilities: &mut ServerCapabilities) {
+        if self.has_log() {
+            capabilities.logging = Some(JsonObject::new());
+        }
         let offered =
             ServerCapabilities::builder().enable_resources().enable_prompts().enable_completions().build();
         if self.has_prompts() {
@@ -94,6 +123,9 @@ impl Contributions {
         }
         if self.has_resources() {
             capabilities.resources = capabilities.resources.take().or(offered.resources);
+        }
+        if self.has_changes() {
+            capabilities.resources.get_or_insert_default().subscribe = Some(true);
         }
         if self.has_prompts() || self.has_resources() {
             capabilities.completions = capabilities.completions.take().or(offered.completions);

@@ -7,13 +7,21 @@
 mod asking;
 mod call;
 mod capability;
+mod changes;
+mod client;
 mod contribution;
 mod contributions;
+mod log;
+mod log_level;
 mod requests;
 mod states;
 mod steps;
 
-pub(crate) use asking::Asking;
 pub use call::ContributionCall;
+pub use changes::ResourceChanges;
+pub(crate) use changes::TooMany;
+pub(crate) use client::ContributionClient;
 pub use contribution::{Contribution, Need, Outcome};
 pub use contributions::Contributions;
+pub use log_level::LogLevel;
+pub(crate) use log_level::unknown_level;

@@ -11,16 +11,15 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 
-use super::asking::Asking;
 use super::steps::{Given, Settled, settle};
-use super::{Contribution, Contributions, Outcome};
+use super::{Contribution, ContributionClient, Contributions, Outcome};
 
 impl Contributions {
     /// Calls a tool; `None` if none of this name is contributed.
     pub(crate) async fn call_tool(
         &self,
         params: &CallToolRequestParams,
-        (context, asking): (&RequestContext<RoleServer>, &Asking),
+        (context, client): (&RequestContext<RoleServer>, &ContributionClient),
     ) -> Option<Result<CallToolResponse, ErrorData>> {
         let contribution = self.with_tool(&params.name)?;
         let (name, arguments) = (params.name.to_string(), params.arguments.clone().unwrap_or_default());
@@ -30,7 +29,7 @@ impl Contributions {
             state: params.request_state.clone(),
         };
         let step = move |one: &dyn Contribution, call: &_| one.call_tool(call, &name, arguments.clone());
-        Some(match settle(self, contribution, given, (context, asking), step).await {
+        Some(match settle(self, contribution, given, (context, client), step).await {
             Ok(Settled::Done(result)) => Ok(result.into()),
             Ok(Settled::Requires(required)) => Ok(required.into()),
             Err(error) => Err(error),
@@ -41,7 +40,7 @@ impl Contributions {
     pub(crate) async fn get_prompt(
         &self,
         params: &GetPromptRequestParams,
-        (context, asking): (&RequestContext<RoleServer>, &Asking),
+        (context, client): (&RequestContext<RoleServer>, &ContributionClient),
     ) -> Option<Result<GetPromptResponse, ErrorData>> {
         let contribution = self.with_prompt(&params.name)?;
         let (name, arguments) = (params.name.clone(), params.arguments.clone().unwrap_or_default());
@@ -51,7 +50,7 @@ impl Contributions {
             state: params.request_state.clone(),
         };
         let step = move |one: &dyn Contribution, call: &_| one.get_prompt(call, &name, arguments.clone());
-        Some(match settle(self, contribution, given, (context, asking), step).await {
+        Some(match settle(self, contribution, given, (context, client), step).await {
             Ok(Settled::Done(result)) => Ok(result.into()),
             Ok(Settled::Requires(required)) => Ok(required.into()),
             Err(error) => Err(error),
@@ -62,7 +61,7 @@ impl Contributions {
     pub(crate) async fn read_resource(
         &self,
         params: &ReadResourceRequestParams,
-        (context, asking): (&RequestContext<RoleServer>, &Asking),
+        (context, client): (&RequestContext<RoleServer>, &ContributionClient),
     ) -> Option<Result<ReadResourceResponse, ErrorData>> {
         let readers = match self.readers(&params.uri, params.request_state.as_deref()) {
             Ok(readers) => readers,
@@ -79,7 +78,7 @@ impl Contributions {
                 let read = one.read_resource(call, &uri)?;
                 Ok(read.map_or(Outcome::Done(None), |outcome| outcome.map(Some)))
             };
-            match settle(self, contribution, given, (context, asking), step).await {
+            match settle(self, contribution, given, (context, client), step).await {
                 Ok(Settled::Done(None)) => {}
                 Ok(Settled::Done(Some(result))) => return Some(Ok(result.into())),
                 Ok(Settled::Requires(required)) => return Some(Ok(required.into())),

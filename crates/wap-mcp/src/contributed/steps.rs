@@ -9,10 +9,10 @@ use rmcp::service::{Peer, RequestContext};
 use tokio::sync::mpsc::{Receiver, channel};
 use wap_core::CancelFlag;
 
-use super::asking::Asking;
 use super::call::Report;
 use super::capability::lacks;
-use super::{Contribution, ContributionCall, Contributions, Need, Outcome};
+use super::log::log;
+use super::{Contribution, ContributionCall, ContributionClient, Contributions, LogLevel, Need, Outcome};
 use crate::giving_up::CancelOnDrop;
 use crate::http::is_newer;
 
@@ -43,10 +43,11 @@ pub(super) async fn settle<T: Send + 'static>(
     contributions: &Contributions,
     contribution: &Arc<dyn Contribution>,
     given: Given,
-    (context, asking): (&RequestContext<RoleServer>, &Asking),
+    (context, client): (&RequestContext<RoleServer>, &ContributionClient),
     step: impl Fn(&dyn Contribution, &ContributionCall) -> Result<Outcome<T>, ErrorData> + Send + Sync + 'static,
 ) -> Result<Settled<T>, ErrorData> {
     let step = Arc::new(step);
+    let level = client.log_level(&**contribution, context)?;
     // In the older era, answers do not come with a request.
     let is_newer = is_newer(context);
     let (mut answers, mut state) = (InputResponses::new(), None);
@@ -58,7 +59,7 @@ pub(super) async fn settle<T: Send + 'static>(
         };
     }
     for _ in 0..MOST_ROUNDS {
-        let need = match one(contribution, answers, state, context, Arc::clone(&step)).await? {
+        let need = match one(contribution, (answers, state), level, context, Arc::clone(&step)).await? {
             Outcome::Done(value) => return Ok(Settled::Done(value)),
             Outcome::Asks(need) => need,
         };
@@ -67,7 +68,7 @@ pub(super) async fn settle<T: Send + 'static>(
             return contributions.required(given.request, need).map(Settled::Requires);
         }
         answers = tokio::select! {
-            answers = asking.ask(&context.peer, need.requests) => answers?,
+            answers = client.asking.ask(&context.peer, need.requests) => answers?,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         state = need.state;
@@ -78,14 +79,15 @@ pub(super) async fn settle<T: Send + 'static>(
 /// Carries out one step on a thread of its own.
 async fn one<T: Send + 'static>(
     contribution: &Arc<dyn Contribution>,
-    answers: InputResponses,
-    state: Option<String>,
+    (answers, state): (InputResponses, Option<String>),
+    level: Option<LogLevel>,
     context: &RequestContext<RoleServer>,
     step: Arc<
         impl Fn(&dyn Contribution, &ContributionCall) -> Result<Outcome<T>, ErrorData> + Send + Sync + 'static,
     >,
 ) -> Result<Outcome<T>, ErrorData> {
     let (sender, reports) = channel(WAITING_REPORTS);
+    let (log, messages) = level.map(log).unzip();
     let cancel = CancelFlag::new();
     let _given_up = CancelOnDrop(cancel.clone());
     let token = context.meta.get_progress_token();
@@ -95,17 +97,26 @@ async fn one<T: Send + 'static>(
         capabilities: context.client_capabilities().unwrap_or_default(),
         cancel,
         reports: token.is_some().then_some(sender),
+        log,
     };
     let contribution = Arc::clone(contribution);
-    // The call is dropped with its step, which ends the reports.
+    // The call is dropped with its step, which ends the reports and the log.
     let running = tokio::task::spawn_blocking(move || {
         let call = call;
         step(&*contribution, &call)
     });
     let all = async {
-        if let Some(token) = token {
-            forward(&context.peer, token, reports).await;
-        }
+        let reporting = async {
+            if let Some(token) = token {
+                forward(&context.peer, token, reports).await;
+            }
+        };
+        let logging = async {
+            if let Some(messages) = messages {
+                messages.forward(context).await;
+            }
+        };
+        tokio::join!(reporting, logging);
         running.await
     };
     tokio::select! {

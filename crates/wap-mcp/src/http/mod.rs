@@ -1,9 +1,11 @@
 //! MCP over HTTP: the service for one address, its sessions, and what outlasts a request without one.
 
 mod lasting;
+mod request_stream;
 mod service;
 mod sessions;
 
 pub(crate) use lasting::{LastingClients, is_newer};
+pub(crate) use request_stream::RequestStream;
 pub use service::HttpMcp;
 pub use sessions::{BoundedSessions, SessionRoom, SessionsError};

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use futures_util::{Stream, StreamExt};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
 
+use super::request_stream::{RequestStream, WithMessages};
 use crate::tasks::for_older_client;
 
 /// The bound on sessions.
@@ -139,8 +140,12 @@ impl SessionManager for BoundedSessions {
     async fn create_stream(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
+        let (own, messages) = RequestStream::new();
+        if let ClientJsonRpcMessage::Request(request) = &mut message {
+            request.request.extensions_mut().insert(own);
+        }
         // Before the await, or the session could be ended as an idle one meanwhile.
         let busy = Busy::begin(&self.used, id);
         let stream = self.inner.create_stream(id, message).await?;
@@ -151,7 +156,7 @@ impl SessionManager for BoundedSessions {
             }
             event
         });
-        Ok(BusyStream { stream: Box::pin(stream), _busy: busy })
+        Ok(BusyStream { stream: Box::pin(WithMessages::new(stream, messages)), _busy: busy })
     }
 
     async fn accept_message(

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Reason, Retention, RunKey, WapError};
 
-use super::follower::News;
-use super::{Mark, ResourceName, Watched, WorkspaceResources};
+use super::{Followed, Mark, News, ResourceName, Watched, WorkspaceResources};
 
 /// The pause between two looks. The owner of the state folder may be another process, which sends no events.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -19,10 +18,10 @@ const SHARE: u32 = 9;
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The most resources that the clients of one server follow together.
-const MOST_WATCHED: usize = 1_024;
+pub(crate) const MOST_WATCHED: usize = 1_024;
 
 /// The most resources that one client follows.
-pub(super) const MOST_OF_A_CLIENT: usize = 64;
+pub(crate) const MOST_OF_A_CLIENT: usize = 64;
 
 /// The subscriptions of all clients of a server.
 pub struct SubscriptionDesk {
@@ -194,7 +193,7 @@ impl SubscriptionDesk {
                 if own.as_ref() != Some(&mark) {
                     *own = Some(mark);
                     if let Some(news) = entry.news.upgrade() {
-                        news.add(name);
+                        news.add(Followed::OfWorkspace(name));
                     }
                 }
             }
@@ -229,8 +228,7 @@ mod tests {
 
     use wap_core::{Call, ConversationId, Reason, WapError};
 
-    use super::super::follower::News;
-    use super::super::{ListedPage, Mark, ResourceName, Watched, WorkspaceResources};
+    use super::super::{Followed, ListedPage, Mark, News, ResourceName, Watched, WorkspaceResources};
     use super::SubscriptionDesk;
 
     /// Run 1 cannot be read after the first look at it; the others change with each look.
@@ -291,7 +289,7 @@ mod tests {
                 }
                 news.wait().await;
             };
-            assert_eq!(heard.into_iter().collect::<Vec<_>>(), [ResourceName::Run(2)]);
+            assert_eq!(heard.into_iter().collect::<Vec<_>>(), [Followed::OfWorkspace(ResourceName::Run(2))]);
             // A first look that fails is said to the client that asks.
             assert!(desk.watch(number, &ResourceName::Run(3), false).await.is_ok());
         });

@@ -6,46 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::SubscriptionContext;
 use rmcp::{ErrorData, Peer, RoleServer};
-use tokio::sync::Notify;
 use wap_core::ConversationId;
 
 use super::desk::{MOST_OF_A_CLIENT, Refused};
-use super::reading::{failure, missing, unknown};
-use super::{ResourceName, SubscriptionDesk};
-
-/// The changed resources of which a client has not been notified yet: at most one entry for each subscription, so that a
-/// client that does not read holds no more.
-#[derive(Debug, Default)]
-pub(super) struct News {
-    changed: Mutex<BTreeSet<ResourceName>>,
-    ready: Notify,
-}
-
-impl News {
-    /// Adds a changed resource.
-    pub(super) fn add(&self, name: ResourceName) {
-        self.lock().insert(name);
-        self.ready.notify_one();
-    }
-
-    /// Takes the changed resources.
-    pub(super) fn take(&self) -> BTreeSet<ResourceName> {
-        std::mem::take(&mut *self.lock())
-    }
-
-    /// Waits until a resource has changed, or may have.
-    pub(super) async fn wait(&self) {
-        self.ready.notified().await;
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<ResourceName>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use super::listing::is_of_workspace;
+use super::reading::{failure, missing, not_followed, unknown};
+use super::{Followed, News, ResourceName, SubscriptionDesk};
+use crate::McpConfig;
+use crate::contributed::{Contributions, TooMany};
 
 /// The subscriptions of a client; they end with it.
 pub(crate) struct Follower {
-    desk: Arc<SubscriptionDesk>,
+    /// The desk of the workspace with the client's number there; `None` if the workspace has no resources.
+    workspace: Option<(Arc<SubscriptionDesk>, u64)>,
+    contributions: Arc<Contributions>,
+    /// The client's number among the subscriptions to contributed resources.
     number: u64,
     news: Arc<News>,
     /// True once a task notifies the client.
@@ -54,40 +29,78 @@ pub(crate) struct Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.desk.leave(self.number);
-        // Wakes the task, which finds that it is alone.
-        self.news.ready.notify_one();
+        if let Some((desk, number)) = &self.workspace {
+            desk.leave(*number);
+        }
+        self.contributions.subscriptions().leave(self.number);
+        // The task finds that it is alone.
+        self.news.wake();
     }
 }
 
 impl Follower {
-    /// Returns the subscriptions of a client that has none yet.
-    pub(crate) fn new(desk: &Arc<SubscriptionDesk>, conversation: ConversationId) -> Follower {
+    /// Returns the subscriptions of a client that has none yet; `None` if there are no resources that change.
+    pub(crate) fn new(config: &McpConfig, conversation: ConversationId) -> Option<Follower> {
+        let contributions = &config.contributions;
+        if config.resources.is_none() && !contributions.has_changes() {
+            return None;
+        }
         let news = Arc::new(News::default());
-        let number = desk.enter(conversation, &news);
-        Follower { desk: Arc::clone(desk), number, news, notifies: Mutex::new(false) }
+        let workspace = config.resources.as_ref();
+        let workspace = workspace.map(|desk| (Arc::clone(desk), desk.enter(conversation.clone(), &news)));
+        let number = contributions.subscriptions().enter(conversation, &news);
+        let contributions = Arc::clone(contributions);
+        Some(Follower { workspace, contributions, number, news, notifies: Mutex::new(false) })
     }
 
-    async fn watch(&self, name: &ResourceName, may_be_missing: bool) -> Result<bool, ErrorData> {
-        self.desk.watch(self.number, name, may_be_missing).await.map_err(|refused| match refused {
-            Refused::Missing => missing(name),
+    /// Adds a subscription. Returns the resource if it is there now.
+    async fn watch(&self, uri: &str, may_be_missing: bool) -> Result<Option<Followed>, ErrorData> {
+        if self.contributions.can_change(uri) {
+            let watched = self.contributions.subscriptions().watch(self.number, uri);
+            return match watched {
+                Ok(()) => Ok(Some(Followed::Contributed(uri.to_owned()))),
+                Err(TooMany) => Err(too_many()),
+            };
+        }
+        let Some((desk, number)) = self.workspace.as_ref().filter(|_| self.is_for_workspace(uri)) else {
+            return Err(not_followed(uri));
+        };
+        let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
+        let watched = desk.watch(*number, &name, may_be_missing).await;
+        let is_there = watched.map_err(|refused| match refused {
+            Refused::Missing => missing(&name),
             Refused::Constant => {
                 ErrorData::invalid_params(format!("{name} does not change any more: read it"), None)
             }
-            Refused::TooMany => ErrorData::invalid_request(
-                format!("too many subscriptions: a client has at most {MOST_OF_A_CLIENT}"),
-                None,
-            ),
+            Refused::TooMany => too_many(),
             Refused::Failed(error) => failure(&error),
-        })
+        })?;
+        Ok(is_there.then_some(Followed::OfWorkspace(name)))
     }
 
     /// Answers `resources/unsubscribe`.
     pub(crate) fn unwatch(&self, uri: &str) -> Result<(), ErrorData> {
+        let Some((desk, number)) = self.workspace.as_ref().filter(|_| self.is_for_workspace(uri)) else {
+            self.contributions.subscriptions().unwatch(self.number, uri);
+            self.news.forget(&Followed::Contributed(uri.to_owned()));
+            return Ok(());
+        };
         let name = uri.parse().map_err(|error| unknown(uri, error))?;
-        self.desk.unwatch(self.number, &name);
+        desk.unwatch(*number, &name);
         Ok(())
     }
+
+    /// Reports whether a name is for the workspace to judge: where nothing else can be followed, all are.
+    fn is_for_workspace(&self, uri: &str) -> bool {
+        is_of_workspace(uri) || !self.contributions.has_changes()
+    }
+}
+
+fn too_many() -> ErrorData {
+    ErrorData::invalid_request(
+        format!("too many subscriptions: a client has at most {MOST_OF_A_CLIENT}"),
+        None,
+    )
 }
 
 /// Answers `resources/subscribe` of the older era. The first subscription starts the task that notifies the client.
@@ -96,16 +109,15 @@ pub(crate) async fn follow_for_older(
     uri: &str,
     peer: Peer<RoleServer>,
 ) -> Result<(), ErrorData> {
-    let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
-    follower.watch(&name, false).await?;
+    follower.watch(uri, false).await?;
     let mut notifies = follower.notifies.lock().unwrap_or_else(PoisonError::into_inner);
     if !std::mem::replace(&mut *notifies, true) {
         let news = Arc::clone(&follower.news);
         tokio::spawn(async move {
             // The follower and this task hold it; the follower goes with its client.
             while Arc::strong_count(&news) > 1 {
-                for name in news.take() {
-                    let params = ResourceUpdatedNotificationParam::new(name.to_string());
+                for resource in news.take() {
+                    let params = ResourceUpdatedNotificationParam::new(resource.to_string());
                     if peer.notify_resource_updated(params).await.is_err() {
                         return;
                     }
@@ -118,10 +130,13 @@ pub(crate) async fn follow_for_older(
 }
 
 /// Returns the part of a filter of the newer era that can be followed: resources that change, a bounded number.
-pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
+pub(crate) fn accepted(config: &McpConfig, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = requested.resource_subscriptions.iter().flatten();
-    let can_change =
-        |uri: &&String| uri.parse().is_ok_and(|name: ResourceName| !matches!(name, ResourceName::Output(_)));
+    let is_of_workspace =
+        |uri: &str| uri.parse().is_ok_and(|name: ResourceName| !matches!(name, ResourceName::Output(_)));
+    let can_change = |uri: &&String| {
+        config.contributions.can_change(uri) || config.resources.is_some() && is_of_workspace(uri)
+    };
     let names: BTreeSet<String> = uris.filter(can_change).take(MOST_OF_A_CLIENT).cloned().collect();
     if names.is_empty() {
         return SubscriptionFilter::new();
@@ -133,7 +148,7 @@ pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 pub(crate) struct ResourceUpdates {
     /// `None` if no resource is followed.
     follower: Option<Follower>,
-    ready: tokio::sync::Mutex<BTreeSet<ResourceName>>,
+    ready: tokio::sync::Mutex<BTreeSet<Followed>>,
 }
 
 impl ResourceUpdates {
@@ -144,9 +159,8 @@ impl ResourceUpdates {
     ) -> Result<ResourceUpdates, ErrorData> {
         if let Some(follower) = &follower {
             for uri in uris {
-                let name: ResourceName = uri.parse().map_err(|error| unknown(uri, error))?;
-                if follower.watch(&name, true).await? {
-                    follower.news.add(name);
+                if let Some(resource) = follower.watch(uri, true).await? {
+                    follower.news.add(resource);
                 }
             }
         }
@@ -158,8 +172,8 @@ impl ResourceUpdates {
         let Some(follower) = &self.follower else { return std::future::pending().await };
         let mut ready = self.ready.lock().await;
         loop {
-            if let Some(name) = ready.pop_first() {
-                return name.to_string();
+            if let Some(resource) = ready.pop_first() {
+                return resource.to_string();
             }
             *ready = follower.news.take();
             if ready.is_empty() {

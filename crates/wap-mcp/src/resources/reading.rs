@@ -80,6 +80,13 @@ pub(crate) fn missing(name: &ResourceName) -> ErrorData {
     ErrorData::resource_not_found(format!("there is no {name}"), Some(data))
 }
 
+/// The error for a name that neither the workspace nor a contribution offers to follow.
+pub(super) fn not_followed(uri: &str) -> ErrorData {
+    let uri: String = uri.chars().take(300).collect();
+    let data = serde_json::json!({ "uri": uri });
+    ErrorData::resource_not_found("there is no resource of this name that changes", Some(data))
+}
+
 /// The error for a source that cannot answer.
 pub(crate) fn failure(error: &WapError) -> ErrorData {
     ErrorData::internal_error(error.message().to_owned(), None)

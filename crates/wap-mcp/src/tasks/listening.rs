@@ -35,10 +35,7 @@ impl McpServer {
         let filter = &request.params.as_ref().map_or(&Value::Null, |params| &params["notifications"]);
         let wanted: SubscriptionFilter = serde_json::from_value((*filter).clone())
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let resources = match &self.config.resources {
-            Some(_) => resources::accepted(&wanted).resource_subscriptions.unwrap_or_default(),
-            None => Vec::new(),
-        };
+        let resources = resources::accepted(&self.config, &wanted).resource_subscriptions.unwrap_or_default();
         let declares = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
         let named = filter["taskIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut ids: Vec<String> = Vec::new();
@@ -54,7 +51,7 @@ impl McpServer {
             true => None,
             false => {
                 let client = self.with_processes(context).client;
-                Some(Follower::new(self.desk("subscriptions/listen")?, client.origin().conversation))
+                Follower::new(&self.config, client.origin().conversation)
             }
         };
         let id = &context.id;

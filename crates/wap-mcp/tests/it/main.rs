@@ -1,6 +1,7 @@
 //! Tests of `wap-mcp` through its public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod contributed;
 mod resource_names;
 mod strict_schemas;
 

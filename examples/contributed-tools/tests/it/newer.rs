@@ -4,7 +4,7 @@ use contributed_tools::ExampleServer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::client::stateless;
+use crate::client::{Stream, post, stateless, stateless_request};
 
 const FORMS: &str = r#"{"elicitation":{}}"#;
 
@@ -99,6 +99,49 @@ fn the_tools_of_the_workspace_stay_its_own() {
     let read = call(&server, "readFile", &[("arguments", json!({ "path": "hello.txt" }))]);
     assert!(read["result"]["content"][0]["text"].as_str().unwrap().contains("Hello!"), "{read}");
     assert_eq!(call(&server, "undo", &[])["error"]["code"], -32602);
+}
+
+/// Calls the tool that logs, and returns the levels of the messages before its answer.
+fn logged(server: &ExampleServer, meta: Value) -> Vec<Value> {
+    let params = json!({ "name": "test_logging_tool", "_meta": meta });
+    let (headers, message) = stateless_request(json!({}), "tools/call", params);
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut messages = post(server.address(), &headers, &message).messages;
+    let answer = messages.pop().unwrap();
+    assert!(answer["result"]["content"].is_array(), "{answer}");
+    assert!(messages.iter().all(|message| message["method"] == "notifications/message"), "{messages:?}");
+    messages.iter().map(|message| message["params"]["level"].clone()).collect()
+}
+
+#[test]
+fn log_messages_come_only_to_a_request_that_asks_for_them() {
+    let server = ExampleServer::start().unwrap();
+    let none: [Value; 0] = [];
+    assert_eq!(logged(&server, json!({})), none);
+    let level = |level: &str| json!({ "io.modelcontextprotocol/logLevel": level });
+    assert_eq!(logged(&server, level("debug")), ["debug", "warning", "error"]);
+    assert_eq!(logged(&server, level("warning")), ["warning", "error"]);
+    assert_eq!(logged(&server, json!({})), none);
+}
+
+#[test]
+fn a_subscription_is_notified_of_the_resource_that_changes() {
+    let server = ExampleServer::start().unwrap();
+    let wanted = ["test://watched-resource", "test://static-text"];
+    let params = json!({ "notifications": { "resourceSubscriptions": wanted } });
+    let (headers, message) = stateless_request(json!({}), "subscriptions/listen", params);
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut stream = Stream::open(server.address(), "POST", &headers, &message.to_string());
+    let acknowledged = stream.next().unwrap();
+    let expected = json!({ "resourceSubscriptions": ["test://watched-resource"] });
+    assert_eq!(acknowledged["params"]["notifications"], expected, "{acknowledged}");
+    // Once since it was acknowledged before the server looked at it, then for each change.
+    for _ in 0..3 {
+        let updated = stream.next().unwrap();
+        assert_eq!(updated["method"], "notifications/resources/updated", "{updated}");
+        assert_eq!(updated["params"]["uri"], "test://watched-resource");
+        call(&server, "test_change_watched_resource", &[]);
+    }
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use contributed_tools::ExampleServer;
 use serde_json::{Value, json};
 
-use crate::client::post;
+use crate::client::{Stream, post};
 
 /// Begins a session and returns its name.
 fn begin(server: &ExampleServer, capabilities: Value) -> String {
@@ -57,4 +57,65 @@ fn a_client_without_forms_is_refused_what_would_ask() {
     assert_eq!(refused["error"]["code"], -32021, "{refused}");
     let plain = post(server.address(), &headers, &call("test_simple_text", json!({})));
     assert!(plain.messages.last().unwrap()["result"]["content"].is_array());
+}
+
+/// Makes a request of a session, and returns the messages of its stream.
+fn ask(server: &ExampleServer, session: &str, method: &str, params: Value) -> Vec<Value> {
+    let message = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+    post(server.address(), &[("Mcp-Session-Id", session)], &message).messages
+}
+
+/// Calls the tool that logs, and returns the levels of the messages before its answer.
+fn logged(server: &ExampleServer, session: &str) -> Vec<Value> {
+    let mut messages = ask(server, session, "tools/call", json!({ "name": "test_logging_tool" }));
+    let answer = messages.pop().unwrap();
+    assert!(answer["result"]["content"].is_array(), "{answer}");
+    assert!(messages.iter().all(|message| message["method"] == "notifications/message"), "{messages:?}");
+    messages.iter().map(|message| message["params"]["level"].clone()).collect()
+}
+
+#[test]
+fn log_messages_come_on_the_stream_of_their_call_from_the_level_of_the_session_on() {
+    let server = ExampleServer::start().unwrap();
+    let (one, other) = (begin(&server, json!({})), begin(&server, json!({})));
+    let choose = |session: &str, level: &str| {
+        let answer = ask(&server, session, "logging/setLevel", json!({ "level": level }));
+        answer.last().cloned().unwrap()
+    };
+    assert_eq!(choose(&one, "debug")["result"], json!({}));
+    assert_eq!(choose(&other, "error")["result"], json!({}));
+    assert_eq!(choose(&other, "loud")["error"]["code"], -32602);
+    for _ in 0..3 {
+        assert_eq!(logged(&server, &one), ["debug", "warning", "error"]);
+        assert_eq!(logged(&server, &other), ["error"]);
+    }
+}
+
+#[test]
+fn a_followed_resource_is_notified_on_the_stream_of_its_session() {
+    let server = ExampleServer::start().unwrap();
+    let session = begin(&server, json!({}));
+    let watched = json!({ "uri": "test://watched-resource" });
+    let subscribe = |method: &str, params: &Value| {
+        let answer = ask(&server, &session, method, params.clone());
+        answer.last().cloned().unwrap()
+    };
+    for constant in ["test://static-text", "test://nothing"] {
+        let refused = subscribe("resources/subscribe", &json!({ "uri": constant }));
+        assert_eq!(refused["error"]["code"], -32002, "{refused}");
+    }
+    assert_eq!(subscribe("resources/subscribe", &watched)["result"], json!({}));
+    let mut stream = Stream::open(server.address(), "GET", &[("Mcp-Session-Id", &session)], "");
+    assert_eq!(stream.status, 200);
+    // Another client changes it.
+    let other = begin(&server, json!({}));
+    for version in 1..3 {
+        ask(&server, &other, "tools/call", json!({ "name": "test_change_watched_resource" }));
+        let updated = stream.next().unwrap();
+        assert_eq!(updated["method"], "notifications/resources/updated", "{updated}");
+        assert_eq!(updated["params"], watched);
+        let read = ask(&server, &session, "resources/read", watched.clone());
+        let text = read.last().unwrap()["result"]["contents"][0]["text"].clone();
+        assert_eq!(text, format!("This is version {version} of the watched resource."));
+    }
 }

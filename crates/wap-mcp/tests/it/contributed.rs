@@ -1,0 +1,5 @@
+//! Contributions as clients of both eras see them.
+
+mod client;
+mod followed_resources;
+mod log_messages;
