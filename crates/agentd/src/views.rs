@@ -2,6 +2,7 @@
 
 pub(crate) mod clipboard;
 pub(crate) mod console;
+pub(crate) mod count;
 mod error_output;
 pub(crate) mod plan_view;
 pub(crate) mod progress;

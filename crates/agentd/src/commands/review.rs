@@ -22,6 +22,7 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
+use crate::views::count::counted;
 use crate::views::progress::one_line;
 use crate::views::screen;
 
@@ -223,10 +224,6 @@ fn list(console: Console, proposals: &[ProposalSummary]) {
         let subject = one_line(subject);
         console.result(&format!("{id:>4}  {state:<9}  {front_end:<8}  {files}, {commands}  {subject}"));
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Reports the end of a proposal.

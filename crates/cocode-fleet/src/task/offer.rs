@@ -24,6 +24,19 @@ pub enum Confinement {
     Full,
 }
 
+impl fmt::Display for Confinement {
+    /// Writes the word that `agentd doctor` and options of the command line have for it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Confinement::None => "none",
+            Confinement::Process => "process",
+            Confinement::Landlock => "landlock",
+            Confinement::Namespaces => "namespaces",
+            Confinement::Full => "full",
+        })
+    }
+}
+
 /// The offer of a host at this moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostOffer {
@@ -100,7 +113,7 @@ impl fmt::Display for Unmet {
             Unmet::Agent(name) => write!(formatter, "no definition of the agent {name}"),
             Unmet::Label(label) => write!(formatter, "not labelled {label}"),
             Unmet::Confinement { least, offered } => {
-                write!(formatter, "confinement {offered:?}, and the task wants {least:?}")
+                write!(formatter, "confinement {offered}, and the task wants {least}")
             }
             Unmet::Protocol(first, last) => write!(formatter, "does not read protocol {first} to {last}"),
             Unmet::Disk => write!(formatter, "too little free disk"),

@@ -78,7 +78,7 @@ fn a_host_names_every_need_that_it_does_not_meet() {
     insta::assert_snapshot!(unmet.join("\n"), @r"
     no definition of the agent fixer
     not labelled gpu
-    confinement Landlock, and the task wants Full
+    confinement landlock, and the task wants full
     does not read protocol 2 to 3
     too little free disk
     ");

@@ -28,6 +28,7 @@ use crate::commands::session::{cancel_flag, parse_id};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
+use crate::views::count::counted;
 use crate::views::progress::one_line;
 
 /// The variable with the role that a program is called in.
@@ -191,8 +192,11 @@ impl Running<'_> {
             return Ok(Exit::Done);
         }
         let advice = format!("`agentd codali run --resume {id} --rounds {} …` continues", rounds + 1);
-        Err(Failure::new(Exit::Failed, format!("the result did not pass after {rounds} rounds"))
-            .advise(&advice))
+        Err(Failure::new(
+            Exit::Failed,
+            format!("the result did not pass after {}", counted(*rounds as usize, "round")),
+        )
+        .advise(&advice))
     }
 
     fn failure(&self, error: &FlowError) -> Failure {

@@ -24,6 +24,7 @@ use crate::fleet::levels::in_fleet;
 use crate::fleet::task_files::make_private_folder;
 use crate::fleet::workplaces::{Slots, Workplaces};
 use crate::views::console::Console;
+use crate::views::count::counted;
 
 /// The built-in agents that a host offers if their programs are there.
 const BUILT_IN: [&str; 2] = ["claude", "codex"];
@@ -82,7 +83,11 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         definitions,
     };
     let names: Vec<String> = work.definitions.iter().map(|agent| agent.name.to_string()).collect();
-    console.progress(&format!("{name} offers {slots} slots for {}; Ctrl-C leaves", names.join(", ")));
+    console.progress(&format!(
+        "{name} offers {} for {}; Ctrl-C leaves",
+        counted(slots, "slot"),
+        names.join(", ")
+    ));
     let config = WorkerConfig {
         address,
         host: name,

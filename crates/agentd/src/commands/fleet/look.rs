@@ -13,6 +13,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::fleet::task_files::TaskFiles;
 use crate::views::console::Console;
+use crate::views::count::counted;
 
 /// The most tasks that are listed, those that are not over first.
 const MOST_TASKS: usize = 200;
@@ -61,7 +62,7 @@ pub(crate) fn status(console: Console, server: &ServerChoice) -> Outcome {
         let refusal = report.refusal.as_ref().map(|why| format!(", refused last: {why}")).unwrap_or_default();
         let labels: String = offer.labels.iter().map(|label| format!(" [{label}]")).collect();
         console.result(&format!(
-            "{name}{labels}  {} of {} slots busy, {}, confinement {:?}, agentd {}{draining}{refusal}",
+            "{name}{labels}  {} of {} slots busy, {}, confinement {}, agentd {}{draining}{refusal}",
             report.busy,
             offer.slots,
             agents.join(" "),
@@ -69,7 +70,8 @@ pub(crate) fn status(console: Console, server: &ServerChoice) -> Outcome {
             report.version
         ));
     }
-    console.result(&format!("{waiting} tasks wait in the queue"));
+    let queued = counted(usize::try_from(waiting).unwrap_or(usize::MAX), "task");
+    console.result(&format!("{queued} in the queue, with those that run"));
     for (name, record) in records.iter().take(MOST_TASKS) {
         console.result(&task_line(name, record));
     }

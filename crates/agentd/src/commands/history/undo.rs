@@ -82,7 +82,8 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
             Ok(Exit::Done)
         }
         Err(refusal) => {
-            if !refusal.obstacles.is_empty() {
+            // A program reads every refusal as JSON.
+            if console.json || !refusal.obstacles.is_empty() {
                 show_obstacles(console, &refusal);
             }
             Err(refusal.into_failure())

@@ -12,6 +12,7 @@ use workspace_host::{TouchedBy, touched_paths};
 use crate::commands::session::following_loop::Loop;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Tone;
+use crate::views::count::counted;
 use crate::views::progress::one_line;
 
 /// The most files that the summary names.
@@ -162,10 +163,6 @@ impl Loop<'_> {
             .and_then(|journal| touched_paths(&journal, paths, TouchedBy::Session(&id)).ok())
             .unwrap_or_default()
     }
-}
-
-fn counted(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// The outcome of asking for a reply.

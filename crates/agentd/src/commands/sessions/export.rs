@@ -15,6 +15,7 @@ use crate::commands::sessions::reader;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
+use crate::views::count::counted;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,7 +53,11 @@ pub(crate) fn export(common: &CommonOptions, console: Console, id: &str, file: &
         if console.json {
             console.json_result(&report);
         } else {
-            console.result(&format!("{} rounds and {} files written", report.rounds, report.files));
+            console.result(&format!(
+                "{} and {} written",
+                counted(report.rounds, "round"),
+                counted(report.files, "file")
+            ));
         }
     }
     for left_out in &transcript.left_out {

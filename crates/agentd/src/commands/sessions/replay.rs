@@ -17,6 +17,7 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
+use crate::views::count::counted;
 use crate::views::progress::{Progress, one_line};
 
 /// The largest transcript that is read, in bytes.
@@ -103,8 +104,9 @@ fn report(console: Console, transcript: &Transcript, differences: &[Difference])
         let diff = TextDiff::from_lines(expected, actual);
         console.result(&diff.unified_diff().header("transcript", "now").to_string());
     }
+    let rounds = counted(rounds, "round");
     console.result(&match differences.len() {
-        0 => format!("{rounds} rounds, all as in the transcript"),
-        count => format!("{rounds} rounds, {count} differences"),
+        0 => format!("{rounds}, all as in the transcript"),
+        count => format!("{rounds}, {}", counted(count, "difference")),
     });
 }

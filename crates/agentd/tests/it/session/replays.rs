@@ -75,7 +75,7 @@ fn what_comes_out_otherwise_is_shown_and_fails() {
     });
     let ran = project.run(&["replay", file.to_str().unwrap()]).exits(1);
     let ran = ran.prints("message 1, result 2 came out otherwise").prints("-tool").prints("+lool");
-    ran.prints("1 differences");
+    ran.prints("1 difference");
 }
 
 #[test]

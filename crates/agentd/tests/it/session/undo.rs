@@ -79,6 +79,9 @@ fn file_that_was_saved_since_is_shown_with_its_difference_and_nothing_is_undone(
     let refused = project.run(&["undo", "--reply", "--json"]).exits(1).json();
     assert_eq!(refused["obstacles"][0]["path"], "a");
     assert!(refused["obstacles"][0]["diff"].as_str().unwrap().contains("+mine"));
+    let unknown = project.run(&["undo", "77", "--json"]).exits(2).json();
+    assert!(unknown["error"].as_str().is_some_and(|error| !error.is_empty()), "{unknown}");
+    assert_eq!(unknown["obstacles"], serde_json::json!([]));
     assert_eq!(project.tree(), tree);
 }
 

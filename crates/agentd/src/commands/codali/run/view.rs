@@ -7,6 +7,7 @@ use codali_session::{FlowEnd, FlowEvent, FlowEvents};
 
 use super::session_engine::HAS_RUN;
 use crate::views::console::{Console, Tone};
+use crate::views::count::counted;
 use crate::views::progress::{one_line, printable};
 
 /// Shows the events of a flow, and keeps what its summary needs.
@@ -97,7 +98,7 @@ impl FlowEvents for FlowView {
 /// Returns the lines that stand for the end of a flow.
 pub(super) fn result_lines(end: &FlowEnd) -> Vec<String> {
     let FlowEnd { result, rounds, summary } = end;
-    let rounds = if *rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+    let rounds = counted(*rounds as usize, "round");
     let mut lines = vec![format!("{} after {rounds}", status(result.status).0)];
     lines.extend(result.reasons.iter().map(|reason| format!("  {}", printable(reason))));
     lines.extend(summary.lines().map(printable));
