@@ -36,7 +36,7 @@ pub(crate) struct FoundBlock<'a> {
     pub(crate) lines: LineRange,
     /// The blanks in front of the opening tag and its decoration.
     pub(crate) indent: &'a str,
-    /// Whether it is indented as a part of a list item that stands in front of it.
+    /// True if it is indented as a part of a list item that stands in front of it.
     pub(crate) is_in_list_item: bool,
     pub(crate) end: End<'a>,
 }
