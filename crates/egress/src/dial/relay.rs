@@ -89,7 +89,7 @@ pub(crate) fn relay(
 
 /// The end of a relay before its time.
 ///
-/// What the system says is left out: the command meets the same and reports it itself.
+/// The system's error is left out: the command gets the same one and reports it itself.
 pub(crate) struct RelayFault {
     /// True if the side of the command has failed.
     pub(crate) is_of_inside: bool,

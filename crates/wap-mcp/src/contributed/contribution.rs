@@ -79,7 +79,7 @@ pub trait Contribution: Send + Sync {
     }
 
     /// Reports whether there is a resource of this name, listed or of a template, that can change: clients may follow it. Must
-    /// not wait.
+    /// not wait. Names of more than 4,096 bytes cannot be followed, and are not asked about.
     fn can_change(&self, _uri: &str) -> bool {
         false
     }

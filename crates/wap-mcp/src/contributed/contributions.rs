@@ -11,6 +11,9 @@ use super::states::{MOST_BYTES, States};
 use super::{Contribution, Need};
 use crate::resources::is_of_workspace;
 
+/// The longest name of a resource that clients can follow, in bytes: the server keeps it while they do.
+const MOST_NAME_BYTES: usize = 4_096;
+
 /// A contribution that a resource is read from, with the digest of its request.
 type Reader = (Arc<dyn Contribution>, ContentHash);
 
@@ -50,7 +53,7 @@ impl Contributions {
     /// Reports whether a resource is contributed and can change.
     pub(crate) fn can_change(&self, uri: &str) -> bool {
         let mut all = self.all.iter().filter(|one| one.changes().is_some());
-        !is_of_workspace(uri) && all.any(|one| one.can_change(uri))
+        uri.len() <= MOST_NAME_BYTES && !is_of_workspace(uri) && all.any(|one| one.can_change(uri))
     }
 
     /// Returns the contributions, the first one first.

@@ -105,6 +105,16 @@ async fn a_name_that_no_contribution_offers_to_follow_is_refused() {
 }
 
 #[tokio::test]
+async fn a_name_that_the_server_would_keep_has_a_bounded_length() {
+    let (shelf, _) = shelf();
+    let mut client = Client::older(&config(shelf)).await;
+    let longest = format!("shelf://books/{:0>1$}", 7, 4_096 - "shelf://books/".len());
+    subscribe(&mut client, &longest).await;
+    let refused = ask(&mut client, "resources/subscribe", &format!("{longest}7")).await;
+    assert_eq!(refused["error"]["code"], -32002, "{refused}");
+}
+
+#[tokio::test]
 async fn a_client_follows_a_bounded_number() {
     let (shelf, _) = shelf();
     let config = config(shelf);
