@@ -34,6 +34,38 @@ pub(crate) struct Browser {
 
 struct DriverProcess(Child);
 
+impl DriverProcess {
+    /// Starts the driver with `home` as its home folder, and returns it with its port.
+    ///
+    /// The driver takes a port that is free in IPv4 and exits where a neighbour holds the same number in IPv6. So it gets
+    /// another number then.
+    fn start(home: &Path) -> (DriverProcess, String) {
+        const STARTS: usize = 5;
+        let mut said = Vec::new();
+        for _ in 0..STARTS {
+            said.clear();
+            let mut command = Command::new("chromedriver");
+            command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+            // A group of its own, so that everything ends with it.
+            command.process_group(0).env("HOME", home).env("TMPDIR", home);
+            let mut process = DriverProcess(command.spawn().unwrap());
+            let mut lines = BufReader::new(process.0.stdout.take().unwrap()).lines().map_while(Result::ok);
+            while let Some(line) = lines.next() {
+                if let Some(rest) = line.split("started successfully on port ").nth(1) {
+                    // It must be able to print.
+                    std::thread::spawn(move || lines.for_each(drop));
+                    return (process, rest.trim_end_matches('.').to_owned());
+                }
+                said.push(line);
+            }
+            if !said.iter().any(|line| line.contains("port not available")) {
+                break;
+            }
+        }
+        panic!("the driver does not start: {}", said.join(" "));
+    }
+}
+
 impl Drop for DriverProcess {
     fn drop(&mut self) {
         // The browser is in the group, too, and stays if its session was not closed.
@@ -78,20 +110,7 @@ pub(crate) fn package(name: &str) -> Option<PathBuf> {
 impl Browser {
     fn open(options: &[&str]) -> Browser {
         let profile = tempfile::Builder::new().prefix("agentd-browser-").tempdir().unwrap();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // A group of its own, so that everything ends with it.
-        command.process_group(0).env("HOME", profile.path()).env("TMPDIR", profile.path());
-        let mut process = DriverProcess(command.spawn().unwrap());
-        let mut lines = BufReader::new(process.0.stdout.take().unwrap()).lines();
-        let port = loop {
-            let line = lines.next().expect("the driver starts").unwrap();
-            if let Some(rest) = line.split("started successfully on port ").nth(1) {
-                break rest.trim_end_matches('.').to_owned();
-            }
-        };
-        // It must be able to print.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        let (process, port) = DriverProcess::start(profile.path());
         let usual = [
             "--headless=new",
             "--no-sandbox",
