@@ -76,7 +76,7 @@ impl RemoteIndex {
     ///
     /// # Errors
     ///
-    /// [`IndexError::Unavailable`] and [`IndexError::TimedOut`].
+    /// [`IndexError::Unreachable`], [`IndexError::TimedOut`], and [`IndexError::Unavailable`] if the address has no such daemon.
     pub fn check(&self, call: &Call<'_>) -> Result<(), IndexError> {
         self.send(call, "/healthz", &[])?.map(drop).ok_or(IndexError::Unavailable)
     }
@@ -87,8 +87,8 @@ impl RemoteIndex {
     ///
     /// # Errors
     ///
-    /// [`IndexError::Unavailable`], [`IndexError::TimedOut`], and [`IndexError::Failed`] if the daemon does not search
-    /// the web, or if its answer is malformed.
+    /// [`IndexError::Unreachable`], [`IndexError::Unavailable`] if the address has no such daemon, [`IndexError::TimedOut`], and
+    /// [`IndexError::Failed`] if the daemon does not search the web, or if its answer is malformed.
     pub fn search_web(&self, call: &Call<'_>, query: &str, force: bool) -> Result<Vec<WebPage>, IndexError> {
         let parameters = [
             ("q", query.to_owned()),
@@ -171,7 +171,7 @@ fn connection_failure(error: &ureq::Error) -> IndexError {
         ureq::Error::BodyExceedsLimit(_) => {
             IndexError::Failed { cause: "the docdex daemon's answer is too long".to_owned() }
         }
-        _ => IndexError::Unavailable,
+        _ => IndexError::Unreachable,
     }
 }
 

@@ -183,7 +183,7 @@ fn a_daemon_that_is_slow_or_gone_is_given_up() {
     let ask =
         |index: &RemoteIndex| call(|call| index.search(call, &SearchCode { query: "a".into(), limit: 5 }));
     assert_eq!(ask(&slow), Err(IndexError::TimedOut));
-    assert_eq!(ask(&gone), Err(IndexError::Unavailable));
+    assert_eq!(ask(&gone), Err(IndexError::Unreachable));
 }
 
 #[test]

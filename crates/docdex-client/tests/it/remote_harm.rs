@@ -124,7 +124,7 @@ fn endless_answers_are_aborted() {
         assert!(
             matches!(
                 response,
-                Err(IndexError::Failed { .. } | IndexError::TimedOut | IndexError::Unavailable)
+                Err(IndexError::Failed { .. } | IndexError::TimedOut | IndexError::Unreachable)
             ),
             "{what}: {response:?}"
         );

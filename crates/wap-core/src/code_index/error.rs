@@ -4,9 +4,12 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// There is no index, or it cannot be reached.
+    /// There is no index.
     #[error("no code index is available")]
     Unavailable,
+    /// The index is that of a daemon, and the connection to it failed.
+    #[error("the daemon of the code index cannot be reached; start it, or correct its address")]
+    Unreachable,
     /// The index does not have a piece of that name, or has it no longer.
     #[error("there is no document '{doc_id}'; search again for its present name")]
     UnknownDocument {
