@@ -33,7 +33,9 @@ const NAMESPACE_FLAGS: [libc::c_int; 7] = [
 ];
 
 /// Terminal requests that type into a terminal or paste from its selection.
-const TERMINAL_REQUESTS: [u64; 2] = [libc::TIOCSTI, TIOCLINUX];
+const TERMINAL_REQUESTS: [u64; 2] = [TIOCSTI, TIOCLINUX];
+// Written out, since the type of the constant depends on the C library.
+const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541C;
 
 /// Families that a command with network may use; netlink is how the C library learns of interfaces.

@@ -17,7 +17,9 @@ pub(crate) fn bring_up_loopback() -> Result<()> {
     }
     request.ifr_ifru.ifru_flags =
         libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).expect("the two flags fit 16 bits");
+    // The C libraries differ in the type of a request.
+    let set_flags = libc::SIOCSIFFLAGS as libc::Ioctl;
     // SAFETY: the kernel reads a name that ends with a zero and the flags from a structure that outlives the call.
-    let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), set_flags, &raw const request) };
     if done == 0 { Ok(()) } else { Err(last_errno()) }
 }
