@@ -62,12 +62,10 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize, is_si
     let since = review.since.as_ref().and_then(|since| since.steps.get(&step.step));
     if let Some(since) = since {
         let at = format!("your review of proposal {}", since.review);
-        let is_file = matches!(step.effect, StepEffect::File(_));
         let row = match &since.changed {
             None => format!("  the same as at {at}"),
             Some(_) if is_since => format!("  the difference to {at}:"),
-            Some(_) if is_file => format!("  not as at {at}: --since shows the difference"),
-            Some(_) => format!("  not as at {at}"),
+            Some(_) => format!("  not as at {at}: --since shows the difference"),
         };
         console.result_row(&[(Tone::Faint, &row)]);
     } else if review.since.is_some() {
