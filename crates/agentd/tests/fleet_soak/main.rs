@@ -1,5 +1,6 @@
 //! A fleet of real processes under disorder: hosts, server and submitter are killed at random moments, links are cut and delayed,
-//! the server's power is cut, and at the end every task has been resolved once, with the verdict that it has on one machine.
+//! the server's power is cut, and at the end every task has been resolved once, with the verdict that it has on one machine. The
+//! lines of the guide are run among the ordinary tests, with the same namespaces.
 //!
 //! `cargo xtask soak fleet` runs it, and sets `FLEET_SOAK_TASKS`, `_WORKERS`, `_KILLS`, `_PARTITIONS`,
 //! `_DELAYS`, `_POWER_CUTS`, `_LATENCY_MS` and `_SEED`. Each host has a
@@ -13,6 +14,7 @@ mod figures;
 mod network;
 mod plan;
 mod random;
+mod recipe;
 mod relay;
 mod server;
 mod site;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::relay::Relay;
 
 /// The address of the server in its namespace.
-pub(crate) const SERVER: &str = "10.77.0.1";
+pub(crate) const SERVER: &str = "10.0.0.1";
 
 /// The address of a host's relay in its namespace.
 pub(crate) const RELAY: &str = "127.0.0.1";
@@ -102,7 +102,7 @@ impl Network {
             let holder = worker.holder.id();
             server.ip(&format!("link add to-{number} type veth peer name wire netns {holder}"));
             server.ip(&format!("link set to-{number} master bridge up"));
-            worker.ip(&format!("addr add 10.77.0.{}/24 dev wire", number + 10));
+            worker.ip(&format!("addr add 10.0.0.{}/24 dev wire", number + 10));
             worker.ip("link set wire up");
             worker
         };
