@@ -187,9 +187,11 @@ fn fleet(root: &Path) -> Vec<Step> {
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let [built, without] = ["release/agentd", "release/agentd-without-fleets"]
         .map(|name| folder.join(name).to_string_lossy().into_owned());
+    // All else is the same, or the difference would not be that of the fleets.
     let build = ["build", "--release", "--package", "agentd-workspace", "--no-default-features"];
+    let others = ["--features", "more-languages"];
     vec![
-        Step::cargo("a build without fleets", &build),
+        Step::cargo("a build without fleets", &[&build[..], &others].concat()),
         // The benchmark builds the program anew, with them.
         Step::new("keep it", "cp", &[built.as_str(), &without]),
         step("fleet", "agentd-workspace", "fleet", &[]).variable("FLEET_BENCH_WITHOUT", &without),
