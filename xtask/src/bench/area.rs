@@ -237,4 +237,15 @@ mod tests {
             assert!(is_there, "{package} {bench}");
         }
     }
+
+    #[test]
+    fn the_build_without_fleets_has_all_else() {
+        let manifest = std::fs::read_to_string(crate::root().join("crates/agentd/Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let usual =
+            manifest["features"]["default"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
+        let others: Vec<&str> = usual.filter(|feature| *feature != "fleet").collect();
+        let steps = fleet(&crate::root());
+        assert_eq!(steps[0].arguments().last(), Some(&others.join(",")));
+    }
 }
