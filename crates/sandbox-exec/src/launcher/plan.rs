@@ -22,7 +22,7 @@ use crate::spawner::preparation::{self, Preparation};
 use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
 
 /// The reason that a policy cannot be put in force. Nothing was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// The workspace does not exist or is not a folder.
@@ -37,9 +37,12 @@ pub enum PolicyError {
     /// The workspace is the user's home folder, which is to be hidden.
     #[error("the workspace is the home folder")]
     HomeFolder,
-    /// A readable or writable path of the policy does not exist.
-    #[error("a path that the policy makes visible does not exist")]
-    MissingPath,
+    /// A readable or writable path of the policy, such as a folder of `--cache`, or a replaced folder, does not exist.
+    #[error("{name:?}, which commands are given beside the workspace, is not there; make it again, or leave it out")]
+    MissingPath {
+        /// The last part of the path. A model may read it, so that the folders above are left out.
+        name: String,
+    },
     /// A readable or writable path of the policy lies in the workspace and leads out of it through a symbolic link, which a
     /// command may have made.
     #[error(
@@ -426,7 +429,7 @@ impl Plan {
 /// put a link in its place, and would be given the folder that the link leads to.
 fn canonical(paths: &[PathBuf], policy: &Policy, workspace: &Path) -> Result<Vec<PathBuf>, PolicyError> {
     let resolve = |path: &PathBuf| {
-        let canonical = canonicalize(path).map_err(|_| PolicyError::MissingPath)?;
+        let canonical = canonicalize(path).map_err(|_| missing(path))?;
         let is_named_beneath = path.starts_with(&policy.workspace) || path.starts_with(workspace);
         if is_named_beneath && !canonical.starts_with(workspace) {
             return Err(PolicyError::LeadsOut);
@@ -437,6 +440,10 @@ fn canonical(paths: &[PathBuf], policy: &Policy, workspace: &Path) -> Result<Vec
 }
 
 fn replaced(folders: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, PolicyError> {
-    let both = |(folder, target): &(PathBuf, PathBuf)| Ok((canonicalize(folder)?, canonicalize(target)?));
-    folders.iter().map(|pair| both(pair).map_err(|_: std::io::Error| PolicyError::MissingPath)).collect()
+    let resolve = |path: &PathBuf| canonicalize(path).map_err(|_| missing(path));
+    folders.iter().map(|(folder, target)| Ok((resolve(folder)?, resolve(target)?))).collect()
+}
+
+fn missing(path: &Path) -> PolicyError {
+    PolicyError::MissingPath { name: path.file_name().unwrap_or_default().to_string_lossy().into_owned() }
 }

@@ -174,7 +174,9 @@ fn a_missing_folder_of_the_policy_is_refused() {
     let mut fixture = Fixture::new();
     fixture.policy.readable.push(fixture.root().join("missing"));
     let error = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
-    assert!(matches!(error, SpawnError::Policy(PolicyError::MissingPath)), "{error}");
+    assert!(matches!(error, SpawnError::Policy(PolicyError::MissingPath { .. })), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("\"missing\"") && !text.contains(fixture.root().to_str().unwrap()), "{text}");
 }
 
 #[test]

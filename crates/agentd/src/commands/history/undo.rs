@@ -57,7 +57,11 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     if !paths.has_sessions() {
-        return Err(last_change::nothing());
+        let nothing = last_change::nothing();
+        if console.json {
+            console.json_result(&Refusal { error: &nothing.message, obstacles: &[] });
+        }
+        return Err(nothing);
     }
     if let Some(session) = &options.session {
         parse_id(session)?;

@@ -86,6 +86,12 @@ fn file_that_was_saved_since_is_shown_with_its_difference_and_nothing_is_undone(
 }
 
 #[test]
+fn a_program_reads_json_also_where_nothing_was_ever_done() {
+    let refused = Project::new().run(&["undo", "--json"]).exits(1).json();
+    assert_eq!(refused, serde_json::json!({ "error": "there is nothing to undo", "obstacles": [] }));
+}
+
+#[test]
 fn log_says_what_was_undone_by_what() {
     let (project, _) = edited();
     project.run(&["undo"]).ok();
