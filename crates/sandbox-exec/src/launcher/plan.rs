@@ -38,7 +38,9 @@ pub enum PolicyError {
     #[error("the workspace is the home folder")]
     HomeFolder,
     /// A readable or writable path of the policy, such as a folder of `--cache`, or a replaced folder, does not exist.
-    #[error("{name:?}, which commands are given beside the workspace, is not there; make it again, or leave it out")]
+    #[error(
+        "{name:?}, which commands are given beside the workspace, is not there; make it again, or leave it out"
+    )]
     MissingPath {
         /// The last part of the path. A model may read it, so that the folders above are left out.
         name: String,
