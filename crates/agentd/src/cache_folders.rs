@@ -1,22 +1,44 @@
 //! The folders of `--cache`, checked before anything starts.
 
+use std::fs;
+use std::path::Path;
+
+use sandbox_exec::is_in_git_folder;
+
 use crate::common_options::CommonOptions;
 use crate::config::obeyed_options;
 use crate::exit::{Exit, Failure};
 
-/// Checks that each folder that commands are given is there: without it none could be started, and the reason given then may
-/// name no path outside the workspace.
+/// Checks that each folder that commands are given is there, without which none could be started and the reason given then may
+/// name no whole path, and that git obeys nothing in it.
 ///
 /// Nothing is checked for a command that runs no other programs, or that only writes down how it is to be run.
 pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
     if common.command == "setup" || !obeyed_options::obeys(&common.command, "cache") {
         return Ok(());
     }
-    match common.cache.iter().find(|folder| !folder.is_dir()) {
-        None => Ok(()),
-        Some(folder) => {
-            let text = format!("'{}' of --cache is not a folder that this user can see", folder.display());
-            Err(Failure::new(Exit::Usage, text).advise("make the folder, or leave it out"))
-        }
-    }
+    common.cache.iter().try_for_each(|folder| {
+        let (exit, why, advice) = if !folder.is_dir() {
+            (Exit::Usage, "is not a folder that this user can see", "make the folder, or leave it out")
+        } else if is_obeyed_by_git(folder) {
+            (
+                Exit::Refused,
+                "is a repository or a folder of git, by which a command could have git start programs outside of all \
+                 confinement",
+                "give a folder in the repository, outside of `.git`; commits are made outside of the sandbox, or by agents in \
+                 worktrees of their own: `agentd cocode`",
+            )
+        } else {
+            return Ok(());
+        };
+        let text = format!("'{}' of --cache {why}", folder.display());
+        Err(Failure::new(exit, text).advise(advice))
+    })
+}
+
+/// Checks whether git takes settings or hooks from a folder, directly or from its `.git`.
+fn is_obeyed_by_git(folder: &Path) -> bool {
+    // A link may lead into one.
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    is_in_git_folder(&real) || real.join(".git").symlink_metadata().is_ok()
 }

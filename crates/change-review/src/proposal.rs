@@ -59,7 +59,8 @@ pub struct Proposal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Content {
-    /// A reply to a session, in the form that the owner of the sessions knows.
+    /// A reply to a session, in the form that the owner of the sessions knows. If it was read from a file, `file` is an object, with
+    /// the file's state at that time as `stamp`.
     Reply(serde_json::Value),
     /// Calls of tools.
     Calls {
@@ -71,12 +72,19 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns a hash that another content has only if it requests the same: the same reply, or the same calls under whatever
-    /// run.
+    /// Returns a hash that another content has only if it requests the same: the same reply, whenever its file was saved,
+    /// or the same calls under whatever run.
     #[must_use]
     pub fn request_hash(&self) -> String {
         let bytes = match self {
-            Content::Reply(reply) => serde_json::to_vec(&("reply", reply)),
+            Content::Reply(reply) => {
+                let mut reply = reply.clone();
+                // The file that it was read from may have been saved again since, or touched.
+                if let Some(file) = reply.get_mut("file").and_then(serde_json::Value::as_object_mut) {
+                    file.remove("stamp");
+                }
+                serde_json::to_vec(&("reply", reply))
+            }
             Content::Calls { calls, .. } => {
                 let calls: Vec<ProposedCall> = calls.iter().map(ProposedCall::as_requested).collect();
                 serde_json::to_vec(&("calls", calls))

@@ -338,17 +338,23 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`QueueError::Readable`] if all of it can be read, [`QueueError::Unknown`], and failures of the journal.
+    /// [`QueueError::Readable`] if all of it can be read, [`QueueError::Decided`] if it is over besides,
+    /// [`QueueError::Unknown`], and failures of the journal.
     pub fn drop_unreadable(&self, id: ProposalId) -> Result<(), QueueError> {
         let mut generation = self.lock();
         let is_damaged = |fault: Option<QueueError>| matches!(fault, Some(QueueError::Damaged { .. }));
         match self.proposal(id) {
-            Ok(_) => {
+            Ok(proposal) => {
                 let draft = is_damaged(self.draft(id).err()).then(|| name("draft", id));
                 let tried = is_damaged(self.tried(id).err()).then(|| name("tried", id));
                 let names: Vec<String> = draft.into_iter().chain(tried).collect();
                 if names.is_empty() {
-                    return Err(QueueError::Readable { id });
+                    let is_over = matches!(proposal.state, State::Decided(_));
+                    return Err(if is_over {
+                        QueueError::Decided { id }
+                    } else {
+                        QueueError::Readable { id }
+                    });
                 }
                 let removals: Vec<_> = names.iter().map(|name| DocumentWrite::Remove { name }).collect();
                 self.journal.write_documents(&removals)?;

@@ -12,7 +12,7 @@ pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
     let (reason, hint) = match error {
         FsError::Path(path) => (path_reason(path), None),
         FsError::NotFound { .. } => (Reason::FileNotFound, None),
-        FsError::ParentMissing { .. } => (Reason::DirectoryNotFound, Some("create the folder first")),
+        FsError::ParentMissing { .. } => (Reason::DirectoryNotFound, Some("set `createDirectories` to true")),
         FsError::Escape { .. } => (Reason::PathEscapeAttempt, None),
         FsError::LinkLoop { .. } => (Reason::IsSymlink, None),
         FsError::Protected { .. } => (Reason::Protected, None),

@@ -1,6 +1,7 @@
 //! The permissions and limits of a command: plain data that can be printed.
 
 pub(crate) mod environment;
+pub(crate) mod git_folder;
 pub(crate) mod isolation;
 pub(crate) mod kept_home;
 pub(crate) mod network;

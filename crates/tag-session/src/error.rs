@@ -62,8 +62,8 @@ pub enum SessionError {
         /// The pending sequence.
         pending: u32,
     },
-    /// A file of the inbox has changed or gone since it was read, or another caller is executing it.
-    #[error("the file {name} of the inbox was taken by another session")]
+    /// A file of the inbox is gone since it was read, has another text, or another caller is executing it.
+    #[error("the file {name} of the inbox was taken by another session, or is another reply by now")]
     Taken {
         /// The file's name within the inbox.
         name: String,

@@ -24,7 +24,8 @@ pub(crate) enum Format {
         /// Leave out the repair of pasted text.
         #[arg(long)]
         strict: bool,
-        /// The dialect of the session that the reply is for. Both are read alike; the answer names it.
+        /// The dialect of the session that the reply is for, with its near misses and other formats [default: what both
+        /// dialects read alike].
         #[arg(long, value_name = "agentd|codingagent")]
         dialect: Option<tagproto::Dialect>,
     },

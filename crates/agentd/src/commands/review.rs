@@ -232,7 +232,8 @@ fn report(console: Console, decided: &DecidedProposal) -> Exit {
         console.json_result(decided);
     } else {
         printed::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
-        let word = if decided.proposal.summary().has_landed { "landed" } else { "sent back" };
+        let has_landed = decided.proposal.summary().has_landed;
+        let word = if has_landed { "landed" } else { decision::end_without_landing(decided) };
         console.progress(&format!("proposal {} {word}", decided.proposal.id));
     }
     Exit::Done

@@ -137,11 +137,11 @@ const COMMANDS: [(&str, &[&str]); 51] = [
 const INSTEAD: [(&str, &str); 5] = [
     (
         "sandbox",
-        "set sandbox = \"on\" in the agent's table of agents.toml, or give --sandbox to `agentd cocode run`",
+        "set `sandbox` in the agent's table of agents.toml, or give --sandbox to `agentd cocode run`",
     ),
     (
         "network",
-        "set network = \"off\" in the agent's table of agents.toml, or give --network to `agentd cocode run`",
+        "set `network` in the agent's table of agents.toml, or give --network to `agentd cocode run`",
     ),
     (
         "cache",

@@ -19,9 +19,9 @@ const SEED_BYTES: u64 = 1_024;
 /// The way to a fleet beside its address.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FleetAccess {
-    /// The name of the fleet on its server.
-    #[arg(long, value_name = "NAME", default_value = "agentd")]
-    pub fleet_name: FleetName,
+    /// The name of the fleet on its server [default: agentd].
+    #[arg(long, value_name = "NAME")]
+    pub fleet_name: Option<FleetName>,
     /// The file with the seed of this machine's key, as `agentd fleet up` has written it.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
@@ -50,13 +50,33 @@ impl FleetLease {
 }
 
 impl FleetAccess {
+    /// Checks whether one of the options is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.fleet_name.is_some()
+            || self.key_file.is_some()
+            || self.authority.is_some()
+            || self.lease.seconds.is_some()
+    }
+
+    /// Returns the options as they stand on a command line, each behind a blank.
+    pub(crate) fn words(&self) -> String {
+        let name = self.fleet_name.as_ref().map(|name| format!(" --fleet-name {name}"));
+        let file = |option: &str, file: &Option<PathBuf>| {
+            file.as_ref().map(|file| format!(" {option} {}", file.display()))
+        };
+        [name, file("--key-file", &self.key_file), file("--authority", &self.authority)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     /// Returns the address with the key.
     pub(crate) fn address(&self, url: &str, role: Role) -> Result<FleetAddress, Failure> {
         let seed = self.key_file.as_deref().map(read_seed).transpose()?;
         Ok(FleetAddress {
             seed,
             authority_file: self.authority.clone(),
-            ..FleetAddress::new(url, self.fleet_name.clone(), role)
+            ..FleetAddress::new(url, self.fleet_name.clone().unwrap_or_default(), role)
         })
     }
 }

@@ -186,6 +186,24 @@ fn a_cache_folder_that_is_missing_is_named_before_anything_starts() {
 }
 
 #[test]
+fn a_cache_folder_in_which_git_obeys_something_is_refused() {
+    let desk = Desk::new();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |inner: &str| folder.path().join(inner);
+    for inner in ["w/.git/worktrees/x", "w/src", "bare/objects", "bare/refs"] {
+        fs::create_dir_all(at(inner)).unwrap();
+    }
+    write(&at("bare/HEAD"), "ref: refs/heads/main\n");
+    symlink(at("w/.git"), at("link")).unwrap();
+    let with =
+        |inner: &str| desk.run(&["new", "--no-wait", "a task", "--cache", at(inner).to_str().unwrap()]);
+    for inner in ["w", "w/.git", "w/.git/worktrees/x", "bare", "bare/objects", "link"] {
+        with(inner).exits(4).says("git start programs outside of all confinement");
+    }
+    with("w/src").ok();
+}
+
+#[test]
 fn the_usual_place_is_judged_like_any_other() {
     let desk = Desk::new();
     // The user keeps the files elsewhere and links them into the configuration folder.

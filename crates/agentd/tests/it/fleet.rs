@@ -240,3 +240,25 @@ fn what_is_not_safe_or_not_meant_is_refused() {
         desk.cocode(&[&run[..], &["--agent", "fixer", "--workspace", shallow.to_str().unwrap()]].concat());
     ran.exits(2).says("git fetch --unshallow");
 }
+
+#[test]
+fn options_about_fleets_are_refused_where_none_is_named() {
+    let desk = desk(AGENTS);
+    let run = ["run", "--issue", "5", "--issue-body", "x"];
+    let key = desk.home().join("home.seed");
+    let key = key.to_str().unwrap();
+    let options: [&[&str]; 6] = [
+        &["--count", "2"],
+        &["--label", "gpu"],
+        &["--detach"],
+        &["--fleet-name", "other"],
+        &["--key-file", key],
+        &["--authority", key],
+    ];
+    for option in options {
+        for agent in [["--agent", "fixer"], ["--agent-cmd", "mine=true"]] {
+            desk.cocode(&[&run[..], &agent, option].concat()).exits(2).says(option[0]);
+        }
+    }
+    assert!(!desk.project.base().exists(), "nothing was started");
+}

@@ -6,6 +6,7 @@ mod crashes;
 mod damaged;
 mod expected_files;
 mod handover;
+mod outlived;
 mod plain;
 mod recoveries;
 mod sessions;

@@ -106,6 +106,13 @@ name!(
     ClassName
 );
 
+/// The name of a fleet that nobody has named: `agentd`.
+impl Default for FleetName {
+    fn default() -> FleetName {
+        FleetName("agentd".to_owned())
+    }
+}
+
 impl ClassName {
     /// Returns the class of tasks that every host may take: `any`.
     #[must_use]

@@ -147,8 +147,8 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
 }
 
 impl Runner {
-    /// Checks that no writable path of a definition leads out of the confinement: to credentials, the repository, this
-    /// program's own files, or the home folder as a whole.
+    /// Checks that no writable path of a definition leads out of the confinement: to credentials, this or another
+    /// repository, this program's own files, or the home folder as a whole.
     pub(crate) fn check_writable(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
         let host = &self.config.host;
         // A missing path has no symlinks to resolve, so its text is compared.
@@ -171,6 +171,8 @@ impl Runner {
                 "programs keep credentials there"
             } else if repository.iter().any(is_near) {
                 "the repository is there"
+            } else if sandbox_exec::is_in_git_folder(&real) || real.join(".git").symlink_metadata().is_ok() {
+                "git would obey what an agent writes there"
             } else if private.iter().any(is_near) {
                 "this program keeps its own files there"
             } else {

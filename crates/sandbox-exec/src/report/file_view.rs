@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::policy::git_folder::is_in_git_folder;
 use crate::report::denial::Denied;
 
 /// Folders of the system: no option lets a command change what lies there.
@@ -64,13 +65,20 @@ impl FileView {
         if within(self.unchanging.as_slice()) && !within(&self.writable) {
             return denied("a process in the background sees the folder read-only", None);
         }
-        let folder = path.parent().unwrap_or(&path);
-        let sharing = || (folder.components().count() > 2).then(|| format!("--cache {}", folder.display()));
-        if within(&self.shared) {
-            return denied("shared with the host, read-only", sharing());
-        }
-        if within(&self.writable) {
+        let is_shared = within(&self.shared);
+        if !is_shared && within(&self.writable) {
             return None;
+        }
+        if is_in_git_folder(&path) {
+            return denied("a folder of git, which git would obey outside of the sandbox", None);
+        }
+        let folder = path.parent().unwrap_or(&path);
+        // A whole repository is no cache: git would obey what a command writes into its `.git`.
+        let may_be_shared =
+            folder.components().count() > 2 && folder.join(".git").symlink_metadata().is_err();
+        let sharing = || may_be_shared.then(|| format!("--cache {}", folder.display()));
+        if is_shared {
+            return denied("shared with the host, read-only", sharing());
         }
         let is_system = SYSTEM.iter().any(|tree| path.starts_with(tree));
         denied("outside the workspace", sharing().filter(|_| !is_system))

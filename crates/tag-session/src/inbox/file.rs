@@ -22,12 +22,16 @@ pub struct InboxFile {
 }
 
 impl InboxFile {
-    /// Checks whether the inbox still holds this file, unchanged since it was read.
+    /// Checks whether the inbox still holds this reply under this name. An editor may have saved it twice, or something may have
+    /// touched it, so that a file with another state is read again.
     pub(crate) fn is_still_there(&self, folders: &StateFolders) -> Result<bool, FsError> {
         let candidates = candidates(folders)?;
-        Ok(candidates
-            .into_iter()
-            .any(|candidate| candidate.name == self.name && TakenStamp::from(candidate.stamp) == self.stamp))
+        let Some(candidate) = candidates.iter().find(|candidate| candidate.name == self.name) else {
+            return Ok(false);
+        };
+        let is_unchanged = TakenStamp::from(candidate.stamp) == self.stamp;
+        let has_same_text = || matches!(read(folders, candidate), Ok(Some(now)) if now.text == self.text);
+        Ok(is_unchanged || has_same_text())
     }
 }
 

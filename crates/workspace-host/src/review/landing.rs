@@ -9,6 +9,7 @@ use change_review::{
     Resolution, Selection, State, StepEffect, StepVerdict, files_before, review_text, steps_mark,
 };
 use local_workspace::ADOPTION_STEP;
+use tag_session::SessionError;
 use tagproto::{ExecutionObserver, UnobservedExecution};
 use wap_core::{Call, CancelFlag};
 
@@ -162,6 +163,10 @@ impl Reviews {
         if draft.revision != revision {
             return Err(QueueError::Revised { revision: draft.revision }.into());
         }
+        let proposal = self.queue.proposal(id)?;
+        if is_outlived(sessions, &proposal)? {
+            return self.close(&proposal);
+        }
         let proposal = self.current(sessions, id, call.cancel)?;
         // Another plan changes nothing, because all of it is left out, and gives the draft its next revision only.
         let now = self.queue.draft(id)?;
@@ -173,6 +178,18 @@ impl Reviews {
         let resolution = Resolution::of(&selection, &proposal.steps);
         let choice = (&selection, (resolution, BTreeMap::new()), &draft);
         self.decide(sessions, &proposal, choice, None, call, &mut UnobservedExecution)
+    }
+
+    /// Ends a proposal that no model can be answered about any more. Nothing is carried out.
+    fn close(&self, proposal: &Proposal) -> Result<(Proposal, CarriedOut), SessionRefusal> {
+        let resolution = Resolution::of(&Selection::nothing(&proposal.steps), &proposal.steps);
+        let answers = serde_json::Value::Null;
+        let decision =
+            Decision { resolution, review: String::new(), has_landed: false, answers, is_answered: true };
+        let is_pending = |state: &State| matches!(state, State::Pending);
+        let proposal = self.queue.advance(proposal.id, State::Decided(decision), is_pending)?;
+        let carried = CarriedOut { steps: Vec::new(), answers: Vec::new(), has_landed_before: false };
+        Ok((proposal, carried))
     }
 
     /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other one waits again.
@@ -220,7 +237,7 @@ impl Reviews {
                     "the session has moved on: message {pending} is pending, and this answers {}",
                     reply.answering
                 );
-                return Err(Failure::new(Exit::Failed, message).advise("send it back, or leave it").into());
+                return Err(Failure::new(Exit::Failed, message).advise("`--send-back` closes it").into());
             }
         }
         let mask = |text: &str| sessions.rules().mask_file_text(text);
@@ -351,6 +368,24 @@ impl Reviews {
             Ok(RunState::Finished { .. }) => true,
             _ => false,
         }
+    }
+}
+
+/// Checks whether a proposal waits that is a reply to a message which is not the pending one any more, or whose file holds another
+/// reply.
+fn is_outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<bool, SessionRefusal> {
+    let Content::Reply(reply) = &proposal.content else { return Ok(false) };
+    if !proposal.is_pending() {
+        return Ok(false);
+    }
+    let reply = parsed(reply)?;
+    if sessions.session(reply.reply.session)?.sequence_number != reply.answering {
+        return Ok(true);
+    }
+    match reply.file.as_ref().map(|file| sessions.claim(file)).transpose() {
+        Ok(_) => Ok(false),
+        Err(SessionError::Taken { .. }) => Ok(true),
+        Err(error) => Err(error.into()),
     }
 }
 

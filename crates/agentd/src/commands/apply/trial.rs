@@ -4,7 +4,7 @@
 //! that it would do otherwise, and no other process sees anything of that.
 
 use std::ffi::OsString;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use local_workspace::{KeepError, PlannedChange};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
 use crate::views::progress::result_lines;
+use crate::views::typed_line::typed_line;
 
 /// A reply that is tried out.
 pub(crate) struct Tried<'a> {
@@ -97,6 +98,9 @@ impl Tried<'_> {
             self.show(&results, &changes);
         }
         let is_wanted = if apply.keep { has_succeeded } else { self.confirm(cancel) };
+        if cancel.is_cancelled() {
+            return Err(Failure::new(Exit::Interrupted, "stopped: nothing was kept"));
+        }
         if is_wanted {
             // Before the next message: it may have placeholders that were given out there.
             SecretMapFile::of(self.paths).import(&folder.state()).map_err(|error| {
@@ -173,12 +177,8 @@ impl Tried<'_> {
         if self.console.json || !std::io::stdin().is_terminal() {
             return false;
         }
-        let mut error = std::io::stderr().lock();
-        let _ = write!(error, "keep all of this? [y/N] ");
-        let _ = error.flush();
-        let mut answer = String::new();
-        let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();
-        is_read && !cancel.is_cancelled() && matches!(answer.trim(), "y" | "Y" | "yes")
+        let answer = typed_line("keep all of this? [y/N] ", cancel).unwrap_or_default();
+        !cancel.is_cancelled() && matches!(answer.trim(), "y" | "Y" | "yes")
     }
 }
 

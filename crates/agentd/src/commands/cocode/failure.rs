@@ -40,12 +40,13 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Obeyed { .. } => {
             "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick"
         }
-        NoProgram { .. } => "`agentd cocode doctor` says what is missing",
+        NoProgram { .. } => "install it, or define the agent with another program in agents.toml",
         TooLittleConfinement { .. } => {
             "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agent's definition"
         }
         BranchExists { .. } | FolderExists { .. } => {
-            "`agentd cocode clean` removes what is merged; otherwise remove it yourself, or take another agent's name"
+            "`agentd cocode clean` removes what is merged, `agentd cocode clean --force NAME` all of that agent's; or take \
+             another agent's name"
         }
         UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
         NoRecord { .. } => "`agentd cocode status` lists those that have",

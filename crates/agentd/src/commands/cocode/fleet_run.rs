@@ -79,8 +79,9 @@ pub(crate) fn run(
     let (ended, runner) = ended?;
     if options.fleet.detach {
         console.result(&format!(
-            "{} tasks are submitted; `agentd fleet collect --url {url}` judges what comes of them",
-            records.len()
+            "{} tasks are submitted; `agentd fleet collect --url {url}{}` judges what comes of them",
+            records.len(),
+            options.fleet.access.words()
         ));
         return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });
     }

@@ -34,6 +34,8 @@ const BODY_LIMIT_BYTES: u64 = 4 << 20;
 
 /// Runs agents to their ends; succeeds if one of them, or with `--all` every one, is verified ready.
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &CocodeRun) -> Outcome {
+    #[cfg(feature = "fleet")]
+    options.fleet.check()?;
     let mut request = request(common, console, options)?;
     let cancel = cancel_flag()?;
     #[cfg(feature = "fleet")]

@@ -24,7 +24,7 @@ pub(crate) struct CodaliOptions {
     /// The name of a request that has none, which its response repeats.
     #[arg(long, value_name = "ID", conflicts_with_all = ["watch", "guide"])]
     pub request_id: Option<codali_envelope::RequestId>,
-    /// Write results as the readers of another implementation expect them: there is codali.
+    /// Write results as the readers of another implementation expect them; the only one so far is codali.
     #[arg(long, value_name = "codali")]
     pub compat: Option<Peer>,
     /// Answer every file that is put into a folder, until Ctrl-C.

@@ -99,9 +99,15 @@ fn task_line(name: &TaskName, record: &RunRecord) -> String {
 
 /// Lets a host take no tasks, or take them again.
 pub(crate) fn drain(console: Console, server: &ServerChoice, host: &HostName, drain: bool) -> Outcome {
-    with(server, |connection| async move { connection.drain_host(host, drain).await })?;
+    let hosts = with(server, |connection| async move {
+        connection.drain_host(host, drain).await?;
+        connection.hosts().await
+    })?;
     let what = if drain { "takes no new tasks" } else { "takes tasks again" };
     console.result(&format!("{host} {what}"));
+    if !hosts.iter().any(|(name, _)| name == host) {
+        console.notice("no host of that name is there now; it holds as soon as one joins");
+    }
     Ok(Exit::Done)
 }
 
@@ -143,7 +149,10 @@ pub(crate) fn logs(console: Console, server: &ServerChoice, name: &TaskName, fol
         #[serde(flatten)]
         kind: &'a EventKind,
     }
-    with(server, |connection| async move {
+    let is_known = with(server, |connection| async move {
+        if !connection.records().await?.iter().any(|(one, _)| one == name) {
+            return Ok(false);
+        }
         let mut events = connection.events(name).await?;
         loop {
             let next = events.next();
@@ -152,10 +161,10 @@ pub(crate) fn logs(console: Console, server: &ServerChoice, name: &TaskName, fol
                 // What is there comes at once.
                 false => match tokio::time::timeout(std::time::Duration::from_secs(1), next).await {
                     Ok(event) => event?,
-                    Err(_) => return Ok(()),
+                    Err(_) => return Ok(true),
                 },
             };
-            let Some((host, event)) = event else { return Ok(()) };
+            let Some((host, event)) = event else { return Ok(true) };
             if console.json {
                 let line = Line { host: &host, epoch: event.epoch, kind: &event.kind };
                 console.result(&serde_json::to_string(&line).expect("events have string keys"));
@@ -173,7 +182,11 @@ pub(crate) fn logs(console: Console, server: &ServerChoice, name: &TaskName, fol
             }
         }
     })?;
-    Ok(Exit::Done)
+    match is_known {
+        true => Ok(Exit::Done),
+        false => Err(Failure::new(Exit::Usage, format!("there is no task {name}"))
+            .advise("`agentd fleet status` lists the tasks")),
+    }
 }
 
 fn words(kind: &EventKind) -> String {

@@ -11,7 +11,7 @@ use workspace_host::{
 };
 
 use crate::common_options::CommonOptions;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
@@ -38,6 +38,9 @@ pub(crate) fn review(
     Ok(match confirmed(common, console, sessions, request, false, cancel)? {
         NextStep::Refused(refusal) => Err(refusal),
         NextStep::Execute | NextStep::Queue { .. } => Ok(()),
+        NextStep::Stopped => {
+            return Err(Failure::new(Exit::Interrupted, "stopped at the question; nothing was executed"));
+        }
     })
 }
 
@@ -47,6 +50,8 @@ pub(crate) enum NextStep {
     Execute,
     /// It is refused.
     Refused(SessionRefusal),
+    /// The user has stopped everything at the question. The reply stays where it is.
+    Stopped,
     /// It waits in the queue for a reviewer.
     Queue {
         /// True if the user wants to review it here and now.
@@ -88,8 +93,9 @@ fn confirmed(
         Ok(plan) => plan,
         Err(refusal) => return Ok(NextStep::Refused(refusal)),
     };
-    Ok(match ask(common, console, &reply, &plan.lines, offers_view) {
+    Ok(match ask(common, console, &reply, &plan.lines, offers_view, cancel) {
         Answer::Execute => NextStep::Execute,
+        Answer::Stop => NextStep::Stopped,
         Answer::View => NextStep::Queue { opens_view: true },
         Answer::Decline => NextStep::Refused(SessionError::Declined.into()),
     })
@@ -101,6 +107,8 @@ enum Answer {
     /// It is reviewed hunk by hunk.
     View,
     Decline,
+    /// The user has pressed Ctrl-C, or another program ends this one.
+    Stop,
 }
 
 /// Decides whether a reply is executed: asks at a terminal, and sends it to the queue without one.
@@ -143,6 +151,7 @@ fn ask(
     reply: &Reply<'_>,
     plan: &[PlanLine],
     offers_view: bool,
+    cancel: &CancelFlag,
 ) -> Answer {
     for line in describe(reply, &obeyed_names(&common.host()), LineWidth::of_progress()) {
         console.notice(&line);
@@ -156,7 +165,10 @@ fn ask(
         true => "execute this reply? [y/N, v: review it hunk by hunk] ",
         false => "execute this reply? [y/N] ",
     };
-    let answer = typed_line(question, &CancelFlag::new()).unwrap_or_default();
+    let answer = typed_line(question, cancel).unwrap_or_default();
+    if cancel.is_cancelled() {
+        return Answer::Stop;
+    }
     match answer.trim() {
         "y" | "Y" | "yes" => Answer::Execute,
         "v" | "V" if offers_view => Answer::View,

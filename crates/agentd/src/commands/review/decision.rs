@@ -1,6 +1,6 @@
 //! Deciding on a proposal that the user has looked at.
 
-use change_review::{Draft, ProposalId};
+use change_review::{Draft, ProposalId, State};
 use wap_core::CancelFlag;
 use workspace_host::{DecideProposal, DecidedProposal, SharedSessions};
 
@@ -26,7 +26,7 @@ pub(super) fn decide(
 pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
     let id = decided.proposal.id;
     if !decided.proposal.summary().has_landed {
-        return format!("proposal {id} sent back");
+        return format!("proposal {id} {}", end_without_landing(decided));
     }
     let outcomes = || decided.carried.steps.iter().map(|step| &step.outcome);
     let left_out = outcomes().filter(|outcome| outcome.is_left_out).count();
@@ -39,4 +39,14 @@ pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
         }
     }
     line
+}
+
+/// Returns the words for the end of a proposal of which nothing landed.
+pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
+    match &decided.proposal.state {
+        State::Decided(decision) if decision.review.is_empty() => {
+            "closed: its session has moved on, so that no model reads of it"
+        }
+        _ => "sent back",
+    }
 }

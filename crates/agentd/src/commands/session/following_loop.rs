@@ -129,6 +129,7 @@ impl Loop<'_> {
             match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
                 NextStep::Execute => Ok(()),
                 NextStep::Refused(refusal) => Err(refusal),
+                NextStep::Stopped => return Ok(Some(Exit::Interrupted)),
                 NextStep::Queue { opens_view } => {
                     match reviewed(console, sessions, &request, opens_view, cancel)? {
                         Reviewed::NothingToReview | Reviewed::Decided => Ok(()),

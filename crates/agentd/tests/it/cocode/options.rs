@@ -36,8 +36,8 @@ const REFUSED: [(&[&str], &[&str]); 10] = [
 
 /// The keys of agents.toml that are named instead of an option.
 const KEYS: [(&str, &str); 4] = [
-    ("--sandbox", "sandbox = "),
-    ("--network", "network = "),
+    ("--sandbox", "`sandbox`"),
+    ("--network", "`network`"),
     ("--cache", "writable"),
     ("--timeout", "timeout_seconds"),
 ];

@@ -2,8 +2,11 @@
 
 use std::fs;
 
+use test_support::skip;
+
 use crate::fixture::daemon::{Daemon, eventually};
 use crate::fixture::project::Project;
+use crate::fixture::tmux::Tmux;
 
 #[test]
 fn a_signal_while_waiting_ends_it_and_the_session_goes_on_later() {
@@ -140,4 +143,42 @@ fn a_second_signal_ends_it_at_once() {
         daemon.signal(signal);
     }
     daemon.wait().exits(130);
+}
+
+#[test]
+fn one_signal_is_enough_at_a_question() {
+    let reply = "[CREATE_FILE path=\"new\"]\nx\n[/CREATE_FILE]\n";
+    let questions = [
+        (&["resume", "--review"][..], "execute this reply?", "stopped; `agentd resume` continues"),
+        (&["apply", "--review"], "execute this reply?", "nothing was executed"),
+        (&["apply", "--try"], "keep all of this?", "nothing was kept"),
+    ];
+    for (words, question, end) in questions {
+        for is_key in [true, false] {
+            let project = Project::new();
+            project.begin("make a file");
+            let file = project.reply_file(reply);
+            let more = if words[0] == "apply" { vec![file.to_str().unwrap()] } else { Vec::new() };
+            let command = project.command(&[words, &more].concat());
+            let Some(tmux) = Tmux::start(&command, &project.folder().join("tmp"), (120, 30)) else {
+                return skip(
+                    "one_signal_is_enough_at_a_question",
+                    "there is no program `tmux`; `cargo xtask setup` installs it",
+                );
+            };
+            if words[0] == "resume" {
+                project.put_reply("reply.txt", reply);
+            }
+            tmux.wait_for(question);
+            if is_key {
+                tmux.press("C-c");
+            } else {
+                tmux.signal("TERM");
+            }
+            let screen = tmux.ends_and_restores(130);
+            assert!(screen.contains(end), "{words:?}\n{screen}");
+            assert!(!project.has("new"), "{words:?}");
+            assert_eq!(project.base().join("inbox/reply.txt").exists(), words[0] == "resume");
+        }
+    }
 }

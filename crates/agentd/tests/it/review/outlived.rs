@@ -1,0 +1,65 @@
+//! Proposals whose reply was saved again, or whose session has moved on.
+
+use std::fs;
+
+use crate::fixture::daemon::Daemon;
+use crate::fixture::project::Project;
+
+const REPLY: &str = "[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n";
+const OTHER: &str = "[CREATE_FILE path=\"other.txt\"]\nother\n[/CREATE_FILE]\n";
+
+/// A project with a proposal whose session nobody follows any more.
+fn left() -> (Project, String) {
+    let project = Project::new();
+    let id = project.begin("make a file");
+    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
+    daemon.wait_until_it_waits();
+    project.put_reply("reply.txt", REPLY);
+    daemon.wait_for("waits for your review: `agentd review 1`");
+    drop(daemon);
+    (project, id)
+}
+
+fn proposals(project: &Project) -> usize {
+    project.run(&["review", "--all", "--json"]).ok().json().as_array().unwrap().len()
+}
+
+#[test]
+fn a_reply_that_is_saved_again_while_it_waits_lands() {
+    let (project, id) = left();
+    project.put_reply("reply.txt", REPLY);
+    // Another process that follows the session finds the proposal that waits, and makes no second one.
+    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
+    daemon.wait_for("waits for your review: `agentd review 1`");
+    project.put_reply("reply.txt", REPLY);
+    project.run(&["review", "1", "--land"]).ok();
+    daemon.wait_for("message 2 to copy");
+    assert_eq!(project.read("new.txt"), "new\n");
+    assert!(project.outbox(&id, 2).contains("[OK] CREATE_FILE"));
+    assert_eq!(proposals(&project), 1);
+    assert!(!project.base().join("inbox/reply.txt").exists(), "it was moved");
+}
+
+#[test]
+fn a_proposal_whose_file_is_another_reply_by_now_is_closed_without_a_change() {
+    let (project, _) = left();
+    project.put_reply("reply.txt", OTHER);
+    project.run(&["review", "1", "--land"]).exits(4).says("is another reply by now");
+    project.run(&["review", "1", "--send-back"]).ok().says("closed: its session has moved on");
+    project.run(&["review", "1", "--send-back"]).exits(1).says("over already");
+    project.run(&["review", "1", "--drop"]).exits(1).says("over already");
+    assert!(!project.has("new.txt") && !project.has("other.txt"));
+    // The other reply is still there to be read.
+    assert_eq!(fs::read_to_string(project.base().join("inbox/reply.txt")).unwrap(), OTHER);
+}
+
+#[test]
+fn a_proposal_whose_session_has_moved_on_is_closed() {
+    let (project, id) = left();
+    project.apply(OTHER, &["--session", &id]).ok();
+    project.run(&["review", "1", "--land"]).exits(1).says("has moved on").says("--send-back` closes it");
+    project.run(&["review", "1", "--send-back"]).ok().says("closed");
+    let listed = project.run(&["review", "--json"]).ok().json();
+    assert_eq!(listed.as_array().unwrap().len(), 0, "{listed}");
+    assert!(!project.has("new.txt"));
+}

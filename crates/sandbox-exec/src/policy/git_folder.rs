@@ -1,0 +1,48 @@
+//! Folders of git, whose files decide which programs git starts.
+
+use std::path::Path;
+
+/// Checks whether a path is, or lies in, a folder that git keeps for itself: that of a repository, with or without files beside
+/// it, of a submodule, or of a linked worktree.
+///
+/// A command that may change anything in one can have git start programs later, outside of all confinement: by its `config`, its
+/// `hooks`, or by the `commondir` that leads to others. Such a folder is known by its name, `.git`, or by its files, as git knows it;
+/// nothing is followed, so the path is better a canonical one. A file named `.git` in place of a folder is none.
+#[must_use]
+pub fn is_in_git_folder(path: &Path) -> bool {
+    path.ancestors().any(is_git_folder)
+}
+
+fn is_git_folder(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    let is_named = folder.file_name().is_some_and(|name| name == ".git");
+    (is_named && folder.is_dir()) || (has("HEAD") && (has("commondir") || (has("objects") && has("refs"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_of_git_is_known_by_its_name_or_by_its_files() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for folder in
+            ["w/.git/hooks", "w/src", "bare/objects", "bare/refs", "gitdir/logs", "half/objects", "file"]
+        {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["bare/HEAD", "gitdir/HEAD", "gitdir/commondir", "half/HEAD", "file/.git"] {
+            fs::write(at(file), "").unwrap();
+        }
+        let inside = ["w/.git", "w/.git/hooks", "w/.git/new/x", "bare", "bare/objects/12", "gitdir/logs"];
+        for path in inside {
+            assert!(is_in_git_folder(&at(path)), "{path}");
+        }
+        for path in ["w", "w/src", "half", "half/objects", "file", "file/.git", "missing/x"] {
+            assert!(!is_in_git_folder(&at(path)), "{path}");
+        }
+    }
+}
