@@ -265,12 +265,17 @@ pub enum RunnerError {
     },
 }
 
-/// Renders an error with all its causes on one line.
-pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+/// Returns an error with all its causes, on one line. A cause that the text before it ends with is not repeated, since some
+/// errors print theirs.
+#[must_use]
+pub fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
+        let said = cause.to_string();
+        if !text.ends_with(&said) {
+            text.push_str(&format!(": {said}"));
+        }
         source = cause.source();
     }
     text

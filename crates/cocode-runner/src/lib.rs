@@ -31,7 +31,7 @@ pub use delivery::error::DeliveryError;
 pub use delivery::log::ElsewhereLog;
 pub use delivery::{Delivery, DeliveryLimits};
 pub use doctor::{DoctorFinding, doctor};
-pub use error::{RepositoryError, RunnerError};
+pub use error::{RepositoryError, RunnerError, error_chain};
 pub use plan::agents_file::{AgentsFile, AgentsFileError};
 pub use plan::definition::{AgentCommand, AgentDefinition};
 pub use plan::environment::agent_environment;

@@ -87,7 +87,8 @@ impl From<QueueError> for SessionRefusal {
             QueueError::Revised { .. } => Some("read the draft again, and decide on it anew"),
             _ => None,
         };
-        let failure = Failure::new(Exit::Failed, error.to_string());
+        let exit = if matches!(error, QueueError::Unknown { .. }) { Exit::Usage } else { Exit::Failed };
+        let failure = Failure::new(exit, error.to_string());
         match advice {
             Some(advice) => failure.advise(advice).into(),
             None => failure.into(),

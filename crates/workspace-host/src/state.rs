@@ -335,6 +335,25 @@ pub fn open_apart(
     paths: &WorkspacePaths,
     notices: &SharedNotices,
 ) -> Result<ReadingEngine, Failure> {
+    open_beside(options, paths, false, notices)
+}
+
+/// Opens the engine to be asked about itself, as one that carries commands out: it has a folder for layers, a temporary one.
+/// Nothing may be carried out with it.
+pub fn open_to_describe(
+    options: &HostOptions,
+    paths: &WorkspacePaths,
+    notices: &SharedNotices,
+) -> Result<ReadingEngine, Failure> {
+    open_beside(options, paths, true, notices)
+}
+
+fn open_beside(
+    options: &HostOptions,
+    paths: &WorkspacePaths,
+    has_layers: bool,
+    notices: &SharedNotices,
+) -> Result<ReadingEngine, Failure> {
     report_lowered(options, notices);
     let root = open_root(options, paths)?;
     let outputs = tempfile::tempdir().map_err(|error| {
@@ -348,7 +367,8 @@ pub fn open_apart(
     // The policy hides the state folder from commands; one that does not exist needs no hiding.
     let elsewhere = WorkspacePaths { base: outputs.path().to_owned(), ..paths.clone() };
     let paths = if paths.base.exists() { paths } else { &elsewhere };
-    let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
+    let layers = has_layers.then(|| outputs.path().join("layers"));
+    let kept = KeptFolders { outputs: outputs.path().join("output"), layers };
     let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
     Ok(ReadingEngine { engine, outputs: ReadingFolder(Some(outputs)) })
 }

@@ -44,7 +44,11 @@ pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, argumen
     let rules = SecretRules::open(&common.host(), &paths).map_err(as_usage)?;
     // What leaves everything as it is needs no journal and works beside any other process.
     let answer = if request.tool().effect() == ToolEffect::Reads {
-        let opened = state::open_for_reading(&common.host(), &paths, &console.shared()).map_err(as_usage)?;
+        let open = match request.tool() {
+            Tool::GetWorkspaceInfo => state::open_to_describe,
+            _ => state::open_for_reading,
+        };
+        let opened = open(&common.host(), &paths, &console.shared()).map_err(as_usage)?;
         let (engine, _outputs) = opened.into_parts();
         answer(&rules.over(engine), &request, &cancel)
     } else {

@@ -173,7 +173,7 @@ fn of_path(
         is_cut: first != oldest.number,
     };
     let (Some((first, before)), Side::Kept(after)) = (first, side(journal, newest.after)?) else {
-        let said = UnifiedDiff::said(&format!("what {path} held is not kept any more"));
+        let said = UnifiedDiff::said(&format!("what {path} held was too large to be kept, or is too old"));
         return Ok(Some(FileDifference { is_cut: true, ..difference(newest.number, said) }));
     };
     Ok(Some(difference(first, UnifiedDiff::between(&path, before.as_deref(), after.as_deref()))))

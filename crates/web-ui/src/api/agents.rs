@@ -77,13 +77,7 @@ fn find(page: &Page, key: &str) -> Result<AgentRecord, Refused> {
 }
 
 fn explain(error: &RunnerError) -> Refused {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, text)
+    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, cocode_runner::error_chain(error))
 }
 
 /// Lists the agents, those of the newest run first, with figures to compare.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use change_journal::{
     ChangeNumber, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber,
 };
-use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, undone_by};
+use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, UndoObstacle, Undone, undone_by};
 use rel_path::RelPath;
 use serde::{Deserialize, Serialize};
 use tag_session::{SessionError, read_session};
@@ -245,8 +245,15 @@ fn refused(error: &UndoError) -> UndoRefusal {
         why: obstacle.why.to_string(),
         diff: obstacle.diff.clone(),
     };
-    let advice = "restore those files to how the change left them, or undo the later change as well";
-    let failure = Failure::new(Exit::Failed, error.to_string()).advise(advice);
+    let failure = Failure::new(Exit::Failed, error.to_string());
+    let is_in_the_way =
+        |obstacle: &UndoObstacle| !matches!(obstacle.why, ObstacleKind::NotKept | ObstacleKind::SpecialFile);
+    let failure = match obstacles.iter().all(is_in_the_way) {
+        true => failure
+            .advise("restore those files to how the change left them, or undo the later change as well"),
+        // Those cannot be brought back by anything.
+        false => failure.advise("undo the other changes one by one, by their numbers in `agentd log`"),
+    };
     UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
 }
 

@@ -5,16 +5,7 @@ use cocode_runner::{RepositoryError, RunnerError};
 
 use crate::exit::{Exit, Failure};
 
-/// Returns an error with all its causes, on one line.
-pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
-}
+pub(crate) use cocode_runner::error_chain;
 
 /// Returns the exit code and the advice for an error of the runner.
 pub(crate) fn explain(error: RunnerError) -> Failure {

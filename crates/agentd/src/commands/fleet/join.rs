@@ -107,12 +107,22 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let is_taken = runtime.block_on(async {
         let worker = FleetWorker::start(config, Arc::new(work));
         let mut status = worker.status();
+        // Each try fails with the same words, as long as nothing else happens.
+        let mut last_failure = None;
         let is_taken = loop {
             let now = status.borrow_and_update().clone();
-            if now == WorkerStatus::NameTaken {
-                break true;
+            match &now {
+                WorkerStatus::NameTaken => break true,
+                WorkerStatus::Connecting(Some(why)) if last_failure.as_ref() == Some(why) => {}
+                WorkerStatus::Connecting(why) => {
+                    say(console, &now);
+                    last_failure = why.clone().or(last_failure);
+                }
+                _ => {
+                    say(console, &now);
+                    last_failure = None;
+                }
             }
-            say(console, &now);
             tokio::select! {
                 changed = status.changed() => if changed.is_err() { break false },
                 () = stopped.notified() => break false,

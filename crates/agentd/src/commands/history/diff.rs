@@ -34,6 +34,7 @@ pub(crate) fn diff(
     range: Option<RangeInclusive<u64>>,
     all: bool,
 ) -> Outcome {
+    let given = range.clone().filter(|range| *range != (1..=u64::MAX));
     let range = range.unwrap_or(1..=u64::MAX);
     let numbers = ChangeNumber(*range.start())..=ChangeNumber(*range.end());
     let paths = WorkspacePaths::find(&common.host())?;
@@ -48,6 +49,9 @@ pub(crate) fn diff(
         }
         None => Default::default(),
     };
+    if let (Some(given), true) = (given, differences.is_empty()) {
+        return Err(no_such_change(&given));
+    }
     if console.json {
         console.json_result(&differences.into_iter().map(line).collect::<Vec<_>>());
         return Ok(Exit::Done);
@@ -61,7 +65,8 @@ pub(crate) fn diff(
             continue;
         }
         console.result(&difference.diff);
-        if difference.is_cut {
+        // Where nothing of it is kept, the difference says so.
+        if difference.is_cut && difference.lines_added + difference.lines_removed > 0 {
             console.notice(&format!(
                 "{}: what it held before change {} is not kept any more",
                 difference.path, difference.first
@@ -75,6 +80,15 @@ pub(crate) fn diff(
         console.notice("no file has changed");
     }
     Ok(Exit::Done)
+}
+
+fn no_such_change(range: &RangeInclusive<u64>) -> Failure {
+    let message = match (range.start(), range.end()) {
+        (first, last) if first == last => format!("there is no change {first}"),
+        (first, &u64::MAX) => format!("there is no change from {first} on"),
+        (first, last) => format!("there is no change from {first} to {last}"),
+    };
+    Failure::new(Exit::Usage, message).advise("`agentd log` lists the changes")
 }
 
 fn line(difference: FileDifference) -> DiffLine {

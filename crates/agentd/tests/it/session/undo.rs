@@ -249,3 +249,16 @@ fn each_line_says_who_made_it() {
     project.run(&["blame", "../a.txt"]).exits(2);
     project.run(&["blame", "a.txt", "--lines", "3-2"]).exits(2).says("the range is empty");
 }
+
+#[test]
+fn a_difference_of_changes_that_are_not_there_is_refused() {
+    let (project, _) = edited();
+    for (range, message) in
+        [("77", "no change 77"), ("77..99", "no change from 77 to 99"), ("77..", "no change from 77 on")]
+    {
+        project.run(&["diff", range]).exits(2).says(message);
+        project.run(&["diff", range, "--json"]).exits(2).says(message);
+    }
+    project.run(&["diff", "1..99"]).ok().prints("+");
+    Project::new().run(&["diff"]).ok();
+}
