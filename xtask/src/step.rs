@@ -155,6 +155,9 @@ impl Step {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
+        std::env::vars_os()
+            .filter(|(name, _)| is_about_this_package(name))
+            .for_each(|(name, _)| drop(command.env_remove(name)));
         command.args(&self.arguments).envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -174,6 +177,24 @@ impl Step {
     }
 }
 
+/// Checks whether cargo has set a variable to tell the program that it runs, this one, about its package.
+///
+/// Build scripts of libraries ask to be run anew when such a variable changes. Passed on to another cargo, they would have it
+/// build those libraries, and all that stand on them, once more after each run without a task.
+fn is_about_this_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let of_one = [
+        "CARGO_BIN_NAME",
+        "CARGO_CRATE_NAME",
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_LINKS",
+        "CARGO_MANIFEST_PATH",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_TMPDIR",
+    ];
+    of_one.contains(&&*name) || ["CARGO_BIN_EXE_", "CARGO_PKG_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Asks a program to end, which removes what it has made. Not by the signal of Ctrl-C: jobs in the background ignore that one.
 fn interrupt(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process};
@@ -181,5 +202,24 @@ fn interrupt(child: &Child) {
     if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It may have ended meanwhile; its number is its own until it is waited for.
         let _ = kill_process(process, Signal::TERM);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_cargo_learns_nothing_of_this_package() {
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some(), "cargo runs the tests");
+        let output =
+            Step::new("env", "env", &[""; 0]).variable("CARGO_PKG_AUTHORS", "given").output().unwrap();
+        let output = String::from_utf8(output).unwrap();
+        let names = output.lines().filter_map(|line| line.split_once('='));
+        let kept: Vec<_> =
+            names.filter(|(name, _)| is_about_this_package(OsStr::new(name))).map(|(name, _)| name).collect();
+        assert_eq!(kept, ["CARGO_PKG_AUTHORS"]);
+        assert!(!is_about_this_package(OsStr::new("CARGO_HOME")));
+        assert!(!is_about_this_package(OsStr::new("CARGO_PROFILE_DEV_DEBUG")));
     }
 }
