@@ -157,7 +157,7 @@ impl Step {
         let mut command = Command::new(&self.program);
         std::env::vars_os()
             .filter(|(name, _)| is_about_this_package(name))
-            .for_each(|(name, _)| drop(command.env_remove(name)));
+            .for_each(|(name, _)| _ = command.env_remove(name));
         command.args(&self.arguments).envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {
             command.current_dir(folder);

@@ -293,7 +293,7 @@ fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     let program = desk.home().join("not-executable");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));
-    run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("cocode doctor");
+    run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("agents.toml");
     desk.git(&["branch", "cocode"]);
     run("code", &agent).exits(2).says("the branch cocode exists already");
     desk.git(&["branch", "-D", "cocode"]);

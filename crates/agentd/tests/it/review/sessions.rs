@@ -182,7 +182,7 @@ fn choices_that_do_not_exist_are_refused() {
     ] {
         project.run(&["review", "1", option, value]).exits(2);
     }
-    project.run(&["review", "2"]).exits(1).says("there is no proposal 2");
+    project.run(&["review", "2"]).exits(2).says("there is no proposal 2");
     let review: Value = project.run(&["review", "1", "--json"]).ok().json();
     assert_eq!(review["draft"]["revision"], 0, "{review}");
     daemon.interrupt().exits(130);
