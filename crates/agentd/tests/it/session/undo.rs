@@ -118,7 +118,9 @@ fn what_commands_did_is_listed_shown_and_undone() {
         let log = log.prints("created  d/by-command").prints("changed  edited").prints("deleted  gone");
         log.prints("created  a");
         let diff = project.run(&["diff"]).ok();
-        diff.prints("+2\n").prints("--- a/gone\n+++ /dev/null\n").prints("what big held was too large to be kept");
+        diff.prints("+2\n")
+            .prints("--- a/gone\n+++ /dev/null\n")
+            .prints("what big held was too large to be kept");
         // What the blocks of the last reply did, commands and edits, is one thing.
         let undone = project.run(&["undo"]).ok().prints("removed       a");
         let undone =
