@@ -21,7 +21,7 @@ args = ["-c", "N=$(basename $PWD); echo $N > $N; git add $N; git commit -q --aut
 check = "ls | grep -q fixer"
 "#;
 
-/// The program that fetches an issue's text, for an issue of nobody.
+/// The program that fetches an issue's text, with an issue that is made up.
 const GH: &str = r#"#!/bin/sh
 echo '{"title":"A sum","body":"It is wrong","url":"https://localhost/issues/5"}'
 "#;
@@ -80,7 +80,7 @@ impl<'a> Machine<'a> {
         printed
     }
 
-    /// Starts a command that goes on until it is stopped; what it reports goes to a log.
+    /// Starts a command that runs until it is stopped; its error output is in a log.
     fn start(&self, script: &str) -> Running {
         let mut command = self.shell(&format!("exec {script}"));
         let log = File::create(self.root.join("log")).unwrap();

@@ -106,7 +106,7 @@ name!(
     ClassName
 );
 
-/// The name of a fleet that nobody has named: `agentd`.
+/// The name of a fleet without a name of its own: `agentd`.
 impl Default for FleetName {
     fn default() -> FleetName {
         FleetName("agentd".to_owned())

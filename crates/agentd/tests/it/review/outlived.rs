@@ -8,7 +8,7 @@ use crate::fixture::project::Project;
 const REPLY: &str = "[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n";
 const OTHER: &str = "[CREATE_FILE path=\"other.txt\"]\nother\n[/CREATE_FILE]\n";
 
-/// A project with a proposal whose session nobody follows any more.
+/// A project with a proposal whose session no process follows any more.
 fn left() -> (Project, String) {
     let project = Project::new();
     let id = project.begin("make a file");
