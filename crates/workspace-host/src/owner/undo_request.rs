@@ -28,7 +28,7 @@ pub struct UndoRequest {
     /// True for the last reply that has changed anything.
     #[serde(default)]
     pub reply: bool,
-    /// The session of which every change is undone.
+    /// The session, or the client by its name in the journal, of which every change is undone.
     #[serde(default)]
     pub session: Option<String>,
     /// True if the work that the session went on with is undone as well.
@@ -172,8 +172,10 @@ fn meant(
         return of_run(journal, RunNumber(number));
     }
     if let Some(id) = &request.session {
-        let id: SessionId =
-            id.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{id}': {error}")))?;
+        let id: SessionId = match id.parse() {
+            Ok(id) => id,
+            Err(error) => return of_client(journal, id, &error),
+        };
         let session = read_session(journal, id)
             .map_err(|error: SessionError| crate::session_failure::explain(error))?;
         return match request.with_origin {
@@ -183,6 +185,22 @@ fn meant(
     }
     let last = last(journal, workspace.git_ignores(), request.reply).map_err(unreadable)?;
     last.ok_or_else(|| explain(&UndoError::Nothing).into())
+}
+
+/// Returns the undo of all changes of a client that is no session, by its name in the journal.
+fn of_client(
+    journal: &JournalReader,
+    name: &str,
+    no_session: &dyn std::error::Error,
+) -> Result<Undo, UndoRefusal> {
+    let filter = RunFilter { conversation: Some(name.to_owned()), ..RunFilter::default() };
+    if journal.runs(&filter, 1).map_err(unreadable)?.is_empty() {
+        let message = format!("'{name}': {no_session}, and no client of this name has done anything");
+        return Err(Failure::new(Exit::Usage, message)
+            .advise("`agentd log` names sessions and clients")
+            .into());
+    }
+    Ok(Undo::Conversation(ConversationId(name.to_owned())))
 }
 
 /// The most conversations of which one went on with the other.

@@ -10,7 +10,7 @@ use workspace_host::last_change;
 use workspace_host::state::bookkeeping::folded_line;
 use workspace_host::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest, undo_lines};
 
-use crate::commands::session::{cancel_flag, parse_id};
+use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Outcome};
 use crate::views::console::Console;
@@ -23,7 +23,7 @@ pub(crate) struct UndoOptions {
     /// Take back the last reply that has changed anything.
     #[arg(long, conflicts_with = "session")]
     pub reply: bool,
-    /// Take back everything that a session has changed.
+    /// Take back everything that a session has changed, or a client by its name in `agentd log`.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Take back what the work that the session went on with has changed as well, as one.
@@ -62,9 +62,6 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
             console.json_result(&Refusal { error: &nothing.message, obstacles: &[] });
         }
         return Err(nothing);
-    }
-    if let Some(session) = &options.session {
-        parse_id(session)?;
     }
     let request = UndoRequest {
         change: options.change,

@@ -264,3 +264,17 @@ fn a_difference_of_changes_that_are_not_there_is_refused() {
     project.run(&["diff", "1..99"]).ok().prints("+");
     Project::new().run(&["diff"]).ok();
 }
+
+#[test]
+fn the_changes_of_a_client_are_undone_by_its_name() {
+    let (project, id) = edited();
+    for path in ["one", "two"] {
+        let arguments = format!("{{\"path\":\"{path}\",\"content\":\"x\\n\"}}");
+        project.run(&["call", "writeFile", &arguments]).ok();
+    }
+    project.run(&["log"]).ok().prints("call");
+    project.run(&["undo", "--session", "someone-else"]).exits(2).says("no client of this name");
+    project.run(&["undo", "--session", "call"]).ok();
+    assert!(!project.has("one") && !project.has("two"));
+    assert_eq!(project.read("a"), "1\ntwo\n3\n", "the session {id} keeps its changes");
+}
