@@ -215,7 +215,8 @@ impl Running<'_> {
             }
             FlowError::Agent { .. } => format!("{resume} asks for this reply again"),
             _ => format!(
-                "`agentd show {}` has what was done; describe the task in other words, or use another model",
+                "`codali/{0}/` in the state folder has what the agents said, `agentd show {0}` what was done; describe the \
+                 task in other words, or use another model",
                 self.id
             ),
         };
