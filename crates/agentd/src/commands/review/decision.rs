@@ -45,7 +45,7 @@ pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
 pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
     match &decided.proposal.state {
         State::Decided(decision) if decision.review.is_empty() => {
-            "closed: its session has moved on, so that no model reads of it"
+            "closed without an answer: its session has moved on, or its file is another reply"
         }
         _ => "sent back",
     }

@@ -45,7 +45,7 @@ fn a_proposal_whose_file_is_another_reply_by_now_is_closed_without_a_change() {
     let (project, _) = left();
     project.put_reply("reply.txt", OTHER);
     project.run(&["review", "1", "--land"]).exits(4).says("is another reply by now");
-    project.run(&["review", "1", "--send-back"]).ok().says("closed: its session has moved on");
+    project.run(&["review", "1", "--send-back"]).ok().says("closed without an answer");
     project.run(&["review", "1", "--send-back"]).exits(1).says("over already");
     project.run(&["review", "1", "--drop"]).exits(1).says("over already");
     assert!(!project.has("new.txt") && !project.has("other.txt"));
