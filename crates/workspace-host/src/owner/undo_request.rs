@@ -187,7 +187,7 @@ fn meant(
     last.ok_or_else(|| explain(&UndoError::Nothing).into())
 }
 
-/// Returns the undo of all changes of a client that is no session, by its name in the journal.
+/// Returns the undo of all changes of a client other than a session, by its name in the journal.
 fn of_client(
     journal: &JournalReader,
     name: &str,

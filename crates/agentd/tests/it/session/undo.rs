@@ -273,7 +273,7 @@ fn the_changes_of_a_client_are_undone_by_its_name() {
         project.run(&["call", "writeFile", &arguments]).ok();
     }
     project.run(&["log"]).ok().prints("call");
-    project.run(&["undo", "--session", "someone-else"]).exits(2).says("no client of this name");
+    project.run(&["undo", "--session", "mcp-none"]).exits(2).says("no client of this name");
     project.run(&["undo", "--session", "call"]).ok();
     assert!(!project.has("one") && !project.has("two"));
     assert_eq!(project.read("a"), "1\ntwo\n3\n", "the session {id} keeps its changes");
