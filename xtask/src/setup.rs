@@ -20,7 +20,7 @@ struct Program {
     package: &'static str,
 }
 
-const PROGRAMS: [Program; 11] = [
+const PROGRAMS: [Program; 13] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: "git" },
     Program {
         name: "strace",
@@ -33,6 +33,12 @@ const PROGRAMS: [Program; 11] = [
     Program { name: "chromium", purpose: "tests of the page in a browser", package: "chromium" },
     Program { name: "chromedriver", purpose: "tests of the page in a browser", package: "chromium-driver" },
     Program { name: "nats-server", purpose: "tests of agents over many machines", package: "nats-server" },
+    Program {
+        name: "ip",
+        purpose: "the test of the fleet guide, in network namespaces",
+        package: "iproute2",
+    },
+    Program { name: "openssl", purpose: "the same, for certificates", package: "openssl" },
     Program { name: "go", purpose: "the test of Go inside of the sandbox", package: "golang-go" },
     Program {
         name: "rg",

@@ -1,9 +1,6 @@
 //! The folders of `--cache`, checked before anything starts.
 
-use std::fs;
-use std::path::Path;
-
-use sandbox_exec::is_in_git_folder;
+use sandbox_exec::is_obeyed_by_git;
 
 use crate::common_options::CommonOptions;
 use crate::config::obeyed_options;
@@ -34,11 +31,4 @@ pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
         let text = format!("'{}' of --cache {why}", folder.display());
         Err(Failure::new(exit, text).advise(advice))
     })
-}
-
-/// Checks whether git takes settings or hooks from a folder, directly or from its `.git`.
-fn is_obeyed_by_git(folder: &Path) -> bool {
-    // A link may lead into one.
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    is_in_git_folder(&real) || real.join(".git").symlink_metadata().is_ok()
 }

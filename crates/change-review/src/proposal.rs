@@ -157,6 +157,10 @@ pub struct Decision {
     /// True if the model's end has received the outcome.
     #[serde(default)]
     pub is_answered: bool,
+    /// True if it was ended without an answer: its session has moved on, or its file holds another reply. Nothing was carried out,
+    /// and nothing of it may be.
+    #[serde(default)]
+    pub is_closed: bool,
 }
 
 /// A proposal in a list.

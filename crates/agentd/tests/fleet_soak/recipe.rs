@@ -134,6 +134,17 @@ fn the_lines_of_the_guide_lead_from_two_machines_to_a_fleet() {
     if !rustix::process::geteuid().is_root() {
         return test_support::skip(test, "it makes network namespaces, which needs root");
     }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<_> =
+        std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect();
+    let is_missing = |program: &&str| !folders.iter().any(|folder| folder.join(program).is_file());
+    if let Some(program) =
+        ["nats-server", "openssl", "ip", "unshare", "nsenter", "setpriv"].iter().find(is_missing)
+    {
+        let why =
+            format!("the program {program} is not installed; `cargo xtask setup` installs what is missing");
+        return test_support::skip(test, &why);
+    }
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleet.md");
     let commands = commands(&fs::read_to_string(guide).unwrap());
     let lines: usize = commands.iter().map(|fence| fence.lines().count()).sum();

@@ -71,6 +71,9 @@ fn hosts_run_agents_and_home_judges_and_takes_their_work() {
     assert_eq!((&status["waiting"], &status["hosts"][0]["host"]), (&0.into(), &"north".into()), "{status}");
     let task = status["tasks"][0]["task"].as_str().unwrap().to_owned();
     fleet.command(&desk, &["logs", &task]).ok().prints("working on 5");
+    fleet.command(&desk, &["logs", "no-run/fixer"]).exits(2).says("there is no task no-run/fixer");
+    fleet.command(&desk, &["drain", "south"]).ok().says("no host of that name");
+    assert!(!fleet.command(&desk, &["drain", "north"]).ok().stderr.contains("no host"));
     assert_eq!(desk.git(&["fsck", "--strict"]), "");
     drop(north);
     assert!(fleet.nothing_is_left_at("north"));

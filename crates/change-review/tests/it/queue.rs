@@ -36,6 +36,7 @@ fn decided() -> State {
         has_landed: true,
         answers: serde_json::Value::Null,
         is_answered: false,
+        is_closed: false,
     })
 }
 

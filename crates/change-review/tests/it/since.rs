@@ -45,6 +45,7 @@ fn decided(id: u64, steps: Vec<ProposedStep>, left_out: Option<&[u32]>) -> Propo
             has_landed: left_out.is_some(),
             answers: serde_json::Value::Null,
             is_answered: true,
+            is_closed: false,
         }),
     }
 }

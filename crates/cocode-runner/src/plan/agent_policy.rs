@@ -171,7 +171,7 @@ impl Runner {
                 "programs keep credentials there"
             } else if repository.iter().any(is_near) {
                 "the repository is there"
-            } else if sandbox_exec::is_in_git_folder(&real) || real.join(".git").symlink_metadata().is_ok() {
+            } else if sandbox_exec::is_obeyed_by_git(&real) {
                 "git would obey what an agent writes there"
             } else if private.iter().any(is_near) {
                 "this program keeps its own files there"

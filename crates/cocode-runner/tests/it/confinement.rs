@@ -100,6 +100,21 @@ fn listed_folders_are_writable() {
 }
 
 #[test]
+fn a_listed_folder_in_which_git_obeys_something_is_refused() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.root.join("home/other/.git/hooks")).unwrap();
+    fs::create_dir_all(fixture.root.join("home/other/src")).unwrap();
+    let runner = Runner::open(fixture.config()).unwrap();
+    for (folder, is_refused) in [("~/other", true), ("~/other/.git/hooks", true), ("~/other/src", false)] {
+        let mut definition = agent("a", MARKED);
+        definition.writable = vec![folder.into()];
+        let ran = runner.run(&request(vec![definition]), &StopFlag::new(), &Log::default());
+        let refusal = ran.err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(refusal.contains("git would obey"), is_refused, "{folder}: {refusal}");
+    }
+}
+
+#[test]
 fn an_agent_has_a_home_of_its_own_over_the_users_caches() {
     let fixture = Fixture::new();
     let home = fixture.root.join("home");

@@ -66,7 +66,8 @@ impl FlowFolders {
         Ok(steps.read_settings()?.map(|settings| (settings, steps)))
     }
 
-    /// Returns the id of the flow that has changed last of those that are not complete; `None` if there is none.
+    /// Returns the id of the flow that has changed last of those that are not complete; `None` if there is none. A folder without
+    /// settings is that of a flow whose process was killed before it had begun, and none.
     #[must_use]
     pub fn newest_unfinished(&self) -> Option<String> {
         let entries = fs::read_dir(&self.folder).ok()?.flatten();
@@ -74,8 +75,38 @@ impl FlowFolders {
             let changed = entry.metadata().ok().filter(fs::Metadata::is_dir)?.modified().ok()?;
             let id = entry.file_name().into_string().ok()?;
             let steps = StepFolder::open(&entry.path()).ok()?;
-            (!steps.is_complete()).then_some((changed, id))
+            // Damaged settings are those of a flow that had begun: resuming it says so.
+            let has_begun = !matches!(steps.read_settings(), Ok(None));
+            (has_begun && !steps.is_complete()).then_some((changed, id))
         });
         flows.max_by_key(|(changed, _): &(SystemTime, String)| *changed).map(|(_, id)| id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> FlowSettings {
+        FlowSettings {
+            task: "a task".to_owned(),
+            context_tokens: 100_000,
+            allowed: Vec::new(),
+            read_only: Vec::new(),
+            test: None,
+            has_librarian: false,
+            has_critic: false,
+        }
+    }
+
+    #[test]
+    fn a_flow_that_was_killed_before_it_had_begun_is_not_resumed() {
+        let base = tempfile::tempdir().unwrap();
+        let flows = FlowFolders::open(base.path()).unwrap();
+        assert_eq!(flows.newest_unfinished(), None);
+        flows.begin("first", &settings()).unwrap();
+        fs::create_dir(FlowFolders::path(base.path()).join("killed")).unwrap();
+        assert_eq!(flows.newest_unfinished().as_deref(), Some("first"));
+        assert!(flows.resume("killed").unwrap().is_none());
     }
 }

@@ -186,6 +186,7 @@ impl Host {
                     has_landed: !sends_back,
                     answers: serde_json::Value::Null,
                     is_answered: false,
+                    is_closed: false,
                 });
                 let word = if sends_back { "sent back" } else { "landed" };
                 self.send(Event::Decided { id, outcome: Ok(format!("proposal {id} {word}")) });

@@ -150,6 +150,7 @@ fn a_proposal_that_was_decided_elsewhere_is_said_and_left_alone() {
         has_landed: true,
         answers: serde_json::Value::Null,
         is_answered: false,
+        is_closed: false,
     });
     host.list();
     assert!(host.screen(80, 24).contains("proposal 3 was landed elsewhere"));

@@ -1,15 +1,23 @@
 //! Folders of git, whose files decide which programs git starts.
 
+use std::fs;
 use std::path::Path;
 
-/// Checks whether a path is, or lies in, a folder that git keeps for itself: that of a repository, with or without files beside
-/// it, of a submodule, or of a linked worktree.
+/// Checks whether git takes settings or hooks from what a program that may change a folder writes there: the folder is, or lies in,
+/// one that git keeps for itself (that of a repository, a submodule or a linked worktree), or it has a `.git`.
 ///
-/// A command that may change anything in one can have git start programs later, outside of all confinement: by its `config`, its
-/// `hooks`, or by the `commondir` that leads to others. Such a folder is known by its name, `.git`, or by its files, as git knows it;
-/// nothing is followed, so the path is better a canonical one. A file named `.git` in place of a folder is none.
+/// Such a program can have git start others later, outside of all confinement: by `config`, by `hooks`, or by the `commondir`
+/// that leads to those. A folder of git is known by its name, `.git`, or by its files, as git knows it. Links to the folder are
+/// followed. Repositories further down are not looked for.
 #[must_use]
-pub fn is_in_git_folder(path: &Path) -> bool {
+pub fn is_obeyed_by_git(folder: &Path) -> bool {
+    // A missing one has no links to follow.
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    is_in_git_folder(&real) || real.join(".git").symlink_metadata().is_ok()
+}
+
+/// Checks whether a path is, or lies in, a folder that git keeps for itself. A file named `.git` in place of a folder is none.
+fn is_in_git_folder(path: &Path) -> bool {
     path.ancestors().any(is_git_folder)
 }
 
@@ -43,6 +51,13 @@ mod tests {
         }
         for path in ["w", "w/src", "half", "half/objects", "file", "file/.git", "missing/x"] {
             assert!(!is_in_git_folder(&at(path)), "{path}");
+        }
+        std::os::unix::fs::symlink(at("w/.git/hooks"), at("link")).unwrap();
+        for path in inside.into_iter().chain(["w", "file", "link"]) {
+            assert!(is_obeyed_by_git(&at(path)), "{path}");
+        }
+        for path in ["w/src", "half", "missing/x"] {
+            assert!(!is_obeyed_by_git(&at(path)), "{path}");
         }
     }
 }

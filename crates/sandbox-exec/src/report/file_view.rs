@@ -2,7 +2,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::policy::git_folder::is_in_git_folder;
 use crate::report::denial::Denied;
 
 /// Folders of the system: no option lets a command change what lies there.
@@ -69,14 +68,11 @@ impl FileView {
         if !is_shared && within(&self.writable) {
             return None;
         }
-        if is_in_git_folder(&path) {
+        if is_named_as_git_folder(&path) {
             return denied("a folder of git, which git would obey outside of the sandbox", None);
         }
         let folder = path.parent().unwrap_or(&path);
-        // A whole repository is no cache: git would obey what a command writes into its `.git`.
-        let may_be_shared =
-            folder.components().count() > 2 && folder.join(".git").symlink_metadata().is_err();
-        let sharing = || may_be_shared.then(|| format!("--cache {}", folder.display()));
+        let sharing = || (folder.components().count() > 2).then(|| format!("--cache {}", folder.display()));
         if is_shared {
             return denied("shared with the host, read-only", sharing());
         }
@@ -119,6 +115,12 @@ impl FileView {
     }
 }
 
+/// Checks whether a path leads through a folder of git, by its names alone: what a receipt says about a path that a program has
+/// printed must not depend on what is there on the host. `--cache` itself looks.
+fn is_named_as_git_folder(path: &Path) -> bool {
+    path.components().any(|component| component.as_os_str().as_encoded_bytes().ends_with(b".git"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +146,8 @@ mod tests {
             "/new",
             "../other/x",
             "/data/other/x",
+            "/data/other/.git/worktrees/w/index.lock",
+            "/data/bare.git/HEAD.lock",
             "/tmp/x",
             "x",
             "../.git/config",
@@ -158,6 +162,8 @@ mod tests {
         write /new · outside the workspace
         ../other/x: none
         write /data/other/x · outside the workspace · --cache /data/other
+        write /data/other/.git/worktrees/w/index.lock · a folder of git, which git would obey outside of the sandbox
+        write /data/bare.git/HEAD.lock · a folder of git, which git would obey outside of the sandbox
         /tmp/x: none
         x: none
         write /w/.git/config · not on an overlay, and git would obey it outside of the sandbox

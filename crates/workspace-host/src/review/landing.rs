@@ -184,8 +184,14 @@ impl Reviews {
     fn close(&self, proposal: &Proposal) -> Result<(Proposal, CarriedOut), SessionRefusal> {
         let resolution = Resolution::of(&Selection::nothing(&proposal.steps), &proposal.steps);
         let answers = serde_json::Value::Null;
-        let decision =
-            Decision { resolution, review: String::new(), has_landed: false, answers, is_answered: true };
+        let decision = Decision {
+            resolution,
+            review: String::new(),
+            has_landed: false,
+            answers,
+            is_answered: true,
+            is_closed: true,
+        };
         let is_pending = |state: &State| matches!(state, State::Pending);
         let proposal = self.queue.advance(proposal.id, State::Decided(decision), is_pending)?;
         let carried = CarriedOut { steps: Vec::new(), answers: Vec::new(), has_landed_before: false };
@@ -325,7 +331,14 @@ impl Reviews {
                 let review =
                     format!("{review}\nIt is in the folder, but was not answered: {}\n", refusal.message);
                 let answers = serde_json::Value::Null;
-                let decision = Decision { resolution, review, has_landed: true, answers, is_answered: false };
+                let decision = Decision {
+                    resolution,
+                    review,
+                    has_landed: true,
+                    answers,
+                    is_answered: false,
+                    is_closed: false,
+                };
                 let decided = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
                 sessions.tasks().note_decided(sessions, &decided);
                 return Err(refusal);
@@ -338,7 +351,8 @@ impl Reviews {
         let has_landed =
             was_adopted || carried.has_landed_before || carried.steps.iter().any(|step| step.outcome.success);
         let answers = serde_json::to_value(&carried.answers).expect("answers have string keys");
-        let decision = Decision { resolution, review, has_landed, answers, is_answered: false };
+        let decision =
+            Decision { resolution, review, has_landed, answers, is_answered: false, is_closed: false };
         let proposal = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
         sessions.tasks().note_decided(sessions, &proposal);
         self.finish_run(sessions, &proposal);

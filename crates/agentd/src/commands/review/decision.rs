@@ -44,7 +44,7 @@ pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
 /// Returns the words for the end of a proposal of which nothing landed.
 pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
     match &decided.proposal.state {
-        State::Decided(decision) if decision.review.is_empty() => {
+        State::Decided(decision) if decision.is_closed => {
             "closed without an answer: its session has moved on, or its file is another reply"
         }
         _ => "sent back",

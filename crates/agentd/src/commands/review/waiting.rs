@@ -24,6 +24,8 @@ pub(crate) enum Reviewed {
     NothingToReview,
     /// A reviewer has decided, and the choice was carried out.
     Decided,
+    /// The proposal was ended without a choice: the reply must not be executed.
+    Closed,
     /// This process was asked to end; the proposal waits on.
     Cancelled,
 }
@@ -58,9 +60,9 @@ pub(crate) fn reviewed(
 fn wait(sessions: &SharedSessions, id: ProposalId, cancel: &CancelFlag) -> Result<Reviewed, Failure> {
     loop {
         let proposal = sessions.call(&AwaitReview { id, longest: WAIT }, cancel)?;
-        if matches!(proposal.state, State::Decided(_)) {
+        if let State::Decided(decision) = proposal.state {
             sessions.call(&AnsweredProposal(id), cancel)?;
-            return Ok(Reviewed::Decided);
+            return Ok(if decision.is_closed { Reviewed::Closed } else { Reviewed::Decided });
         }
         if cancel.is_cancelled() {
             return Ok(Reviewed::Cancelled);

@@ -125,18 +125,29 @@ impl Loop<'_> {
             confirmed: self.following.review.review == ReviewPolicy::All,
             timeout: common.command_timeout(),
         };
-        let wanted =
-            match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
-                NextStep::Execute => Ok(()),
-                NextStep::Refused(refusal) => Err(refusal),
-                NextStep::Stopped => return Ok(Some(Exit::Interrupted)),
-                NextStep::Queue { opens_view } => {
-                    match reviewed(console, sessions, &request, opens_view, cancel)? {
-                        Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
-                        Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
+        let wanted = match ask_about(
+            common,
+            console,
+            sessions,
+            &request,
+            self.following.review.review,
+            cancel,
+        )? {
+            NextStep::Execute => Ok(()),
+            NextStep::Refused(refusal) => Err(refusal),
+            NextStep::Stopped => return Ok(Some(Exit::Interrupted)),
+            NextStep::Queue { opens_view } => {
+                match reviewed(console, sessions, &request, opens_view, cancel)? {
+                    Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+                    Reviewed::Closed => {
+                        console.notice("not executed: its proposal was closed; a reply that is saved anew is reviewed anew");
+                        inbox.leave(&file.name);
+                        return Ok(None);
                     }
+                    Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
                 }
-            };
+            }
+        };
         let applied = match wanted {
             Ok(()) => execute(console, sessions, &request, cancel)?,
             Err(refusal) => Err(refusal),

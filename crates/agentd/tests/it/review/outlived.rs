@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::fixture::daemon::Daemon;
+use crate::fixture::line_client::LineClient;
 use crate::fixture::project::Project;
 
 const REPLY: &str = "[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n";
@@ -62,4 +63,31 @@ fn a_proposal_whose_session_has_moved_on_is_closed() {
     let listed = project.run(&["review", "--json"]).ok().json();
     assert_eq!(listed.as_array().unwrap().len(), 0, "{listed}");
     assert!(!project.has("new.txt"));
+}
+
+#[test]
+fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
+    let project = Project::new();
+    project.begin("make a file");
+    // Another process owns the state folder, so that the one that waits can be held back.
+    let mut owner = LineClient::start(project.command(&["wap"]));
+    owner.does("getWorkspaceInfo", serde_json::Value::Null);
+    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
+    daemon.wait_until_it_waits();
+    project.put_reply("reply.txt", REPLY);
+    daemon.wait_for("waits for your review: `agentd review 1`");
+    daemon.signal("STOP");
+    let file = project.base().join("inbox/reply.txt");
+    fs::remove_file(&file).unwrap();
+    project.run(&["review", "1", "--send-back"]).ok().says("closed without an answer");
+    // The same reply is there again before the other process learns of the end: it waits for a review of its own.
+    project.put_reply("reply.txt", REPLY);
+    daemon.signal("CONT");
+    daemon.wait_for("its proposal was closed");
+    daemon.wait_for("waits for your review: `agentd review 2`");
+    assert!(!project.has("new.txt"));
+    project.run(&["review", "2", "--land"]).ok();
+    daemon.wait_for("message 2 to copy");
+    assert!(project.has("new.txt"));
+    owner.close_input();
 }

@@ -252,3 +252,23 @@ fn a_read_only_workspace_refuses_changes_and_commands() {
     }
     assert!(!project.has("a"));
 }
+
+#[test]
+fn a_single_call_describes_the_sandbox_as_a_server_does() {
+    let project = Project::new();
+    let served = |project: &Project| {
+        let mut client = LineClient::start(project.command(&["wap"]));
+        let info = client.does("getWorkspaceInfo", Value::Null);
+        client.close_input();
+        info["sandbox"].as_str().unwrap().to_owned()
+    };
+    let called = |project: &Project| {
+        let info = project.run(&["call", "getWorkspaceInfo"]).ok().json();
+        info["sandbox"].as_str().unwrap().to_owned()
+    };
+    // Before there is a state folder, which a question does not make, and with one.
+    let first = called(&project);
+    assert!(!project.base().exists(), "asking makes nothing");
+    assert_eq!(first, served(&project));
+    assert_eq!(called(&project), first);
+}

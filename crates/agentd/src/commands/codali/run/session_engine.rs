@@ -55,6 +55,10 @@ impl SessionEngine<'_> {
         let request = self.request(run, text);
         match reviewed(self.console, self.sessions, &request, false, self.cancel).map_err(engine_error)? {
             Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+            Reviewed::Closed => {
+                let message = "the proposal of the builder's edits was closed: its session has moved on";
+                Err(engine_error(Failure::new(Exit::Failed, message)))
+            }
             Reviewed::Cancelled => {
                 Err(engine_error(Failure::new(Exit::Interrupted, "stopped during a review")))
             }
