@@ -137,9 +137,10 @@ fn the_lines_of_the_guide_lead_from_two_machines_to_a_fleet() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> =
         std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect();
-    let is_missing = |program: &&str| !folders.iter().any(|folder| folder.join(program).is_file());
-    if let Some(program) =
-        ["nats-server", "openssl", "ip", "unshare", "nsenter", "setpriv"].iter().find(is_missing)
+    let is_there = |program: &str| folders.iter().any(|folder| folder.join(program).is_file());
+    if let Some(program) = ["nats-server", "openssl", "ip", "unshare", "nsenter", "setpriv"]
+        .into_iter()
+        .find(|program| !is_there(program))
     {
         let why =
             format!("the program {program} is not installed; `cargo xtask setup` installs what is missing");
