@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use change_review::{ProposalId, ProposalSummary};
+use change_review::{ProposalEnd, ProposalId, ProposalSummary};
 use local_workspace::ProcessStatus;
 use tagproto::UnobservedExecution;
 use wap_core::{Call, Reason, WapError, visible_line};
@@ -114,7 +114,7 @@ impl WorkspaceResources for ServedResources {
             ResourceName::Review(number) => {
                 let proposals = proposals.as_ref().map_err(WapError::clone)?;
                 let proposal = proposals.iter().find(|proposal| proposal.id.0 == *number);
-                Ok(proposal.map(|proposal| format!("{} {}", proposal.is_pending, proposal.has_landed)))
+                Ok(proposal.map(|proposal| format!("{} {:?}", proposal.is_pending, proposal.end)))
             }
             ResourceName::Run(run) => self.runs().mark(*run).map_err(|failure| unavailable(&failure)),
             ResourceName::Output(_) => Ok(None),
@@ -149,11 +149,13 @@ fn listed_process(process: &ProcessStatus, rules: &SecretRules) -> Option<Listed
 }
 
 fn listed_proposal(proposal: &ProposalSummary, rules: &SecretRules) -> Listed {
-    let state = match (proposal.is_pending, proposal.has_landed) {
+    let state = match (proposal.is_pending, proposal.end) {
         _ if proposal.fault.is_some() => "cannot be read",
         (true, _) => "waits for the user",
-        (false, true) => "has landed",
-        (false, false) => "was sent back",
+        (false, None) => "is landing",
+        (false, Some(ProposalEnd::Landed)) => "has landed",
+        (false, Some(ProposalEnd::SentBack)) => "was sent back",
+        (false, Some(ProposalEnd::Closed)) => "was closed without an answer",
     };
     let description = rules.mask_rest(&format!("{state}: {}", proposal.subject));
     let description = visible_line(&description, MOST_CHARACTERS);

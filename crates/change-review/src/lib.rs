@@ -19,7 +19,9 @@ mod verdict;
 pub use anchor::Anchor;
 pub use draft::{Comment, CommentPosition, Draft, Side};
 pub use hunk::{Hunk, HunkId, hunks};
-pub use proposal::{Content, Decision, Proposal, ProposalId, ProposalSummary, ProposedCall, State};
+pub use proposal::{
+    Content, Decision, Proposal, ProposalEnd, ProposalId, ProposalSummary, ProposedCall, State,
+};
 pub use queue::{NewProposal, Queue, QueueError, QueueLimits};
 pub use reading::{FileClass, reading_order};
 pub use recording::{RecordedStep, RecordingWorkspace, StepAnswer, StepRequest};

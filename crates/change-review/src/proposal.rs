@@ -163,6 +163,42 @@ pub struct Decision {
     pub is_closed: bool,
 }
 
+impl Decision {
+    /// Returns the way in which the proposal ended.
+    #[must_use]
+    pub fn end(&self) -> ProposalEnd {
+        match (self.has_landed, self.is_closed) {
+            (true, _) => ProposalEnd::Landed,
+            (false, false) => ProposalEnd::SentBack,
+            (false, true) => ProposalEnd::Closed,
+        }
+    }
+}
+
+/// The way in which a proposal ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ProposalEnd {
+    /// Something of it landed.
+    Landed,
+    /// It was sent back, and nothing landed.
+    SentBack,
+    /// It was ended without an answer; see [`Decision::is_closed`].
+    Closed,
+}
+
+impl ProposalEnd {
+    /// Returns the words that complete "it was …" for a person or a model.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            ProposalEnd::Landed => "landed",
+            ProposalEnd::SentBack => "sent back",
+            ProposalEnd::Closed => "closed without an answer",
+        }
+    }
+}
+
 /// A proposal in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,8 +219,8 @@ pub struct ProposalSummary {
     pub commands: usize,
     /// True while it waits for a person.
     pub is_pending: bool,
-    /// True if anything of it has landed.
-    pub has_landed: bool,
+    /// The way in which it ended; `None` if it has not, or cannot be read.
+    pub end: Option<ProposalEnd>,
     /// The reason why it cannot be read; `None` if it can. Everything else but its number is unknown then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
@@ -202,7 +238,7 @@ impl ProposalSummary {
             files: 0,
             commands: 0,
             is_pending: false,
-            has_landed: false,
+            end: None,
             fault: Some(fault.to_owned()),
         }
     }
@@ -225,8 +261,17 @@ impl Proposal {
             files: paths.len(),
             commands,
             is_pending: self.is_pending(),
-            has_landed: matches!(&self.state, State::Decided(decision) if decision.has_landed),
+            end: self.end(),
             fault: None,
+        }
+    }
+
+    /// Returns the way in which it ended; `None` if it has not.
+    #[must_use]
+    pub fn end(&self) -> Option<ProposalEnd> {
+        match &self.state {
+            State::Decided(decision) => Some(decision.end()),
+            State::Pending | State::Landing { .. } => None,
         }
     }
 

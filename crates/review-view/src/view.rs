@@ -2,7 +2,7 @@
 
 mod keys;
 
-use change_review::{ProposalId, ProposalSummary, Tried};
+use change_review::{ProposalEnd, ProposalId, ProposalSummary, Tried};
 use ratatui::Frame;
 
 use crate::choice::{needs_a_trial, taken};
@@ -170,7 +170,7 @@ impl ReviewView {
             && let Some(opened) = self.opened_of(id)
             && opened.proposal.is_pending()
         {
-            let end = if over.has_landed { "landed" } else { "sent back" };
+            let end = over.end.map_or("decided", ProposalEnd::words);
             // Its draft is over; what is shown stays until the user goes on.
             self.decided.push(id);
             self.mode = Mode::Browse;

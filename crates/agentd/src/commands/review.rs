@@ -9,7 +9,9 @@ mod plain;
 mod printed;
 pub(crate) mod waiting;
 
-use change_review::{Comment, Draft, ProposalId, ProposalSummary, Selection, Side, StepVerdict, steps_mark};
+use change_review::{
+    Comment, Draft, ProposalEnd, ProposalId, ProposalSummary, Selection, Side, StepVerdict, steps_mark,
+};
 use wap_core::CancelFlag;
 use workspace_host::{
     DecideProposal, DecidedProposal, DropProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal,
@@ -213,12 +215,13 @@ fn list(console: Console, proposals: &[ProposalSummary]) {
             console.result(&format!("{id:>4}  damaged    {fault}  (`agentd review {id} --drop` removes it)"));
             continue;
         }
-        let ProposalSummary { id, front_end, subject, files, commands, is_pending, has_landed, .. } =
-            proposal;
-        let state = match (is_pending, has_landed) {
+        let ProposalSummary { id, front_end, subject, files, commands, is_pending, end, .. } = proposal;
+        let state = match (is_pending, end) {
             (true, _) => "waits",
-            (false, true) => "landed",
-            (false, false) => "sent back",
+            (false, None) => "landing",
+            (false, Some(ProposalEnd::Landed)) => "landed",
+            (false, Some(ProposalEnd::SentBack)) => "sent back",
+            (false, Some(ProposalEnd::Closed)) => "closed",
         };
         let (files, commands) = (counted(*files, "file"), counted(*commands, "command"));
         let subject = one_line(subject);
@@ -232,7 +235,7 @@ fn report(console: Console, decided: &DecidedProposal) -> Exit {
         console.json_result(decided);
     } else {
         printed::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
-        let has_landed = decided.proposal.summary().has_landed;
+        let has_landed = decided.proposal.end() == Some(ProposalEnd::Landed);
         let word = if has_landed { "landed" } else { decision::end_without_landing(decided) };
         console.progress(&format!("proposal {} {word}", decided.proposal.id));
     }

@@ -1,6 +1,6 @@
 //! A proposal as the app of a client draws it.
 
-use change_review::{ProposedStep, State, StepEffect};
+use change_review::{ProposalEnd, ProposedStep, State, StepEffect};
 use wap_core::{visible_line, visible_text};
 use wap_mcp::{LineKind, Question, ReviewProgress, ShownLine, ShownReview, ShownStep};
 use workspace_host::{SecretRules, ShownProposal};
@@ -32,8 +32,11 @@ pub(super) fn drawn(
         State::Pending if is_deciding => ReviewProgress::Landing,
         State::Pending => ReviewProgress::Pending,
         State::Landing { .. } => ReviewProgress::Landing,
-        State::Decided(decision) if decision.has_landed => ReviewProgress::Landed,
-        State::Decided(_) => ReviewProgress::SentBack,
+        State::Decided(decision) => match decision.end() {
+            ProposalEnd::Landed => ReviewProgress::Landed,
+            ProposalEnd::SentBack => ReviewProgress::SentBack,
+            ProposalEnd::Closed => ReviewProgress::Closed,
+        },
     };
     let mut room = Room { lines: MOST_LINES, characters: MOST_CHARACTERS, is_cut: false };
     let mut steps = Vec::new();

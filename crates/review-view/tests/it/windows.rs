@@ -141,17 +141,36 @@ fn the_own_full_trial_is_no_news() {
     assert!(!host.proposals[0].proposal.is_pending());
 }
 
+fn decided(has_landed: bool, is_closed: bool) -> State {
+    State::Decided(Decision {
+        resolution: Resolution::default(),
+        review: String::new(),
+        has_landed,
+        answers: serde_json::Value::Null,
+        is_answered: false,
+        is_closed,
+    })
+}
+
+#[test]
+fn the_way_in_which_it_ended_elsewhere_is_said() {
+    for (state, end) in [
+        (decided(true, false), "landed"),
+        (decided(false, false), "sent back"),
+        (decided(false, true), "closed without an answer"),
+    ] {
+        let mut host = Host::new(vec![usual()]);
+        host.kept(USUAL).proposal.state = state;
+        host.list();
+        let screen = host.screen(80, 24);
+        assert!(screen.contains(&format!("proposal 3 was {end} elsewhere")), "{screen}");
+    }
+}
+
 #[test]
 fn a_proposal_that_was_decided_elsewhere_is_said_and_left_alone() {
     let mut host = Host::new(vec![usual()]);
-    host.kept(USUAL).proposal.state = State::Decided(Decision {
-        resolution: Resolution::default(),
-        review: String::new(),
-        has_landed: true,
-        answers: serde_json::Value::Null,
-        is_answered: false,
-        is_closed: false,
-    });
+    host.kept(USUAL).proposal.state = decided(true, false);
     host.list();
     assert!(host.screen(80, 24).contains("proposal 3 was landed elsewhere"));
     let requests = host.done.len();

@@ -153,6 +153,7 @@ fn drawn(review: &ShownReview, view: String, handle: Option<String>) -> CallTool
         ReviewProgress::Landing => ("landing", format!("Proposal {number} is being carried out.")),
         ReviewProgress::Landed => ("landed", format!("Proposal {number} was carried out.")),
         ReviewProgress::SentBack => ("sentBack", format!("Proposal {number} was sent back.")),
+        ReviewProgress::Closed => ("closed", format!("Proposal {number} was closed without an answer.")),
     };
     let steps: Vec<Value> = review
         .steps

@@ -96,6 +96,8 @@ pub enum ReviewProgress {
     Landed,
     /// It was sent back.
     SentBack,
+    /// It was ended without an answer, and nothing of it was carried out.
+    Closed,
 }
 
 /// One step of a proposal.

@@ -87,8 +87,10 @@ export class Decisions {
     try {
       const decided = await send(`review/${id}/${how}`, this.seen());
       const failed = decided.outcomes.filter((outcome) => !outcome.success && !outcome.isLeftOut);
-      const said = decided.hasLanded ? "Landed" : how === "land" ? "Nothing could be carried out" : "Sent back";
-      notice(failed.length && decided.hasLanded ? `Landed, but ${plural(failed.length, "step")} failed` : said, { bad: how === "land" && failed.length > 0, advice: failed[0]?.summary.slice(0, 500) });
+      const hasLanded = decided.end === "landed";
+      const isClosed = decided.end === "closed";
+      const said = hasLanded ? "Landed" : isClosed ? "Closed: its session has moved on, or its file is another reply" : how === "land" ? "Nothing could be carried out" : "Sent back";
+      notice(failed.length && hasLanded ? `Landed, but ${plural(failed.length, "step")} failed` : said, { bad: how === "land" && failed.length > 0, advice: failed[0]?.summary.slice(0, 500) });
       say(said);
     } catch (error) {
       await panel.refused(error);

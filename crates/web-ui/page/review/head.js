@@ -6,7 +6,7 @@ const FRONT_ENDS = { session: "a chat session", mcp: "an MCP client", http: "an 
 
 export const cameFrom = (one) => `${FRONT_ENDS[one.frontEnd] ?? one.frontEnd} · ${one.conversation}`;
 
-const STATES = { pending: "", landing: "is landing", landed: "has landed", sentBack: "was sent back" };
+const STATES = { pending: "", landing: "is landing", landed: "has landed", sentBack: "was sent back", closed: "was closed without an answer" };
 
 /// Shows the head of the proposal of a panel. A button that has the focus keeps it.
 export function showHead(panel) {

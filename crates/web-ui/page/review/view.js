@@ -6,6 +6,8 @@ import { confirmed } from "../keys.js";
 import { cameFrom } from "./head.js";
 import { ProposalPanel } from "./proposal.js";
 
+const ENDS = { landed: "landed", sentBack: "sent back", closed: "closed" };
+
 export class ReviewView {
   constructor(app) {
     this.app = app;
@@ -66,7 +68,7 @@ export class ReviewView {
 
   entry(one) {
     if (one.fault) return this.damaged(one);
-    const parts = [plural(one.files, "file"), one.commands > 0 && plural(one.commands, "command"), !one.isPending && (one.hasLanded ? "landed" : "sent back")];
+    const parts = [plural(one.files, "file"), one.commands > 0 && plural(one.commands, "command"), !one.isPending && ENDS[one.end]];
     return el(
       "li",
       {},

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use change_review::{FileStep, ProposedStep, State, StepEffect};
+use change_review::{FileStep, ProposalEnd, ProposedStep, State, StepEffect};
 use wap_core::visible_line;
 
 use crate::SecretRules;
@@ -18,8 +18,11 @@ pub fn proposal_text(view: &ShownProposal, rules: &SecretRules) -> String {
     let state = match &proposal.state {
         State::Pending => "waits for the user",
         State::Landing { .. } => "is landing",
-        State::Decided(decision) if decision.has_landed => "has landed",
-        State::Decided(_) => "was sent back",
+        State::Decided(decision) => match decision.end() {
+            ProposalEnd::Landed => "has landed",
+            ProposalEnd::SentBack => "was sent back",
+            ProposalEnd::Closed => "was closed without an answer, and nothing of it was done",
+        },
     };
     let subject = visible_line(&proposal.subject, LINE_CHARACTERS);
     let mut text = rules.mask_rest(&format!(

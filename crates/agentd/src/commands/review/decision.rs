@@ -1,6 +1,6 @@
 //! Deciding on a proposal that the user has looked at.
 
-use change_review::{Draft, ProposalId, State};
+use change_review::{Draft, ProposalEnd, ProposalId};
 use wap_core::CancelFlag;
 use workspace_host::{DecideProposal, DecidedProposal, SharedSessions};
 
@@ -25,7 +25,7 @@ pub(super) fn decide(
 /// Returns the result of a decision, in one line.
 pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
     let id = decided.proposal.id;
-    if !decided.proposal.summary().has_landed {
+    if decided.proposal.end() != Some(ProposalEnd::Landed) {
         return format!("proposal {id} {}", end_without_landing(decided));
     }
     let outcomes = || decided.carried.steps.iter().map(|step| &step.outcome);
@@ -43,8 +43,8 @@ pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
 
 /// Returns the words for the end of a proposal of which nothing landed.
 pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
-    match &decided.proposal.state {
-        State::Decided(decision) if decision.is_closed => {
+    match decided.proposal.end() {
+        Some(ProposalEnd::Closed) => {
             "closed without an answer: its session has moved on, or its file is another reply"
         }
         _ => "sent back",

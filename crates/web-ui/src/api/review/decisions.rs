@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use change_review::{ProposalId, steps_mark};
+use change_review::{ProposalEnd, ProposalId, steps_mark};
 use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 use wap_core::CancelFlag;
@@ -30,7 +30,7 @@ struct LookedAt {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Decided {
-    has_landed: bool,
+    end: Option<ProposalEnd>,
     outcomes: Vec<proposal_view::OutcomeView>,
     review: String,
 }
@@ -119,7 +119,7 @@ fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> An
     page.publish_reviews(&sessions);
     let decided = decided?;
     Ok(json(&Decided {
-        has_landed: decided.proposal.summary().has_landed,
+        end: decided.proposal.end(),
         outcomes: decided.carried.steps.iter().map(|step| proposal_view::outcome(&step.outcome)).collect(),
         review: proposal_view::review_of(&decided.proposal).unwrap_or_default(),
     }))

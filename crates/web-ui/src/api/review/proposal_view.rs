@@ -1,8 +1,8 @@
 //! A proposal as the page shows it: hunk by hunk with the lines around, within bounds.
 
 use change_review::{
-    CommandStep, CommentPosition, Draft, FileClass, FileStep, HunkId, Proposal, ProposedStep, Selection,
-    SinceReview, State, StepEffect, StepOutcome, StepSince, Tried, reading_order, steps_mark,
+    CommandStep, CommentPosition, Draft, FileClass, FileStep, HunkId, Proposal, ProposalEnd, ProposedStep,
+    Selection, SinceReview, State, StepEffect, StepOutcome, StepSince, Tried, reading_order, steps_mark,
 };
 use serde::Serialize;
 use workspace_host::ShownProposal;
@@ -31,7 +31,7 @@ pub(super) struct View {
     front_end: String,
     came_at: u64,
     subject: String,
-    /// `pending`, `landing`, `landed` or `sentBack`.
+    /// `pending`, `landing`, `landed`, `sentBack` or `closed`.
     state: &'static str,
     /// The review that the model got; `None` until it is over.
     review: Option<String>,
@@ -155,8 +155,11 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
         state: match &proposal.state {
             State::Pending => "pending",
             State::Landing { .. } => "landing",
-            State::Decided(decision) if decision.has_landed => "landed",
-            State::Decided(_) => "sentBack",
+            State::Decided(decision) => match decision.end() {
+                ProposalEnd::Landed => "landed",
+                ProposalEnd::SentBack => "sentBack",
+                ProposalEnd::Closed => "closed",
+            },
         },
         review: review_of(&proposal),
         is_tried: proposal.is_tried,
