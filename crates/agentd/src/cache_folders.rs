@@ -1,6 +1,9 @@
 //! The folders of `--cache`, checked before anything starts.
 
-use sandbox_exec::is_obeyed_by_git;
+use std::path::Path;
+
+use sandbox_exec::GitSettings;
+use workspace_host::confinement;
 
 use crate::common_options::CommonOptions;
 use crate::config::obeyed_options;
@@ -14,14 +17,17 @@ pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
     if common.command == "setup" || !obeyed_options::obeys(&common.command, "cache") {
         return Ok(());
     }
+    let home = confinement::home();
+    let settings =
+        GitSettings::of_user(home.as_deref().unwrap_or(Path::new("/")), |name| std::env::var_os(name));
     common.cache.iter().try_for_each(|folder| {
         let (exit, why, advice) = if !folder.is_dir() {
             (Exit::Usage, "is not a folder that this user can see", "make the folder, or leave it out")
-        } else if is_obeyed_by_git(folder) {
+        } else if settings.would_read(folder) {
             (
                 Exit::Refused,
-                "is a repository or a folder of git, by which a command could have git start programs outside of all \
-                 confinement",
+                "is a repository, or holds settings of git, by which a command could have git start programs outside \
+                 of all confinement",
                 "give a folder in the repository, outside of `.git`; commits are made outside of the sandbox, or by agents in \
                  worktrees of their own: `agentd cocode`",
             )

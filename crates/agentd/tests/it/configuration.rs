@@ -201,6 +201,11 @@ fn a_cache_folder_in_which_git_obeys_something_is_refused() {
         with(inner).exits(4).says("git start programs outside of all confinement");
     }
     with("w/src").ok();
+    // The user's own settings.
+    let settings = desk.home().join(".config/git");
+    fs::create_dir_all(&settings).unwrap();
+    let cache = ["new", "--no-wait", "a task", "--cache", settings.to_str().unwrap()];
+    desk.run(&cache).exits(4).says("holds settings of git");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The policy of a confined agent: what it may read and change.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use sandbox_exec::{GitIdentity, KeptHome, Policy};
+use sandbox_exec::{GitIdentity, GitSettings, KeptHome, Policy};
 
 use crate::error::RunnerError;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
@@ -154,6 +154,7 @@ impl Runner {
         // A missing path has no symlinks to resolve, so its text is compared.
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let home = real(&host.home);
+        let settings = GitSettings::of_user(&host.home, |name| host.variable(name).map(OsStr::to_owned));
         let credentials: Vec<PathBuf> =
             CREDENTIALS.iter().map(|entry| real(&host.home.join(entry))).collect();
         let repository = [&self.repository.root, &self.repository.common_folder].map(|path| real(path));
@@ -171,7 +172,7 @@ impl Runner {
                 "programs keep credentials there"
             } else if repository.iter().any(is_near) {
                 "the repository is there"
-            } else if sandbox_exec::is_obeyed_by_git(&real) {
+            } else if settings.would_read(&real) {
                 "git would obey what an agent writes there"
             } else if private.iter().any(is_near) {
                 "this program keeps its own files there"

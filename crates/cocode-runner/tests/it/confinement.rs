@@ -104,8 +104,16 @@ fn a_listed_folder_in_which_git_obeys_something_is_refused() {
     let fixture = Fixture::new();
     fs::create_dir_all(fixture.root.join("home/other/.git/hooks")).unwrap();
     fs::create_dir_all(fixture.root.join("home/other/src")).unwrap();
+    fs::create_dir_all(fixture.root.join("home/.config/git")).unwrap();
     let runner = Runner::open(fixture.config()).unwrap();
-    for (folder, is_refused) in [("~/other", true), ("~/other/.git/hooks", true), ("~/other/src", false)] {
+    for (folder, is_refused) in [
+        ("~/other", true),
+        ("~/other/.git/hooks", true),
+        ("~/other/src", false),
+        ("~/.config", true),
+        ("~/.config/git", true),
+        ("~/.gitconfig", true),
+    ] {
         let mut definition = agent("a", MARKED);
         definition.writable = vec![folder.into()];
         let ran = runner.run(&request(vec![definition]), &StopFlag::new(), &Log::default());

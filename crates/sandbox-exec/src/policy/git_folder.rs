@@ -1,30 +1,58 @@
-//! Folders of git, whose files decide which programs git starts.
+//! Places of git, whose files decide which programs git starts.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Checks whether git takes settings or hooks from what a program that may change a folder writes there: the folder is, or lies in,
-/// one that git keeps for itself (that of a repository, a submodule or a linked worktree), or it has a `.git`.
-///
-/// Such a program can have git start others later, outside of all confinement: by `config`, by `hooks`, or by the `commondir`
-/// that leads to those. A folder of git is known by its name, `.git`, or by its files, as git knows it. Links to the folder are
-/// followed. Repositories further down are not looked for.
-#[must_use]
-pub fn is_obeyed_by_git(folder: &Path) -> bool {
-    // A missing one has no links to follow.
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    is_in_git_folder(&real) || real.join(".git").symlink_metadata().is_ok()
+/// The places from which git reads the settings of a user: files, and folders of files.
+#[derive(Clone, Debug)]
+pub struct GitSettings(Vec<PathBuf>);
+
+impl GitSettings {
+    /// Finds them by git's own rules: `.gitconfig` in the home folder, `git` beneath the folder of configurations, and the file that
+    /// `GIT_CONFIG_GLOBAL` names. Files that these include are not looked for.
+    ///
+    /// `home` is absolute; `variable` returns a variable of the user's environment.
+    pub fn of_user(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> GitSettings {
+        let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let usual = [home.join(".gitconfig"), home.join(".config/git")];
+        let configurations = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("git"));
+        let named = configurations.into_iter().chain(absolute("GIT_CONFIG_GLOBAL"));
+        GitSettings(usual.into_iter().chain(named).map(|path| real(&path)).collect())
+    }
+
+    /// Checks whether git takes settings or hooks from what a program that may change a file or folder writes there: it is, or lies
+    /// in, a folder that git keeps for itself (that of a repository, a submodule or a linked worktree), it has a `.git`, or it is,
+    /// holds or lies in a place of the user's settings.
+    ///
+    /// Such a program can have git start others later, outside of all confinement: by `config`, by `hooks`, or by the `commondir`
+    /// or `gitdir` that leads to those. A folder of git is known by its name, `.git`, or by its files, as git knows it. Links to
+    /// `path` are followed. Repositories further down are not looked for.
+    #[must_use]
+    pub fn would_read(&self, path: &Path) -> bool {
+        let path = real(path);
+        let is_near = |location: &PathBuf| path.starts_with(location) || location.starts_with(&path);
+        is_in_git_folder(&path) || path.join(".git").symlink_metadata().is_ok() || self.0.iter().any(is_near)
+    }
 }
 
-/// Checks whether a path is, or lies in, a folder that git keeps for itself. A file named `.git` in place of a folder is none.
+/// The path without links, as far as it is there: a missing file lies in a folder that may be reached by one.
+fn real(path: &Path) -> PathBuf {
+    let present = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    let Some((above, resolved)) = present else { return path.to_owned() };
+    let rest = path.strip_prefix(above).expect("it is one of its ancestors");
+    if rest.as_os_str().is_empty() { resolved } else { resolved.join(rest) }
+}
+
+/// Checks whether a path is, or lies in, a folder that git keeps for itself, or is the file that names one.
 fn is_in_git_folder(path: &Path) -> bool {
     path.ancestors().any(is_git_folder)
 }
 
-fn is_git_folder(folder: &Path) -> bool {
-    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
-    let is_named = folder.file_name().is_some_and(|name| name == ".git");
-    (is_named && folder.is_dir()) || (has("HEAD") && (has("commondir") || (has("objects") && has("refs"))))
+fn is_git_folder(path: &Path) -> bool {
+    let has = |name: &str| path.join(name).symlink_metadata().is_ok();
+    let is_named = path.file_name().is_some_and(|name| name == ".git");
+    is_named || (has("HEAD") && (has("commondir") || (has("objects") && has("refs"))))
 }
 
 #[cfg(test)]
@@ -45,19 +73,56 @@ mod tests {
         for file in ["bare/HEAD", "gitdir/HEAD", "gitdir/commondir", "half/HEAD", "file/.git"] {
             fs::write(at(file), "").unwrap();
         }
-        let inside = ["w/.git", "w/.git/hooks", "w/.git/new/x", "bare", "bare/objects/12", "gitdir/logs"];
+        let inside =
+            ["w/.git", "w/.git/hooks", "w/.git/new/x", "bare", "bare/objects/12", "gitdir/logs", "file/.git"];
         for path in inside {
             assert!(is_in_git_folder(&at(path)), "{path}");
         }
-        for path in ["w", "w/src", "half", "half/objects", "file", "file/.git", "missing/x"] {
+        for path in ["w", "w/src", "half", "half/objects", "file", "missing/x"] {
             assert!(!is_in_git_folder(&at(path)), "{path}");
         }
         std::os::unix::fs::symlink(at("w/.git/hooks"), at("link")).unwrap();
+        let settings = GitSettings::of_user(&at("home"), |_| None);
         for path in inside.into_iter().chain(["w", "file", "link"]) {
-            assert!(is_obeyed_by_git(&at(path)), "{path}");
+            assert!(settings.would_read(&at(path)), "{path}");
         }
         for path in ["w/src", "half", "missing/x"] {
-            assert!(!is_obeyed_by_git(&at(path)), "{path}");
+            assert!(!settings.would_read(&at(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_settings_of_a_user_are_known_by_their_places() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for folder in ["home/.config/git/hooks", "home/.config/other", "home/.cache", "dotfiles", "named/git"]
+        {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        fs::write(at("dotfiles/gitconfig"), "").unwrap();
+        std::os::unix::fs::symlink(at("dotfiles/gitconfig"), at("home/.gitconfig")).unwrap();
+        let variable = |name: &str| match name {
+            "XDG_CONFIG_HOME" => Some(at("named").into_os_string()),
+            "GIT_CONFIG_GLOBAL" => Some(at("elsewhere/config").into_os_string()),
+            _ => None,
+        };
+        let usual = GitSettings::of_user(&at("home"), |_| None);
+        let named = GitSettings::of_user(&at("home"), variable);
+        for path in [
+            "home",
+            "home/.config",
+            "home/.config/git",
+            "home/.config/git/hooks",
+            "home/.gitconfig",
+            "dotfiles",
+        ] {
+            assert!(usual.would_read(&at(path)) && named.would_read(&at(path)), "{path}");
+        }
+        for path in ["named", "named/git", "elsewhere", "elsewhere/config"] {
+            assert!(named.would_read(&at(path)) && !usual.would_read(&at(path)), "{path}");
+        }
+        for path in ["home/.cache", "home/.config/other"] {
+            assert!(!named.would_read(&at(path)), "{path}");
         }
     }
 }
