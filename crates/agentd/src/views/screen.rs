@@ -17,6 +17,8 @@ use ratatui::crossterm::terminal::{
 };
 use ratatui::{Frame, Terminal};
 use review_view::Key;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// The most lines that are held back.
 const MOST_HELD: usize = 200;
@@ -129,12 +131,11 @@ impl Screen {
     /// If the terminal has gone.
     pub(crate) fn typed(&self, longest: Duration) -> io::Result<Option<Typed>> {
         still_filled()?;
-        match event::poll(longest) {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            // A signal; its handler has raised a flag.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(None),
-            Err(error) => return Err(error),
+        if !has_input()? {
+            wait_for_input(longest)?;
+            if !has_input()? {
+                return Ok(None);
+            }
         }
         Ok(Some(match event::read()? {
             Input::Key(key) => understood(key).map_or(Typed::Nothing, Typed::Key),
@@ -148,6 +149,34 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         restore();
+    }
+}
+
+/// Checks whether there is a key, or another size, that was read already or can be read at once.
+///
+/// The library reads a terminal that has gone without end, so it is not asked about one.
+fn has_input() -> io::Result<bool> {
+    wait_for_input(Duration::ZERO)?;
+    match event::poll(Duration::ZERO) {
+        // A signal; its handler has raised a flag.
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        result => result,
+    }
+}
+
+/// Waits until the terminal has input, for at most so long. A signal ends the wait, that of another size too.
+fn wait_for_input(longest: Duration) -> io::Result<()> {
+    let input = io::stdin();
+    let mut polled = [PollFd::new(&input, PollFlags::IN)];
+    let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
+    match poll(&mut polled, Some(&longest)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(errno) => return Err(errno.into()),
+    }
+    let has_gone = polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+    match has_gone {
+        true => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal has gone")),
+        false => Ok(()),
     }
 }
 

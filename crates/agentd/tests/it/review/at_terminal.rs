@@ -63,6 +63,19 @@ fn the_draft_is_kept_when_the_terminal_or_the_process_goes() {
 }
 
 #[test]
+fn the_view_ends_with_its_terminal() {
+    let (project, _daemon, _) = with_a_proposal();
+    let Some(tmux) = opened(&project, &[], (80, 24)) else {
+        return skip("the_view_ends_with_its_terminal", NO_TMUX);
+    };
+    tmux.types("j ");
+    tmux.wait_for("[ ] hunk 1 of 2");
+    tmux.goes();
+    let kept = project.run(&["review", "1", "--json"]).ok().json();
+    assert_eq!(kept["draft"]["revision"], 1, "{kept}");
+}
+
+#[test]
 fn a_terminal_that_changes_its_size_is_drawn_anew() {
     let (project, _daemon, _) = with_a_proposal();
     let Some(tmux) = opened(&project, &[], (120, 30)) else {
