@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use change_journal::{ChangeNumber, JournalError};
+use change_journal::{ChangeNumber, JournalError, JournalReader};
 use local_workspace::{FileDifference, differences};
 use serde::Serialize;
 use workspace_host::state::bookkeeping::folded_line;
@@ -42,6 +42,11 @@ pub(crate) fn diff(
         |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
     let (differences, folded) = match paths.journal_reader()? {
         Some(journal) => {
+            if let Some(given) = &given
+                && !has_change(&journal, &numbers).map_err(unreadable)?
+            {
+                return Err(no_such_change(given));
+            }
             let shows_all = all || console.json;
             let folded =
                 if shows_all { Ok(BTreeSet::new()) } else { bookkeeping_paths(&journal, &paths, &numbers) };
@@ -49,9 +54,6 @@ pub(crate) fn diff(
         }
         None => Default::default(),
     };
-    if let (Some(given), true) = (given, differences.is_empty()) {
-        return Err(no_such_change(&given));
-    }
     if console.json {
         console.json_result(&differences.into_iter().map(line).collect::<Vec<_>>());
         return Ok(Exit::Done);
@@ -80,6 +82,13 @@ pub(crate) fn diff(
         console.notice("no file has changed");
     }
     Ok(Exit::Done)
+}
+
+/// Checks whether there is a change of these numbers, one of a folder or one that was not made included: neither has a difference.
+fn has_change(journal: &JournalReader, numbers: &RangeInclusive<ChangeNumber>) -> Result<bool, JournalError> {
+    let before = ChangeNumber(numbers.start().0.saturating_sub(1));
+    let first = journal.changes(before, 1)?;
+    Ok(first.first().is_some_and(|change| change.number <= *numbers.end()))
 }
 
 fn no_such_change(range: &RangeInclusive<u64>) -> Failure {

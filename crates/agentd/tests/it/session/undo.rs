@@ -263,6 +263,12 @@ fn a_difference_of_changes_that_are_not_there_is_refused() {
     }
     project.run(&["diff", "1..99"]).ok().prints("+");
     Project::new().run(&["diff"]).ok();
+    // A new folder is a change without a difference.
+    project.apply("[RUN_COMMAND]\nmkdir fresh\n[/RUN_COMMAND]\n", &[]).ok();
+    assert!(project.workspace().join("fresh").is_dir());
+    let made =
+        changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap().to_string();
+    project.run(&["diff", &made]).ok().says("no file has changed");
 }
 
 #[test]

@@ -18,10 +18,11 @@ impl Plan<'_> {
         cancel: &CancelFlag,
     ) -> Result<PlannedStep, WapError> {
         check_request(modify)?;
-        let (path, _) = self.writable(&modify.path, false)?;
-        let Some(before) = self.present_file(&path, &modify.path)? else {
-            return Err(not_found(&path, &modify.path));
-        };
+        // An edit creates no folder: where one is missing, so is the file, and its path is to be corrected.
+        let (path, missing) = self.writable(&modify.path, true)?;
+        let is_missing = missing.iter().any(|folder| !self.has_files_beneath(folder));
+        let before = if is_missing { None } else { self.present_file(&path, &modify.path)? };
+        let Some(before) = before else { return Err(not_found(&path, &modify.path)) };
         let edited = self.edit(&path, &before, modify, cancel)?;
         let after = Present::file(edited.edited.bytes.clone(), before.mode)
             .with_attributes(before.attributes.clone());

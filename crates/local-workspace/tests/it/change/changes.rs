@@ -205,7 +205,7 @@ fn later_items_of_a_batch_see_the_earlier_ones() {
         None,
         Some(Reason::FileNotFound),
         // The folder went with its only file: neither was ever made.
-        Some(Reason::DirectoryNotFound),
+        Some(Reason::FileNotFound),
         Some(Reason::DirectoryNotFound),
     ];
     assert_eq!(reasons(&failures), expected);
