@@ -13,7 +13,7 @@ use self::documents::encoded;
 use self::entry::{Entry, Progress, all_names, name};
 pub use self::error::QueueError;
 use crate::draft::Draft;
-use crate::proposal::{Content, Proposal, ProposalId, ProposalSummary, State};
+use crate::proposal::{Content, Proposal, ProposalEnd, ProposalId, ProposalSummary, State};
 use crate::step::ProposedStep;
 use crate::tried::Tried;
 
@@ -164,7 +164,9 @@ impl Queue {
         let all = self.entries()?;
         let is_earlier = |entry: &&Entry| {
             let summary = &entry.summary;
-            entry.is_decided() && summary.id < proposal.id && summary.conversation == proposal.conversation
+            // One that was closed need not have been looked at.
+            let is_reviewed = entry.is_decided() && summary.end != Some(ProposalEnd::Closed);
+            is_reviewed && summary.id < proposal.id && summary.conversation == proposal.conversation
         };
         let newest = all.iter().rev().filter(is_earlier).take(MOST_EARLIER);
         // What cannot be read says nothing.

@@ -301,8 +301,8 @@ pub struct ReadingEngine {
     outputs: ReadingFolder,
 }
 
-/// The temporary folder of an engine, which is removed with this value.
-pub struct ReadingFolder(#[expect(dead_code, reason = "held until it is dropped")] Option<TempDir>);
+/// The temporary folders of an engine, which are removed with this value.
+pub struct ReadingFolder(#[expect(dead_code, reason = "held until it is dropped")] Vec<TempDir>);
 
 impl ReadingEngine {
     /// Returns the engine, and the folder that has to outlive it.
@@ -325,7 +325,7 @@ pub fn open_for_reading(
     let root = open_root(options, paths)?;
     let kept = KeptFolders { outputs, layers: None };
     let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
-    Ok(ReadingEngine { engine, outputs: ReadingFolder(None) })
+    Ok(ReadingEngine { engine, outputs: ReadingFolder(Vec::new()) })
 }
 
 /// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read. Their outputs go
@@ -364,13 +364,18 @@ fn open_beside(
         )
         .advise("name a folder with space in the variable TMPDIR")
     })?;
+    // On the file system of the layers that commands get, where it is known.
+    let beside =
+        (has_layers && paths.base.exists()).then(|| tempfile::tempdir_in(&paths.base).ok()).flatten();
     // The policy hides the state folder from commands; one that does not exist needs no hiding.
     let elsewhere = WorkspacePaths { base: outputs.path().to_owned(), ..paths.clone() };
     let paths = if paths.base.exists() { paths } else { &elsewhere };
-    let layers = has_layers.then(|| outputs.path().join("layers"));
+    let layers =
+        has_layers.then(|| beside.as_ref().map_or(outputs.path(), |folder| folder.path()).join("layers"));
     let kept = KeptFolders { outputs: outputs.path().join("output"), layers };
     let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
-    Ok(ReadingEngine { engine, outputs: ReadingFolder(Some(outputs)) })
+    let folders = [Some(outputs), beside].into_iter().flatten().collect();
+    Ok(ReadingEngine { engine, outputs: ReadingFolder(folders) })
 }
 
 fn forgetful_journal(paths: &WorkspacePaths) -> Result<Journal, Failure> {

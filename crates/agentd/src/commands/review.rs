@@ -235,8 +235,8 @@ fn report(console: Console, decided: &DecidedProposal) -> Exit {
         console.json_result(decided);
     } else {
         printed::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
-        let has_landed = decided.proposal.end() == Some(ProposalEnd::Landed);
-        let word = if has_landed { "landed" } else { decision::end_without_landing(decided) };
+        let word =
+            if decision::has_landed_now(decided) { "landed" } else { decision::end_without_landing(decided) };
         console.progress(&format!("proposal {} {word}", decided.proposal.id));
     }
     Exit::Done

@@ -14,10 +14,16 @@ use crate::proposal::{Proposal, ProposalId, ProposalSummary, State};
 const DOCUMENTS: &str = "review/";
 const KINDS: [&str; 4] = ["proposal", "summary", "draft", "tried"];
 
+/// The form of the documents of this version. One of another form is made again.
+const FORM: u32 = 2;
+
 /// The document that is kept beside a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SummaryDocument {
+    /// The form; see [`FORM`].
+    #[serde(default)]
+    form: u32,
     /// The hash of the proposal that it is about. If it is another one, a version without summaries has written the proposal.
     of: String,
     /// The hash of what was requested.
@@ -76,7 +82,7 @@ impl SummaryDocument {
             State::Decided(_) => Progress::Decided,
         };
         let request = proposal.content.request_hash();
-        SummaryDocument { of: hash.to_string(), request, progress, summary: proposal.summary() }
+        SummaryDocument { form: FORM, of: hash.to_string(), request, progress, summary: proposal.summary() }
     }
 }
 
@@ -111,7 +117,8 @@ impl Queue {
             true => self.read(&name("summary", id), id).unwrap_or_default(),
             false => None,
         };
-        let kept = kept.filter(|kept| kept.of == head.hash.to_string() && kept.summary.id == id);
+        let kept = kept
+            .filter(|kept| kept.form == FORM && kept.of == head.hash.to_string() && kept.summary.id == id);
         let document = match kept {
             Some(kept) => Ok(kept),
             None => self.proposal(id).map(|proposal| {

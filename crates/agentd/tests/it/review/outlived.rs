@@ -58,10 +58,58 @@ fn a_proposal_whose_file_is_another_reply_by_now_is_closed_without_a_change() {
 fn a_proposal_whose_session_has_moved_on_is_closed() {
     let (project, id) = left();
     project.apply(OTHER, &["--session", &id]).ok();
-    project.run(&["review", "1", "--land"]).exits(1).says("has moved on").says("--send-back` closes it");
+    project.run(&["review", "1", "--land"]).exits(4).says("has moved on").says("--send-back` closes it");
     project.run(&["review", "1", "--send-back"]).ok().says("closed");
     let listed = project.run(&["review", "--json"]).ok().json();
     assert_eq!(listed.as_array().unwrap().len(), 0, "{listed}");
+    assert!(!project.has("new.txt"));
+}
+
+#[test]
+fn a_proposal_whose_session_is_complete_is_closed() {
+    let (project, id) = left();
+    project.apply("[DONE]\nall of it\n[/DONE]\n", &["--session", &id]).ok();
+    project.run(&["review", "1", "--land"]).exits(4).says("--send-back` closes it");
+    project.run(&["review", "1", "--send-back"]).ok().says("closed without an answer");
+    assert!(!project.has("new.txt"));
+}
+
+#[test]
+fn nothing_of_a_trial_is_adopted_for_a_reply_that_is_another_one_by_now() {
+    let (project, _) = left();
+    project.run(&["review", "1", "--try"]).ok();
+    project.put_reply("reply.txt", OTHER);
+    project.run(&["review", "1", "--land"]).exits(4).says("is another reply by now");
+    assert!(!project.has("new.txt"));
+    // Control: with the file as it was, the trial is adopted.
+    project.put_reply("reply.txt", REPLY);
+    project.run(&["review", "1", "--land"]).ok();
+    assert_eq!(project.read("new.txt"), "new\n");
+}
+
+#[test]
+fn a_proposal_whose_reply_was_executed_without_it_is_not_called_undone() {
+    let (project, id) = left();
+    project.apply(REPLY, &["--session", &id]).ok();
+    project.run(&["review", "1", "--land"]).exits(4).says("was executed before");
+    project.run(&["review", "1", "--send-back"]).ok().says("executed before");
+    let listed = project.run(&["review", "--all", "--json"]).ok().json();
+    assert_eq!(listed[0]["end"], "landed", "{listed}");
+}
+
+#[test]
+fn a_reply_that_would_be_refused_waits_for_no_review() {
+    let project = Project::new();
+    let id = project.begin("make a file");
+    project.apply(OTHER, &["--session", &id]).ok();
+    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
+    daemon.wait_until_it_waits();
+    project.put_reply("reply.txt", format!("Reply-To: {id}-1\n\n{REPLY}"));
+    daemon.wait_for("not executed:");
+    assert_eq!(proposals(&project), 0);
+    // Control: a reply to the pending message does wait.
+    project.put_reply("next.txt", format!("Reply-To: {id}-2\n\n{REPLY}"));
+    daemon.wait_for("waits for your review: `agentd review 1`");
     assert!(!project.has("new.txt"));
 }
 

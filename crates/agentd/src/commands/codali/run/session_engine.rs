@@ -41,8 +41,9 @@ impl SessionEngine<'_> {
         execute(self.console, self.sessions, &self.request(run, text), self.cancel).map_err(engine_error)
     }
 
-    /// Waits until a person has reviewed a reply of the builder's, if the user wants that.
-    fn await_review(&self, run: u32, text: &str) -> Result<(), EngineError> {
+    /// Waits until a person has reviewed a reply of the builder's, if the user wants that. Returns the refusal of one that will
+    /// not be executed: the builder reads it, and the flow continues.
+    fn await_review(&self, run: u32, text: &str) -> Result<Option<String>, EngineError> {
         let items = read_in(text, Strictness::Repair, Dialect::Agentd).items;
         let is_reviewed = match self.review {
             ReviewPolicy::None => false,
@@ -50,15 +51,14 @@ impl SessionEngine<'_> {
             ReviewPolicy::Commands => items.iter().any(|item| item.kind() == BlockKind::RunCommand),
         };
         if !is_reviewed {
-            return Ok(());
+            return Ok(None);
         }
         let request = self.request(run, text);
         match reviewed(self.console, self.sessions, &request, false, self.cancel).map_err(engine_error)? {
-            Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
-            Reviewed::Closed => {
-                let message = "the proposal of the builder's edits was closed: its session has moved on";
-                Err(engine_error(Failure::new(Exit::Failed, message)))
-            }
+            Reviewed::NothingToReview | Reviewed::Decided => Ok(None),
+            Reviewed::Closed(why) => Ok(Some(format!("nothing of these edits was done: {why}"))),
+            Reviewed::Refused(refusal) if refusal.is_about_the_reply => Ok(Some(refusal.message)),
+            Reviewed::Refused(refusal) => Err(engine_error(refusal.into_failure())),
             Reviewed::Cancelled => {
                 Err(engine_error(Failure::new(Exit::Interrupted, "stopped during a review")))
             }
@@ -107,7 +107,9 @@ impl FlowEngine for SessionEngine<'_> {
     }
 
     fn apply(&self, run: u32, text: &str) -> Result<Applied, EngineError> {
-        self.await_review(run, text)?;
+        if let Some(refusal) = self.await_review(run, text)? {
+            return Ok(Applied { refusal: Some(refusal), results: Vec::new() });
+        }
         match self.execute(run, text)? {
             Ok(applied) => {
                 let results = applied.results.into_iter().map(edit_result).collect();
