@@ -20,7 +20,7 @@ struct Program {
     package: &'static str,
 }
 
-const PROGRAMS: [Program; 13] = [
+const PROGRAMS: [Program; 14] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: "git" },
     Program {
         name: "strace",
@@ -39,6 +39,11 @@ const PROGRAMS: [Program; 13] = [
         package: "iproute2",
     },
     Program { name: "openssl", purpose: "the same, for certificates", package: "openssl" },
+    Program {
+        name: "rsync",
+        purpose: "a refused copy over ssh, of `cargo xtask soak denied`",
+        package: "rsync",
+    },
     Program { name: "go", purpose: "the test of Go inside of the sandbox", package: "golang-go" },
     Program {
         name: "rg",
