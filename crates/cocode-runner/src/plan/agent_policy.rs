@@ -172,10 +172,10 @@ impl Runner {
                 "programs keep credentials there"
             } else if repository.iter().any(is_near) {
                 "the repository is there"
-            } else if settings.would_read(&real) {
-                "git would obey what an agent writes there"
             } else if private.iter().any(is_near) {
                 "this program keeps its own files there"
+            } else if settings.would_read(&real) {
+                "git would obey what an agent writes there"
             } else {
                 continue;
             };
