@@ -18,7 +18,7 @@ impl GitSettings {
         let usual = [home.join(".gitconfig"), home.join(".config/git")];
         let configurations = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("git"));
         let named = configurations.into_iter().chain(absolute("GIT_CONFIG_GLOBAL"));
-        GitSettings(usual.into_iter().chain(named).map(|path| real(&path)).collect())
+        GitSettings(usual.into_iter().chain(named).flat_map(|path| [target(&path), real(&path)]).collect())
     }
 
     /// Checks whether git takes settings or hooks from what a program that may change a file or folder writes there: it is, or lies
@@ -34,6 +34,12 @@ impl GitSettings {
         let is_near = |location: &PathBuf| path.starts_with(location) || location.starts_with(&path);
         is_in_git_folder(&path) || path.join(".git").symlink_metadata().is_ok() || self.0.iter().any(is_near)
     }
+}
+
+/// The path to which a link leads, also one to a file that is still to be made; the path itself if it is no link.
+fn target(path: &Path) -> PathBuf {
+    let leads = fs::read_link(path).map(|target| path.parent().unwrap_or(path).join(target));
+    real(leads.as_deref().unwrap_or(path))
 }
 
 /// The path without links, as far as it is there: a missing file lies in a folder that may be reached by one.
@@ -121,6 +127,13 @@ mod tests {
         for path in ["named", "named/git", "elsewhere", "elsewhere/config"] {
             assert!(named.would_read(&at(path)) && !usual.would_read(&at(path)), "{path}");
         }
+        // A link whose file a command would make.
+        std::os::unix::fs::symlink("../dotfiles/missing", at("home/dangling")).unwrap();
+        let dangling =
+            |name: &str| (name == "GIT_CONFIG_GLOBAL").then(|| at("home/dangling").into_os_string());
+        fs::remove_file(at("home/.gitconfig")).unwrap();
+        assert!(GitSettings::of_user(&at("home"), dangling).would_read(&at("dotfiles")));
+        assert!(!GitSettings::of_user(&at("home"), |_| None).would_read(&at("dotfiles")), "the control");
         for path in ["home/.cache", "home/.config/other"] {
             assert!(!named.would_read(&at(path)), "{path}");
         }
