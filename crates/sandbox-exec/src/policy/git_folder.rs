@@ -36,7 +36,7 @@ impl GitSettings {
     }
 }
 
-/// The path to which a link leads, also one to a file that is still to be made; the path itself if it is no link.
+/// The path to which a link leads, also one to a file that is still to be made; the path itself if it is not a link.
 fn target(path: &Path) -> PathBuf {
     let leads = fs::read_link(path).map(|target| path.parent().unwrap_or(path).join(target));
     real(leads.as_deref().unwrap_or(path))
