@@ -291,6 +291,9 @@ struct ScriptChoices {
     /// Prints the report alone, and writes no page.
     #[arg(long)]
     print: bool,
+    /// Keeps the outcomes in the file of `--records` alone.
+    #[arg(long, hide = true, requires = "records")]
+    record_only: bool,
 }
 
 fn main() -> ExitCode {
@@ -387,8 +390,8 @@ fn outside(suite: OutsideSuite) -> Result<(), TaskError> {
 
 impl From<ScriptChoices> for xtask::ScriptRun {
     fn from(choices: ScriptChoices) -> xtask::ScriptRun {
-        let ScriptChoices { from, script, level, records, jobs, print } = choices;
-        xtask::ScriptRun { from, scripts: script, ways: level, records, jobs, print }
+        let ScriptChoices { from, script, level, records, jobs, print, record_only } = choices;
+        xtask::ScriptRun { from, scripts: script, ways: level, records, jobs, print, record_only }
     }
 }
 

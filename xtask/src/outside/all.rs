@@ -153,8 +153,13 @@ fn run_scripts(
     let ways = vec![Way::Confined(Level::Full), Way::Confined(Level::Landlock)];
     let scripts = Vec::new();
     let kept = Some(records.clone());
-    run(root, &ScriptRun { from, scripts, ways, records: kept, jobs: all.jobs, print: all.print })?;
-    std::fs::remove_file(&records).map_err(|source| TaskError::Unwritable { path: records, source })
+    let (jobs, print) = (all.jobs, all.print);
+    let result =
+        run(root, &ScriptRun { from, scripts, ways, records: kept, jobs, print, record_only: false });
+    if matches!(result, Ok(()) | Err(TaskError::Suite(SuiteError::Unexplained { .. }))) {
+        std::fs::remove_file(&records).map_err(|source| TaskError::Unwritable { path: records, source })?;
+    }
+    result
 }
 
 /// Returns the repositories in a folder, by the names of their folders.

@@ -31,6 +31,7 @@ pub fn git_tests(root: &Path, run: &ScriptRun) -> Result<(), TaskError> {
         return Err(no_suite().into());
     }
     let suite = ScriptSuite {
+        name: "git",
         heading: "git's own tests",
         about: ABOUT,
         reasons: "fixtures/outside/git.toml",

@@ -10,8 +10,8 @@ const ADVICE: &str =
     "give a checkout of pjdfstest in which `autoreconf -ifs && ./configure && make pjdfstest` has run";
 
 const ABOUT: &str = "pjdfstest calls the file system some 9,000 times and compares each answer with what POSIX says. Each of its scripts is run on the
-bare file system, and as a command of a workspace at each level: at `full` the calls meet a layer. Run as an ordinary user, cases that need
-another user, a device or a capability fail in all ways: they say nothing. `cargo xtask outside posix --from DIR` repeats the run, where DIR is a checkout in which it is built.";
+bare file system, and as a command of a workspace at each level: at `full` the calls meet a layer. They run as an ordinary user, also where root
+starts them: cases that need another user, a device or a capability fail in all ways, and say nothing. `cargo xtask outside posix --from DIR` repeats the run, where DIR is a checkout in which it is built.";
 
 /// Runs pjdfstest in all ways; prints the section, and writes it into the page.
 ///
@@ -28,6 +28,7 @@ pub fn posix_tests(root: &Path, run: &ScriptRun) -> Result<(), TaskError> {
         return Err(no_suite().into());
     }
     let suite = ScriptSuite {
+        name: "posix",
         heading: "pjdfstest",
         about: ABOUT,
         reasons: "fixtures/outside/posix.toml",
@@ -52,7 +53,11 @@ fn scripts(tests: &Path) -> Vec<String> {
 /// Returns the commit of a checkout; one without history has the version `unknown`.
 fn version(from: &Path) -> String {
     let mut git = std::process::Command::new("git");
-    git.arg("-C").arg(from).args(["rev-parse", "--short=12", "HEAD"]).stderr(std::process::Stdio::null());
+    // The checkout may be another user's: its commit is read alone.
+    git.args(["-c", "safe.directory=*", "-C"])
+        .arg(from)
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .stderr(std::process::Stdio::null());
     let output = git.output().ok().filter(|output| output.status.success());
     let commit = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     commit.unwrap_or_else(|| "unknown".to_owned())

@@ -1,5 +1,6 @@
 //! Suites of scripts: each script is run in all ways, and the outcomes are compared case by case.
 
+mod ordinary_user;
 mod reasons;
 mod record;
 mod report;
@@ -42,10 +43,14 @@ pub struct ScriptRun {
     pub jobs: usize,
     /// Prints the section alone, and writes no page.
     pub print: bool,
+    /// Keeps the outcomes alone: there is neither a section nor a page.
+    pub record_only: bool,
 }
 
 /// A suite whose scripts print their outcomes in the form of [`tap`].
 pub(super) struct ScriptSuite<'a> {
+    /// The name of its task.
+    pub(super) name: &'static str,
     /// The heading of its section.
     pub(super) heading: &'static str,
     /// The text of the section in front of its tables, but for the number of scripts.
@@ -65,24 +70,27 @@ pub(super) struct ScriptSuite<'a> {
 }
 
 impl ScriptSuite<'_> {
-    /// Runs the chosen scripts; prints the section, and writes it into the page.
+    /// Runs the chosen scripts as an ordinary user; prints the section, and writes it into the page.
     ///
     /// # Errors
     ///
     /// [`SuiteError::Unexplained`] if there is a difference without a reason, [`SuiteError::NotRun`], and the errors of
     /// reading and writing.
     pub(super) fn measure(&self, root: &Path, run: &ScriptRun) -> Result<(), TaskError> {
-        let records = self.records(run, Records::open(run.records.as_deref(), self.version)?)?;
+        let records = self.records(run)?;
+        if run.record_only {
+            return Ok(());
+        }
         let file = root.join(self.reasons);
         let reasons =
             std::fs::read_to_string(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
         let reasons = Reasons::parse(self.reasons, &reasons)?;
         let report = report(&records, &run.ways, &reasons, self.group);
-        let user = if crate::setup::is_root() { "root" } else { "an ordinary user" };
         let (measured, all) = (records.all().count(), self.scripts.len());
         let (about, version, tables) = (self.about, self.version, &report.text);
-        let section =
-            format!("{about}\n\nVersion {version}, run by {user}: {measured} of {all} scripts.\n\n{tables}");
+        let section = format!(
+            "{about}\n\nVersion {version}, run by an ordinary user: {measured} of {all} scripts.\n\n{tables}"
+        );
         println!("{section}");
         if !run.print {
             super::write_page(root, self.heading, &section)?;
@@ -90,8 +98,20 @@ impl ScriptSuite<'_> {
         super::all_explained(report.unexplained)
     }
 
+    /// Runs the chosen scripts that have no record yet.
+    fn records(&self, run: &ScriptRun) -> Result<Records, TaskError> {
+        if !crate::setup::is_root() {
+            return self.run_scripts(run, Records::open(run.records.as_deref(), self.version)?);
+        }
+        let no_file = |source| TaskError::Unwritable { path: std::env::temp_dir(), source };
+        let own_file = tempfile::NamedTempFile::new().map_err(no_file)?;
+        let file = run.records.as_deref().unwrap_or(own_file.path());
+        ordinary_user::run_scripts(self.name, self.folder, run, file)?;
+        Records::open(Some(file), self.version)
+    }
+
     /// Runs the chosen scripts that have no record yet; a line is printed for each.
-    fn records(&self, run: &ScriptRun, records: Records) -> Result<Records, TaskError> {
+    fn run_scripts(&self, run: &ScriptRun, records: Records) -> Result<Records, TaskError> {
         let ways: Vec<Way> = [Way::Plain].into_iter().chain(run.ways.iter().copied()).collect();
         let is_chosen = |script: &&String| {
             run.scripts.is_empty() || run.scripts.iter().any(|start| script.starts_with(start.as_str()))
