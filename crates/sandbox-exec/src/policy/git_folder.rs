@@ -1,24 +1,35 @@
 //! Places of git, whose files decide which programs git starts.
 
+mod named_paths;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The settings of the machine, by the folders under which git is usually installed.
+const OF_MACHINE: [&str; 3] = ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
 /// The places from which git reads the settings of a user: files, and folders of files.
 #[derive(Clone, Debug)]
 pub struct GitSettings(Vec<PathBuf>);
 
 impl GitSettings {
-    /// Finds them by git's own rules: `.gitconfig` in the home folder, `git` beneath the folder of configurations, and the file that
-    /// `GIT_CONFIG_GLOBAL` names. Files that these include are not looked for.
+    /// Finds them by git's own rules: `.gitconfig` in the home folder, `git` beneath the folder of configurations, the files that
+    /// `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM` name, those of the machine, and all paths that these files name: further files,
+    /// folders of hooks, programs.
     ///
     /// `home` is absolute; `variable` returns a variable of the user's environment.
     pub fn of_user(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> GitSettings {
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let usual = [home.join(".gitconfig"), home.join(".config/git")];
         let configurations = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("git"));
-        let named = configurations.into_iter().chain(absolute("GIT_CONFIG_GLOBAL"));
-        GitSettings(usual.into_iter().chain(named).flat_map(|path| [target(&path), real(&path)]).collect())
+        let named = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].into_iter().filter_map(absolute);
+        let machine = OF_MACHINE.map(PathBuf::from);
+        let mut all: Vec<PathBuf> =
+            usual.into_iter().chain(configurations).chain(named).chain(machine).collect();
+        let files: Vec<PathBuf> = all.iter().flat_map(|path| [path.clone(), path.join("config")]).collect();
+        all.extend(named_paths::named_paths(&files, home));
+        GitSettings(all.into_iter().flat_map(|path| [target(&path), real(&path)]).collect())
     }
 
     /// Checks whether git takes settings or hooks from what a program that may change a file or folder writes there: it is, or lies
@@ -137,5 +148,27 @@ mod tests {
         for path in ["home/.cache", "home/.config/other"] {
             assert!(!named.would_read(&at(path)), "{path}");
         }
+    }
+
+    #[test]
+    fn what_settings_name_and_those_of_the_machine_are_known() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for folder in ["home/.config/git", "shared", "hooks", "other"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        let settings = format!("[include]\n\tpath = {}\n", at("shared/gitconfig").display());
+        fs::write(at("home/.config/git/config"), settings).unwrap();
+        let further = format!("[core]\n\thooksPath = {}\n", at("hooks").display());
+        fs::write(at("shared/gitconfig"), further).unwrap();
+        let settings = GitSettings::of_user(&at("home"), |_| None);
+        for path in ["shared", "shared/gitconfig", "hooks", "hooks/pre-commit"] {
+            assert!(settings.would_read(&at(path)), "{path}");
+        }
+        assert!(settings.would_read(Path::new("/etc")));
+        assert!(!settings.would_read(&at("other")), "the control");
+        fs::remove_file(at("home/.config/git/config")).unwrap();
+        let without = GitSettings::of_user(&at("home"), |_| None);
+        assert!(!without.would_read(&at("shared")) && !without.would_read(&at("hooks")), "the control");
     }
 }

@@ -1,0 +1,107 @@
+//! The paths that settings of git name: files that they include, folders of hooks, programs.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The most bytes of a file of settings that are read.
+const FILE_LIMIT_BYTES: u64 = 1 << 20;
+
+/// The most paths that are found in all.
+const PATH_LIMIT: usize = 1000;
+
+/// Returns the paths that files of settings name by a key `path` or `hooksPath` in any section, those of included files among
+/// them. Git follows them under conditions that may hold later.
+///
+/// A relative path is one beneath the folder of its file, or of the link by which that is found; `~/` stands for the home folder. Paths of other users' home folders
+/// and of git's own installation are not resolved.
+pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
+    let (mut found, mut read) = (BTreeSet::new(), BTreeSet::new());
+    let mut unread = files.to_vec();
+    while let Some(file) = unread.pop() {
+        // Files may include each other.
+        if !file.canonicalize().is_ok_and(|real| read.insert(real)) {
+            continue;
+        }
+        for path in paths_in(&file, home) {
+            if found.len() < PATH_LIMIT && found.insert(path.clone()) {
+                unread.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn paths_in(file: &Path, home: &Path) -> Vec<PathBuf> {
+    let folder = file.parent().unwrap_or(file);
+    let mut bytes = Vec::new();
+    // Anything but a file, a pipe for instance, might never end.
+    if file.is_file()
+        && let Ok(opened) = File::open(file)
+    {
+        // What cannot be read, git cannot read either.
+        let _ = opened.take(FILE_LIMIT_BYTES).read_to_end(&mut bytes);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines().filter_map(path_in).map(|path| resolved(&path, folder, home)).collect()
+}
+
+/// Returns the value of a line, if its key is one whose value is a path. The line may begin with the heading of its section.
+fn path_in(line: &str) -> Option<String> {
+    let (before, value) = line.split_once('=')?;
+    let key = before.rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?;
+    let is_path = ["path", "hookspath"].iter().any(|name| key.eq_ignore_ascii_case(name));
+    let value = value.trim();
+    let value = match value.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+        Some((quoted, _)) => quoted,
+        None => value.split(['#', ';']).next().unwrap_or_default().trim_end(),
+    };
+    (is_path && !value.is_empty()).then(|| value.replace("\\\\", "\\"))
+}
+
+fn resolved(path: &str, folder: &Path, home: &Path) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => folder.join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_git_reads_them() {
+        let rows = [
+            ("path = more", Some("more")),
+            ("\tPath=~/more ; a remark", Some("~/more")),
+            ("[include] path = \"a b#c\" # a remark", Some("a b#c")),
+            ("[core]hooksPath=/hooks", Some("/hooks")),
+            ("[includeIf \"gitdir:a=b\"]", None),
+            ("name = path", None),
+            ("path", None),
+            ("path = # nothing", None),
+            ("# path", None),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(path_in(line).as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn included_files_are_followed_and_a_circle_ends() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::create_dir_all(at("home/more")).unwrap();
+        fs::write(at("home/.gitconfig"), "[include]\n\tpath = more/one\n").unwrap();
+        fs::write(at("home/more/one"), "[core]\n\thooksPath = ~/hooks\n[include]\n\tpath = ../.gitconfig\n")
+            .unwrap();
+        let found = named_paths(&[at("home/.gitconfig")], &at("home"));
+        let expected = ["home/hooks", "home/more/../.gitconfig", "home/more/one"].map(at);
+        assert_eq!(found, expected.into());
+        assert_eq!(named_paths(&[at("missing"), at("home")], &at("home")).len(), 0);
+    }
+}
