@@ -21,74 +21,80 @@ use workspace_host::{HostOptions, SecretUse, USUAL_COMMAND_TIMEOUT};
 
 use crate::config::confinement_arguments::settled_arguments;
 
+/// The headings in a help text, which keep these options apart from those of the command itself.
+const WORKSPACE: &str = "Workspace and state";
+const OUTPUT: &str = "Output";
+const COMMANDS: &str = "Commands that are run";
+const PROTECTION: &str = "Protection";
+
 /// Options of every command; they may stand before or after it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonOptions {
     /// The folder of code [default: the nearest folder upwards with a state folder, else the repository's root, else the
     /// current folder].
-    #[arg(long, global = true, hide_default_value = true, value_name = "DIR", default_value = ".")]
+    #[arg(long, global = true, help_heading = WORKSPACE, hide_default_value = true, value_name = "DIR", default_value = ".")]
     pub workspace: PathBuf,
     /// The state folder [default: .agentd in the workspace].
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = WORKSPACE, value_name = "DIR")]
     pub base: Option<PathBuf>,
     /// The file with defaults for options [default: agentd/config.toml in the user's configuration folder].
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = WORKSPACE, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Accept a state folder that was made elsewhere: a copy, or a backup that was restored.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = WORKSPACE)]
     pub trust_state: bool,
     /// Print one JSON value on standard output.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = OUTPUT)]
     pub json: bool,
     /// Print no progress.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = OUTPUT)]
     pub quiet: bool,
     /// Print more.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = OUTPUT)]
     pub verbose: bool,
     /// The confinement that commands need: require=LEVEL, allow=LEVEL or off.
-    #[arg(long, global = true, value_name = "WHAT")]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "WHAT")]
     pub sandbox: Option<SandboxChoice>,
     /// The network of commands: off, on, or `allow=NAME[:PORT][@ADDRESS],…` with names such as registry.example, *.cdn.example,
     /// or a preset: npm, pip, uv, cargo, go, maven, gradle. Lists may be given several times.
-    #[arg(long, global = true, value_name = "WHAT", default_value = "off")]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "WHAT", default_value = "off")]
     pub network: Vec<NetworkChoice>,
     /// Run commands on a copy-on-write layer where possible, or not.
-    #[arg(long, global = true, value_name = "on|off", default_value = "on")]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
     /// The home of commands: kept between the commands of a workspace, with your download caches beneath it, or a fresh one
     /// for each.
-    #[arg(long, global = true, value_name = "kept|fresh", default_value = "kept")]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "kept|fresh", default_value = "kept")]
     pub home: HomeUse,
     /// The most bytes that the home of a workspace keeps between commands.
-    #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_HOME_LIMIT_BYTES)]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "BYTES", default_value_t = USUAL_HOME_LIMIT_BYTES)]
     pub home_limit: u64,
     /// A further folder that commands may change, such as a cache of packages; may be given several times.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "DIR")]
     pub cache: Vec<PathBuf>,
     /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, global = true, help_heading = COMMANDS, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// Refuse every change and every command.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = PROTECTION)]
     pub read_only: bool,
     /// The most bytes of contents of files that are kept for undoing. A process that stays removes the oldest beyond that.
-    #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
+    #[arg(long, global = true, help_heading = WORKSPACE, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
     pub history_limit: u64,
     /// A name beneath which nothing is ever changed, such as .github or `*.tf`; may be given several times.
-    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::name)]
+    #[arg(long, global = true, help_heading = PROTECTION, value_name = "NAME", value_parser = obeyed_names::name)]
     pub protect: Vec<String>,
     /// A name whose changes are made and reported; may be given several times.
-    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::movable_name)]
+    #[arg(long, global = true, help_heading = PROTECTION, value_name = "NAME", value_parser = obeyed_names::movable_name)]
     pub ask_about: Vec<String>,
     /// A name that is taken off both lists; may be given several times.
-    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::listed_name)]
+    #[arg(long, global = true, help_heading = PROTECTION, value_name = "NAME", value_parser = obeyed_names::listed_name)]
     pub unprotect: Vec<String>,
     /// The form in which models see secrets: placeholders such as ⟦secret:github-pat:1⟧, or the values.
-    #[arg(long, global = true, value_name = "mask|show", default_value = "mask")]
+    #[arg(long, global = true, help_heading = PROTECTION, value_name = "mask|show", default_value = "mask")]
     pub secrets: Secrecy,
     /// A file of credentials that models may see, as a path or a glob; may be given several times.
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = PROTECTION, value_name = "NAME")]
     pub read_secret: Vec<String>,
     /// Further folders that commands may read. Not an option: only this program sets it, for itself.
     #[arg(skip)]

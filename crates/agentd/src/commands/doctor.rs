@@ -381,8 +381,8 @@ fn clipboard_program() -> Finding {
         },
         (Some(program), None) => Finding {
             what: what.to_owned(),
-            state: State::Good,
-            detail: format!("{program}; no desktop, so --clipboard does not work"),
+            state: State::Limited,
+            detail: format!("{program}, but no desktop that it could serve; copy from the outbox file"),
         },
         (None, Some(_)) => Finding {
             what: what.to_owned(),

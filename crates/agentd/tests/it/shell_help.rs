@@ -42,6 +42,22 @@ fn the_program_and_each_command_have_a_manual_page() {
 }
 
 #[test]
+fn the_options_of_a_command_stand_apart_from_those_of_every_command() {
+    let project = Project::new();
+    let help = project.run(&["apply", "--help"]).ok().stdout;
+    let (own, common) = help.split_once("\nWorkspace and state:\n").expect("it has the heading");
+    for (option, is_own) in
+        [("--dry-run", true), ("--again", true), ("--base", false), ("--sandbox", false), ("--json", false)]
+    {
+        assert_eq!((own.contains(option), common.contains(option)), (is_own, !is_own), "{option}: {help}");
+    }
+    let headings: Vec<&str> = common.lines().filter(|line| line.ends_with(':')).collect();
+    for heading in ["Output:", "Commands that are run:", "Protection:"] {
+        assert!(headings.contains(&heading), "{heading}: {help}");
+    }
+}
+
+#[test]
 fn all_manual_pages_are_written_at_once() {
     let project = Project::new();
     let folder = project.folder().join("pages/man1");
