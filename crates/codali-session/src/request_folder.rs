@@ -155,8 +155,10 @@ impl RequestFolder {
     /// [`FolderError`] if it cannot be opened, locked or written.
     pub fn open(path: &Path) -> Result<RequestFolder, FolderError> {
         let unusable = |cause: String| FolderError::Unusable { path: path.to_owned(), cause };
-        let root = FileRoot::open(path, &RootRules::none(), FsPolicy::private())
-            .map_err(|error| unusable(error.to_string()))?;
+        let root = FileRoot::open(path, &RootRules::none(), FsPolicy::private()).map_err(|error| {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+            unusable(format!("{error}{}", cause.unwrap_or_default()))
+        })?;
         let lock = File::open(path).map_err(|error| unusable(error.to_string()))?;
         match lock.try_lock() {
             Ok(()) => {}

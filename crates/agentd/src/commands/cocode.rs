@@ -53,6 +53,13 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
                 return Ok(Exit::Done);
             }
             request_cancel(&state_folder(common)?, &record).map_err(explain)?;
+            console.progress(&match &record.elsewhere {
+                None => format!("{} is asked to end", record.agent),
+                Some(_) => format!(
+                    "{} is cancelled by the process that follows it: `agentd cocode run --fleet`, or else `agentd fleet collect`",
+                    record.agent
+                ),
+            });
             Ok(Exit::Done)
         }
         CocodeCommand::Pick { agent, dry_run, folder } => {
@@ -127,6 +134,7 @@ fn show_cleaned(console: Console, dry_run: bool, agents: Vec<Cleaned>) -> Outcom
     if agents.is_empty() {
         console.result("there is nothing to clean");
     }
+    let keeps_work = agents.iter().any(|one| one.holds_work);
     for one in agents {
         let what = match (&one.why, dry_run) {
             (None, false) => "removed".to_owned(),
@@ -137,6 +145,11 @@ fn show_cleaned(console: Console, dry_run: bool, agents: Vec<Cleaned>) -> Outcom
         if one.why.is_some() {
             console.result(&format!("  {} in {}", one.branch, one.worktree.display()));
         }
+    }
+    if keeps_work {
+        console.progress(
+            "`agentd cocode pick NAME` takes work in, `agentd cocode clean --force NAME` removes it with everything of that agent",
+        );
     }
     Ok(Exit::Done)
 }

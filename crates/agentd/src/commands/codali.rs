@@ -8,7 +8,7 @@ mod responding;
 pub(crate) mod run;
 mod watch;
 
-use codali_envelope::{Form, GUIDANCE, Response, render_response};
+use codali_envelope::{Form, GUIDANCE, ReadErrorKind, Response, render_response};
 use codali_session::{Incoming, read_request};
 
 use crate::commands::codali::options::{CodaliCommand, CodaliOptions};
@@ -48,6 +48,11 @@ fn respond(common: &CommonOptions, console: Console, options: &CodaliOptions) ->
             // The agent learns the reason from the response, and the calling program from the exit code.
             print(console, &response, options.format);
             console.notice(&format!("agentd: {error}"));
+            if error.kind == ReadErrorKind::MissingRequestId {
+                console.notice(
+                    "  a line `request_id: NAME` in the request names it, and so does --request-id NAME",
+                );
+            }
             return Ok(Exit::Usage);
         }
         Incoming::Nothing => return Err(no_request()),

@@ -11,6 +11,7 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
+use crate::views::count::counted;
 
 /// Removes contents and outputs that no unfinished session needs, and reports how many.
 pub(crate) fn collect(common: &CommonOptions, console: Console, limit_bytes: u64) -> Outcome {
@@ -84,7 +85,10 @@ fn say(console: Console, report: &Collected) {
     let Collected { contents_removed, contents_bytes, changes_not_undoable, .. } = report;
     console.result(&format!("contents of files: {contents_removed} removed ({contents_bytes} bytes)"));
     if *changes_not_undoable > 0 {
-        console.result(&format!("  {changes_not_undoable} changes can no longer be undone"));
+        console.result(&format!(
+            "  {} can no longer be undone",
+            counted(usize::try_from(*changes_not_undoable).unwrap_or(usize::MAX), "change")
+        ));
     }
     console.result(&format!(
         "stray files of the journal: {} removed ({} bytes)",

@@ -122,8 +122,8 @@ impl McpClient {
         matches!(self, ClaudeCode | Cursor | Vscode | GeminiCli | Opencode)
     }
 
-    /// Returns the entry of the server.
-    pub(crate) fn entry(self, server: &Server) -> Value {
+    /// Returns the entry of the server under its name in the table.
+    pub(crate) fn entry(self, name: &str, server: &Server) -> Value {
         let Server { program, arguments } = server;
         match self {
             McpClient::ClaudeCode | McpClient::Vscode => {
@@ -140,7 +140,7 @@ impl McpClient {
                 json!({ "type": "local", "command": command, "enabled": true })
             }
             McpClient::Goose => json!({
-                "name": "agentd", "description": "Files, searches and confined commands of one folder",
+                "name": name, "description": "Files, searches and confined commands of one folder",
                 "type": "stdio", "enabled": true, "cmd": program, "args": arguments, "timeout": GOOSE_TIMEOUT_S
             }),
             McpClient::Zed => json!({ "source": "custom", "command": program, "args": arguments, "env": {} }),

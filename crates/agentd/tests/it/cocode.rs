@@ -173,7 +173,7 @@ fn work_is_looked_at_picked_and_cleaned() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(desk.cocode(&["logs", "a"]).stdout.contains("hello\n"));
     assert!(desk.cocode(&["diff", "a"]).stdout.contains("+two"));
-    assert!(desk.cocode(&["clean", "--dry-run"]).stdout.contains("merged nowhere"));
+    desk.cocode(&["clean", "--dry-run"]).ok().prints("merged nowhere").says("clean --force NAME");
     assert!(desk.cocode(&["pick", "a", "--dry-run"]).stdout.contains("would be taken"));
     assert!(!desk.project.has("b.txt"));
     assert_eq!(desk.cocode(&["pick", "a"]).code, 0);
@@ -237,7 +237,7 @@ fn cancelling_from_elsewhere_ends_an_agent() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut output = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     assert!(output.any(|line| line.unwrap().contains("\"go\"")));
-    assert_eq!(desk.cocode(&["cancel", "a"]).code, 0);
+    desk.cocode(&["cancel", "a"]).ok().says("a is asked to end");
     assert!(output.any(|line| line.unwrap().contains("\"cancelled\"")));
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(desk.status()["agents"][0]["exit_code"], 130);

@@ -204,13 +204,34 @@ fn connect_error(error: async_nats::ConnectError, url: String, deadline: Duratio
         }
         ConnectErrorKind::TimedOut => ConnectError::NoAnswer { url, deadline },
         ConnectErrorKind::Tls => ConnectError::Tls { url, source: error },
+        _ if is_of_tls(&error) => ConnectError::Tls { url, source: error },
         _ => ConnectError::Unreachable { url, source: error },
     }
+}
+
+/// Checks whether a connection failed in its handshake: the library passes on a refused certificate as a failed read.
+fn is_of_tls(error: &async_nats::ConnectError) -> bool {
+    std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<std::io::Error>()?.get_ref())
+        .is_some_and(|cause| cause.is::<async_nats::rustls::Error>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_certificate_is_a_failure_of_tls() {
+        use async_nats::rustls::{CertificateError, Error};
+        let url = || "tls://north.example:4222".to_owned();
+        let named = |cause: std::io::Error| connect_error(cause.into(), url(), Duration::from_secs(1));
+        let refused = Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        assert!(matches!(named(std::io::Error::other(refused)), ConnectError::Tls { .. }));
+        assert!(matches!(
+            named(std::io::ErrorKind::ConnectionRefused.into()),
+            ConnectError::Unreachable { .. }
+        ));
+    }
 
     #[test]
     fn only_the_very_first_attempt_has_no_pause() {

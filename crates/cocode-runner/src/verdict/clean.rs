@@ -34,6 +34,8 @@ pub struct Cleaned {
     pub removed: bool,
     /// The reason why it is kept.
     pub why: Option<String>,
+    /// True if it is kept because work would be lost, which [`Runner::clean_by_force`] accepts.
+    pub holds_work: bool,
 }
 
 impl Runner {
@@ -64,11 +66,13 @@ impl Runner {
     }
 
     fn clean_one(&self, record: &AgentRecord, by_force: bool, dry_run: bool) -> Result<Cleaned, RunnerError> {
-        let mut why = match self.reason_to_keep(record) {
-            Ok(Some(Keep::Loss(_))) if by_force => None,
-            Ok(why) => why.map(Keep::why),
+        let (mut why, holds_work) = match self.reason_to_keep(record) {
+            Ok(Some(Keep::Loss(_))) if by_force => (None, false),
+            Ok(Some(Keep::Loss(why))) => (Some(why), true),
+            Ok(Some(Keep::Other(why))) => (Some(why), false),
+            Ok(None) => (None, false),
             Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
-            Err(error) => Some(error_chain(&error)),
+            Err(error) => (Some(error_chain(&error)), false),
         };
         if why.is_none() && !dry_run {
             why = self.remove(record, by_force).err().map(|error| error_chain(&error));
@@ -80,6 +84,7 @@ impl Runner {
             worktree: record.worktree.clone(),
             removed: why.is_none(),
             why,
+            holds_work,
         })
     }
 
@@ -219,14 +224,6 @@ enum Keep {
     Loss(String),
     /// The agent runs, or the files are not those that the runner made.
     Other(String),
-}
-
-impl Keep {
-    fn why(self) -> String {
-        match self {
-            Keep::Loss(why) | Keep::Other(why) => why,
-        }
-    }
 }
 
 /// Returns whether the agent's own objects have any of these commits.

@@ -196,7 +196,8 @@ fn parts(
     for one in record.verdict.iter().flat_map(|verdict| &verdict.parts) {
         parts.push(part(one.name.name(), one.holds, true, one.why.clone()));
     }
-    let commits = format!("{} commits", record.commits);
+    let noun = if record.commits == 1 { "commit" } else { "commits" };
+    let commits = format!("{} {noun}", record.commits);
     parts.push(part("repository_untouched", is_untouched, true, String::new()));
     parts.push(part("commits", record.commits > 0, true, commits));
     let undone = format!("the issue requests a line with '{REQUIRED_TEXT}', and none was added");

@@ -94,7 +94,8 @@ impl<'a> RunViews<'a> {
         let steps = journal.steps(run.number)?;
         let first = steps.first().map(|step| visible_line(&step.description, LINE_CHARACTERS));
         let head = run_head(&run_line_of(run));
-        let text = format!("{head}  {changes} changes: {}", first.unwrap_or_default());
+        let noun = if changes == 1 { "change" } else { "changes" };
+        let text = format!("{head}  {changes} {noun}: {}", first.unwrap_or_default());
         Ok(self.rules.mask_rest(&text))
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn work_so_far(
     let runs = journal.runs(&filter, MOST_RUNS).map_err(failed)?;
     if runs.is_empty() {
         let failure = Failure::new(Exit::Usage, format!("there is no work of a conversation '{from}'"));
-        return Err(failure.advise("`agentd sessions` and `agentd log` name the conversations").into());
+        return Err(failure.advise("`agentd log` names the conversations that have done something").into());
     }
     let mut text = String::new();
     let session = from.parse::<SessionId>().ok().and_then(|id| read_session(journal, id).ok());

@@ -148,10 +148,11 @@ impl Keeping {
     fn report(&self, report: &GarbageReport, has_complained: &mut bool) {
         let GarbageReport { contents_removed, contents_bytes, changes_cut, kept_bytes, .. } = report;
         let limit = self.limit_bytes;
+        let noun = if *changes_cut == 1 { "change" } else { "changes" };
         if *contents_removed > 0 {
             self.notices.progress(&format!(
                 "history: {contents_removed} old contents of files ({contents_bytes} bytes) were removed to keep to \
-                 {limit} bytes; {changes_cut} changes can no longer be undone"
+                 {limit} bytes; {changes_cut} {noun} can no longer be undone"
             ));
         }
         let is_over = *kept_bytes > limit;

@@ -31,7 +31,7 @@ pub(crate) fn text(
     if !paths.has_sessions() {
         let failure =
             Failure::new(Exit::Usage, format!("there is no work of a conversation '{conversation}'"));
-        return Err(failure.advise("`agentd sessions` and `agentd log` name the conversations"));
+        return Err(failure.advise("`agentd log` names the conversations that have done something"));
     }
     let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
     let call = DescribeWork { from: conversation.to_owned() };

@@ -12,7 +12,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
         BelowTheRoot, BranchExists, Conflicts, Continued, Dirty, DoesNotFit, FolderExists, Git, InTheWay,
         Journal, Launcher, NoProgram, NoRecord, NotEnded, NothingToPick, Obeyed, Open, Record, Repository,
-        TooLittleConfinement, Unfinished, UnknownAgent,
+        StillElsewhere, TooLittleConfinement, Unfinished, UnknownAgent,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
@@ -38,6 +38,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         BranchExists { .. } | FolderExists { .. } => {
             "`agentd cocode clean` removes what is merged, `agentd cocode clean --force NAME` all of that agent's; or take \
              another agent's name"
+        }
+        StillElsewhere { .. } => {
+            "`agentd fleet collect` waits for it; after `agentd cocode cancel NAME`, it ends it"
         }
         UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
         NoRecord { .. } => "`agentd cocode status` lists those that have",

@@ -36,6 +36,7 @@ use crate::fleet::home_journal::{FleetObserver, HomeJournal};
 use crate::fleet::levels::in_fleet;
 use crate::fleet::task_files::{TaskFiles, make_private_folder};
 use crate::views::console::Console;
+use crate::views::count::counted;
 
 /// The interval at which requests to cancel are looked at, which come as files. Ends of agents are noticed at once.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -79,8 +80,8 @@ pub(crate) fn run(
     let (ended, runner) = ended?;
     if options.fleet.detach {
         console.result(&format!(
-            "{} tasks are submitted; `agentd fleet collect --url {url}{}` judges what comes of them",
-            records.len(),
+            "{} submitted; `agentd fleet collect --url {url}{}` judges the results",
+            counted(records.len(), "task"),
             options.fleet.access.words()
         ));
         return Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done });

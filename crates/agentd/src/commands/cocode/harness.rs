@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cocode_runner::{
-    AgentCommand, AgentDefinition, CheckContext, RunLimits, StopFlag, check_contract, doctor as look,
+    AgentCommand, AgentDefinition, CheckContext, RunLimits, RunnerError, StopFlag, check_contract,
+    doctor as look,
 };
 use sandbox_exec::SpawnerProgram;
 use serde::Serialize;
@@ -42,7 +43,13 @@ pub(crate) fn check(common: &CommonOptions, console: Console, command: &[OsStrin
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
     let mut definition = definition(command)?;
     confine(common, &mut definition)?;
-    let report = check_contract(&context, &definition, &stop).map_err(explain)?;
+    let report = check_contract(&context, &definition, &stop).map_err(|error| match error {
+        RunnerError::NoProgram { program, .. } => {
+            Failure::new(Exit::Missing, format!("the program '{program}' is missing or not executable"))
+                .advise("name one on your PATH, or by its path from this folder")
+        }
+        error => explain(error),
+    })?;
     if console.json {
         console.json_result(&report);
     } else {

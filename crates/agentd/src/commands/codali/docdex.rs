@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use docdex_client::{RemoteConfig, RemoteIndex};
 
 use crate::exit::{Exit, Failure};
+use crate::views::console::Console;
 
 /// A docdex daemon that is asked before the local index.
 #[derive(Clone, Debug, Default, Args)]
@@ -63,6 +64,15 @@ pub(crate) fn remote(docdex: &DocdexOptions) -> Result<Option<RemoteIndex>, Fail
     };
     let repo_id = docdex.docdex_repo.clone();
     Ok(Some(RemoteIndex::new(RemoteConfig { url: url.clone(), repo_id, token, ..RemoteConfig::default() })))
+}
+
+/// Reports a permission to search the web that nothing can use.
+pub(crate) fn report_idle_web(docdex: &DocdexOptions, console: Console) {
+    if docdex.web == WebUse::On && docdex.docdex.is_none() {
+        console.notice(
+            "--web on does nothing without a docdex daemon, which searches: name one with --docdex URL",
+        );
+    }
 }
 
 /// Reads the address of a daemon; without a port it is the default one.

@@ -68,6 +68,7 @@ impl<'a> Responding<'a> {
         form: &ResponseForm<'_>,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
+        docdex::report_idle_web(&form.sources.docdex, console);
         let paths = WorkspacePaths::find(&common.host())?;
         let rules = SecretRules::open(&common.host(), &paths)?;
         let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;
@@ -83,6 +84,7 @@ impl<'a> Responding<'a> {
         form: &ResponseForm<'_>,
         cancel: &'a CancelFlag,
     ) -> Result<Responding<'a>, Failure> {
+        docdex::report_idle_web(&form.sources.docdex, console);
         let paths = WorkspacePaths::find(&common.host())?;
         let rules = SecretRules::open(&common.host(), &paths)?;
         let workspace = state::open_apart(&common.host(), &paths, &console.shared())?;

@@ -2,7 +2,9 @@
 
 use std::future::Future;
 
-use cocode_fleet::{EventKind, FleetConnection, FleetError, HostName, RunRecord, RunState, TaskName};
+use cocode_fleet::{
+    ConnectError, EventKind, FleetConnection, FleetError, HostName, RunRecord, RunState, TaskName,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -29,11 +31,22 @@ fn with<T, F: Future<Output = Result<T, FleetError>>>(
     let runtime = runtime.map_err(|error| failed(&error))?;
     runtime.block_on(async {
         let connection = FleetConnection::open(&address, server.access.lease.timings()).await;
-        let connection = connection.map_err(|error| {
-            failed(&error).advise("`agentd fleet up` starts a server; --url URL names another one")
-        })?;
+        let connection = connection.map_err(|error| failed(&error).advise(advice(&error)))?;
         work(connection).await.map_err(|error| failed(&error))
     })
+}
+
+/// Returns the way out of a connection that could not be made.
+fn advice(error: &ConnectError) -> &'static str {
+    match error {
+        ConnectError::Credentials { .. } => {
+            "--key-file FILE names the key; `agentd fleet up` writes home.seed, and prints where it is"
+        }
+        ConnectError::Tls { .. } => {
+            "--authority FILE names the certificates of the authority that signed the server's"
+        }
+        _ => "`agentd fleet up` starts a server; --url URL names another one",
+    }
 }
 
 /// Lists hosts and tasks.

@@ -113,7 +113,7 @@ fn describe(text: &mut String, command: &Command, words: &str) {
         .filter_map(|arg| arg.get_long().map(|long| format!("`--{long}`")))
         .collect();
     let subs: Vec<&Command> = subcommands(command).collect();
-    if !common.is_empty() && subs.is_empty() {
+    if !common.is_empty() && (subs.is_empty() || !command.is_subcommand_required_set()) {
         let _ = write!(text, "\n[Common options](commands.md#common-options): {}.\n", common.join(", "));
     }
     for sub in subs {

@@ -80,6 +80,7 @@ fn read_only_refuses_whatever_changes_something() {
         desk.cocode(&[words, &["--read-only"]].concat()).exits(4).says("--read-only");
     }
     desk.cocode(&["check", "--read-only", "--", "true"]).exits(4).says("--read-only");
+    desk.cocode(&["check", "--", "./missing"]).exits(3).says("by its path from this folder");
     for words in [&["status"][..], &["logs", "a"], &["diff", "a"], &["doctor"]] {
         desk.cocode(&[words, &["--read-only"]].concat()).ok();
     }

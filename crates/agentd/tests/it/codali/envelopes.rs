@@ -180,6 +180,8 @@ fn codali_says_why_a_request_is_not_answered() {
         project.run_with_input(&["codali", "--json"], &two).exits(2).says("a second envelope begins here");
     let warning = ran.json()["meta"]["warnings"][0].as_str().unwrap().to_owned();
     assert!(warning.starts_with("multiple_envelopes: line 13, column 1: "), "{warning}");
+    let nameless = "AGENT_REQUEST v1\nneeds:\n  - {type: file.read, path: a}\n";
+    project.run_with_input(&["codali"], nameless).exits(2).says("--request-id NAME");
     let bad = "AGENT_REQUEST v1\nrequest_id: r\nneeds:\n  - type: shell.run\n";
     let ran = project.run_with_input(&["codali", "--json"], bad).exits(2).json();
     assert_eq!((&ran["request_id"], &ran["results"][0]["error"]), (&json!("r"), &json!("unsupported_need")));

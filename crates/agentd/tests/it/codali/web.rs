@@ -87,6 +87,11 @@ fn the_daemon_searches_the_web_where_that_is_allowed() {
         let project = Project::new();
         let ran = project.run_with_input(&[&["codali", "--json"], off].concat(), REQUEST);
         assert_eq!(ran.json()["results"][0]["error"], "web_disabled", "{off:?}\n{ran}");
+        assert_eq!(
+            ran.stderr.contains("name one with --docdex URL"),
+            off == ["--web", "on"],
+            "{off:?}\n{ran}"
+        );
     }
     assert_eq!(daemon.requests().len(), 2);
 }

@@ -114,7 +114,7 @@ fn a_client_begins_a_chat_goes_on_an_agent_finishes_and_all_of_it_is_undone_as_o
 fn an_agent_continues_only_work_that_there_is() {
     let desk = Desk::new();
     let run = |from: &str| desk.run(&["--from", from, "--agent-cmd", "a=true"]);
-    run("session:00000000").exits(2).says("there is no work of a conversation");
+    run("session:00000000").exits(2).says("there is no work of a conversation").says("have done something");
     let id = desk.project.begin_with(&["new", "--no-wait", "--json", "a task"]);
     run(&id).exits(2).says("there is no branch").says("session:");
 }

@@ -71,6 +71,14 @@ fn it_prints_what_it_would_write() {
 }
 
 #[test]
+fn goose_knows_the_extension_of_each_folder_by_a_name_of_its_own() {
+    let project = Project::new();
+    let printed = setup(&project, &["goose"]).ok().stdout;
+    let folder = project.workspace().file_name().unwrap().to_string_lossy().into_owned();
+    assert!(printed.contains(&format!("name: \"agentd-{folder}\"")), "{printed}");
+}
+
+#[test]
 fn a_second_time_changes_nothing() {
     let project = Project::new();
     for client in CLIENTS {

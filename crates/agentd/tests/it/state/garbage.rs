@@ -27,7 +27,7 @@ fn what_unfinished_sessions_need_stays_and_the_rest_goes_beyond_the_budget() {
     let kept = project.run(&["gc", "--json"]).ok().json();
     assert_eq!((&kept["changesNotUndoable"], &kept["outputsRemoved"]), (&0.into(), &1.into()), "{kept}");
     assert_eq!(project.names("output").len(), 0);
-    let gone = project.run(&["gc", "--limit", "0"]).ok().prints("1 changes can no longer be undone");
+    let gone = project.run(&["gc", "--limit", "0"]).ok().prints("1 change can no longer be undone");
     gone.prints("0 bytes of contents are kept");
     assert_eq!(project.read("a"), "two\n");
     project.run(&["undo"]).exits(1).says("its earlier content was too large to be kept, or is too old");
