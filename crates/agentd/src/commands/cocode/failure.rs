@@ -40,7 +40,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
              another agent's name"
         }
         StillElsewhere { .. } => {
-            "`agentd fleet collect` waits for it; after `agentd cocode cancel NAME`, it ends it"
+            "`agentd fleet collect` waits for its result; after `agentd cocode cancel NAME` that cancels it"
         }
         UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
         NoRecord { .. } => "`agentd cocode status` lists those that have",
