@@ -43,7 +43,7 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
             .advise("set the variable HOME")
     })?;
     let name = client.entry_name(&paths.workspace);
-    let entry = client.entry(&server(common, &paths)?);
+    let entry = client.entry(&paths.workspace, &server(common, &paths)?);
     let file_text = file.display().to_string();
     let report =
         |written, changed| Report { file: file_text.clone(), name: &name, entry: &entry, written, changed };

@@ -123,7 +123,7 @@ impl McpClient {
     }
 
     /// Returns the entry of the server.
-    pub(crate) fn entry(self, server: &Server) -> Value {
+    pub(crate) fn entry(self, workspace: &Path, server: &Server) -> Value {
         let Server { program, arguments } = server;
         match self {
             McpClient::ClaudeCode | McpClient::Vscode => {
@@ -139,8 +139,9 @@ impl McpClient {
                 let command: Vec<&String> = std::iter::once(program).chain(arguments).collect();
                 json!({ "type": "local", "command": command, "enabled": true })
             }
+            // Goose loads one extension of a name, whatever its key is.
             McpClient::Goose => json!({
-                "name": "agentd", "description": "Files, searches and confined commands of one folder",
+                "name": self.entry_name(workspace), "description": "Files, searches and confined commands of one folder",
                 "type": "stdio", "enabled": true, "cmd": program, "args": arguments, "timeout": GOOSE_TIMEOUT_S
             }),
             McpClient::Zed => json!({ "source": "custom", "command": program, "args": arguments, "env": {} }),

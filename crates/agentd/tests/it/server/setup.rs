@@ -71,6 +71,12 @@ fn it_prints_what_it_would_write() {
 }
 
 #[test]
+fn the_extension_of_goose_is_named_after_its_folder() {
+    let project = Project::new();
+    setup(&project, &["goose"]).ok().prints("  agentd-code:\n").prints("name: \"agentd-code\"\n");
+}
+
+#[test]
 fn a_second_time_changes_nothing() {
     let project = Project::new();
     for client in CLIENTS {
