@@ -120,7 +120,7 @@ fn the_same_text_is_applied_once_until_again_is_said() {
     let again = project.apply(&reply, &["--json"]).ok().says("executed before; nothing was done");
     assert_eq!(again.json()["sequence"], 1);
     project.apply(&format!("{LOG}\n"), &[]).ok();
-    project.apply(&format!("{LOG}\n"), &[]).exits(4).says("agentd apply --again");
+    project.apply(&format!("{LOG}\n"), &[]).exits(4).says("agentd apply FILE --again");
     assert_eq!(project.read("ran.log"), "ran\nran\n");
     project.apply(&format!("{LOG}\n"), &["--again"]).ok();
     project.apply(&reply, &["--again"]).ok();
