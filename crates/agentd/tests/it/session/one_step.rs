@@ -366,3 +366,28 @@ fn a_message_for_a_new_chat_has_everything() {
     // The pending message stays the one that was written.
     assert_eq!(project.run(&["outbox"]).ok().stdout, pending);
 }
+
+#[test]
+fn the_user_sees_the_notes_of_a_result_and_the_refusals_of_a_command() {
+    let project = Project::new();
+    project.begin("write settings");
+    let reply = "[CREATE_FILE path=\".envrc\"]\nexport A=1\n[/CREATE_FILE]\n[RUN_COMMAND]\necho 'note: printed first'; echo next; echo layout go > .envrc; echo x > .mcp.json\n[/RUN_COMMAND]\n[RUN_COMMAND]\npython3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 443))'\n[/RUN_COMMAND]\n";
+    let applied = project.apply(reply, &["--json"]).ok();
+    let progress = &applied.stderr;
+    assert!(
+        progress.contains("\n          note: edits a file that other programs obey: '.envrc' ("),
+        "{progress}"
+    );
+    assert!(progress.contains("\n          note: edits files that other programs obey"), "{progress}");
+    assert!(
+        progress.contains("\n          note: not kept, because git or an editor would obey it: `.mcp.json`"),
+        "{progress}"
+    );
+    assert!(!progress.contains("          note: printed first"), "{progress}");
+    for refusal in applied.json()["results"][2]["denied"].as_array().into_iter().flatten() {
+        assert!(
+            progress.contains(&format!("\n          refused: {}\n", refusal.as_str().unwrap())),
+            "{progress}"
+        );
+    }
+}
