@@ -121,7 +121,7 @@ pub(crate) enum Command {
     },
     /// Print the lines of a file, each with the change that made it.
     Blame {
-        /// The file, by its path in the workspace.
+        /// The file, from the current folder, or else by its path in the workspace.
         file: String,
         /// Numbers of lines, both included [default: all].
         #[arg(long, value_name = "N[-M]", value_parser = line_range)]

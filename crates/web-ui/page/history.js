@@ -201,7 +201,7 @@ export class HistoryView {
       const undone = await send("undo", isRedo ? { change: lastChange(run) } : { run: run.run });
       if (undone.error) return this.obstacles(undone);
       const said = isRedo ? "Done again" : "Undone";
-      notice(`${said}: ${undone.lines.slice(0, 3).join(", ")}${undone.lines.length > 3 ? " …" : ""}`, { advice: undone.redo ? "the newest entry of the history takes this back" : undefined });
+      notice(`${said}: ${undone.lines.slice(0, 3).join(", ")}${undone.lines.length > 3 ? " …" : ""}`, { advice: undone.redo ? "the newest entry of the history reverts this undo" : undefined });
       say(`${said}, ${plural(undone.lines.length + undone.linesLeftOut, "path")}`);
       await this.refresh();
     } catch (error) {

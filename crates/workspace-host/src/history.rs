@@ -5,6 +5,7 @@ mod bookkeeping_paths;
 mod log;
 mod log_page;
 mod model_view;
+mod step_failure;
 mod touched_paths;
 mod undo_text;
 pub(crate) mod work_so_far;

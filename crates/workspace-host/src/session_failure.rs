@@ -35,14 +35,14 @@ pub fn explain(error: SessionError) -> Failure {
         SessionError::OtherSession { quoted, .. } => Failure::new(Exit::Refused, text)
             .advise(format!("apply it with --session {}, or remove its Reply-To line if it is meant here", quoted.session)),
         SessionError::OtherSequence { .. } => Failure::new(Exit::Refused, text)
-            .advise("send the newest outbox to the model, or execute the reply anyway with `agentd apply --again`"),
+            .advise("send the newest outbox to the model, or execute the reply anyway with `agentd apply FILE --again`"),
         SessionError::MovedOn { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed: another reply was executed meanwhile; send the newest outbox to the model"),
         SessionError::Taken { .. } => Failure::new(Exit::Refused, text).advise("nothing was executed for this one"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
-            .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
+            .advise("nothing was executed; if it is meant once more, use `agentd apply FILE --again`"),
         SessionError::KnownUnfinished { sequence } => Failure::new(Exit::Refused, text).advise(format!(
-            "its rest was given up when message {sequence} got another reply; `agentd apply --again` executes all of it here"
+            "its rest was given up when message {sequence} got another reply; `agentd apply FILE --again` executes all of it here"
         )),
         SessionError::Busy => Failure::new(Exit::Held, text).advise("wait until it has ended"),
         SessionError::BegunElsewhere { session } => Failure::new(Exit::Refused, text).advise(format!(

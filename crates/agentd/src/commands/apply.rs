@@ -146,7 +146,10 @@ pub(crate) fn execute_text(
     let session = &applied.session;
     let outbox = (!session.is_complete)
         .then(|| sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string());
-    report(common, console, session, applied.sequence, &applied.results, outbox);
+    let is_shown = applied.is_executed && console.is_one_screen() && !console.json;
+    // Progress has shown them on the same terminal.
+    let results: &[CommandResult] = if is_shown { &[] } else { &applied.results };
+    report(common, console, session, applied.sequence, results, outbox);
     applied.late.iter().for_each(|line| console.notice(line));
     match applied.left_undone {
         None => Ok(Exit::Done),

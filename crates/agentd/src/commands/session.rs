@@ -26,7 +26,7 @@ use workspace_host::session_failure::nothing_to_resume;
 use workspace_host::{AppliedReply, ApplyReply, CreateSession, ReopenSession, SessionRefusal};
 
 use crate::commands::session::clipboard_replies::ClipboardReplies;
-use crate::commands::session::following_loop::Loop;
+use crate::commands::session::following_loop::{Loop, is_followed};
 use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
 use crate::commands::session::options::NewOptions;
@@ -181,6 +181,12 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
         None => session,
         Some(text) => answer(console, &sessions, &session, text.clone(), &cancel)?,
     };
+    if resume.answer.is_some() && is_followed(&sessions, session.session_id)? {
+        console.progress(
+            "another agentd waits for its reply: copy the message again if you have copied it before",
+        );
+        return Ok(Exit::Done);
+    }
     let clipboard = clipboard(resume.following, session.paste_characters, &sessions)?;
     introduce(console, &sessions, &session, (resume.following, &resume.model), &cancel);
     if resume.following.copy {

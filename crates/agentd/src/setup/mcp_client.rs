@@ -139,6 +139,7 @@ impl McpClient {
                 let command: Vec<&String> = std::iter::once(program).chain(arguments).collect();
                 json!({ "type": "local", "command": command, "enabled": true })
             }
+            // Goose loads one extension of a name, whatever its key is.
             McpClient::Goose => json!({
                 "name": name, "description": "Files, searches and confined commands of one folder",
                 "type": "stdio", "enabled": true, "cmd": program, "args": arguments, "timeout": GOOSE_TIMEOUT_S

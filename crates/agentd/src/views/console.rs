@@ -70,6 +70,11 @@ impl Console {
         }
     }
 
+    /// Checks whether progress and results appear on a terminal, one below the other.
+    pub(crate) fn is_one_screen(self) -> bool {
+        self.live && self.is_read
+    }
+
     /// Checks whether results may have colours.
     pub(crate) fn has_colours(self) -> bool {
         self.has_coloured_results

@@ -84,8 +84,14 @@ impl ExecutionObserver for Progress {
             (Tone::Faint, &counts),
             (Tone::Faint, &took),
         ]);
-        if !result.success {
-            self.show(&result.output);
+        let lines: Vec<&str> = if result.success {
+            notes(result)
+        } else {
+            result.output.lines().filter(|line| !line.trim().is_empty()).collect()
+        };
+        self.show_lines(&lines);
+        for refusal in &result.denied {
+            self.console.styled(Tone::Faint, &format!("          refused: {}", printable(refusal)));
         }
     }
 }
@@ -105,9 +111,8 @@ impl Progress {
         }
     }
 
-    /// Shows the end of an output, where the reason of a failure usually stands.
-    fn show(&self, output: &str) {
-        let lines: Vec<_> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    /// Shows the last of some lines of an output: there the reason of a failure usually stands.
+    fn show_lines(&self, lines: &[&str]) {
         let count = lines.len().min(OUTPUT_LINES);
         if count < lines.len() {
             self.console.styled(Tone::Faint, &format!("          … {} more lines", lines.len() - count));
@@ -115,6 +120,20 @@ impl Progress {
         for line in &lines[lines.len() - count..] {
             self.console.styled(Tone::Faint, &format!("          {}", printable(line)));
         }
+    }
+}
+
+/// Returns the workspace's notes in the output of a block: what was not kept, cannot be undone, or is obeyed by other programs. Those of
+/// a command stand behind everything that it printed.
+fn notes(result: &CommandResult) -> Vec<&str> {
+    let is_note = |line: &&str| line.starts_with("note: ");
+    match result.command_type {
+        CommandType::Block(BlockKind::RunCommand | BlockKind::StopProcess) => {
+            let mut notes: Vec<_> = result.output.lines().rev().take_while(is_note).collect();
+            notes.reverse();
+            notes
+        }
+        _ => result.output.lines().filter(is_note).collect(),
     }
 }
 

@@ -62,7 +62,9 @@ pub fn blame(
 ) -> Result<Blame, Failure> {
     let usage = |error: String| Failure::new(Exit::Usage, format!("{path}: {error}"));
     let name = RelPath::parse(path).map_err(|error| usage(error.to_string()))?;
-    let file = open_root(options, paths)?.open_file(&name).map_err(|error| usage(error.to_string()))?;
+    // Errors of files name the path themselves.
+    let file = open_root(options, paths)?.open_file(&name);
+    let file = file.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let bytes = file.read_to_end(MOST_BYTES).map_err(|error| usage(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| usage("is not a text".to_owned()))?;
     let all: Vec<&str> = text.split_inclusive('\n').collect();

@@ -12,6 +12,7 @@ use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use serde::Serialize;
 use wap_core::visible_line;
 
+use super::step_failure::step_failure;
 use super::unreadable;
 use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::{Failure, WorkspacePaths};
@@ -54,6 +55,9 @@ pub(super) struct StepLine {
     step: u32,
     description: String,
     finished: bool,
+    /// The way in which it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
     changes: Vec<ChangeLine>,
 }
 
@@ -177,8 +181,12 @@ pub(super) fn run_head(run: &RunLine) -> String {
 }
 
 pub(super) fn step_text(step: &StepLine) -> String {
-    let unknown = if step.finished { "" } else { "  (its end is not known)" };
-    format!("  {}{unknown}", visible_line(&step.description, LINE_CHARACTERS))
+    let end = match (&step.failure, step.finished) {
+        (Some(failure), _) => format!("  ({failure})"),
+        (None, true) => String::new(),
+        (None, false) => "  (its end is not known)".to_owned(),
+    };
+    format!("  {}{end}", visible_line(&step.description, LINE_CHARACTERS))
 }
 
 pub(super) fn change_text(change: &ChangeLine) -> String {
@@ -229,6 +237,7 @@ pub(super) fn step_line(
         step: step.index,
         description: step.description,
         finished: step.finished_at.is_some(),
+        failure: step.outcome.as_deref().and_then(step_failure),
         changes: changes.map(|change| change_line(journal, change)).collect::<Result<_, _>>()?,
     })
 }

@@ -23,7 +23,7 @@ pub fn undo_text(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> 
                 run.saturating_add(1)
             ));
             if let Some(number) = answer.taken_back_by {
-                page.text.push_str(&format!("undoing change {number} takes this back"));
+                page.text.push_str(&format!("undoing change {number} reverts this"));
             }
             Ok(page.text.trim_end().to_owned())
         }

@@ -45,6 +45,20 @@ fn an_undo_and_the_log_after_it() {
 }
 
 #[test]
+fn the_log_marks_a_step_that_failed() {
+    let (_folder, paths, workspace) = written();
+    let path = ".git/hooks/post-checkout".to_owned();
+    let write = WriteFile { path, content: "x\n".into(), ..WriteFile::default() };
+    let refused =
+        workspace.change_files(&Caller::once().call(), &[FileChange::Write(write)]).unwrap().remove(0);
+    assert!(refused.is_err());
+    workspace.leave(&CancelFlag::new());
+    drop(workspace);
+    let lines = log_text(&log(&paths, 1, true).unwrap());
+    assert_eq!(lines[1..], ["  write .git/hooks/post-checkout  (failed)"]);
+}
+
+#[test]
 fn pages_of_every_size_have_every_line_once() {
     let (_folder, paths, workspace) = written();
     // Until the owner has left, lines change while pages are read.

@@ -1,6 +1,8 @@
 //! `agentd blame`: the origin of each line of a file.
 
+use std::fs;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use workspace_host::{BlamedLine, WorkspacePaths};
 
@@ -20,7 +22,8 @@ pub(crate) fn blame(
 ) -> Outcome {
     let wanted = lines.unwrap_or(1..=usize::MAX);
     let paths = WorkspacePaths::find(&common.host())?;
-    let blame = workspace_host::blame(&common.host(), &paths, file, &wanted)?;
+    let file = from_current_folder(&common.workspace, file).unwrap_or_else(|| file.to_owned());
+    let blame = workspace_host::blame(&common.host(), &paths, &file, &wanted)?;
     if console.json {
         console.json_result(&blame);
         return Ok(Exit::Done);
@@ -41,6 +44,17 @@ pub(crate) fn blame(
         console.result_row(&[(Tone::Faint, &head), (Tone::Plain, &line.text)]);
     }
     Ok(Exit::Done)
+}
+
+/// Returns the path in the workspace of a file that the user names from the current folder; `None` if nothing is there.
+fn from_current_folder(workspace: &Path, file: &str) -> Option<String> {
+    let workspace = fs::canonicalize(workspace).ok()?;
+    let named = fs::canonicalize(".").ok()?.join(file);
+    // The folder alone: a link at its end is the user's to name.
+    let folder = fs::canonicalize(named.parent()?).ok()?;
+    let path = folder.strip_prefix(&workspace).ok()?.join(named.file_name()?);
+    fs::symlink_metadata(workspace.join(&path)).ok()?;
+    path.into_os_string().into_string().ok()
 }
 
 /// Takes `N` or `N-M`.

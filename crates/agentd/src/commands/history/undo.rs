@@ -20,13 +20,13 @@ pub(crate) struct UndoOptions {
     /// The number of a change as `log` shows it; of an undo, all of that undo [default: the last reply].
     #[arg(value_name = "N", conflicts_with_all = ["reply", "session"])]
     pub change: Option<u64>,
-    /// Take back the last reply that has changed anything.
+    /// Undo the last reply that has changed anything.
     #[arg(long, conflicts_with = "session")]
     pub reply: bool,
-    /// Take back everything that a session has changed, or a client by its name in `agentd log`.
+    /// Undo everything that a session has changed, or a client by its name in `agentd log`.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Take back what the work that the session went on with has changed as well, as one.
+    /// Undo what the work that the session continues has changed as well, as one.
     #[arg(long, requires = "session")]
     pub with_origin: bool,
     /// Also list files that git ignores or that git keeps for itself; they are undone in any case.
@@ -141,7 +141,7 @@ fn report(console: Console, answer: &UndoAnswer, shows_all: bool) {
         }
     }
     if let Some(number) = taken_back_by {
-        console.progress(&format!("`agentd undo {number}` takes this back"));
+        console.progress(&format!("`agentd undo {number}` reverts this undo"));
     }
 }
 

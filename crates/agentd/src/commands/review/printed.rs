@@ -38,10 +38,11 @@ pub(super) fn proposal(console: Console, review: &ShownProposal, is_since: bool)
     }
 }
 
-/// Prints the number and the subject of a proposal.
+/// Prints the number and the subject of a proposal, and its end if it is over.
 pub(super) fn title(console: Console, proposal: &Proposal) {
-    console
-        .result_row(&[(Tone::Strong, &format!("proposal {}: {}", proposal.id, one_line(&proposal.subject)))]);
+    let end = proposal.end().map(|end| format!("  ({})", end.words())).unwrap_or_default();
+    let title = format!("proposal {}: {}{end}", proposal.id, one_line(&proposal.subject));
+    console.result_row(&[(Tone::Strong, &title)]);
 }
 
 /// Prints a step, by its index, with its verdict and the comments on it. With `is_since`, the change of a file is the one since
@@ -109,7 +110,7 @@ pub(super) fn tried(console: Console, proposal: &Proposal, tried: &Tried) {
     for file in &tried.files {
         console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&file.path)))]);
     }
-    if !tried.is_held {
+    if !tried.is_held && proposal.end().is_none() {
         console.result_row(&[(Tone::Faint, "  this trial is over: try it again before you land it")]);
     }
 }

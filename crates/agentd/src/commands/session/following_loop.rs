@@ -79,11 +79,7 @@ impl Loop<'_> {
 
     /// Marks the session as followed: two processes would take its replies from each other.
     pub(super) fn begin(&self) -> Result<FollowedSession, Failure> {
-        let base = &self.sessions.paths().base;
-        let followed = FollowedSession::begin(base, self.id).map_err(|error| {
-            Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
-        })?;
-        followed.ok_or_else(|| followed_already(self.id))
+        begin(self.sessions, self.id)?.ok_or_else(|| followed_already(self.id))
     }
 
     /// Determines which session a reply in the inbox is for, if several processes wait there.
@@ -237,6 +233,19 @@ enum Whose {
     /// One that another process follows.
     Other,
     Unknown,
+}
+
+/// Checks whether another process waits for replies to a session.
+pub(super) fn is_followed(sessions: &SharedSessions, id: SessionId) -> Result<bool, Failure> {
+    Ok(begin(sessions, id)?.is_none())
+}
+
+/// Begins to follow a session; `None` if another process does.
+fn begin(sessions: &SharedSessions, id: SessionId) -> Result<Option<FollowedSession>, Failure> {
+    let base = &sessions.paths().base;
+    FollowedSession::begin(base, id).map_err(|error| {
+        Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
+    })
 }
 
 /// The failure of a process that would follow a session that another one follows.

@@ -51,6 +51,9 @@ fn half_of_a_reply_lands_and_the_rest_goes_back_with_a_comment() {
     assert_eq!(project.read("a.txt"), "ONE\ntwo\nthree\nfour\nfive\nsix\nSEVEN\n");
     // What ran on the overlay did not run again.
     assert_eq!(project.read("ran.log"), "ran\n");
+    // One that has landed says so, and is not to be tried again.
+    let over = project.run(&["review", "1", "--list"]).ok().prints("  (landed)\n").prints("tried out:");
+    assert!(!over.stdout.contains("try it again"), "{over}");
     daemon.wait_for("message 2 to copy into the chat");
     let outbox = project.outbox(&id, 2);
     for said in

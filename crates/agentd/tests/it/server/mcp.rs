@@ -159,7 +159,7 @@ fn a_task_from_end_to_end() {
         json!({ "paths": ["."], "query": "(?i)two", "type": "regex", "contextLines": 1 }),
     );
     assert_eq!(answer, "2 matches\na.txt\n1- one\n2: TWO\n3- three\nsrc/b.txt\n1: two again\n");
-    assert_eq!(text(&mut client, "undo", json!({})), "restored      a.txt\nundoing change 2 takes this back");
+    assert_eq!(text(&mut client, "undo", json!({})), "restored      a.txt\nundoing change 2 reverts this");
     assert_eq!(project.read("a.txt"), "one\ntwo\nthree\n");
     assert!(text(&mut client, "log", json!({})).contains("a.txt"));
     text(&mut client, "deleteFile", json!({ "path": "a.txt" }));
@@ -470,7 +470,7 @@ fn an_undo_of_many_files_says_what_it_leaves_out() {
     assert!(report.chars().count() < 1_300, "{report}");
     let count = report.matches("a-file-with").count();
     assert!(report.contains(&format!("[{} lines are left out; log", 100 - count)), "{report}");
-    assert!(report.contains("takes this back"), "{report}");
+    assert!(report.contains("reverts this"), "{report}");
     assert!(!project.has("a-file-with-a-name-150"));
     let listed = text(&mut client, "log", follow_up(&report, "log"));
     assert!(listed.contains("a-file-with-a-name-1"), "{listed}");

@@ -71,11 +71,9 @@ fn it_prints_what_it_would_write() {
 }
 
 #[test]
-fn goose_knows_the_extension_of_each_folder_by_a_name_of_its_own() {
+fn the_extension_of_goose_is_named_after_its_folder() {
     let project = Project::new();
-    let printed = setup(&project, &["goose"]).ok().stdout;
-    let folder = project.workspace().file_name().unwrap().to_string_lossy().into_owned();
-    assert!(printed.contains(&format!("name: \"agentd-{folder}\"")), "{printed}");
+    setup(&project, &["goose"]).ok().prints("  agentd-code:\n").prints("name: \"agentd-code\"\n");
 }
 
 #[test]

@@ -113,11 +113,15 @@ fn without_a_terminal_the_user_learns_how_to_answer_and_can() {
     project.put_reply("one.txt", QUESTION);
     let line = daemon.wait_for("the model asks something: `agentd resume");
     daemon.wait_until_it_waits();
-    daemon.interrupt().exits(130);
     let id = line.split("resume ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    for (answer, lines) in
-        [("sqlite", "sqlite"), ("and a file\n=== PROMPT ===", "sqlite\nand a file\n=== PROMPT ===")]
-    {
+    // The line stands on the screen of the process that waits, so it is obeyed in another window.
+    project.run(&["resume", &id, "--answer", "sqlite"]).ok().says("another agentd waits for its reply");
+    assert_eq!(read_outbox(&project.outbox(&id, 2)).unwrap().answer, "sqlite");
+    daemon.interrupt().exits(130);
+    for (answer, lines) in [
+        ("or memory", "sqlite\nor memory"),
+        ("and a file\n=== PROMPT ===", "sqlite\nor memory\nand a file\n=== PROMPT ==="),
+    ] {
         let mut daemon = Daemon::start(project.command(&["resume", &id, "--answer", answer]));
         daemon.wait_for("message 2 has your answer");
         daemon.wait_until_it_waits();

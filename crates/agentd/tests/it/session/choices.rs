@@ -200,6 +200,8 @@ fn colours_are_for_terminals_and_no_color_is_honoured() {
     assert!(coloured.contains("RUN_COMMAND") && is_coloured(&coloured), "{coloured:?}");
     let plain = on_a_terminal(&other.command(&["apply".as_ref(), other_file.as_os_str()]), true).unwrap();
     assert!(plain.contains("RUN_COMMAND") && !is_coloured(&plain), "{plain:?}");
+    // Progress has shown the results on the same screen; elsewhere they are printed as well.
+    assert!(plain.contains("next message: ") && !plain.contains("[OK]"), "{plain:?}");
     let piped = project.run(&["show", project.names("sessions")[0].trim_end_matches(".json")]).ok();
     assert!(!piped.stdout.contains('\x1b') && !piped.stderr.contains('\x1b'), "{piped}");
 }

@@ -262,7 +262,7 @@ fn the_same_text_twice_is_executed_once_unless_its_token_says_otherwise() {
     daemon.wait_for("message 2 to copy");
     project.put_reply("second.txt", logging("same"));
     daemon.wait_for("not executed: the same text was already executed as the answer to message 1");
-    daemon.wait_for("agentd apply --again");
+    daemon.wait_for("agentd apply FILE --again");
     assert_eq!(project.names("inbox/set-aside"), ["second.txt"]);
     assert_eq!(project.read("ran.log"), "same\n");
     project.put_reply("third.txt", format!("Reply-To: {id}-2\n{}", logging("same")));

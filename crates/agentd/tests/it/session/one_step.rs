@@ -120,7 +120,7 @@ fn the_same_text_is_applied_once_until_again_is_said() {
     let again = project.apply(&reply, &["--json"]).ok().says("executed before; nothing was done");
     assert_eq!(again.json()["sequence"], 1);
     project.apply(&format!("{LOG}\n"), &[]).ok();
-    project.apply(&format!("{LOG}\n"), &[]).exits(4).says("agentd apply --again");
+    project.apply(&format!("{LOG}\n"), &[]).exits(4).says("agentd apply FILE --again");
     assert_eq!(project.read("ran.log"), "ran\nran\n");
     project.apply(&format!("{LOG}\n"), &["--again"]).ok();
     project.apply(&reply, &["--again"]).ok();
@@ -365,4 +365,29 @@ fn a_message_for_a_new_chat_has_everything() {
     assert!(whole.contains(&format!("Reply-To: {id}-2")));
     // The pending message stays the one that was written.
     assert_eq!(project.run(&["outbox"]).ok().stdout, pending);
+}
+
+#[test]
+fn the_user_sees_the_notes_of_a_result_and_the_refusals_of_a_command() {
+    let project = Project::new();
+    project.begin("write settings");
+    let reply = "[CREATE_FILE path=\".envrc\"]\nexport A=1\n[/CREATE_FILE]\n[RUN_COMMAND]\necho 'note: printed first'; echo next; echo layout go > .envrc; echo x > .mcp.json\n[/RUN_COMMAND]\n[RUN_COMMAND]\npython3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 443))'\n[/RUN_COMMAND]\n";
+    let applied = project.apply(reply, &["--json"]).ok();
+    let progress = &applied.stderr;
+    assert!(
+        progress.contains("\n          note: edits a file that other programs obey: '.envrc' ("),
+        "{progress}"
+    );
+    assert!(progress.contains("\n          note: edits files that other programs obey"), "{progress}");
+    assert!(
+        progress.contains("\n          note: not kept, because git or an editor would obey it: `.mcp.json`"),
+        "{progress}"
+    );
+    assert!(!progress.contains("          note: printed first"), "{progress}");
+    for refusal in applied.json()["results"][2]["denied"].as_array().into_iter().flatten() {
+        assert!(
+            progress.contains(&format!("\n          refused: {}\n", refusal.as_str().unwrap())),
+            "{progress}"
+        );
+    }
 }

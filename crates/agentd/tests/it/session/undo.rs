@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::fixture::project::Project;
+use crate::fixture::project::{Project, Ran};
 
 const EDITS: &str = "[CREATE_FILE path=\"new/deep/file\"]\nx\n[/CREATE_FILE]\n\
     [EDIT_FILE path=\"a\" start_line=\"2\" end_line=\"2\"]\ntwo\n[/EDIT_FILE]\n\
@@ -247,7 +247,15 @@ fn each_line_says_who_made_it() {
         (&id.into(), &"2".into()),
         "{two}"
     );
-    project.run(&["blame", "missing.txt"]).exits(2).says("missing.txt");
+    project.run(&["blame", "missing.txt"]).exits(2).says("agentd: `missing.txt` does not exist");
+    // A name is looked up from the current folder, and then from the workspace.
+    project.write("inner/b.txt", "b\n");
+    let from_inner = |file: &str| {
+        let mut command = project.command(&["blame", file]);
+        Ran::of(command.current_dir(project.workspace().join("inner")).output().unwrap()).ok().stdout
+    };
+    assert!(from_inner("b.txt").ends_with(" 1 b\n"));
+    assert_eq!((from_inner("../a.txt"), from_inner("a.txt")), (blame.clone(), blame));
     project.run(&["blame", "../a.txt"]).exits(2);
     project.run(&["blame", "a.txt", "--lines", "3-2"]).exits(2).says("the range is empty");
 }
