@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 /// The most bytes of a file of settings that are read.
 const FILE_LIMIT_BYTES: u64 = 1 << 20;
 
-/// The most paths that are found in all.
+/// The most paths that are returned.
 const PATH_LIMIT: usize = 1000;
 
 /// Returns the paths that files of settings name by a key `path` or `hooksPath` in any section, those of included files among
 /// them. Git follows them under conditions that may hold later.
 ///
-/// A relative path is one beneath the folder of its file, or of the link by which that is found; `~/` stands for the home folder. Paths of other users' home folders
-/// and of git's own installation are not resolved.
+/// A relative path is one beneath the folder of its file, or of the link by which that is found; `~/` stands for the home folder.
+/// Paths of other users' home folders and of git's own installation are not resolved.
 pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
-    let (mut found, mut read) = (BTreeSet::new(), BTreeSet::new());
+    let (mut named, mut read) = (BTreeSet::new(), BTreeSet::new());
     let mut unread = files.to_vec();
     while let Some(file) = unread.pop() {
         // Files may include each other.
@@ -25,12 +25,12 @@ pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
             continue;
         }
         for path in paths_in(&file, home) {
-            if found.len() < PATH_LIMIT && found.insert(path.clone()) {
+            if named.len() < PATH_LIMIT && named.insert(path.clone()) {
                 unread.push(path);
             }
         }
     }
-    found
+    named
 }
 
 fn paths_in(file: &Path, home: &Path) -> Vec<PathBuf> {
@@ -99,9 +99,9 @@ mod tests {
         fs::write(at("home/.gitconfig"), "[include]\n\tpath = more/one\n").unwrap();
         fs::write(at("home/more/one"), "[core]\n\thooksPath = ~/hooks\n[include]\n\tpath = ../.gitconfig\n")
             .unwrap();
-        let found = named_paths(&[at("home/.gitconfig")], &at("home"));
+        let named = named_paths(&[at("home/.gitconfig")], &at("home"));
         let expected = ["home/hooks", "home/more/../.gitconfig", "home/more/one"].map(at);
-        assert_eq!(found, expected.into());
+        assert_eq!(named, expected.into());
         assert_eq!(named_paths(&[at("missing"), at("home")], &at("home")).len(), 0);
     }
 }
