@@ -15,5 +15,8 @@ body = {
     "messages": [{"role": "user", "content": sys.stdin.read()}],
 }
 request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-with urllib.request.urlopen(request) as answer:
-    print(json.load(answer)["choices"][0]["message"]["content"])
+try:
+    with urllib.request.urlopen(request) as answer:
+        print(json.load(answer)["choices"][0]["message"]["content"])
+except (OSError, ValueError, LookupError, TypeError) as error:
+    sys.exit(f"{url} gave no answer: {error!r}")

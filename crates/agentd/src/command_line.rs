@@ -45,6 +45,9 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
     // A task is the same as `new`, and no arguments at all the same as `resume`: both then have its settings.
     let (count, command) = match &cli.command {
         Some(Command::Task(words)) => {
+            if let Some(line) = help_line(&definition, words) {
+                parse(&definition, &line);
+            }
             as_task(&definition, words)?;
             (words.len(), ["new", "--"].as_slice())
         }
@@ -158,6 +161,19 @@ pub(crate) fn similar_command(definition: &Definition, word: &str) -> Option<Str
     let likeness = |name: &str| strsim::jaro(&word.to_lowercase(), name);
     let best = names.max_by(|left, right| likeness(left).total_cmp(&likeness(right)))?;
     (likeness(best) > ALIKE).then(|| best.to_owned())
+}
+
+/// Returns the line that asks for help by the option, if words do so as a command: `help`, or `help` and the words of a command.
+fn help_line(definition: &Definition, words: &[OsString]) -> Option<Vec<OsString>> {
+    let (help, names) = words.split_first()?;
+    let mut command = definition;
+    for name in names {
+        command = command.get_subcommands().find(|one| one.get_name() == name)?;
+    }
+    let mut line = vec![OsString::from(definition.get_name())];
+    line.extend_from_slice(names);
+    line.push("--help".into());
+    (help == "help").then_some(line)
 }
 
 /// Fails if words are not a command and do not look like a task either.

@@ -71,8 +71,8 @@ fn build(common: &CommonOptions, console: Console, paths: &WorkspacePaths, fresh
             refreshed.removed,
             refreshed.unchanged,
             status.texts,
-            megabytes(status.text_bytes),
-            megabytes(status.store_bytes),
+            size(status.text_bytes),
+            size(status.store_bytes),
         ));
     }
     Ok(Exit::Done)
@@ -91,7 +91,7 @@ fn status(common: &CommonOptions, console: Console, paths: &WorkspacePaths) -> O
             IndexState::Empty => "empty",
         };
         let (texts, files) = (status.texts, status.files);
-        let (text, store) = (megabytes(status.text_bytes), megabytes(status.store_bytes));
+        let (text, store) = (size(status.text_bytes), size(status.store_bytes));
         console.result(&format!("{state}: {texts} texts of {text} among {files} files, kept in {store}"));
     }
     Ok(Exit::Done)
@@ -157,6 +157,9 @@ fn failure(error: IndexError) -> Failure {
 }
 
 /// A number of bytes for people.
-fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..100_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
 }

@@ -42,6 +42,22 @@ fn the_program_and_each_command_have_a_manual_page() {
 }
 
 #[test]
+fn help_is_asked_for_by_a_command_or_by_an_option() {
+    let project = Project::new();
+    for (words, option) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "log"], &["log", "--help"]),
+        (&["help", "cocode", "run"], &["cocode", "run", "--help"]),
+    ] {
+        let [asked, expected] = [words, option].map(|line| project.run(line).ok().stdout);
+        assert!(expected.contains("Usage: agentd"), "{expected}");
+        assert_eq!(asked, expected, "{words:?}");
+    }
+    project.run(&["help", "me", "with this"]).exits(2).says("there is no command 'help'");
+    assert!(!project.base().exists(), "a state folder was made");
+}
+
+#[test]
 fn the_options_of_a_command_stand_apart_from_those_of_every_command() {
     let project = Project::new();
     let help = project.run(&["apply", "--help"]).ok().stdout;

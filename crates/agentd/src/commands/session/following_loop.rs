@@ -121,6 +121,7 @@ impl Loop<'_> {
             confirmed: self.following.review.review == ReviewPolicy::All,
             timeout: common.command_timeout(),
         };
+        let mut is_reviewed = false;
         let wanted =
             match ask_about(common, console, sessions, &request, self.following.review.review, cancel)? {
                 NextStep::Execute => Ok(()),
@@ -128,7 +129,11 @@ impl Loop<'_> {
                 NextStep::Stopped => return Ok(Some(Exit::Interrupted)),
                 NextStep::Queue { opens_view } => {
                     match reviewed(console, sessions, &request, opens_view, cancel)? {
-                        Reviewed::NothingToReview | Reviewed::Decided => Ok(()),
+                        Reviewed::NothingToReview => Ok(()),
+                        Reviewed::Decided => {
+                            is_reviewed = true;
+                            Ok(())
+                        }
                         Reviewed::Closed(why) => {
                             inbox.leave(&file.name);
                             return self.after_closed(why, request.answering);
@@ -145,7 +150,7 @@ impl Loop<'_> {
         match applied {
             Ok(applied) => {
                 self.last_results.replace(applied.results.clone());
-                let exit = self.report(&applied)?;
+                let exit = self.report(&applied, is_reviewed)?;
                 applied.late.iter().for_each(|line| console.notice(line));
                 match applied.left_undone {
                     Some(refusal) => Err(refusal.into_failure()),
@@ -186,10 +191,15 @@ impl Loop<'_> {
         Ok(None)
     }
 
-    fn report(&self, applied: &AppliedReply) -> Result<Option<Exit>, Failure> {
+    /// Shows what became of a reply. One that was reviewed is executed by its landing already, for instance by another process.
+    fn report(&self, applied: &AppliedReply, is_reviewed: bool) -> Result<Option<Exit>, Failure> {
         let console = self.console;
         if !applied.is_executed {
-            console.progress("this reply was executed before; nothing was done");
+            console.progress(if is_reviewed {
+                "the review of this reply is carried out"
+            } else {
+                "this reply was executed before; nothing was done"
+            });
         }
         if applied.was_resumed {
             console.detail("this reply was begun earlier; what was done then was not done again");

@@ -131,6 +131,7 @@ fn a_folder_that_has_changed_is_planned_and_tried_again_before_anything_lands() 
     assert_eq!(project.read("a.txt"), format!("zero\n{FILE}"));
     project.run(&["review", "1", "--land"]).ok();
     assert_eq!(project.read("a.txt"), "zero\nONE\ntwo\nthree\nfour\nFIVE\nsix\nSEVEN\n");
+    daemon.wait_for("the review of this reply is carried out");
     daemon.interrupt().exits(130);
 }
 
