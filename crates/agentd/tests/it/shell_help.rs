@@ -49,9 +49,9 @@ fn help_is_asked_for_by_a_command_or_by_an_option() {
         (&["help", "log"], &["log", "--help"]),
         (&["help", "cocode", "run"], &["cocode", "run", "--help"]),
     ] {
-        let [asked, expected] = [words, option].map(|line| project.run(line).ok().stdout);
-        assert!(expected.contains("Usage: agentd"), "{expected}");
-        assert_eq!(asked, expected, "{words:?}");
+        let [by_command, by_option] = [words, option].map(|line| project.run(line).ok().stdout);
+        assert!(by_option.contains("Usage: agentd"), "{by_option}");
+        assert_eq!(by_command, by_option, "{words:?}");
     }
     project.run(&["help", "me", "with this"]).exits(2).says("there is no command 'help'");
     assert!(!project.base().exists(), "a state folder was made");
