@@ -5,17 +5,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a file of settings that are read.
+/// The most bytes of a file of settings.
 const FILE_LIMIT_BYTES: u64 = 1 << 20;
 
-/// The most paths that are returned.
+/// The most paths in all files together.
 const PATH_LIMIT: usize = 1000;
 
 /// Returns the paths that files of settings name by a key `path` or `hooksPath` in any section, those of included files among
 /// them. Git follows them under conditions that may hold later.
 ///
 /// A relative path is one beneath the folder of its file, or of the link by which that is found; `~/` stands for the home folder.
-/// Paths of other users' home folders and of git's own installation are not resolved.
+/// Paths of other users' home folders and of git's own installation are not resolved. Beyond the limits, where settings would stay
+/// unread, the root stands for all paths.
 pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
     let (mut named, mut read) = (BTreeSet::new(), BTreeSet::new());
     let mut unread = files.to_vec();
@@ -24,16 +25,25 @@ pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
         if !file.canonicalize().is_ok_and(|real| read.insert(real)) {
             continue;
         }
-        for path in paths_in(&file, home) {
-            if named.len() < PATH_LIMIT && named.insert(path.clone()) {
+        let Some(paths) = paths_in(&file, home) else { return all_paths() };
+        for path in paths {
+            if named.insert(path.clone()) {
                 unread.push(path);
             }
+        }
+        if named.len() > PATH_LIMIT {
+            return all_paths();
         }
     }
     named
 }
 
-fn paths_in(file: &Path, home: &Path) -> Vec<PathBuf> {
+fn all_paths() -> BTreeSet<PathBuf> {
+    [PathBuf::from("/")].into()
+}
+
+/// Returns the paths that one file names; `None` if it is too long.
+fn paths_in(file: &Path, home: &Path) -> Option<Vec<PathBuf>> {
     let folder = file.parent().unwrap_or(file);
     let mut bytes = Vec::new();
     // Anything but a file, a pipe for instance, might never end.
@@ -41,10 +51,13 @@ fn paths_in(file: &Path, home: &Path) -> Vec<PathBuf> {
         && let Ok(opened) = File::open(file)
     {
         // What cannot be read, git cannot read either.
-        let _ = opened.take(FILE_LIMIT_BYTES).read_to_end(&mut bytes);
+        let _ = opened.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes);
+    }
+    if bytes.len() as u64 > FILE_LIMIT_BYTES {
+        return None;
     }
     let text = String::from_utf8_lossy(&bytes);
-    text.lines().filter_map(path_in).map(|path| resolved(&path, folder, home)).collect()
+    Some(text.lines().filter_map(path_in).map(|path| resolved(&path, folder, home)).collect())
 }
 
 /// Returns the value of a line, if its key is one whose value is a path. The line may begin with the heading of its section.
@@ -103,5 +116,21 @@ mod tests {
         let expected = ["home/hooks", "home/more/../.gitconfig", "home/more/one"].map(at);
         assert_eq!(named, expected.into());
         assert_eq!(named_paths(&[at("missing"), at("home")], &at("home")).len(), 0);
+    }
+
+    #[test]
+    fn settings_beyond_the_limits_stand_for_all_paths() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("config");
+        let named_in = |text: String| {
+            fs::write(&file, text).unwrap();
+            named_paths(&[file.clone()], root.path())
+        };
+        let paths = |count: usize| (0..count).map(|number| format!("path = {number}\n")).collect::<String>();
+        assert_eq!(named_in(paths(PATH_LIMIT)).len(), PATH_LIMIT, "the control");
+        assert_eq!(named_in(paths(PATH_LIMIT + 1)), all_paths());
+        let long = |bytes: usize| "#".repeat(bytes);
+        assert_eq!(named_in(long(FILE_LIMIT_BYTES as usize)).len(), 0, "the control");
+        assert_eq!(named_in(long(FILE_LIMIT_BYTES as usize + 1)), all_paths());
     }
 }
