@@ -384,10 +384,16 @@ fn the_user_sees_the_notes_of_a_result_and_the_refusals_of_a_command() {
         "{progress}"
     );
     assert!(!progress.contains("          note: printed first"), "{progress}");
-    for refusal in applied.json()["results"][2]["denied"].as_array().into_iter().flatten() {
-        assert!(
-            progress.contains(&format!("\n          refused: {}\n", refusal.as_str().unwrap())),
-            "{progress}"
+    let results = applied.json();
+    let denied = results["results"][2]["denied"].as_array().cloned().unwrap_or_default();
+    if denied.is_empty() {
+        test_support::skip(
+            "refusals of a command",
+            "commands have no python3, or nothing sees what is refused",
         );
+    }
+    for refusal in &denied {
+        let line = format!("\n          refused: {}\n", refusal.as_str().unwrap());
+        assert!(progress.contains(&line), "{line}{progress}");
     }
 }
