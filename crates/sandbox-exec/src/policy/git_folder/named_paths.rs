@@ -124,7 +124,7 @@ mod tests {
         let file = root.path().join("config");
         let named_in = |text: String| {
             fs::write(&file, text).unwrap();
-            named_paths(&[file.clone()], root.path())
+            named_paths(std::slice::from_ref(&file), root.path())
         };
         let paths = |count: usize| (0..count).map(|number| format!("path = {number}\n")).collect::<String>();
         assert_eq!(named_in(paths(PATH_LIMIT)).len(), PATH_LIMIT, "the control");
