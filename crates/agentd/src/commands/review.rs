@@ -10,12 +10,13 @@ mod printed;
 pub(crate) mod waiting;
 
 use change_review::{
-    Comment, Draft, ProposalEnd, ProposalId, ProposalSummary, Selection, Side, StepVerdict, steps_mark,
+    Comment, Draft, ProposalEnd, ProposalId, ProposalSummary, QueueError, Selection, Side, StepVerdict,
+    steps_mark,
 };
 use wap_core::CancelFlag;
 use workspace_host::{
-    DecideProposal, DecidedProposal, DropProposal, ListProposals, SaveDraft, SharedSessions, ShowProposal,
-    ShownProposal, TryProposal, WorkspacePaths,
+    DecideProposal, DecidedProposal, DropProposal, ListProposals, SaveDraft, SessionRefusal, SharedSessions,
+    ShowProposal, ShownProposal, TryProposal, WorkspacePaths,
 };
 
 use crate::commands::review::at_terminal::{Ends, review_at_terminal};
@@ -32,6 +33,9 @@ use crate::views::screen;
 pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewOptions) -> Outcome {
     let paths = WorkspacePaths::find(&common.host())?;
     if !paths.has_sessions() {
+        if let Some(id) = options.id {
+            return Err(SessionRefusal::from(QueueError::Unknown { id }).into_failure());
+        }
         list(console, &[]);
         return Ok(Exit::Done);
     }

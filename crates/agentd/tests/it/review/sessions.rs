@@ -191,3 +191,12 @@ fn choices_that_do_not_exist_are_refused() {
     assert_eq!(review["draft"]["revision"], 0, "{review}");
     daemon.interrupt().exits(130);
 }
+
+#[test]
+fn a_number_without_a_proposal_is_refused_also_where_no_session_has_been() {
+    let project = Project::new();
+    project.run(&["review"]).ok().says("no proposal waits for a review");
+    for more in [&["--land"][..], &["--send-back", "--say", "no"], &["--json"], &["--plain"], &[]] {
+        project.run(&[&["review", "1"], more].concat()).exits(2).says("there is no proposal 1");
+    }
+}
