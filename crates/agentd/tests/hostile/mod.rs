@@ -31,6 +31,8 @@ pub(crate) struct HostileCase {
     pub(crate) call: Option<(String, Value)>,
     /// True if it takes so long that an ordinary test run leaves it out.
     pub(crate) is_long: bool,
+    /// True if the tool takes so long that an ordinary test run sends it over one transport alone.
+    pub(crate) is_slow: bool,
     /// The reason with which it has to be refused, `ok` if it has to be answered; anything is right if it is `None`.
     pub(crate) expected: Option<String>,
 }
@@ -58,18 +60,38 @@ pub(crate) fn hostile_cases(repository: &Path) -> (Vec<HostileFile>, Vec<Hostile
             name: text(&case["name"]),
             line: line(),
             call,
-            is_long: case.get("long").is_some_and(|long| long == true),
+            is_long: is_marked(case, "long"),
+            is_slow: is_marked(case, "slow"),
             expected: case.get("expected").map(text),
         }
     });
     (files.collect(), cases.collect())
 }
 
-/// Reads the texts for programs that read one, each with its name.
-pub(crate) fn hostile_texts(repository: &Path) -> Vec<(String, String)> {
+/// A text for programs that read one.
+pub(crate) struct HostileText {
+    /// The hostile property.
+    pub(crate) name: String,
+    /// The text.
+    pub(crate) text: String,
+    /// True if a session takes so long over it that it reads it in a long run alone.
+    pub(crate) is_slow: bool,
+}
+
+/// Reads the texts for programs that read one.
+pub(crate) fn hostile_texts(repository: &Path) -> Vec<HostileText> {
     let table = table(repository, "texts.json");
     let cases = table["cases"].as_array().expect("the table has cases");
-    cases.iter().map(|case| (text(&case["name"]), text(&case["text"]))).collect()
+    let made = cases.iter().map(|case| HostileText {
+        name: text(&case["name"]),
+        text: text(&case["text"]),
+        is_slow: is_marked(case, "slow"),
+    });
+    made.collect()
+}
+
+fn is_marked(case: &Value, mark: &str) -> bool {
+    case.get(mark).is_some_and(|value| value == true)
 }
 
 fn table(repository: &Path, name: &str) -> Value {

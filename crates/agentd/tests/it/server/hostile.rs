@@ -15,7 +15,7 @@ use crate::fixture::line_client::LineClient;
 use crate::fixture::project::{Project, Ran};
 use crate::fixture::socket_client::SocketClient;
 use crate::fixture::web_server::WebServer;
-use crate::hostile_table::{HostileCase, hostile_cases, hostile_texts};
+use crate::hostile_table::{HostileCase, HostileText, hostile_cases, hostile_texts};
 
 /// The most memory of the process for data, in KiB: 256 MB.
 const MEMORY_KIB: u64 = 256 * 1024;
@@ -58,10 +58,18 @@ fn rounds(mut round: impl FnMut()) {
     }
 }
 
-/// Leaves out the cases that take long, but in a long run.
+fn is_long_run() -> bool {
+    ["SOAK_FACTOR", "HOSTILE_SECONDS"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
+/// Leaves out the cases that take long, except in a long run.
 fn without_long(cases: Vec<HostileCase>) -> Vec<HostileCase> {
-    let is_long_run = ["SOAK_FACTOR", "HOSTILE_SECONDS"].iter().any(|name| std::env::var_os(name).is_some());
-    cases.into_iter().filter(|case| is_long_run || !case.is_long).collect()
+    cases.into_iter().filter(|case| is_long_run() || !case.is_long).collect()
+}
+
+/// Leaves out also the cases whose tool takes long whatever the transport, except in a long run.
+fn without_slow(cases: Vec<HostileCase>) -> Vec<HostileCase> {
+    without_long(cases).into_iter().filter(|case| is_long_run() || !case.is_slow).collect()
 }
 
 fn project() -> (Project, Vec<HostileCase>) {
@@ -125,7 +133,7 @@ fn no_request_of_an_mcp_client_takes_much_memory_or_for_ever() {
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
         client.does("initialize", hello);
         client.notify("notifications/initialized", json!({}));
-        for case in without_long(cases) {
+        for case in without_slow(cases) {
             let Some((tool, arguments)) = &case.call else { continue };
             let id = client.request("tools/call", json!({ "name": tool, "arguments": arguments }));
             // What is not read as a message is answered without an id.
@@ -148,7 +156,7 @@ fn no_request_over_http_takes_much_memory_or_for_ever() {
             command.stdout(Stdio::piped()).stderr(Stdio::null());
             WebServer::started(command)
         };
-        for case in without_long(cases) {
+        for case in without_slow(cases) {
             let Some((tool, arguments)) = &case.call else { continue };
             let answer = server.call(tool, arguments);
             assert_ne!(answer.status, 0, "{}: no answer", case.name);
@@ -170,8 +178,9 @@ fn no_message_over_a_websocket_takes_much_memory_or_for_ever() {
             command.stdout(Stdio::piped()).stderr(Stdio::null());
             WebServer::started(command)
         };
-        let lines = without_long(cases).into_iter().map(|case| (case.name, case.line));
-        for (name, text) in texts.iter().cloned().chain(lines) {
+        let texts = texts.iter().map(|text| (text.name.clone(), text.text.clone()));
+        let lines = without_slow(cases).into_iter().map(|case| (case.name, case.line));
+        for (name, text) in texts.chain(lines) {
             let mut client = SocketClient::connect(&server);
             // A server that refuses a message ends the connection before it has read all of it.
             let _ = client.socket.send(Message::text(text));
@@ -222,14 +231,12 @@ fn no_text_takes_its_reader_much_memory_or_for_ever() {
     rounds(|| {
         let (project, _) = project();
         let id = project.begin("read hostile replies");
-        let readers: [&[&str]; 4] = [
-            &["parse", "tag", "-"],
-            &["parse", "codali", "-"],
-            &["codali", "-"],
-            &["apply", "-", "--session", &id],
-        ];
-        for (name, text) in &texts {
-            for reader in readers {
+        let session = ["apply", "-", "--session", &id];
+        let readers: [&[&str]; 4] =
+            [&["parse", "tag", "-"], &["parse", "codali", "-"], &["codali", "-"], &session];
+        for HostileText { name, text, is_slow } in &texts {
+            let is_left_out = |reader: &&[&str]| *is_slow && *reader == session && !is_long_run();
+            for reader in readers.into_iter().filter(|reader| !is_left_out(reader)) {
                 let ran = read_by(&project, reader, name, text);
                 let excerpt: String = ran.stderr.chars().take(600).collect();
                 assert!((0..=5).contains(&ran.code), "{reader:?} on {name}: {} {excerpt}", ran.code);
