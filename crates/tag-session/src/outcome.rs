@@ -42,7 +42,10 @@ pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {
     for result in &mut results {
         result.summary = shortened(std::mem::take(&mut result.summary), SUMMARY_CHARACTERS);
     }
-    let mut total: usize = results.iter().map(|result| result.summary.len() + result.output.len()).sum();
+    let bytes = |result: &CommandResult| {
+        result.summary.len() + result.output.len() + result.notes.iter().map(String::len).sum::<usize>()
+    };
+    let mut total: usize = results.iter().map(bytes).sum();
     leave_out(&mut results, &mut total, |result| result.success.then_some(&mut result.output));
     leave_out(&mut results, &mut total, |result| Some(&mut result.output));
     leave_out(&mut results, &mut total, |result| Some(&mut result.summary));
@@ -95,6 +98,7 @@ mod tests {
             summary: "\u{1}".repeat(summary),
             success,
             output: "\u{1}".repeat(output),
+            notes: Vec::new(),
             denied: Vec::new(),
         }
     }

@@ -148,7 +148,7 @@ fn result_text(result: Option<&CommandResult>) -> String {
     let Some(result) = result else { return "(none)\n".to_owned() };
     // The confinement's refusals are not compared, since they depend on the machine.
     let mark = if result.success { "OK" } else { "FAILED" };
-    plain(&format!("[{mark}] {}: {}\n{}", result.command_type, result.summary, result.output))
+    plain(&format!("[{mark}] {}: {}\n{}", result.command_type, result.summary, result.text()))
 }
 
 fn listing(parts: &OutboxParts, left_out: &BTreeSet<&str>) -> String {

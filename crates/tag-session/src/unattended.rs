@@ -122,7 +122,7 @@ impl Unattended {
             // A command that fails tells the model something, if it ran.
             BlockKind::RunCommand => {
                 let first_line = result.summary.lines().next().unwrap_or_default();
-                let has_run = result.success || !result.output.is_empty();
+                let has_run = result.success || !result.text().is_empty();
                 if has_run {
                     self.totals.commands += 1;
                     if runs_tests(first_line) {
@@ -163,6 +163,7 @@ mod tests {
             summary: summary.to_owned(),
             success,
             output: String::new(),
+            notes: Vec::new(),
             denied: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! The result of a block, which the journal keeps and the next outbox shows.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,8 @@ use crate::{BlockKind, UnknownBlock};
 
 /// The result of one block, well-formed or malformed.
 ///
-/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, and `denied` if the confinement
-/// refused a command anything.
+/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, `notes` if there are any, and
+/// `denied` if the confinement refused a command anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {
@@ -22,12 +22,34 @@ pub struct CommandResult {
     /// The output of a command, or the text of the file that explains a failure; often empty.
     #[serde(default)]
     pub output: String,
+    /// The workspace's notes about an effect: what was not kept, cannot be undone, or is obeyed by other programs. A line for
+    /// each; a model reads them behind the output, see [`text`](CommandResult::text).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The refusals of a command's confinement, a line for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
 
 impl CommandResult {
+    /// Returns the output together with the notes, as a model reads them: each note is a line that begins with `note: `. They
+    /// stand behind what a command has printed, of which an outbox keeps the end, and before the changed lines of a file.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        if self.notes.is_empty() {
+            return Cow::Borrowed(&self.output);
+        }
+        let notes: String = self.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        let commands = [BlockKind::RunCommand, BlockKind::StopProcess].map(CommandType::Block);
+        Cow::Owned(if !commands.contains(&self.command_type) {
+            notes + &self.output
+        } else if self.output.is_empty() || self.output.ends_with('\n') {
+            self.output.clone() + &notes
+        } else {
+            format!("{}\n{notes}", self.output)
+        })
+    }
+
     /// Checks whether the model asks the user something: a message with a question mark.
     #[must_use]
     pub fn asks(&self) -> bool {

@@ -196,6 +196,9 @@ class BlockView {
     if (block.denied.length) {
       this.rest.append(el("div", { class: "receipts" }, el("p", {}, "The confinement refused:"), el("ul", {}, block.denied.map((line) => el("li", {}, line)))));
     }
+    if (block.notes.length) {
+      this.rest.append(el("div", { class: "receipts" }, el("p", {}, "To know about it:"), el("ul", {}, block.notes.map((line) => el("li", {}, line)))));
+    }
     if (block.resultOutput.text && success === false) {
       this.rest.append(el("pre", { class: "output", tabindex: "0", "aria-label": "Explanation" }, block.resultOutput.text));
       leftOut(this.rest, block.resultOutput);

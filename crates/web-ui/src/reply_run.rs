@@ -64,6 +64,7 @@ struct BlockProgress {
     summary: String,
     counts: Option<(i64, i64)>,
     denied: Vec<String>,
+    notes: Vec<String>,
     result_output: BoundedText,
     output: LiveOutput,
 }
@@ -91,6 +92,7 @@ pub(crate) struct BlockView {
     lines_added: Option<i64>,
     lines_removed: Option<i64>,
     denied: Vec<String>,
+    notes: Vec<String>,
     result_output: BoundedText,
     output: OutputState,
 }
@@ -314,6 +316,7 @@ impl BlockProgress {
             lines_added: self.counts.map(|(added, _)| added),
             lines_removed: self.counts.map(|(_, removed)| removed),
             denied: self.denied.clone(),
+            notes: self.notes.clone(),
             result_output: self.result_output.clone(),
             output: self.output.state(),
         }
@@ -323,6 +326,7 @@ impl BlockProgress {
         self.success = Some(result.success);
         self.summary = bounded(&result.summary, TextBounds::OUTPUT).text;
         self.denied = result.denied.iter().take(50).cloned().collect();
+        self.notes = result.notes.iter().take(50).cloned().collect();
         // What a command has printed was shown as it arrived.
         if self.output.is_empty() {
             self.result_output = bounded(&result.output, TextBounds::OUTPUT);

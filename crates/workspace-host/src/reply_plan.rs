@@ -107,7 +107,7 @@ impl ExecutionObserver for Lines {
             summary: command
                 .map_or_else(|| result.summary.clone(), |command| format!("Would run '{command}'")),
             success: result.success || command.is_some(),
-            output: if command.is_some() { String::new() } else { result.output.clone() },
+            output: if command.is_some() { String::new() } else { result.text().into_owned() },
             diff: String::new(),
         };
         self.0.push((line, changed.is_some()));

@@ -84,12 +84,12 @@ impl ExecutionObserver for Progress {
             (Tone::Faint, &counts),
             (Tone::Faint, &took),
         ]);
-        let lines: Vec<&str> = if result.success {
-            notes(result)
-        } else {
-            result.output.lines().filter(|line| !line.trim().is_empty()).collect()
-        };
-        self.show_lines(&lines);
+        if !result.success {
+            let lines: Vec<&str> = result.output.lines().filter(|line| !line.trim().is_empty()).collect();
+            self.show_lines(&lines);
+        }
+        let notes: Vec<String> = result.notes.iter().map(|note| format!("note: {note}")).collect();
+        self.show_lines(&notes.iter().map(String::as_str).collect::<Vec<_>>());
         for refusal in &result.denied {
             self.console.styled(Tone::Faint, &format!("          refused: {}", printable(refusal)));
         }
@@ -120,20 +120,6 @@ impl Progress {
         for line in &lines[lines.len() - count..] {
             self.console.styled(Tone::Faint, &format!("          {}", printable(line)));
         }
-    }
-}
-
-/// Returns the workspace's notes in the output of a block: what was not kept, cannot be undone, or is obeyed by other programs. Those of
-/// a command stand behind everything that it printed.
-fn notes(result: &CommandResult) -> Vec<&str> {
-    let is_note = |line: &&str| line.starts_with("note: ");
-    match result.command_type {
-        CommandType::Block(BlockKind::RunCommand | BlockKind::StopProcess) => {
-            let mut notes: Vec<_> = result.output.lines().rev().take_while(is_note).collect();
-            notes.reverse();
-            notes
-        }
-        _ => result.output.lines().filter(is_note).collect(),
     }
 }
 

@@ -65,3 +65,26 @@ fn a_refusal_says_how_it_is_allowed_and_nothing_in_the_page_allows_it() {
     browser.wait("!document.getElementById('dialog').open");
     assert_eq!(browser.clipboard(), "agentd ui --network on");
 }
+
+#[test]
+fn notes_of_a_result_stand_beneath_it() {
+    let Some(browser) = browser("notes_of_a_result_stand_beneath_it") else { return };
+    let project = Project::new();
+    project.session("Set it up");
+    project.write(".envrc", "layout none\n");
+    let page = project.page();
+    browser.goto(&page.url);
+    browser.sees("Message 1");
+    let command = "echo layout go > .envrc; echo 'note: all is well'";
+    browser.copy_in_the_chat(&format!("[RUN_COMMAND]\n{command}\n[/RUN_COMMAND]\n"));
+    browser.press("v");
+    browser.press_with_control('v');
+    browser.plans("1 block");
+    browser.press_with_control(ENTER);
+    browser.sees("To know about it:");
+    let notes = browser
+        .value("[...document.querySelectorAll('.receipts li')].map((item) => item.textContent).join('|')");
+    let notes = notes.as_str().unwrap();
+    assert!(notes.contains(".envrc"), "{notes}");
+    assert!(!notes.contains("all is well"), "{notes}");
+}

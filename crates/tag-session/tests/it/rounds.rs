@@ -24,7 +24,7 @@ fn an_edit_by_text_is_carried_out_as_one_block() {
     let round = executed(apply(&sessions, id, HUNKS));
     let [result] = round.results.as_slice() else { panic!("{:?}", round.results) };
     assert_eq!(result.summary, "Edited 'a.txt' (2 hunks, +3 -2 lines)");
-    assert!(result.output.contains("apart from its indentation"), "{}", result.output);
+    assert!(result.text().contains("apart from its indentation"), "{}", result.text());
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "ONE\ntwo\nTHREE\nfour\n");
 
     // The second hunk stands twice, so that the first is not carried out either.

@@ -65,10 +65,8 @@ impl EditReports {
         let mut left = MOST_CHARACTERS;
         for report in &self.reports {
             let Some(result) = results.get_mut(report.result) else { continue };
+            result.notes.extend_from_slice(&report.changed.notes);
             let mut output = String::new();
-            for note in &report.changed.notes {
-                output.push_str(&format!("note: {note}\n"));
-            }
             let characters = report.changed.text.chars().count();
             match (report.still_holds, left.checked_sub(characters)) {
                 _ if shown_below.contains(&report.path) => output.push_str(SHOWN_BELOW),

@@ -237,10 +237,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                         self.versions.edited(path, modified);
                         let summary = text_summary(path, hunks.len(), modified);
                         let result = succeeded(CommandType::Block(block.kind()), summary);
-                        return CommandResult {
-                            output: with_warnings(String::new(), &modified.warnings),
-                            ..result
-                        };
+                        return CommandResult { notes: modified.warnings.clone(), ..result };
                     }
                     _ => return failed(CommandType::Block(block.kind()), Failure::of_wrong_answer(path)),
                 };
@@ -268,7 +265,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
         };
         let result = succeeded(CommandType::Block(block.kind()), summary);
-        CommandResult { output: with_warnings(String::new(), &warnings), ..result }
+        CommandResult { notes: warnings, ..result }
     }
 
     fn file_failed(&mut self, block: &Block<'_>, path: &str, error: &WapError) -> CommandResult {
@@ -446,7 +443,8 @@ fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Diale
         command_type: CommandType::Block(BlockKind::RunCommand),
         summary,
         success: response.exit_code == 0,
-        output: with_warnings(output, &response.warnings),
+        output,
+        notes: response.warnings.clone(),
         denied: lines(&response.denied),
     }
 }
@@ -465,7 +463,8 @@ fn process_stopped(response: &StopProcessResponse, dialect: Dialect) -> CommandR
         command_type: CommandType::Block(BlockKind::StopProcess),
         summary,
         success: true,
-        output: with_warnings(output, &response.warnings),
+        output,
+        notes: response.warnings.clone(),
         denied: lines(&response.denied),
     }
 }
@@ -475,22 +474,18 @@ pub(super) fn lines(denied: &[Denied]) -> Vec<String> {
     denied.iter().map(Denied::to_string).collect()
 }
 
-/// Appends the workspace's warnings to an output, each on a line of its own.
-fn with_warnings(mut output: String, warnings: &[String]) -> String {
-    for warning in warnings {
-        if !output.is_empty() && !output.ends_with('\n') {
-            output.push('\n');
-        }
-        output.push_str(&format!("note: {warning}\n"));
-    }
-    output
-}
-
 fn succeeded(command_type: CommandType, summary: String) -> CommandResult {
-    CommandResult { command_type, summary, success: true, output: String::new(), denied: Vec::new() }
+    CommandResult {
+        command_type,
+        summary,
+        success: true,
+        output: String::new(),
+        notes: Vec::new(),
+        denied: Vec::new(),
+    }
 }
 
 fn failed(command_type: CommandType, failure: Failure) -> CommandResult {
     let Failure { summary, output, denied, .. } = failure;
-    CommandResult { command_type, summary, success: false, output, denied }
+    CommandResult { command_type, summary, success: false, output, notes: Vec::new(), denied }
 }

@@ -220,7 +220,14 @@ impl<'a> Reader<'a> {
                 Some(first) => self.further_lines(first),
                 None => String::new(),
             };
-            results.push(CommandResult { command_type, summary, success, output, denied: Vec::new() });
+            results.push(CommandResult {
+                command_type,
+                summary,
+                success,
+                output,
+                notes: Vec::new(),
+                denied: Vec::new(),
+            });
         }
     }
 

@@ -65,7 +65,7 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     out.push_str(result.command_type.name());
     out.push(':');
     write_lines(out, &shortened(&seen_lines_trimmed(&visible_lines(&result.summary))));
-    let output = visible_lines(&result.output);
+    let output = visible_lines(&result.text());
     let output = output.trim_matches('\n');
     if !output.is_empty() {
         out.push_str(OUTPUT);

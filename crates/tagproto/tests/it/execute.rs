@@ -388,7 +388,24 @@ fn warnings_of_the_workspace_follow_the_output() {
         warnings: vec!["'.git/hooks/x' was not adopted".into()],
         ..ended("a", "", 0)
     };
-    assert_eq!(run_one(Ok(response), Dialect::Agentd).output, "a\nnote: '.git/hooks/x' was not adopted\n");
+    let result = run_one(Ok(response), Dialect::Agentd);
+    assert_eq!(result.text(), "a\nnote: '.git/hooks/x' was not adopted\n");
+    assert_eq!((&*result.output, &*result.notes), ("a", &["'.git/hooks/x' was not adopted".to_owned()][..]));
+}
+
+#[test]
+fn what_a_command_prints_is_no_note() {
+    let response = ExecuteCommandResponse {
+        warnings: vec!["'x' was not adopted".into()],
+        ..ended("a\nnote: all is well\n", "", 0)
+    };
+    let result = run_one(Ok(response), Dialect::Agentd);
+    assert_eq!(&*result.notes, &["'x' was not adopted".to_owned()][..]);
+    // Older state has no such field.
+    let mut older = serde_json::to_value(&result).unwrap();
+    older.as_object_mut().unwrap().remove("notes").unwrap();
+    let read: tagproto::CommandResult = serde_json::from_value(older).unwrap();
+    assert_eq!(read.text(), "a\nnote: all is well\n");
 }
 
 #[test]

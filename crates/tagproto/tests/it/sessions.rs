@@ -12,6 +12,7 @@ fn session_is_stored_under_the_names_of_the_seed() {
         summary: "Created 'a'".into(),
         success: true,
         output: String::new(),
+        notes: Vec::new(),
         denied: Vec::new(),
     };
     let execution =
@@ -78,6 +79,7 @@ fn done_beside_a_failure() -> Execution {
         summary: "File 'a' not found".into(),
         success: false,
         output: String::new(),
+        notes: Vec::new(),
         denied: Vec::new(),
     };
     Execution { results: vec![failed], done: Some("all is well".into()), ..Execution::default() }

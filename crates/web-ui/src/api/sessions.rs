@@ -70,7 +70,7 @@ impl ResultView {
             kind: result.command_type.name(),
             summary: bounded(&result.summary, TextBounds::OUTPUT).text,
             success: result.success,
-            output: bounded(&result.output, TextBounds::OUTPUT),
+            output: bounded(&result.text(), TextBounds::OUTPUT),
             denied: result.denied.iter().take(50).cloned().collect(),
         }
     }

@@ -47,6 +47,7 @@ impl RunObserver {
             summary: String::new(),
             counts: None,
             denied: Vec::new(),
+            notes: Vec::new(),
             result_output: BoundedText::default(),
             output: LiveOutput::default(),
         });

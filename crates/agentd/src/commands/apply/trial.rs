@@ -20,7 +20,7 @@ use crate::common_options::Switch;
 use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
-use crate::views::progress::result_lines;
+use crate::views::progress::{printable, result_lines};
 use crate::views::typed_line::typed_line;
 
 /// A reply that is tried out.
@@ -157,7 +157,10 @@ impl Tried<'_> {
                 self.console.result(&line);
             }
             if !result.success {
-                self.console.result(result.output.trim_end());
+                self.console.result(result.text().trim_end());
+            }
+            for note in result.notes.iter().filter(|_| result.success) {
+                self.console.result(&format!("  note: {}", printable(note)));
             }
         }
         for (change, reason) in

@@ -371,7 +371,7 @@ fn a_message_for_a_new_chat_has_everything() {
 fn the_user_sees_the_notes_of_a_result_and_the_refusals_of_a_command() {
     let project = Project::new();
     project.begin("write settings");
-    let reply = "[CREATE_FILE path=\".envrc\"]\nexport A=1\n[/CREATE_FILE]\n[RUN_COMMAND]\necho 'note: printed first'; echo next; echo layout go > .envrc; echo x > .mcp.json\n[/RUN_COMMAND]\n[RUN_COMMAND]\npython3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 443))'\n[/RUN_COMMAND]\n";
+    let reply = "[CREATE_FILE path=\".envrc\"]\nexport A=1\n[/CREATE_FILE]\n[RUN_COMMAND]\necho 'note: printed first'; echo next; echo layout go > .envrc; echo x > .mcp.json; echo 'note: printed last'\n[/RUN_COMMAND]\n[RUN_COMMAND]\npython3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 443))'\n[/RUN_COMMAND]\n";
     let applied = project.apply(reply, &["--json"]).ok();
     let progress = &applied.stderr;
     assert!(
@@ -383,7 +383,8 @@ fn the_user_sees_the_notes_of_a_result_and_the_refusals_of_a_command() {
         progress.contains("\n          note: not kept, because git or an editor would obey it: `.mcp.json`"),
         "{progress}"
     );
-    assert!(!progress.contains("          note: printed first"), "{progress}");
+    // What a command prints does not become one, also at its end.
+    assert!(!progress.contains("          note: printed"), "{progress}");
     let results = applied.json();
     let denied = results["results"][2]["denied"].as_array().cloned().unwrap_or_default();
     if denied.is_empty() {

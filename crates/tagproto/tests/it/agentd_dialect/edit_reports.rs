@@ -23,7 +23,7 @@ fn execution_of(reply: &str, dialect: Dialect) -> Execution {
 fn outputs(reply: &str) -> Vec<String> {
     let execution = execution_of(reply, Dialect::Agentd);
     assert!(execution.results.iter().all(|result| result.success), "{execution:?}");
-    execution.results.into_iter().map(|result| result.output).collect()
+    execution.results.iter().map(|result| result.text().into_owned()).collect()
 }
 
 const WITHDRAWN: &str =

@@ -111,6 +111,7 @@ fn results_are_bounded_and_failures_come_before_successes() {
         summary: number.to_string(),
         success,
         output: String::new(),
+        notes: Vec::new(),
         denied: Vec::new(),
     };
     let render = |count: usize, fails: &dyn Fn(usize) -> bool| {
@@ -144,6 +145,7 @@ fn budget_cuts_results_when_all_else_is_gone() {
         summary: "w".repeat(300),
         success: true,
         output: String::new(),
+        notes: Vec::new(),
         denied: Vec::new(),
     };
     let context = Context { files: vec![file("p", &"line\n".repeat(100))], ..Context::default() };
@@ -175,6 +177,7 @@ fn notes_stand_before_the_results_and_go_with_the_next_reply() {
         summary: "m".into(),
         success: true,
         output: String::new(),
+        notes: Vec::new(),
         denied: Vec::new(),
     };
     let execution = tagproto::Execution { results: vec![result], ..Default::default() };
@@ -319,6 +322,7 @@ fn long_command_is_not_repeated_in_full() {
         summary: format!("Ran '{command}end' (exit code 0)"),
         success: true,
         output: "out".into(),
+        notes: Vec::new(),
         denied: Vec::new(),
     }];
     let results = read_outbox(&render_outbox(&session, &Context::default(), "").text).unwrap().results;
@@ -337,6 +341,7 @@ fn large() -> (Session, Context) {
         summary: "x".into(),
         success: false,
         output,
+        notes: Vec::new(),
         denied: Vec::new(),
     };
     let lines = |count: usize| (1..=count).map(|number| format!("{number:04}\n")).collect::<String>();

@@ -121,6 +121,7 @@ fn result() -> impl Strategy<Value = CommandResult> {
             summary,
             success,
             output,
+            notes: Vec::new(),
             denied,
         },
     )

@@ -16,6 +16,7 @@ fn result(output: &str) -> CommandResult {
         summary: "Ran 'x' (exit code 0)".into(),
         success: true,
         output: output.into(),
+        notes: Vec::new(),
         denied: Vec::new(),
     }
 }

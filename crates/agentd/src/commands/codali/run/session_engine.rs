@@ -130,7 +130,8 @@ impl FlowEngine for SessionEngine<'_> {
             let begun_before = applied.was_resumed || !applied.is_executed;
             let missing = || engine_error(Failure::new(Exit::Failed, "the command has no result"));
             let result = applied.results.into_iter().next().ok_or_else(missing)?;
-            let CommandResult { summary, success, output, .. } = result;
+            let output = result.text().into_owned();
+            let CommandResult { summary, success, .. } = result;
             // One that a crash or Ctrl-C has cut off says nothing about the edits. As a new run it runs again.
             if begun_before && !success && !summary.starts_with(HAS_RUN) {
                 run = self.pending_run()?;
@@ -172,7 +173,8 @@ fn edit_result(result: CommandResult) -> EditResult {
         CommandType::Block(kind) => is_edit(kind),
         CommandType::ParseError => true,
     };
-    EditResult { summary: result.summary, details: result.output, succeeded: result.success, is_edit }
+    let details = result.text().into_owned();
+    EditResult { summary: result.summary, details, succeeded: result.success, is_edit }
 }
 
 fn engine_error(failure: Failure) -> EngineError {

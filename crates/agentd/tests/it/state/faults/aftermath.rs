@@ -108,7 +108,7 @@ impl Aftermath {
         for (result, expected) in results.iter().zip(expected).filter(|(result, expected)| result != expected)
         {
             let summary = result["summary"].as_str().unwrap_or_default();
-            let says = |text| result["output"].as_str().is_some_and(|output| output.contains(text));
+            let says = |text| notes(result).iter().any(|note| note.contains(text));
             if result["summary"] == expected["summary"] && says("nothing that the command changed was kept") {
                 findings.push(Finding::NothingKept);
                 continue;
@@ -121,11 +121,10 @@ impl Aftermath {
                 findings.push(Finding::NotUndoable);
                 continue;
             }
-            let refused = result["output"].as_str().and_then(|output| output.split_once(NOT_WRITTEN));
-            if let Some((_, refused)) = refused.filter(|_| result["summary"] == expected["summary"]) {
+            let refused = notes(result).into_iter().find_map(|note| note.strip_prefix(NOT_WRITTEN));
+            if let Some(refused) = refused.filter(|_| result["summary"] == expected["summary"]) {
                 findings.push(Finding::EffectRefused);
-                untouched
-                    .extend(refused.split('\n').next().unwrap_or_default().split('`').skip(1).step_by(2));
+                untouched.extend(refused.split('`').skip(1).step_by(2));
                 continue;
             }
             if result["success"] != false || result["commandType"] != expected["commandType"] {
@@ -220,21 +219,26 @@ impl Aftermath {
 }
 
 /// A result notes with this that the kept home could not be used.
-const FRESH_HOME: &str = "note: the command had a fresh home, ";
+const FRESH_HOME: &str = "the command had a fresh home, ";
 
 /// The result of a command lists with this the changes of which the journal does not hold the content.
-const NOT_UNDOABLE: &str = "note: changed, not undoable: ";
+const NOT_UNDOABLE: &str = "changed, not undoable: ";
 
-/// Splits the output of a result into the lines that begin with a note and the others.
-fn split_by<'a>(result: &'a Value, note: &str) -> (Vec<&'a str>, Vec<&'a str>) {
-    result["output"].as_str().unwrap_or_default().lines().partition(|line| line.starts_with(note))
+/// Returns the workspace's notes in a result.
+fn notes(result: &Value) -> Vec<&str> {
+    result["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Checks whether two results are equal in everything but their outputs.
-fn is_same_but_for_output(result: &Value, expected: &Value) -> bool {
+/// Splits the notes of a result into those that begin like this and the others.
+fn split_by<'a>(result: &'a Value, start: &str) -> (Vec<&'a str>, Vec<&'a str>) {
+    notes(result).into_iter().partition(|note| note.starts_with(start))
+}
+
+/// Checks whether two results are equal in everything but their notes.
+fn is_same_but_for_notes(result: &Value, expected: &Value) -> bool {
     let without = |result: &Value| {
         let mut result = result.clone();
-        result["output"] = Value::Null;
+        result["notes"] = Value::Null;
         result
     };
     without(result) == without(expected)
@@ -244,7 +248,7 @@ fn is_same_but_for_output(result: &Value, expected: &Value) -> bool {
 fn is_same_in_a_fresh_home(result: &Value, expected: &Value) -> bool {
     let ((notes, rest), (usual_notes, usual)) =
         (split_by(result, FRESH_HOME), split_by(expected, FRESH_HOME));
-    is_same_but_for_output(result, expected) && rest == usual && !notes.is_empty() && usual_notes.is_empty()
+    is_same_but_for_notes(result, expected) && rest == usual && !notes.is_empty() && usual_notes.is_empty()
 }
 
 /// Checks whether a result differs in this only: it lists changes of the command as not undoable that the other one does not list.
@@ -255,7 +259,7 @@ fn is_less_undoable(result: &Value, expected: &Value) -> bool {
     let ((notes, rest), (usual_notes, usual_rest)) =
         (split_by(result, NOT_UNDOABLE), split_by(expected, NOT_UNDOABLE));
     let (listed, usual) = (paths(notes), paths(usual_notes));
-    is_same_but_for_output(result, expected)
+    is_same_but_for_notes(result, expected)
         && rest == usual_rest
         && listed.len() > usual.len()
         && listed.is_superset(&usual)
@@ -286,18 +290,20 @@ fn collect(folder: &Path, prefix: &str, tree: &mut BTreeMap<String, (u32, Option
 
 #[test]
 fn a_result_with_more_changes_that_cannot_be_undone_differs_in_this_only() {
-    let result = |output: &str| serde_json::json!({ "success": true, "summary": "s", "output": output });
-    let usual = result("x\nnote: changed, not undoable: `made`\n");
-    let more = result("x\nnote: changed, not undoable: `made/a`, `made`\n");
+    let result = |output: &str, notes: &[&str]| serde_json::json!({ "success": true, "summary": "s", "output": output, "notes": notes });
+    let usual = result("x", &["changed, not undoable: `made`"]);
+    let more = result("x", &["changed, not undoable: `made/a`, `made`"]);
     assert!(is_less_undoable(&more, &usual));
-    for other in [
-        "x\nnote: changed, not undoable: `goes`, `stays`\n",
-        "y\nnote: changed, not undoable: `made`, `goes`\n",
-        "x\nnote: changed, not undoable: `made`, `made`\n",
-        "x\nnote: changed, not undoable: `made`, `of a person`\n",
-        "x\n",
+    for (output, others) in [
+        ("x", &["changed, not undoable: `goes`, `stays`"][..]),
+        ("y", &["changed, not undoable: `made`, `goes`"]),
+        ("x", &["changed, not undoable: `made`, `made`"]),
+        ("x", &["changed, not undoable: `made`, `of a person`"]),
+        ("x", &["changed, not undoable: `made/a`, `made`", "something else"]),
+        ("note: changed, not undoable: `made/a`, `made`", &[]),
+        ("x", &[]),
     ] {
-        assert!(!is_less_undoable(&result(other), &usual), "{other}");
+        assert!(!is_less_undoable(&result(output, others), &usual), "{output} {others:?}");
     }
     assert!(!is_less_undoable(&usual, &usual));
     for (field, value) in [("success", Value::Bool(false)), ("summary", "t".into()), ("paths", "made".into())]
@@ -310,14 +316,12 @@ fn a_result_with_more_changes_that_cannot_be_undone_differs_in_this_only() {
 
 #[test]
 fn a_result_in_a_fresh_home_differs_in_its_note_only() {
-    let result = |is_done: bool, output: &str| serde_json::json!({ "success": is_done, "output": output });
-    let usual = result(true, "x\n");
-    let note = "x\nnote: the command had a fresh home, because\n";
-    assert!(is_same_in_a_fresh_home(&result(true, note), &usual));
-    assert!(!is_same_in_a_fresh_home(&result(false, note), &usual));
-    assert!(!is_same_in_a_fresh_home(
-        &result(true, "y\nnote: the command had a fresh home, because\n"),
-        &usual
-    ));
-    assert!(!is_same_in_a_fresh_home(&result(false, "x\n"), &usual), "it has no note");
+    let result = |is_done: bool, output: &str, notes: &[&str]| serde_json::json!({ "success": is_done, "output": output, "notes": notes });
+    let usual = result(true, "x\n", &[]);
+    let note = ["the command had a fresh home, because"];
+    assert!(is_same_in_a_fresh_home(&result(true, "x\n", &note), &usual));
+    assert!(!is_same_in_a_fresh_home(&result(false, "x\n", &note), &usual));
+    assert!(!is_same_in_a_fresh_home(&result(true, "y\n", &note), &usual));
+    assert!(!is_same_in_a_fresh_home(&result(true, "x\n", &["another note"]), &usual));
+    assert!(!is_same_in_a_fresh_home(&result(false, "x\n", &[]), &usual), "it has no note");
 }
