@@ -71,8 +71,9 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
         Ok(Exit::Done) => {
             say(
                 console,
-                "The result has passed. Try it with a program of yours: agentd codali run \"your task\" --model COMMAND",
+                "The result has passed. Its project was temporary and is removed now, so there is nothing to undo.",
             );
+            say(console, "Try it with a program of yours: agentd codali run \"your task\" --model COMMAND");
             Ok(Exit::Done)
         }
         outcome => {

@@ -62,8 +62,9 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
         Ok(Exit::Done) if passes => {
             say(
                 console,
-                "The session is done and the tests pass. Try it with a program of yours: agentd new \"your task\" --model COMMAND",
+                "The session is done and the tests pass. Its project was temporary and is removed now, so there is nothing to undo.",
             );
+            say(console, "Try it with a program of yours: agentd new \"your task\" --model COMMAND");
             Ok(Exit::Done)
         }
         Ok(Exit::Done) => {
