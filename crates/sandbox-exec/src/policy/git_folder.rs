@@ -15,11 +15,12 @@ pub struct GitSettings(Vec<PathBuf>);
 
 impl GitSettings {
     /// Finds them by git's own rules: `.gitconfig` in the home folder, `git` beneath the folder of configurations, the files that
-    /// `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM` name, those of the machine, and all paths that these files name: further files,
-    /// folders of hooks, programs.
+    /// `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM` name, those of the machine, and all paths that these files name, or settings in
+    /// variables (`GIT_CONFIG_COUNT`): further files, folders of hooks, programs.
     ///
     /// `home` is absolute; `variable` returns a variable of the user's environment.
     pub fn of_user(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> GitSettings {
+        let variable = &variable;
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let usual = [home.join(".gitconfig"), home.join(".config/git")];
         let configurations = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("git"));
@@ -28,7 +29,8 @@ impl GitSettings {
         let mut all: Vec<PathBuf> =
             usual.into_iter().chain(configurations).chain(named).chain(machine).collect();
         let files: Vec<PathBuf> = all.iter().flat_map(|path| [path.clone(), path.join("config")]).collect();
-        all.extend(named_paths::named_paths(&files, home));
+        let in_environment = named_paths::paths_in_environment(home, variable);
+        all.extend(named_paths::named_paths(&files, in_environment, home));
         GitSettings(all.into_iter().flat_map(|path| [target(&path), real(&path)]).collect())
     }
 

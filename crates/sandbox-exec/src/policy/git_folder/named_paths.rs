@@ -1,6 +1,7 @@
 //! The paths that settings of git name: files that they include, folders of hooks, programs.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,12 +15,13 @@ const PATH_LIMIT: usize = 1000;
 /// Returns the paths that files of settings name by a key `path` or `hooksPath` in any section, those of included files among
 /// them. Git follows them under conditions that may hold later.
 ///
-/// A relative path is one beneath the folder of its file, or of the link by which that is found; `~/` stands for the home folder.
-/// Paths of other users' home folders and of git's own installation are not resolved. Beyond the limits, where settings would stay
-/// unread, the root stands for all paths.
-pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
-    let (mut named, mut read) = (BTreeSet::new(), BTreeSet::new());
-    let mut unread = files.to_vec();
+/// `in_environment` are paths that variables name, see [`paths_in_environment`]. A relative path is one beneath the folder of its
+/// file, or of the link by which that is found; `~/` stands for the home folder. Paths of other users' home folders and of git's
+/// own installation are not resolved. Beyond the limits, where settings would stay unread, the root stands for all paths.
+pub(super) fn named_paths(files: &[PathBuf], in_environment: Vec<PathBuf>, home: &Path) -> BTreeSet<PathBuf> {
+    let mut read = BTreeSet::new();
+    let mut named: BTreeSet<PathBuf> = in_environment.iter().cloned().collect();
+    let mut unread = [files, &in_environment].concat();
     while let Some(file) = unread.pop() {
         // Files may include each other.
         if !file.canonicalize().is_ok_and(|real| read.insert(real)) {
@@ -36,6 +38,28 @@ pub(super) fn named_paths(files: &[PathBuf], home: &Path) -> BTreeSet<PathBuf> {
         }
     }
     named
+}
+
+/// Returns the paths that settings in variables name: pairs of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, of which
+/// `GIT_CONFIG_COUNT` gives the number. Git takes none that is relative to include a file, and one to hooks as beneath the
+/// repository, so only absolute ones and those in the home folder are returned; beyond the limit, the root for all paths.
+pub(super) fn paths_in_environment(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let text = |name: String| variable(&name).and_then(|value| value.into_string().ok());
+    let count = text("GIT_CONFIG_COUNT".to_owned()).and_then(|count| count.trim().parse::<u64>().ok());
+    let count = count.unwrap_or_default();
+    if count > PATH_LIMIT as u64 {
+        return all_paths().into_iter().collect();
+    }
+    let path = |number: u64| {
+        let key = text(format!("GIT_CONFIG_KEY_{number}"))?;
+        let value = variable(&format!("GIT_CONFIG_VALUE_{number}"))?;
+        let path = match value.to_str().and_then(|value| value.strip_prefix("~/")) {
+            Some(rest) => home.join(rest),
+            None => PathBuf::from(value),
+        };
+        (is_of_path(key.rsplit('.').next().unwrap_or_default()) && path.is_absolute()).then_some(path)
+    };
+    (0..count).filter_map(path).collect()
 }
 
 fn all_paths() -> BTreeSet<PathBuf> {
@@ -57,20 +81,50 @@ fn paths_in(file: &Path, home: &Path) -> Option<Vec<PathBuf>> {
         return None;
     }
     let text = String::from_utf8_lossy(&bytes);
-    Some(text.lines().filter_map(path_in).map(|path| resolved(&path, folder, home)).collect())
+    // A value continues behind a backslash at the end of its line, and a remark does not: lines are read both ways.
+    let continued = text.replace("\r\n", "\n").replace("\\\n", "");
+    let lines = text.lines().chain(continued.lines());
+    Some(lines.filter_map(path_in).map(|path| resolved(&path, folder, home)).collect())
 }
 
 /// Returns the value of a line, if its key is one whose value is a path. The line may begin with the heading of its section.
 fn path_in(line: &str) -> Option<String> {
     let (before, value) = line.split_once('=')?;
     let key = before.rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?;
-    let is_path = ["path", "hookspath"].iter().any(|name| key.eq_ignore_ascii_case(name));
-    let value = value.trim();
-    let value = match value.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
-        Some((quoted, _)) => quoted,
-        None => value.split(['#', ';']).next().unwrap_or_default().trim_end(),
-    };
-    (is_path && !value.is_empty()).then(|| value.replace("\\\\", "\\"))
+    let value = unquoted(value.trim());
+    (is_of_path(key) && !value.is_empty()).then_some(value)
+}
+
+/// Checks whether the value of a key is a path.
+fn is_of_path(key: &str) -> bool {
+    ["path", "hookspath"].iter().any(|name| key.eq_ignore_ascii_case(name))
+}
+
+/// Returns a value without its quote marks, any part of which may be quoted, and without the remark behind it.
+fn unquoted(value: &str) -> String {
+    let (mut text, mut is_quoted) = (String::new(), false);
+    // The length of the text without blanks at its end, unless they are quoted.
+    let mut length = 0;
+    let mut characters = value.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            '#' | ';' if !is_quoted => break,
+            '\\' => text.push(match characters.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('b') => '\u{8}',
+                Some(other) => other,
+                None => break,
+            }),
+            other => text.push(other),
+        }
+        if is_quoted || !character.is_whitespace() {
+            length = text.len();
+        }
+    }
+    text.truncate(length);
+    text
 }
 
 fn resolved(path: &str, folder: &Path, home: &Path) -> PathBuf {
@@ -98,6 +152,10 @@ mod tests {
             ("path", None),
             ("path = # nothing", None),
             ("# path", None),
+            ("path = /a\" b\"/c # a remark", Some("/a b/c")),
+            ("path = /a\\\\b", Some("/a\\b")),
+            ("path = \"/a\\\"b\"", Some("/a\"b")),
+            ("path = \" \"", Some(" ")),
         ];
         for (line, expected) in rows {
             assert_eq!(path_in(line).as_deref(), expected, "{line}");
@@ -112,10 +170,49 @@ mod tests {
         fs::write(at("home/.gitconfig"), "[include]\n\tpath = more/one\n").unwrap();
         fs::write(at("home/more/one"), "[core]\n\thooksPath = ~/hooks\n[include]\n\tpath = ../.gitconfig\n")
             .unwrap();
-        let named = named_paths(&[at("home/.gitconfig")], &at("home"));
+        let named = named_paths(&[at("home/.gitconfig")], Vec::new(), &at("home"));
         let expected = ["home/hooks", "home/more/../.gitconfig", "home/more/one"].map(at);
         assert_eq!(named, expected.into());
-        assert_eq!(named_paths(&[at("missing"), at("home")], &at("home")).len(), 0);
+        assert_eq!(named_paths(&[at("missing"), at("home")], Vec::new(), &at("home")).len(), 0);
+        let included = named_paths(&[], vec![at("home/more/one")], &at("home"));
+        assert!(included.contains(&at("home/hooks")), "{included:?}");
+    }
+
+    #[test]
+    fn a_value_goes_on_behind_a_backslash_and_a_remark_does_not() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("config");
+        let text = "[core] hooksPath = /ho\\\noks\n# a remark \\\n[include] path = /more\npath = /b\\\r\nc\n";
+        fs::write(&file, text).unwrap();
+        let named = named_paths(&[file], Vec::new(), root.path());
+        for path in ["/hooks", "/more", "/bc"] {
+            assert!(named.contains(Path::new(path)), "{path}: {named:?}");
+        }
+    }
+
+    #[test]
+    fn variables_name_paths_by_pairs() {
+        let paths = |count: &str| {
+            let variables = [
+                ("GIT_CONFIG_COUNT", count),
+                ("GIT_CONFIG_KEY_0", "core.hooksPath"),
+                ("GIT_CONFIG_VALUE_0", "/hooks"),
+                ("GIT_CONFIG_KEY_1", "includeIf.gitdir:~/a.b/.PATH"),
+                ("GIT_CONFIG_VALUE_1", "~/more"),
+                ("GIT_CONFIG_KEY_2", "user.name"),
+                ("GIT_CONFIG_VALUE_2", "/a"),
+                ("GIT_CONFIG_KEY_3", "core.hooksPath"),
+                ("GIT_CONFIG_VALUE_3", ".hooks"),
+            ];
+            let variable = |name: &str| {
+                variables.iter().find(|(one, _)| *one == name).map(|(_, value)| OsString::from(value))
+            };
+            paths_in_environment(Path::new("/home"), variable)
+        };
+        assert_eq!(paths("4"), [Path::new("/hooks"), Path::new("/home/more")]);
+        assert_eq!(paths("1"), [Path::new("/hooks")]);
+        assert_eq!(paths("0").len() + paths("many").len() + paths("").len(), 0);
+        assert_eq!(paths("1001"), [Path::new("/")]);
     }
 
     #[test]
@@ -124,7 +221,7 @@ mod tests {
         let file = root.path().join("config");
         let named_in = |text: String| {
             fs::write(&file, text).unwrap();
-            named_paths(std::slice::from_ref(&file), root.path())
+            named_paths(std::slice::from_ref(&file), Vec::new(), root.path())
         };
         let paths = |count: usize| (0..count).map(|number| format!("path = {number}\n")).collect::<String>();
         assert_eq!(named_in(paths(PATH_LIMIT)).len(), PATH_LIMIT, "the control");
