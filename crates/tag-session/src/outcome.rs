@@ -42,14 +42,31 @@ pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {
     for result in &mut results {
         result.summary = shortened(std::mem::take(&mut result.summary), SUMMARY_CHARACTERS);
     }
-    let bytes = |result: &CommandResult| {
-        result.summary.len() + result.output.len() + result.notes.iter().map(String::len).sum::<usize>()
-    };
+    let bytes = |result: &CommandResult| result.summary.len() + result.output.len() + notes_bytes(result);
     let mut total: usize = results.iter().map(bytes).sum();
     leave_out(&mut results, &mut total, |result| result.success.then_some(&mut result.output));
     leave_out(&mut results, &mut total, |result| Some(&mut result.output));
+    leave_out_notes(&mut results, &mut total);
     leave_out(&mut results, &mut total, |result| Some(&mut result.summary));
     results
+}
+
+fn notes_bytes(result: &CommandResult) -> usize {
+    result.notes.iter().map(String::len).sum()
+}
+
+/// Leaves out the notes of results, the last ones first, until the rest can be kept.
+fn leave_out_notes(results: &mut [CommandResult], total: &mut usize) {
+    for result in results.iter_mut().rev() {
+        if *total <= RESULTS_BYTES {
+            return;
+        }
+        let bytes = notes_bytes(result);
+        if bytes > LEFT_OUT.len() {
+            *total -= bytes - LEFT_OUT.len();
+            result.notes = vec![LEFT_OUT.to_owned()];
+        }
+    }
 }
 
 /// Leaves out texts, the last ones first, until the others can be kept.
@@ -131,5 +148,18 @@ mod tests {
         let bounded = bounded(results);
         assert_eq!((bounded[0].output.len(), bounded[999].output.len()), (4_000, 4_000));
         assert_eq!(bounded[998].output, LEFT_OUT);
+    }
+
+    #[test]
+    fn notes_without_end_are_left_out_too() {
+        let noted =
+            |notes: usize| CommandResult { notes: vec!["n".repeat(2_000); notes], ..result(10, 0, true) };
+        let few = bounded(vec![noted(2); 100]);
+        assert!(few.iter().all(|result| result.notes.len() == 2), "the control");
+        let many = bounded(vec![noted(2); 10_000]);
+        let bytes: usize = many.iter().map(|result| result.summary.len() + notes_bytes(result)).sum();
+        assert!(bytes <= RESULTS_BYTES, "{bytes}");
+        assert_eq!((many[0].notes.len(), &*many[9_999].notes), (2, &[LEFT_OUT.to_owned()][..]));
+        assert!(many.iter().all(|result| result.summary.len() == 10));
     }
 }

@@ -326,7 +326,8 @@ impl BlockProgress {
         self.success = Some(result.success);
         self.summary = bounded(&result.summary, TextBounds::OUTPUT).text;
         self.denied = result.denied.iter().take(50).cloned().collect();
-        self.notes = result.notes.iter().take(50).cloned().collect();
+        let notes = result.notes.iter().take(50);
+        self.notes = notes.map(|note| bounded(note, TextBounds::OUTPUT).text).collect();
         // What a command has printed was shown as it arrived.
         if self.output.is_empty() {
             self.result_output = bounded(&result.output, TextBounds::OUTPUT);
