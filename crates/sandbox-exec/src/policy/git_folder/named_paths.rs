@@ -89,10 +89,12 @@ fn paths_in(file: &Path, home: &Path) -> Option<Vec<PathBuf>> {
 
 /// Returns the value of a line, if its key is one whose value is a path. The line may begin with the heading of its section.
 fn path_in(line: &str) -> Option<String> {
-    let (before, value) = line.split_once('=')?;
-    let key = before.rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?;
-    let value = unquoted(value.trim());
-    (is_of_path(key) && !value.is_empty()).then_some(value)
+    // The heading may hold the same sign.
+    line.match_indices('=').find_map(|(index, sign)| {
+        let key = line[..index].rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?;
+        let value = unquoted(line[index + sign.len()..].trim());
+        (is_of_path(key) && !value.is_empty()).then_some(value)
+    })
 }
 
 /// Checks whether the value of a key is a path.
@@ -148,6 +150,7 @@ mod tests {
             ("[include] path = \"a b#c\" # a remark", Some("a b#c")),
             ("[core]hooksPath=/hooks", Some("/hooks")),
             ("[includeIf \"gitdir:a=b\"]", None),
+            ("[includeIf \"gitdir:a=b\"] path = /c", Some("/c")),
             ("name = path", None),
             ("path", None),
             ("path = # nothing", None),
