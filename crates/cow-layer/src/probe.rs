@@ -21,16 +21,8 @@ pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt:
     let name = temp_name(&random[..32]);
     let other = [PREFIX, &random.as_bytes()[..32]].concat();
     let result = try_out(layers, workspace, &name, &other);
-    // The file in `layers` whose name leads to the other two is made first and removed last, so that a crash
-    // leaves no unknown file.
-    for (folder, name) in [(workspace, &name), (layers, &name), (layers, &other)] {
-        if matches!(stat_at(folder, name), Ok(Some(entry)) if entry.size_bytes == 0)
-            && unlink_at(folder, name).is_err()
-        {
-            // The next probe removes the rest.
-            break;
-        }
-    }
+    // A rest is removed by the next probe.
+    remove_probe(layers, workspace, &name, &other).ok();
     result
 }
 
@@ -38,15 +30,35 @@ pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt:
 pub(crate) fn sweep(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>) -> Result<(), Errno> {
     for probe in names(open_at(layers, b".", FOLDER)?)? {
         let Some(random) = probe.strip_prefix(PREFIX) else { continue };
-        let name = std::str::from_utf8(random).map(temp_name).unwrap_or_default();
-        for (folder, name) in [(workspace, &name), (layers, &name), (layers, &probe)] {
-            let entry = if name.is_empty() { None } else { stat_at(folder, name)? };
-            if entry.is_some_and(|entry| entry.kind == Kind::File && entry.size_bytes == 0) {
-                unlink_at(folder, name)?;
-            }
+        match std::str::from_utf8(random) {
+            Ok(random) => remove_probe(layers, workspace, &temp_name(random), &probe)?,
+            Err(_) => remove_empty_file(layers, &probe)?,
         }
     }
     Ok(())
+}
+
+/// Removes the files of a probe.
+///
+/// The file in `layers` whose name leads to the other two, `other`, is made first and removed last: neither a crash nor a failure
+/// leaves a file that no later probe finds.
+fn remove_probe(
+    layers: BorrowedFd<'_>,
+    workspace: BorrowedFd<'_>,
+    name: &[u8],
+    other: &[u8],
+) -> Result<(), Errno> {
+    remove_empty_file(workspace, name)?;
+    remove_empty_file(layers, name)?;
+    remove_empty_file(layers, other)
+}
+
+/// Removes a file if there is one of that name and it is empty: any other is not of a probe.
+fn remove_empty_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
+    match stat_at(folder, name)? {
+        Some(entry) if entry.kind == Kind::File && entry.size_bytes == 0 => unlink_at(folder, name),
+        _ => Ok(()),
+    }
 }
 
 fn temp_name(random: &str) -> Vec<u8> {
