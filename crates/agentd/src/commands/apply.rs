@@ -116,7 +116,8 @@ pub(crate) fn execute_text(
         return dry_run(common, console, sessions, session, reply, &cancel);
     }
     // There is nothing to try of a reply that is held.
-    if apply.on_trial && !session.incoming(&reply.text).is_held(run_complete) {
+    let is_tried = apply.on_trial && !session.incoming(&reply.text).is_held(run_complete);
+    if is_tried {
         let owner = sessions.owned()?.map_err(|owner| needs_the_folder(&owner))?;
         let tried = Tried { common, console, paths: sessions.paths(), sessions: &owner, session };
         if !tried.execute(&reply.text, apply, &cancel)? {
@@ -133,6 +134,8 @@ pub(crate) fn execute_text(
     };
     let wanted = if apply.review { review(common, console, sessions, &request, &cancel)? } else { Ok(()) };
     let applied = match wanted {
+        // A trial has shown the results.
+        Ok(()) if is_tried => execute(console.without_progress(), sessions, &request, &cancel)?,
         Ok(()) => execute(console, sessions, &request, &cancel)?,
         Err(refusal) => Err(refusal),
     };
@@ -146,8 +149,8 @@ pub(crate) fn execute_text(
     let session = &applied.session;
     let outbox = (!session.is_complete)
         .then(|| sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string());
-    let is_shown = applied.is_executed && console.is_one_screen() && !console.json;
-    // Progress has shown them on the same terminal.
+    // A trial has shown them, or progress on the same terminal.
+    let is_shown = applied.is_executed && (is_tried || console.is_one_screen()) && !console.json;
     let results: &[CommandResult] = if is_shown { &[] } else { &applied.results };
     report(common, console, session, applied.sequence, results, outbox);
     applied.late.iter().for_each(|line| console.notice(line));

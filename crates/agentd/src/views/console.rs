@@ -70,6 +70,11 @@ impl Console {
         }
     }
 
+    /// Returns the console for work whose progress is of no interest: its notices and results remain.
+    pub(crate) fn without_progress(self) -> Console {
+        Console { quiet: true, live: false, ..self }
+    }
+
     /// Checks whether progress and results appear on a terminal, one below the other.
     pub(crate) fn is_one_screen(self) -> bool {
         self.live && self.is_read

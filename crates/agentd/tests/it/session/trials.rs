@@ -89,6 +89,19 @@ fn what_is_kept_is_what_was_shown_and_is_undone_as_one() {
 }
 
 #[test]
+fn results_of_what_is_kept_are_shown_once() {
+    let (project, _) = project();
+    let kept = project.apply(REPLY, &["--try", "--keep"]).ok().says("kept");
+    let output = format!("{}{}", kept.stdout, kept.stderr);
+    assert_eq!(output.matches("RUN_COMMAND: ").count(), 1, "{output}");
+    assert!(kept.stdout.contains("next message: "), "{output}");
+    assert_eq!(project.read("src/new.txt"), "ONE\nTWO\n");
+    // Without a trial, the results are on standard output as well.
+    let applied = project.apply("[RUN_COMMAND]\ntrue\n[/RUN_COMMAND]\n", &[]).ok();
+    assert_eq!(applied.stdout.matches("RUN_COMMAND: ").count(), 1, "{}", applied.stdout);
+}
+
+#[test]
 fn no_trick_leaves_a_mode_a_device_or_an_owner_when_a_trial_is_kept() {
     let (project, _) = project();
     let mut reply = String::new();
