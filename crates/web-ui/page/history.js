@@ -76,7 +76,7 @@ export class HistoryView {
   entry(run) {
     const changes = run.steps.flatMap((step) => step.changes);
     const undoes = changes.find((change) => change.undoes)?.undoes;
-    const inForce = changes.some((change) => !change.undone_by && change.state !== "conflicted" && !change.path.endsWith("/"));
+    const inForce = changes.some((change) => !change.undoneBy && change.state !== "conflicted" && !change.path.endsWith("/"));
     const isSession = /^[0-9a-f]{8}$/.test(run.conversation);
     const who = isSession ? el("a", { href: `#/loop/${run.conversation}` }, run.conversation) : el("span", {}, run.conversation);
     const what = undoes ? "undo" : run.sequence ? `reply to message ${run.sequence}` : "call";
@@ -86,9 +86,9 @@ export class HistoryView {
     return el(
       "li",
       { class: run.finished ? "run" : "run open" },
-      el("div", { class: "run-head" }, time(run.began_at), el("strong", {}, who), el("span", { class: "faint" }, what, run.finished ? "" : ", not finished"), actions),
+      el("div", { class: "run-head" }, time(run.beganAt), el("strong", {}, who), el("span", { class: "faint" }, what, run.finished ? "" : ", not finished"), actions),
       el("ul", { class: "steps" }, run.steps.map((step) => this.step(step))),
-      run.changes_left_out && el("p", { class: "left-out" }, `${plural(run.changes_left_out, "more change")} not listed`),
+      run.changesLeftOut && el("p", { class: "left-out" }, `${plural(run.changesLeftOut, "more change")} not listed`),
     );
   }
 
@@ -96,12 +96,12 @@ export class HistoryView {
     const changes = step.changes.map((change) =>
       el(
         "li",
-        { class: change.undone_by ? "undone" : "" },
+        { class: change.undoneBy ? "undone" : "" },
         el("span", { class: "numbers" }, change.change),
         el("span", { class: `what ${change.what}` }, change.what),
         el("span", { class: "path" }, change.path),
         change.state === "conflicted" && el("span", { class: "bad-text" }, " not made: another program was first"),
-        change.undone_by && el("span", { class: "faint" }, ` undone by ${change.undone_by}`),
+        change.undoneBy && el("span", { class: "faint" }, ` undone by ${change.undoneBy}`),
         change.undoes && el("span", { class: "faint" }, ` undoes ${change.undoes}`),
       ),
     );
@@ -180,7 +180,7 @@ export class HistoryView {
   async undoNewest() {
     const newest = this.runs.find((run) => {
       const changes = run.steps.flatMap((step) => step.changes);
-      return changes.some((change) => !change.undoes && !change.undone_by && change.state !== "conflicted" && !change.path.endsWith("/"));
+      return changes.some((change) => !change.undoes && !change.undoneBy && change.state !== "conflicted" && !change.path.endsWith("/"));
     });
     if (!newest) return notice("There is nothing to undo here");
     await this.undo(newest, false);

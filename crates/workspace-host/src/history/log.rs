@@ -22,6 +22,7 @@ const LINE_CHARACTERS: usize = 70;
 
 /// A run of the journal with its steps and changes, as a line that serialises.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunLine {
     run: u64,
     conversation: String,
@@ -51,6 +52,7 @@ pub struct LogRange {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct StepLine {
     step: u32,
     description: String,
@@ -62,6 +64,7 @@ pub(super) struct StepLine {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct ChangeLine {
     change: u64,
     path: String,

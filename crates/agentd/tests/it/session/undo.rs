@@ -99,8 +99,8 @@ fn log_says_what_was_undone_by_what() {
     let gone: Vec<_> = changes.iter().filter(|change| change["path"] == "gone").collect();
     let [deleted, back] = &gone[..] else { panic!("{changes:?}") };
     assert_eq!((&deleted["what"], &back["what"]), (&"deleted".into(), &"created".into()));
-    assert_eq!((&deleted["undone_by"], &deleted["undoes"]), (&back["change"], &Value::Null));
-    assert_eq!((&back["undoes"], &back["undone_by"]), (&deleted["change"], &Value::Null));
+    assert_eq!((&deleted["undoneBy"], &deleted["undoes"]), (&back["change"], &Value::Null));
+    assert_eq!((&back["undoes"], &back["undoneBy"]), (&deleted["change"], &Value::Null));
     project.run(&["log"]).ok().prints(&format!("undone by {}", back["change"]));
 }
 
