@@ -180,7 +180,7 @@ pub enum FsError {
         replaced: bool,
     },
     /// Any other failure of the operating system.
-    #[error("`{path}`: {} (system error {errno})", std::io::Error::from_raw_os_error(*.errno).kind())]
+    #[error("`{path}`: {}", std::io::Error::from_raw_os_error(*.errno))]
     Io {
         /// The path of the request.
         path: RelPath,
