@@ -315,14 +315,24 @@ fn is_complete(summary: WalkSummary) -> bool {
 pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
     // Folders beneath a depth that was asked for need no warning.
     let counted = [
-        (summary.unreadable, "folders could not be read"),
-        (summary.mounts, "folders were not entered because another file system is mounted there"),
-        (summary.unnameable, "entries lie deeper, or have longer names, than any path may"),
+        (summary.unreadable, "folder", "folders", "could not be read"),
+        (
+            summary.mounts,
+            "folder was",
+            "folders were",
+            "not entered because another file system is mounted there",
+        ),
+        (
+            summary.unnameable,
+            "entry lies",
+            "entries lie",
+            "deeper, or under a longer name, than any path may",
+        ),
     ];
     let mut warnings: Vec<_> = counted
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, text)| format!("{count} {text}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many, text)| format!("{count} {} {text}", if *count == 1 { one } else { many }))
         .collect();
     if !is_complete(summary) {
         warnings.push(format!(
