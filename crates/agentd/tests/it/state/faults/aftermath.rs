@@ -15,7 +15,8 @@ pub(crate) const LOG: &str = "ran.log";
 /// The other paths that the command of the reply changes.
 const BY_COMMAND: [&str; 5] = [LOG, "made", "goes", "stays", "large.txt"];
 
-/// The result of a command begins its list of changes that could not be adopted with this, the paths between backticks.
+/// The result of a command begins its list of changes that could not be adopted with this: each path between backticks, its reason in
+/// parentheses.
 const NOT_WRITTEN: &str = "could not be written: ";
 
 fn is_by_command(name: &str) -> bool {
@@ -124,7 +125,7 @@ impl Aftermath {
             let refused = notes(result).into_iter().find_map(|note| note.strip_prefix(NOT_WRITTEN));
             if let Some(refused) = refused.filter(|_| result["summary"] == expected["summary"]) {
                 findings.push(Finding::EffectRefused);
-                untouched.extend(refused.split('`').skip(1).step_by(2));
+                untouched.extend(paths_with_reasons(refused));
                 continue;
             }
             if result["success"] != false || result["commandType"] != expected["commandType"] {
@@ -204,6 +205,8 @@ impl Aftermath {
         for line in now.iter().filter(|line| !expected.contains(line)) {
             if line.starts_with("Sandbox: ") {
                 finding = finding.max(Some(Finding::ConfinementUnknown));
+            } else if line.starts_with(LIST_INCOMPLETE) {
+                finding = finding.max(Some(Finding::ListingIncomplete));
             } else if !["[FAILED] ", " ", "(as listed before"].iter().any(|start| line.starts_with(start)) {
                 // The rest of a result and the list of files, with their sizes, are indented.
                 return Err(format!("the outbox has the line '{line}'"));
@@ -218,11 +221,25 @@ impl Aftermath {
     }
 }
 
+/// The list of files says with this that it lacks some.
+const LIST_INCOMPLETE: &str = "(the list is not complete; ";
+
 /// A result notes with this that the kept home could not be used.
 const FRESH_HOME: &str = "the command had a fresh home, ";
 
 /// The result of a command lists with this the changes of which the journal does not hold the content.
 const NOT_UNDOABLE: &str = "changed, not undoable: ";
+
+/// Returns the paths of a list of changes that could not be adopted, without those that a reason names.
+fn paths_with_reasons(list: &str) -> impl Iterator<Item = &str> {
+    let pieces: Vec<&str> = list.split('`').collect();
+    let paths = (1..pieces.len().saturating_sub(1)).step_by(2);
+    paths
+        .filter(|index| pieces[index + 1].starts_with(" ("))
+        .map(|index| pieces[index])
+        .collect::<Vec<_>>()
+        .into_iter()
+}
 
 /// Returns the workspace's notes in a result.
 fn notes(result: &Value) -> Vec<&str> {
@@ -312,6 +329,14 @@ fn a_result_with_more_changes_that_cannot_be_undone_differs_in_this_only() {
         other[field] = value;
         assert!(!is_less_undoable(&other, &usual), "{field}");
     }
+}
+
+#[test]
+fn paths_in_reasons_are_not_those_of_the_list() {
+    let paths = |list| paths_with_reasons(list).collect::<Vec<_>>();
+    assert_eq!(paths("`a/b` (no space is left to write `a`), `c` (is absolute)"), ["a/b", "c"]);
+    assert_eq!(paths("`a` (`b`: Input/output error)"), ["a"]);
+    assert_eq!(paths("nothing"), [""; 0]);
 }
 
 #[test]

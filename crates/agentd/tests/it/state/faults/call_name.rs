@@ -186,6 +186,11 @@ impl CallName {
         ["futex", "exit", "exit_group"].into_iter().any(|name| CallName::named(name) == Some(self))
     }
 
+    /// Checks whether the kernel fails it with `EINTR` alone: the standard library panics at any other error.
+    pub(crate) fn is_only_interrupted(self) -> bool {
+        CallName::named("clock_nanosleep") == Some(self)
+    }
+
     /// Checks whether its third argument is the number of bytes to write.
     pub(crate) fn is_write(self) -> bool {
         ["write", "pwrite64", "sendto"].into_iter().any(|name| CallName::named(name) == Some(self))
