@@ -15,7 +15,6 @@ mod served_history;
 mod served_questions;
 mod served_resources;
 mod served_tasks;
-mod setup;
 mod views;
 
 use std::process::ExitCode;

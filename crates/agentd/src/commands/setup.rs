@@ -1,6 +1,7 @@
 //! `agentd setup`: the configuration of an MCP client.
 
 use clap::Args;
+use mcp_client_config::{ConfigError, McpClient, Placed, Server, alone, put_entry};
 use serde::Serialize;
 use serde_json::Value;
 use workspace_host::WorkspacePaths;
@@ -9,8 +10,6 @@ use workspace_host::state::check_unconfined;
 use crate::common_options::CommonOptions;
 use crate::config::confinement_arguments::given_arguments;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::setup::McpClient;
-use crate::setup::{Placed, Server, SetupError, alone, put_entry};
 use crate::views::console::Console;
 
 /// The MCP client to configure.
@@ -38,11 +37,11 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
     let paths = WorkspacePaths::find(&common.host())?;
     // With these options the configured server would refuse to start.
     check_unconfined(&common.host(), &paths)?;
-    let file = client.file(&paths.workspace).ok_or_else(|| {
+    let file = client.file(&paths.workspace, |name| std::env::var_os(name)).ok_or_else(|| {
         Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
             .advise("set the variable HOME")
     })?;
-    let name = client.entry_name(&paths.workspace);
+    let name = client.entry_name("agentd", &paths.workspace);
     let entry = client.entry(&name, &server(common, &paths)?);
     let file_text = file.display().to_string();
     let report =
@@ -59,10 +58,10 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
     }
     let placed = put_entry(client, &file, &name, &entry).map_err(|error| {
         let advice = match error {
-            SetupError::Unreadable { .. } => {
+            ConfigError::Unreadable { .. } => {
                 "nothing was written; without --write it is printed, to be put there by hand"
             }
-            SetupError::Io(_) => "nothing was written",
+            ConfigError::Io(_) => "nothing was written",
         };
         Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice)
     })?;

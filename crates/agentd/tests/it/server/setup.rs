@@ -97,56 +97,15 @@ fn a_second_time_changes_nothing() {
 #[test]
 fn what_else_is_in_the_file_stays() {
     let project = Project::new();
-    let cases = [
-        (
-            "claude-code",
-            "{\"mcpServers\":{\"other\":{\"command\":\"x\"}},\"zebra\":1,\"apple\":2}",
-            "\"other\":{\"command\":\"x\"}",
-        ),
-        ("cursor", "{\n\t\"mcpServers\": {}\n}\n", "\t\"mcpServers\": {"),
-        (
-            "vscode",
-            "// mine\n{\n  // servers of the team\n  \"servers\": {\n    \"other\": { \"url\": \"http://x\" }, // do not touch\n  },\n  \"inputs\": []\n}\n",
-            "// do not touch",
-        ),
-        ("zed", "{\n  \"theme\": \"One\", /* dark */\n}\n", "\"theme\": \"One\", /* dark */"),
-        (
-            "codex",
-            "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
-            "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
-        ),
-        (
-            "opencode",
-            "{\n  \"$schema\": \"x\",\n  // of the team\n  \"mcp\": {\n    \"other\": {}\n  }\n}\n",
-            "// of the team",
-        ),
-        (
-            "goose",
-            "# mine\nGOOSE_MODEL: m # which\nextensions:\n    # built in\n    developer:\n        enabled: true\n        type: builtin\n\nGOOSE_MODE: auto\n",
-            "    # built in\n    developer:\n        enabled: true\n        type: builtin\n\nGOOSE_MODE: auto\n",
-        ),
-        ("goose", "extensions: {}\nother: [a, b]\n", "\nother: [a, b]\n"),
-    ];
-    for (client, before, kept) in cases {
-        let path = file(&project, client);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, before).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        setup(&project, &[client, "--write"]).ok().prints("changed ");
-        let after = fs::read_to_string(&path).unwrap();
-        assert!(after.contains(kept), "{client}:\n{after}");
-        for line in before
-            .lines()
-            .filter(|_| before.lines().count() > 1)
-            .map(|line| line.trim().trim_end_matches(['}', '{', ',', ' ']))
-        {
-            assert!(after.contains(line), "{client} has lost {line}:\n{after}");
-        }
-        assert!(after.contains("agentd") && after.contains("--workspace"), "{after}");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        setup(&project, &[client, "--write"]).ok().prints("already");
-        assert_eq!(fs::read_to_string(&path).unwrap(), after, "{client}");
-    }
+    let path = file(&project, "codex");
+    let before = "model = \"x\" # mine\r\n\r\n[mcp_servers.other]\r\ncommand = 'y'\r\n";
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, before).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    setup(&project, &["codex", "--write"]).ok().prints("changed ");
+    let after = fs::read_to_string(&path).unwrap();
+    assert!(after.starts_with(before) && after.contains("\"--workspace\""), "{after}");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
@@ -193,21 +152,7 @@ fn other_options_change_the_entry_and_nothing_else() {
 #[test]
 fn a_file_that_cannot_be_understood_is_left_alone() {
     let project = Project::new();
-    let cases = [
-        ("claude-code", "{ not json"),
-        ("cursor", "[]"),
-        ("vscode", "{\"servers\": 5}"),
-        ("zed", "{\"a\": 1 \"b\": 2}"),
-        ("codex", "mcp_servers = 5\n"),
-        ("codex", "= = =\n"),
-        ("goose", "extensions: 5\n"),
-        ("goose", "- a list\n"),
-        ("goose", "a: [\n"),
-        // Where the entry would go is not known here.
-        ("goose", "extensions: { other: { enabled: true } }\n"),
-        ("goose", "\"extensions\":\n  other: { enabled: true }\n"),
-        ("goose", "a: &x\n  b: 1\nextensions: *x\n"),
-    ];
+    let cases = [("claude-code", "{ not json"), ("codex", "mcp_servers = 5\n"), ("goose", "a: [\n")];
     for (client, text) in cases {
         let path = file(&project, client);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

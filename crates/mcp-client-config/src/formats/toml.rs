@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-use crate::setup::placed::SetupError;
+use crate::error::ConfigError;
 
 /// Returns the text with `[table.name]` being `entry`; everything else stays as it is, comments included. `None` if it
 /// is so already. An entry has texts and lists of texts only; other keys of an entry that is there stay.
@@ -12,11 +12,10 @@ pub(super) fn with_entry(
     table: &str,
     name: &str,
     entry: &Value,
-) -> Result<Option<String>, SetupError> {
-    let mut document: DocumentMut = text
-        .parse()
-        .map_err(|error: toml_edit::TomlError| SetupError::Unreadable { why: error.message().to_owned() })?;
-    let not_a_table = |what: &str| SetupError::Unreadable { why: format!("{what} is not a table") };
+) -> Result<Option<String>, ConfigError> {
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| ConfigError::unreadable(error.message()))?;
+    let not_a_table = |what: &str| ConfigError::unreadable(format!("{what} is not a table"));
     let servers = document.entry(table).or_insert_with(|| {
         let mut servers = Table::new();
         // `[mcp_servers]` alone says nothing.

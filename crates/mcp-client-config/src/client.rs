@@ -1,8 +1,11 @@
-//! The clients that are known, and their ways of saying the same.
+//! The clients, and the ways in which they describe a server.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+
+use crate::formats::FileFormat;
 
 /// The file of Cline, an extension of Visual Studio Code, among the user's settings.
 const CLINE_FILE: &str = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
@@ -11,8 +14,9 @@ const CLINE_FILE: &str = "Code/User/globalStorage/saoudrizwan.claude-dev/setting
 const GOOSE_TIMEOUT_S: u32 = 300;
 
 /// A client that can be configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum McpClient {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum McpClient {
     /// Claude Code, for the project.
     ClaudeCode,
     /// Cursor, for the project.
@@ -38,27 +42,36 @@ pub(crate) enum McpClient {
 }
 
 /// The command by which a client starts this server.
-#[derive(Clone, Debug)]
-pub(crate) struct Server {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
     /// Absolute path of the program.
     pub program: String,
+    /// Its arguments, without the program.
     pub arguments: Vec<String>,
 }
 
-/// The format of a configuration file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileFormat {
-    /// JSON, with comments and trailing commas where the client allows them.
-    Json,
-    Toml,
-    Yaml,
-}
-
 impl McpClient {
-    /// Returns where its configuration is; `None` if that is in a home folder and there is none.
-    pub(crate) fn file(self, workspace: &Path) -> Option<PathBuf> {
-        let variable =
-            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    /// All clients.
+    pub const ALL: [McpClient; 11] = [
+        McpClient::ClaudeCode,
+        McpClient::Cursor,
+        McpClient::Vscode,
+        McpClient::Zed,
+        McpClient::Codex,
+        McpClient::ClaudeDesktop,
+        McpClient::Windsurf,
+        McpClient::Cline,
+        McpClient::GeminiCli,
+        McpClient::Opencode,
+        McpClient::Goose,
+    ];
+
+    /// Returns the path of its configuration; `None` if that is in a home folder and there is none.
+    ///
+    /// `workspace` is the absolute path of the folder of code, and `environment` returns the value of a variable: `HOME`,
+    /// `XDG_CONFIG_HOME` and `CODEX_HOME` count where they are absolute paths.
+    pub fn file(self, workspace: &Path, environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let variable = |name: &str| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || variable("HOME");
         let config = || variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")));
         match self {
@@ -79,7 +92,8 @@ impl McpClient {
         }
     }
 
-    pub(crate) fn format(self) -> FileFormat {
+    /// Returns the format of that file.
+    pub fn format(self) -> FileFormat {
         match self {
             McpClient::Codex => FileFormat::Toml,
             McpClient::Goose => FileFormat::Yaml,
@@ -88,7 +102,7 @@ impl McpClient {
     }
 
     /// Returns the name of the table of servers.
-    pub(crate) fn table(self) -> &'static str {
+    pub fn table(self) -> &'static str {
         match self {
             McpClient::ClaudeCode
             | McpClient::Cursor
@@ -104,15 +118,16 @@ impl McpClient {
         }
     }
 
-    /// Returns the name of the server in that table. A file for all projects of a user names the project.
-    pub(crate) fn entry_name(self, workspace: &Path) -> String {
+    /// Returns the name of the server in that table: `server`, and in a file for all projects of a user the name of the folder
+    /// behind it, in ASCII letters, digits, `_` and `-`.
+    pub fn entry_name(self, server: &str, workspace: &Path) -> String {
         let folder = workspace.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let folder: String =
             folder.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
         if self.is_of_project() || folder.is_empty() {
-            "agentd".to_owned()
+            server.to_owned()
         } else {
-            format!("agentd-{folder}")
+            format!("{server}-{folder}")
         }
     }
 
@@ -122,8 +137,8 @@ impl McpClient {
         matches!(self, ClaudeCode | Cursor | Vscode | GeminiCli | Opencode)
     }
 
-    /// Returns the entry of the server under its name in the table.
-    pub(crate) fn entry(self, name: &str, server: &Server) -> Value {
+    /// Returns the entry of the server under its name in the table, an object in any of the formats.
+    pub fn entry(self, name: &str, server: &Server) -> Value {
         let Server { program, arguments } = server;
         match self {
             McpClient::ClaudeCode | McpClient::Vscode => {
@@ -148,8 +163,8 @@ impl McpClient {
         }
     }
 
-    /// Returns the advice for the time after the file is written.
-    pub(crate) fn next_step(self) -> &'static str {
+    /// Returns the advice to the user for the time after the file is written, one line.
+    pub fn next_step(self) -> &'static str {
         match self {
             McpClient::ClaudeCode => "start `claude` in the folder and allow the server; `/mcp` shows it",
             McpClient::Cursor => "Cursor shows it under Settings, MCP; switch it on there",

@@ -7,15 +7,15 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use crate::setup::mcp_client::{FileFormat, McpClient};
-use crate::setup::{json_file, toml_file, yaml_file};
+use crate::client::McpClient;
+use crate::error::ConfigError;
 
 /// The largest configuration file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// The effect of putting an entry into a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub enum Placed {
     /// The file is new.
     Created,
     /// The entry is new or another one than before.
@@ -24,38 +24,27 @@ pub(crate) enum Placed {
     Unchanged,
 }
 
-/// The reason why an entry was not put into a file. The file is as it was.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SetupError {
-    /// It is not in the format of the client.
-    #[error("it cannot be understood: {why}")]
-    Unreadable {
-        /// The fault of the text.
-        why: String,
-    },
-    /// It cannot be read or written.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-}
-
-/// Renders the file with this entry alone.
-pub(crate) fn alone(client: McpClient, name: &str, entry: &Value) -> String {
+/// Renders the file of a client with this entry alone.
+///
+/// # Panics
+///
+/// The entry is not an object, or has values that [`McpClient::entry`] does not make.
+pub fn alone(client: McpClient, name: &str, entry: &Value) -> String {
     let text = with_entry(client, "", name, entry);
     text.ok().flatten().expect("an empty file takes an entry")
 }
 
-/// Puts an entry into a client's file, as a whole or not at all.
-pub(crate) fn put_entry(
-    client: McpClient,
-    file: &Path,
-    name: &str,
-    entry: &Value,
-) -> Result<Placed, SetupError> {
-    // The target of a link is rewritten, not the link.
+/// Puts an entry into a client's file, as a whole or not at all. The target of a symbolic link is rewritten, not the link; folders
+/// above a new file are made.
+///
+/// # Errors
+///
+/// Those of [`with_entry`]; the file is longer than 16 MiB, is not UTF-8, or cannot be read or written.
+pub fn put_entry(client: McpClient, file: &Path, name: &str, entry: &Value) -> Result<Placed, ConfigError> {
     let (target, text) = match fs::canonicalize(file) {
         Ok(target) => {
             if fs::metadata(&target)?.len() > MOST_BYTES {
-                return Err(SetupError::Unreadable { why: "it is far too long".to_owned() });
+                return Err(ConfigError::unreadable("it is far too long"));
             }
             let text = fs::read_to_string(&target)?;
             (target, Some(text))
@@ -82,15 +71,18 @@ pub(crate) fn put_entry(
     Ok(if text.is_some() { Placed::Changed } else { Placed::Created })
 }
 
-fn with_entry(
+/// Returns the text of a client's file with an entry under `name` in its table of servers; `None` if it is there already. Every
+/// other byte stays as it is, but for the end of the last line, which a text without one is given.
+///
+/// # Errors
+///
+/// [`ConfigError::Unreadable`]: the text is not in the format of the client, its table of servers is of another kind, or its layout
+/// has no safe position for the entry.
+pub fn with_entry(
     client: McpClient,
     text: &str,
     name: &str,
     entry: &Value,
-) -> Result<Option<String>, SetupError> {
-    match client.format() {
-        FileFormat::Json => json_file::with_entry(text, client.table(), name, entry),
-        FileFormat::Toml => toml_file::with_entry(text, client.table(), name, entry),
-        FileFormat::Yaml => yaml_file::with_entry(text, client.table(), name, entry),
-    }
+) -> Result<Option<String>, ConfigError> {
+    client.format().with_entry(text, client.table(), name, entry)
 }

@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::Value;
 
-use crate::setup::placed::SetupError;
+use crate::error::ConfigError;
 
 /// Returns the text with `table.name` being `entry`; everything else stays as it is, comments included. `None` if it is
 /// so already.
@@ -13,7 +13,7 @@ pub(super) fn with_entry(
     table: &str,
     name: &str,
     entry: &Value,
-) -> Result<Option<String>, SetupError> {
+) -> Result<Option<String>, ConfigError> {
     // Clients allow comments and trailing commas; how they would read any other extension is not known.
     let options = ParseOptions {
         allow_comments: true,
@@ -23,9 +23,9 @@ pub(super) fn with_entry(
         allow_single_quoted_strings: false,
         ..ParseOptions::default()
     };
-    let root = CstRootNode::parse(text, &options)
-        .map_err(|error| SetupError::Unreadable { why: error.to_string() })?;
-    let not_a_table = |what: &str| SetupError::Unreadable { why: format!("{what} is not an object") };
+    let root =
+        CstRootNode::parse(text, &options).map_err(|error| ConfigError::unreadable(error.to_string()))?;
+    let not_a_table = |what: &str| ConfigError::unreadable(format!("{what} is not an object"));
     if root.value().is_none() {
         root.set_value(CstInputValue::Object(Vec::new()));
     }

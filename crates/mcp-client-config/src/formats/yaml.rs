@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::setup::placed::SetupError;
+use crate::error::ConfigError;
 
 /// The indentation of an entry in a file that has none yet.
 const INDENT: usize = 2;
@@ -19,7 +19,7 @@ pub(super) fn with_entry(
     table: &str,
     name: &str,
     entry: &Value,
-) -> Result<Option<String>, SetupError> {
+) -> Result<Option<String>, ConfigError> {
     let mut settings = parse(text)?;
     let servers = settings.entry(table).or_insert(Value::Null);
     if servers.is_null() {
@@ -37,11 +37,11 @@ pub(super) fn with_entry(
     }
 }
 
-fn unreadable(why: String) -> SetupError {
-    SetupError::Unreadable { why }
+fn unreadable(why: String) -> ConfigError {
+    ConfigError::Unreadable { why }
 }
 
-fn parse(text: &str) -> Result<Map<String, Value>, SetupError> {
+fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
     if text.lines().all(is_blank) {
         return Ok(Map::new());
     }

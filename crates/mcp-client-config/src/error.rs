@@ -1,0 +1,23 @@
+//! The reasons why an entry is refused.
+
+use std::io;
+
+/// The reason why an entry was not put into a file. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The text is not in the format of the client, or has no safe position for the entry.
+    #[error("it cannot be understood: {why}")]
+    Unreadable {
+        /// The fault, without a line of the text.
+        why: String,
+    },
+    /// The file cannot be read or written.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl ConfigError {
+    pub(crate) fn unreadable(why: impl Into<String>) -> ConfigError {
+        ConfigError::Unreadable { why: why.into() }
+    }
+}
