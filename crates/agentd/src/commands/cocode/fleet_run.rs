@@ -1,8 +1,6 @@
 //! `agentd cocode run --fleet` and `agentd fleet collect`: home's side of a fleet.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -16,6 +14,7 @@ use cocode_runner::{
     AgentDefinition, AgentRecord, AgentsFile, BundleSource, Launchers, RunEvent, RunObserver, RunRequest,
     Runner, StopFlag,
 };
+use fleet_runner::{FleetObserver, HomeFolder, HomeJournal, fleet_confinement};
 use tokio::sync::Notify;
 use wap_core::CancelFlag;
 
@@ -30,11 +29,7 @@ use crate::commands::fleet::options::ServerChoice;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::fleet::base_chain::BaseChain;
 use crate::fleet::early_home::EarlyHome;
-use crate::fleet::home_journal::{FleetObserver, HomeJournal};
-use crate::fleet::levels::in_fleet;
-use crate::fleet::task_files::{TaskFiles, make_private_folder};
 use crate::views::console::Console;
 use crate::views::count::counted;
 
@@ -52,7 +47,7 @@ pub(crate) fn run(
 ) -> Outcome {
     let url = early.url.clone();
     let definitions = expand(&mut request, options.fleet.count)?;
-    let folder = FleetFolder::open(common)?;
+    let folder = home_folder(common)?;
     let source = BundleSource::of_runner(&runner).map_err(unsendable)?;
     let records = runner.begin_elsewhere(&request, &url).map_err(explain)?;
     let submitted = submit(common, options, &folder, &source, (&request, &records, &definitions));
@@ -102,7 +97,7 @@ pub(crate) fn collect(
 ) -> Outcome {
     let cancel = cancel_flag()?;
     let runner = open_hiding(common, worktrees, server.access.key_file.as_slice())?;
-    let folder = FleetFolder::open(common)?;
+    let folder = home_folder(common)?;
     // A submitter that was killed early leaves records without tasks, for which this would wait for ever.
     fail_unsubmitted(&folder, &runner, &runner.records().map_err(explain)?)?;
     let records = runner.records().map_err(explain)?;
@@ -124,29 +119,11 @@ pub(crate) fn collect(
     Ok(ending(&records, false, &cancel))
 }
 
-/// The folder of a repository's tasks in fleets.
-struct FleetFolder {
-    tasks: TaskFiles,
-    chain: BaseChain,
-    incoming: PathBuf,
-}
-
-impl FleetFolder {
-    fn open(common: &CommonOptions) -> Result<FleetFolder, Failure> {
-        let folder = state_folder(common)?.join("fleet");
-        let failed = |error: std::io::Error| {
-            Failure::new(Exit::Failed, format!("the folder of fleets in the state folder: {error}"))
-        };
-        let incoming = folder.join("incoming");
-        // What a process that was killed has left; the lock of the records keeps others out.
-        let _ = fs::remove_dir_all(&incoming);
-        make_private_folder(&incoming).map_err(failed)?;
-        Ok(FleetFolder {
-            tasks: TaskFiles::open(folder.join("tasks")).map_err(failed)?,
-            chain: BaseChain::open(folder.join("bases")).map_err(failed)?,
-            incoming,
-        })
-    }
+/// Opens the folder of this repository's tasks in fleets.
+fn home_folder(common: &CommonOptions) -> Result<HomeFolder, Failure> {
+    HomeFolder::open(&state_folder(common)?.join("fleet")).map_err(|error| {
+        Failure::new(Exit::Failed, format!("the folder of fleets in the state folder: {error}"))
+    })
 }
 
 /// Gives each agent of a request a name of its own, `count` times, and returns the names of their definitions.
@@ -173,7 +150,7 @@ fn expand(request: &mut RunRequest, count: Option<u16>) -> Result<HashMap<String
 fn submit(
     common: &CommonOptions,
     options: &CocodeRun,
-    folder: &FleetFolder,
+    folder: &HomeFolder,
     source: &BundleSource,
     (request, records, definitions): (&RunRequest, &[AgentRecord], &HashMap<String, String>),
 ) -> Result<(), Failure> {
@@ -204,7 +181,7 @@ fn submit(
             clean_tree: record.clean_tree,
             labels: labels.clone(),
             least_confinement: match is_confined {
-                true => in_fleet(least_level(common)),
+                true => fleet_confinement(least_level(common)),
                 false => cocode_fleet::Confinement::None,
             },
             attempts: Task::ATTEMPTS,
@@ -217,7 +194,7 @@ fn submit(
 }
 
 /// Ends the records that have no task: no host will ever have them.
-fn fail_unsubmitted(folder: &FleetFolder, runner: &Runner, records: &[AgentRecord]) -> Result<(), Failure> {
+fn fail_unsubmitted(folder: &HomeFolder, runner: &Runner, records: &[AgentRecord]) -> Result<(), Failure> {
     let failed =
         |error: std::io::Error| Failure::new(Exit::Failed, format!("the tasks of this folder: {error}"));
     let open = records.iter().filter(|record| record.elsewhere.is_some() && !record.state.is_final());
@@ -253,7 +230,7 @@ enum Until {
 /// The parts of home's side.
 struct Home {
     console: Console,
-    folder: FleetFolder,
+    folder: HomeFolder,
     runner: Runner,
     definitions: AgentsFile,
     early: EarlyHome,
@@ -274,23 +251,17 @@ impl Home {
         let changed = Arc::new(Notify::new());
         // The checks of all deliveries have one proof of the confinement.
         let runner = Arc::new(self.runner.with_launchers(Launchers::new()));
-        let journal = Arc::new(HomeJournal {
-            runner: Arc::clone(&runner),
-            tasks: self.folder.tasks,
-            chain: self.folder.chain,
-            definitions: self.definitions,
-            stop,
-            observer: QueueWatch {
-                view,
-                queued: Arc::clone(&queued),
-                changed: Arc::clone(&changed),
-                connection: Mutex::default(),
-            },
-            logs: Mutex::default(),
-            keys: Mutex::default(),
-        });
+        let HomeFolder { tasks, chain, incoming } = self.folder;
+        let watch = QueueWatch {
+            view,
+            queued: Arc::clone(&queued),
+            changed: Arc::clone(&changed),
+            connection: Mutex::default(),
+        };
+        let journal =
+            Arc::new(HomeJournal::new(Arc::clone(&runner), tasks, chain, self.definitions, stop, watch));
         let EarlyHome { address, timings, connection, runtime, .. } = self.early;
-        let mut config = HomeConfig::new(address.clone(), self.folder.incoming);
+        let mut config = HomeConfig::new(address.clone(), incoming);
         config.timings = timings;
         let (Until::Queued(own) | Until::Ended(own)) = &until;
         let waits_for_ends = matches!(until, Until::Ended(_));
@@ -318,7 +289,7 @@ impl Home {
                 for record in wanted {
                     let name = task_name(record)?;
                     if cancelled.insert(record.key())
-                        && let Ok(Some(task)) = journal.tasks.get(&name)
+                        && let Ok(Some(task)) = journal.tasks().get(&name)
                         && !cancel_task(&address, timings, &name, &task.generation).await
                     {
                         // The server is away: asked again with the next look.
@@ -334,7 +305,7 @@ impl Home {
         runtime.shutdown_timeout(Duration::from_secs(10));
         let records = own_records(&runner, own)?;
         if waits_for_ends {
-            journal.observer.view.finish(&records);
+            journal.observer().view.finish(&records);
         }
         Ok((records, runner))
     }
@@ -382,11 +353,13 @@ impl RunObserver for QueueWatch {
 }
 
 impl FleetObserver for QueueWatch {
+    fn queued(&self, agent: &str) {
+        lock(&self.queued).insert(agent.to_owned());
+        self.changed.notify_one();
+        self.view.queued(agent);
+    }
+
     fn say(&self, agent: &str, text: &str) {
-        if text == HomeJournal::<QueueWatch>::QUEUED {
-            lock(&self.queued).insert(agent.to_owned());
-            self.changed.notify_one();
-        }
         self.view.say(agent, text);
     }
 

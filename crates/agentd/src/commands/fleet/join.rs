@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 
 use cocode_fleet::{FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
 use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, Launchers, RunnerConfig};
+use fleet_runner::{HostWork, Slots, Workplaces, make_private_folder};
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{homes, user_file};
@@ -19,10 +20,6 @@ use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::fleet::host_work::HostWork;
-use crate::fleet::levels::in_fleet;
-use crate::fleet::task_files::make_private_folder;
-use crate::fleet::workplaces::{Slots, Workplaces};
 use crate::views::console::Console;
 use crate::views::count::counted;
 
@@ -71,18 +68,14 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     }
     let launchers = Launchers::new();
     launchers.keep_confined(launcher);
-    let work = HostWork {
-        shared: Arc::new(Workplaces {
-            bases,
-            slots: Slots::make(folder.join("slots"), slots).map_err(failed)?,
-            config: runner_config(common, &folder, options),
-            launchers,
-        }),
-        labels: options.labels.clone(),
-        confinement: in_fleet(level),
-        definitions,
-    };
-    let names: Vec<String> = work.definitions.iter().map(|agent| agent.name.to_string()).collect();
+    let names: Vec<String> = definitions.iter().map(|agent| agent.name.to_string()).collect();
+    let workplaces = Workplaces::new(
+        bases,
+        Slots::make(folder.join("slots"), slots).map_err(failed)?,
+        runner_config(common, &folder, options),
+        launchers,
+    );
+    let work = HostWork::new(workplaces, definitions, options.labels.clone(), level);
     console.progress(&format!(
         "{name} offers {} for {}; Ctrl-C leaves",
         counted(slots, "slot"),

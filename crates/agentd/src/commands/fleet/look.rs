@@ -5,6 +5,7 @@ use std::future::Future;
 use cocode_fleet::{
     ConnectError, EventKind, FleetConnection, FleetError, HostName, RunRecord, RunState, TaskName,
 };
+use fleet_runner::TaskFiles;
 use serde::Serialize;
 use serde_json::json;
 
@@ -13,7 +14,6 @@ use crate::commands::cocode::runner_config::state_folder;
 use crate::commands::fleet::options::ServerChoice;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::fleet::task_files::TaskFiles;
 use crate::views::console::Console;
 use crate::views::count::counted;
 

@@ -9,6 +9,7 @@ use cocode_fleet::{
     ConnectError, FleetAddress, FleetConnection, FleetLimits, FleetTimings, Role, ServerConfig, ServerUsers,
     SyncPolicy, TlsFiles, UserKey,
 };
+use fleet_runner::make_private_folder;
 use serde::Serialize;
 
 use crate::commands::cocode::failure::error_chain;
@@ -19,7 +20,6 @@ use crate::commands::fleet::server_process::{FolderLock, PROGRAM, Server, Server
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::fleet::address::read_seed;
-use crate::fleet::task_files::make_private_folder;
 use crate::views::console::Console;
 
 /// The time in which a server has to answer.

@@ -1,12 +1,16 @@
 //! Showing messages of a fleet about agents.
 
+use fleet_runner::FleetObserver;
 use serde::Serialize;
 
 use super::{View, json_line};
-use crate::fleet::home_journal::FleetObserver;
 use crate::views::progress::one_line;
 
 impl FleetObserver for View {
+    fn queued(&self, agent: &str) {
+        self.say(agent, "queued");
+    }
+
     fn say(&self, agent: &str, text: &str) {
         #[derive(Serialize)]
         struct Said<'a> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cocode_fleet::{BaseBundle, BaseFile, BundleName};
 use cocode_runner::{BUNDLE_LIMIT_BYTES, BundleError, BundleSource};
 
-use crate::fleet::task_files::make_private_folder;
+use crate::private_folder::make_private_folder;
 
 /// The most bundles of a chain; then a new one of everything begins another.
 const MOST: usize = 8;
@@ -17,7 +17,7 @@ const LIST: &str = "chain.json";
 
 /// An error of making a bundle.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ChainError {
+pub enum ChainError {
     /// The bundle cannot be made.
     #[error(transparent)]
     Bundle(#[from] BundleError),
@@ -28,24 +28,28 @@ pub(crate) enum ChainError {
 
 /// The chain of bundles of one repository, in a folder of its own.
 #[derive(Debug)]
-pub(crate) struct BaseChain {
+pub struct BaseChain {
     folder: PathBuf,
 }
 
 impl BaseChain {
     /// Opens the folder, and makes it if it is missing.
-    pub(crate) fn open(folder: PathBuf) -> io::Result<BaseChain> {
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made.
+    pub fn open(folder: PathBuf) -> io::Result<BaseChain> {
         make_private_folder(&folder)?;
         Ok(BaseChain { folder })
     }
 
-    /// Returns the bundles that lead to a commit, making the last one if it is missing. The chain of a commit that does not
-    /// descend from the last one begins anew.
-    pub(crate) fn leading_to(
-        &self,
-        source: &BundleSource,
-        commit: &str,
-    ) -> Result<Vec<BaseFile>, ChainError> {
+    /// Returns the bundles that lead to a commit, oldest first, making the last one if it is missing. The chain of a commit that does
+    /// not descend from the last one begins anew, and so does one of eight bundles.
+    ///
+    /// # Errors
+    ///
+    /// The bundle cannot be made, is larger than [`BUNDLE_LIMIT_BYTES`], or cannot be kept.
+    pub fn leading_to(&self, source: &BundleSource, commit: &str) -> Result<Vec<BaseFile>, ChainError> {
         let mut chain = self.read();
         if let Some(at) = chain.iter().position(|base| base.tip == commit) {
             chain.truncate(at + 1);
@@ -71,8 +75,9 @@ impl BaseChain {
         Ok(self.files(chain))
     }
 
-    /// Returns the file of a bundle.
-    pub(crate) fn path(&self, bundle: &BundleName) -> PathBuf {
+    /// Returns the path of a bundle's file, which need not be there.
+    #[must_use]
+    pub fn path(&self, bundle: &BundleName) -> PathBuf {
         self.folder.join(format!("{}.bundle", bundle.digest))
     }
 

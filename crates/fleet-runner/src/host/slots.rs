@@ -1,86 +1,18 @@
-//! The slots of a host, and what a task finds in one: a repository of its own and a runner, prepared beforehand if possible.
+//! The slots of a host.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cocode_fleet::ExecuteError;
-use cocode_runner::{BaseRepository, Launchers, Runner, RunnerConfig};
 use sandbox_exec::remove_tree;
 
-use crate::fleet::host_work::work_failed;
-use crate::fleet::task_files::make_private_folder;
+use super::work::work_failed;
+use super::workplaces::Workplace;
+use crate::private_folder::make_private_folder;
 
-/// The branch of a task's repository from which the agent starts.
-pub(super) const BRANCH: &str = "main";
-
-/// The parts of a host that tasks have in common.
-pub(crate) struct Workplaces {
-    pub(crate) bases: BaseRepository,
-    /// The folders of the slots. They exist as long as the host works, so that each is hidden from the agents of the others.
-    pub(crate) slots: Slots,
-    /// The configuration of runners; repository, state and worktrees are those of the task.
-    pub(crate) config: RunnerConfig,
-    /// Kept from one task to the next: the confinement is proved once for all.
-    pub(crate) launchers: Launchers,
-}
-
-/// A repository for one task, with the runner that is open on it.
-pub(super) struct Workplace {
-    pub(super) runner: Runner,
-    pub(super) repository: PathBuf,
-    commit: String,
-}
-
-impl Workplaces {
-    /// Makes a workplace at a commit in the empty folder of a slot.
-    pub(super) fn prepare(&self, slot: &Path, commit: &str) -> Result<Workplace, ExecuteError> {
-        // Beside the worktree, since everything else in the folders of slots is hidden from the agent.
-        let visible = slot.join("work");
-        let repository = visible.join("repository");
-        make_private_folder(&visible).map_err(work_failed)?;
-        self.bases.make_task_repository(&repository, commit, BRANCH).map_err(work_failed)?;
-        let config = RunnerConfig {
-            repository: repository.clone(),
-            state_folder: slot.join("state"),
-            worktrees: visible,
-            ..self.config.clone()
-        };
-        let runner = Runner::open(config).map_err(work_failed)?.with_launchers(self.launchers.clone());
-        Ok(Workplace { runner, repository, commit: commit.to_owned() })
-    }
-
-    /// Prepares a free slot for a task on the same commit, on a thread of its own. A failure is found again by the task.
-    pub(super) fn prepare_next(self: &Arc<Workplaces>, commit: &str) {
-        let Some(number) = self.slots.begin_preparing() else { return };
-        let (shared, commit) = (Arc::clone(self), commit.to_owned());
-        thread::spawn(move || {
-            let ended = Preparing { slots: &shared.slots, number };
-            let workplace = shared.prepare(&shared.slots.path(number), &commit).ok();
-            if workplace.is_none() {
-                let _ = clear(&shared.slots.path(number));
-            }
-            shared.slots.set(number, SlotState::Free(workplace.map(Box::new)));
-            std::mem::forget(ended);
-        });
-    }
-}
-
-/// Frees a slot whose preparation panicked, so that nothing waits for it.
-struct Preparing<'a> {
-    slots: &'a Slots,
-    number: usize,
-}
-
-impl Drop for Preparing<'_> {
-    fn drop(&mut self) {
-        self.slots.set(self.number, SlotState::Free(None));
-    }
-}
-
-enum SlotState {
+pub(super) enum SlotState {
     /// Nothing runs in it; it may be prepared.
     Free(Option<Box<Workplace>>),
     /// It is being prepared.
@@ -91,17 +23,23 @@ enum SlotState {
     Closed,
 }
 
-/// The folders of the slots, one for each agent that runs at once.
-pub(crate) struct Slots {
+/// The folders of the slots, one for each agent that runs at once. They exist as long as the host works, so that each is hidden from
+/// the agents of the others.
+pub struct Slots {
     folder: PathBuf,
     states: Mutex<Vec<SlotState>>,
     changed: Condvar,
 }
 
 impl Slots {
-    /// Makes the folders, empty.
-    pub(crate) fn make(folder: PathBuf, count: usize) -> io::Result<Slots> {
-        // What a process that was killed has left. The lock of the bases keeps others out.
+    /// Makes `count` folders in a folder, empty; what else is there is removed. One process at a time may have the folder, for which
+    /// the lock of the [`BaseRepository`](cocode_runner::BaseRepository) is one.
+    ///
+    /// # Errors
+    ///
+    /// A folder cannot be made, or something there not be removed.
+    pub fn make(folder: PathBuf, count: usize) -> io::Result<Slots> {
+        // What a process that was killed has left.
         remove_tree(&folder)?;
         for number in 0..count {
             make_private_folder(&folder.join(number.to_string()))?;
@@ -161,7 +99,7 @@ impl Slots {
     }
 
     /// Marks an empty slot as being prepared, unless one is prepared or being prepared already.
-    fn begin_preparing(&self) -> Option<usize> {
+    pub(super) fn begin_preparing(&self) -> Option<usize> {
         let mut states = self.lock();
         let is_enough = |state: &SlotState| matches!(state, SlotState::Preparing | SlotState::Free(Some(_)));
         if states.iter().any(is_enough) {
@@ -172,12 +110,12 @@ impl Slots {
         Some(number)
     }
 
-    fn set(&self, number: usize, state: SlotState) {
+    pub(super) fn set(&self, number: usize, state: SlotState) {
         self.lock()[number] = state;
         self.changed.notify_all();
     }
 
-    fn path(&self, number: usize) -> PathBuf {
+    pub(super) fn path(&self, number: usize) -> PathBuf {
         self.folder.join(number.to_string())
     }
 
@@ -209,7 +147,8 @@ impl Drop for Slot<'_> {
     }
 }
 
-fn clear(folder: &Path) -> io::Result<()> {
+/// Empties a folder.
+pub(super) fn clear(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         // Not by the standard library, which gives up at folders that an agent has closed or nested a thousand times.
         remove_tree(&entry?.path())?;

@@ -11,23 +11,23 @@ use cocode_fleet::{
 };
 use cocode_runner::{
     AgentDefinition, AgentRecord, BUNDLE_LIMIT_BYTES, BaseError, BundleSource, RunEvent, RunLimits,
-    RunObserver, RunRequest, StopFlag,
+    RunObserver, RunRequest, StopFlag, error_chain,
 };
 
-use crate::commands::cocode::failure::error_chain;
-use crate::fleet::workplaces::{BRANCH, Workplace, Workplaces};
+use sandbox_exec::Level;
+
+use super::workplaces::{BRANCH, Workplace, Workplaces};
+use crate::levels::fleet_confinement;
 
 /// The free space below which a host takes no tasks, in bytes.
 const LEAST_FREE_BYTES: u64 = 1 << 30;
 
-/// The offer of a host, and its work.
-pub(crate) struct HostWork {
-    pub(crate) shared: Arc<Workplaces>,
-    /// The definitions that this host has, each confined as its options say.
-    pub(crate) definitions: Vec<AgentDefinition>,
-    pub(crate) labels: Vec<ClassName>,
-    /// The level that was proved when the host started.
-    pub(crate) confinement: Confinement,
+/// The offer of a host, and its work. When it is dropped, its slots are emptied.
+pub struct HostWork {
+    shared: Arc<Workplaces>,
+    definitions: Vec<AgentDefinition>,
+    labels: Vec<ClassName>,
+    confinement: Confinement,
 }
 
 impl Drop for HostWork {
@@ -101,6 +101,18 @@ impl TaskExecutor for HostWork {
 }
 
 impl HostWork {
+    /// Makes the work of a host that has these definitions of agents, each confined as the host's options say, and these labels.
+    /// `level` is the confinement that was proved when the host started.
+    #[must_use]
+    pub fn new(
+        workplaces: Workplaces,
+        definitions: Vec<AgentDefinition>,
+        labels: Vec<ClassName>,
+        level: Level,
+    ) -> HostWork {
+        HostWork { shared: Arc::new(workplaces), definitions, labels, confinement: fleet_confinement(level) }
+    }
+
     fn request(&self, task: &Task) -> Result<RunRequest, ExecuteError> {
         let unusable = |what: &str, why: String| ExecuteError::Failed(format!("the task's {what}: {why}"));
         let definition =

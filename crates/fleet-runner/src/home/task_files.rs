@@ -2,9 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cocode_fleet::{Task, TaskLimits, TaskName};
+
+use crate::private_folder::make_private_folder;
 
 /// The end of the files' names.
 const END: &str = ".json";
@@ -14,19 +16,27 @@ const RETRY: &str = "retry";
 
 /// The folder of the tasks.
 #[derive(Clone, Debug)]
-pub(crate) struct TaskFiles {
+pub struct TaskFiles {
     folder: PathBuf,
 }
 
 impl TaskFiles {
     /// Opens the folder, and makes it if it is missing.
-    pub(crate) fn open(folder: PathBuf) -> io::Result<TaskFiles> {
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made.
+    pub fn open(folder: PathBuf) -> io::Result<TaskFiles> {
         make_private_folder(&folder)?;
         Ok(TaskFiles { folder })
     }
 
     /// Writes a task; it is on the disk when this returns.
-    pub(crate) fn put(&self, task: &Task) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The task is larger than [`TaskLimits`] allow, or its file cannot be written.
+    pub fn put(&self, task: &Task) -> io::Result<()> {
         let bytes = task.render(&TaskLimits::default()).map_err(io::Error::other)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(&bytes)?;
@@ -36,7 +46,11 @@ impl TaskFiles {
     }
 
     /// Reads a task; `None` if there is none of the name.
-    pub(crate) fn get(&self, name: &TaskName) -> io::Result<Option<Task>> {
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not that of a task.
+    pub fn get(&self, name: &TaskName) -> io::Result<Option<Task>> {
         match fs::read(self.path(name)) {
             Ok(bytes) => Task::parse(&bytes, &TaskLimits::default()).map(Some).map_err(io::Error::other),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -44,8 +58,12 @@ impl TaskFiles {
         }
     }
 
-    /// Returns the names of all tasks.
-    pub(crate) fn names(&self) -> io::Result<Vec<TaskName>> {
+    /// Returns the names of all tasks, in order. Other files do not count.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read.
+    pub fn names(&self) -> io::Result<Vec<TaskName>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let name = entry?.file_name();
@@ -61,7 +79,11 @@ impl TaskFiles {
     }
 
     /// Removes a task, if it is there.
-    pub(crate) fn remove(&self, name: &TaskName) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be removed.
+    pub fn remove(&self, name: &TaskName) -> io::Result<()> {
         match fs::remove_file(self.path(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -69,17 +91,21 @@ impl TaskFiles {
     }
 
     /// Requests that a task be given out again. The process that has the records open does so with the next look at the journal.
-    pub(crate) fn request_retry(&self, name: &TaskName) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The request cannot be written.
+    pub fn request_retry(&self, name: &TaskName) -> io::Result<()> {
         File::create(self.path(name).with_extension(RETRY))?.sync_all()
     }
 
     /// Checks whether that was requested.
-    pub(crate) fn is_retried(&self, name: &TaskName) -> bool {
+    pub fn is_retried(&self, name: &TaskName) -> bool {
         self.path(name).with_extension(RETRY).exists()
     }
 
     /// Checks whether that was requested, and forgets the request.
-    pub(crate) fn take_retry(&self, name: &TaskName) -> bool {
+    pub fn take_retry(&self, name: &TaskName) -> bool {
         fs::remove_file(self.path(name).with_extension(RETRY)).is_ok()
     }
 
@@ -87,10 +113,4 @@ impl TaskFiles {
         // Names of runs and agents have no dots.
         self.folder.join(format!("{}.{}{END}", name.run, name.agent))
     }
-}
-
-/// Makes a folder with its parents, closed to other users.
-pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)
 }

@@ -4,7 +4,8 @@ use cocode_fleet::Confinement;
 use sandbox_exec::Level;
 
 /// Returns a level as hosts and tasks name it.
-pub(crate) fn in_fleet(level: Level) -> Confinement {
+#[must_use]
+pub fn fleet_confinement(level: Level) -> Confinement {
     match level {
         Level::Full => Confinement::Full,
         Level::Namespaces => Confinement::Namespaces,

@@ -9,43 +9,69 @@ use cocode_fleet::{
 };
 use cocode_runner::{
     AgentRecord, AgentsFile, Delivery, DeliveryError, DeliveryLimits, ElsewhereLog, RunEvent, RunObserver,
-    Runner, RunnerError, StopFlag,
+    Runner, RunnerError, StopFlag, error_chain,
 };
 
-use crate::commands::cocode::failure::error_chain;
-use crate::fleet::base_chain::BaseChain;
-use crate::fleet::task_files::TaskFiles;
+use super::base_chain::BaseChain;
+use super::task_files::TaskFiles;
 
-/// The journal of one repository's tasks.
-pub(crate) struct HomeJournal<O> {
-    pub(crate) runner: Arc<Runner>,
-    pub(crate) tasks: TaskFiles,
-    pub(crate) chain: BaseChain,
-    /// The definitions of agents here, whose variables the check gets.
-    pub(crate) definitions: AgentsFile,
-    /// Raised when this process ends; a judgement that is under way can be repeated.
-    pub(crate) stop: StopFlag,
-    pub(crate) observer: O,
-    pub(crate) logs: Mutex<HashMap<TaskName, ElsewhereLog>>,
+/// The journal of one repository's tasks: the records of its runner, and the files of the tasks.
+pub struct HomeJournal<O> {
+    runner: Arc<Runner>,
+    tasks: TaskFiles,
+    chain: BaseChain,
+    definitions: AgentsFile,
+    stop: StopFlag,
+    observer: O,
+    logs: Mutex<HashMap<TaskName, ElsewhereLog>>,
     /// The keys of the records, so that what happens to a task costs one of them and not all.
-    pub(crate) keys: Mutex<HashMap<TaskName, String>>,
+    keys: Mutex<HashMap<TaskName, String>>,
 }
 
-/// Hears what people want to know beside the events of agents.
-pub(crate) trait FleetObserver: RunObserver + Send + Sync + 'static {
-    /// Says something about a task, in words.
+/// An observer of what happens to tasks, beside the events of their agents.
+pub trait FleetObserver: RunObserver + Send + Sync + 'static {
+    /// The task of an agent is in the queue of the server.
+    fn queued(&self, agent: &str);
+
+    /// Something else has happened to the task of an agent; `text` is a line for a person.
     fn say(&self, agent: &str, text: &str);
 
-    /// Says that the server can be reached, or cannot and why.
+    /// The server can be reached, or cannot because of a problem. A problem that lasts is repeated.
     fn connection(&self, problem: Option<&str>);
 }
 
 impl<O: FleetObserver> HomeJournal<O> {
-    /// The word for a task that is in the queue.
-    pub(crate) const QUEUED: &str = "queued";
+    /// Makes the journal over the records of a runner.
+    ///
+    /// The check of an agent gets the variables of its definition in `definitions`. `stop` ends a judgement that is under way, which
+    /// can be repeated.
+    #[must_use]
+    pub fn new(
+        runner: Arc<Runner>,
+        tasks: TaskFiles,
+        chain: BaseChain,
+        definitions: AgentsFile,
+        stop: StopFlag,
+        observer: O,
+    ) -> HomeJournal<O> {
+        let (logs, keys) = (Mutex::default(), Mutex::default());
+        HomeJournal { runner, tasks, chain, definitions, stop, observer, logs, keys }
+    }
+
+    /// Returns the tasks.
+    #[must_use]
+    pub fn tasks(&self) -> &TaskFiles {
+        &self.tasks
+    }
+
+    /// Returns the observer.
+    #[must_use]
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
 
     /// Returns the record of a task.
-    pub(crate) fn record(&self, name: &TaskName) -> Result<Option<AgentRecord>, RunnerError> {
+    fn record(&self, name: &TaskName) -> Result<Option<AgentRecord>, RunnerError> {
         let key = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let Some(key) = key else { return Ok(None) };
         let record = self.runner.record(&key)?;
@@ -138,7 +164,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
 
     fn notice(&self, name: &TaskName, notice: &Notice) {
         match notice {
-            Notice::Queued { .. } => self.say(name, Self::QUEUED),
+            Notice::Queued { .. } => self.observer.queued(name.agent.as_str()),
             Notice::QueueFull { waiting } => {
                 self.say(name, &format!("the queue is full, {waiting} are waiting; it is queued later"));
             }

@@ -1,0 +1,39 @@
+//! The folder of a repository's tasks in fleets.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::base_chain::BaseChain;
+use super::task_files::TaskFiles;
+use crate::private_folder::make_private_folder;
+
+/// The folder of a repository's tasks in fleets: `tasks`, `bases`, and `incoming` for deliveries that are being received.
+#[derive(Debug)]
+pub struct HomeFolder {
+    /// The tasks that are not resolved.
+    pub tasks: TaskFiles,
+    /// The bundles of the commits that they start from.
+    pub chain: BaseChain,
+    /// The folder for deliveries, empty.
+    pub incoming: PathBuf,
+}
+
+impl HomeFolder {
+    /// Opens the folder, and makes what is missing. Deliveries that a process which was killed has left are removed: one process at
+    /// a time may have the folder open, for which the lock of the runner's records is one.
+    ///
+    /// # Errors
+    ///
+    /// A folder cannot be made.
+    pub fn open(folder: &Path) -> io::Result<HomeFolder> {
+        let incoming = folder.join("incoming");
+        let _ = fs::remove_dir_all(&incoming);
+        make_private_folder(&incoming)?;
+        Ok(HomeFolder {
+            tasks: TaskFiles::open(folder.join("tasks"))?,
+            chain: BaseChain::open(folder.join("bases"))?,
+            incoming,
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! Home's side: the tasks that were submitted, what they start from, and what becomes of them.
+
+mod base_chain;
+mod folder;
+mod journal;
+mod task_files;
+
+pub use base_chain::{BaseChain, ChainError};
+pub use folder::HomeFolder;
+pub use journal::{FleetObserver, HomeJournal};
+pub use task_files::TaskFiles;

@@ -1,0 +1,8 @@
+//! Tests of `fleet-runner` through its public API: two machines without a server between them.
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+
+mod base_chains;
+mod fixture;
+mod journals;
+mod task_files;
+mod work;
