@@ -21,7 +21,7 @@ fn run(home: &Home, host: &Machine, script: &str) -> (TaskOutcome, Vec<String>) 
 #[test]
 fn a_task_runs_on_a_host_and_is_judged_at_home() {
     let (home, host) = (Home::new(), Machine::new());
-    assert_eq!(home.journal.unresolved().unwrap(), [home.name.clone()]);
+    assert_eq!(home.journal.unresolved().unwrap(), std::slice::from_ref(&home.name));
     home.journal.notice(&home.name, &Notice::Queued { epoch: 0 });
     home.journal.notice(&home.name, &Notice::Running { host: host_name(), epoch: 1 });
     assert_eq!(home.record().state, AgentState::Running);
@@ -58,7 +58,7 @@ fn a_claim_that_its_bundle_does_not_bear_out_is_not_believed() {
         let refused = home.journal.judge(&home.delivery(&lie, &result, 1)).unwrap_err();
         assert!(matches!(refused, JudgeError::NotBelieved(_)), "{refused}");
         assert_eq!(home.record().state, AgentState::Running);
-        assert_eq!(home.journal.unresolved().unwrap(), [home.name.clone()]);
+        assert_eq!(home.journal.unresolved().unwrap(), std::slice::from_ref(&home.name));
     }
     // The truth is.
     home.journal.judge(&home.delivery(&outcome, &result, 1)).unwrap();
@@ -77,7 +77,7 @@ fn a_task_that_was_given_up_is_given_out_again_when_that_is_requested() {
     assert_eq!(home.journal.unresolved().unwrap(), []);
     assert_eq!(generation(), first);
     home.journal.tasks().request_retry(&home.name).unwrap();
-    assert_eq!(home.journal.unresolved().unwrap(), [home.name.clone()]);
+    assert_eq!(home.journal.unresolved().unwrap(), std::slice::from_ref(&home.name));
     assert_eq!(home.record().state, AgentState::Pending);
     assert_ne!(generation(), first);
     // Once.
