@@ -29,17 +29,28 @@ pub(crate) enum Exchanged {
 /// Inspects the entry that an exchange displaced, just now or before a crash, and returns it to the workspace
 /// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`; the caller holds it
 /// open since before the exchange, because a save that replaces it could get the same number.
+///
+/// A look that fails is repeated. If it fails again, the exchange is reversed, so that a failure leaves the workspace's entry where
+/// it was.
 pub(crate) fn verify(
     ours: At<'_>,
     theirs: At<'_>,
     inode: u64,
     is_expected: &dyn Fn(&Entry) -> Result<bool, Errno>,
 ) -> Result<Exchanged, Errno> {
-    let displaced = handle::stat_at(ours.0, ours.1)?;
-    match displaced {
-        Some(displaced) if !is_expected(&displaced)? => put_back(ours, theirs, inode),
-        _ => Ok(Exchanged::Done),
+    match twice(|| handle::stat_at(ours.0, ours.1)?.map_or(Ok(true), |displaced| is_expected(&displaced))) {
+        Ok(true) => Ok(Exchanged::Done),
+        Ok(false) => put_back(ours, theirs, inode),
+        Err(errno) => {
+            let _ = put_back(ours, theirs, inode);
+            Err(errno)
+        }
     }
+}
+
+/// Looks again if a look fails: after an entry has moved, a passing failure must not be the answer.
+pub(crate) fn twice<T>(look: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
+    look().or_else(|_| look())
 }
 
 /// Exchanges back until the displaced entry is the one that was put in last.
@@ -70,4 +81,43 @@ fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Result<Exchanged, Errno
     }
     drop(held);
     Ok(Exchanged::Unsettled)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    /// Exchanges two files and verifies that, with a look whose first `failures` fail. Returns the result and both contents.
+    fn verified(failures: u32) -> (Result<Exchanged, Errno>, [String; 2]) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["ours", "theirs"].map(|name| folder.path().join(name));
+        fs::write(&paths[0], "the layer's").unwrap();
+        fs::write(&paths[1], "the workspace's").unwrap();
+        let handle = fs::File::open(folder.path()).unwrap();
+        let (ours, theirs): (At<'_>, At<'_>) = ((handle.as_fd(), b"ours"), (handle.as_fd(), b"theirs"));
+        let inode = handle::stat_at(ours.0, ours.1).unwrap().unwrap().inode;
+        exchange(ours, theirs).unwrap();
+        let left = Cell::new(failures);
+        let result = verify(ours, theirs, inode, &|_| match left.get() {
+            0 => Ok(true),
+            failures => {
+                left.set(failures - 1);
+                Err(Errno::IO)
+            }
+        });
+        (result, paths.map(|path| fs::read_to_string(path).unwrap()))
+    }
+
+    #[test]
+    fn a_look_that_fails_once_is_repeated_and_one_that_fails_twice_reverses_the_exchange() {
+        let exchanged = ["the workspace's", "the layer's"].map(str::to_owned);
+        let as_before = ["the layer's", "the workspace's"].map(str::to_owned);
+        assert_eq!(verified(0), (Ok(Exchanged::Done), exchanged.clone()));
+        assert_eq!(verified(1), (Ok(Exchanged::Done), exchanged));
+        assert_eq!(verified(2), (Err(Errno::IO), as_before));
+    }
 }

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 
 use super::Adoption;
 use crate::adoption::adopt::Adopted;
+use crate::adoption::exchange::twice;
 use crate::error::AdoptError;
 use crate::handle::{self, Kind};
 use crate::layer::Layer;
@@ -46,10 +47,19 @@ impl Adoption<'_> {
             }
             (Some(_), None) => return Err(self.changed()),
         };
-        let displaced =
-            handle::stat_at(location.0, location.1).map_err(at)?.ok_or_else(|| self.not_in_layer())?;
-        if self.is_expected(location, &before, &displaced).map_err(at)? {
-            return Ok(done);
+        let is_expected = twice(|| {
+            let displaced = handle::stat_at(location.0, location.1)?;
+            displaced.map(|displaced| self.is_expected(location, &before, &displaced)).transpose()
+        });
+        match is_expected {
+            Ok(Some(true)) => return Ok(done),
+            Ok(Some(false)) => {}
+            Ok(None) => return Err(self.not_in_layer()),
+            // A failure leaves the entry where it was.
+            Err(errno) => {
+                let _ = handle::rename_new(location, self.here());
+                return Err(at(errno));
+            }
         }
         match handle::rename_new(location, self.here()) {
             // The name is in use again, so its author has replaced the version that was moved out.
