@@ -251,7 +251,9 @@ impl LocalWorkspace {
         });
         replaced.extend(last.take(HELD_FILES));
         let mut failures = self.failures(layer, &changes, &wanted, &adopted);
-        failures.other.extend(unfinished.map(|error| error.to_string()));
+        failures
+            .other
+            .extend(unfinished.map(|error| format!("the permissions of a folder were not set: {error}")));
         let published: Vec<_> =
             adopted.done.iter().map(|index| (numbers[*index], wanted[*index].path.clone())).collect();
         let failed = adopted.failed.iter().map(|(index, _)| *index).chain(adopted.left.iter().copied());

@@ -119,7 +119,7 @@ impl EffectNotes {
         );
         say(
             quoted(&self.conflicts),
-            "saved by another program while the command ran, so that version stayed and the journal keeps the command's: ",
+            "saved by another program while the command ran, or not readable, so that version stayed and the journal keeps the command's: ",
             "",
         );
         say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");

@@ -153,12 +153,9 @@ fn injections_of_all_calls(cycle: &Cycle) -> Vec<Injection> {
     let mut injections = Vec::new();
     for (name, count) in &cycle.counts {
         for fault in [Fault::Kill, Fault::Io, Fault::NoSpace, Fault::Interrupted, Fault::ShortWrite] {
-            let is_possible = match fault {
-                Fault::ShortWrite => name.is_write(),
-                Fault::Io | Fault::NoSpace => !name.is_only_interrupted(),
-                Fault::Kill | Fault::Interrupted => true,
-            };
-            if is_possible && is_wanted(&names, name.to_string()) && is_wanted(&faults, format!("{fault:?}"))
+            if name.is_possible(fault)
+                && is_wanted(&names, name.to_string())
+                && is_wanted(&faults, format!("{fault:?}"))
             {
                 injections.extend((1..=*count).map(|number| Injection { name: *name, number, fault }));
             }

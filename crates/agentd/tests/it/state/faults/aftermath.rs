@@ -19,6 +19,9 @@ const BY_COMMAND: [&str; 5] = [LOG, "made", "goes", "stays", "large.txt"];
 /// parentheses.
 const NOT_WRITTEN: &str = "could not be written: ";
 
+/// It begins the list of those whose present state could not be determined with this; only paths stand between backticks there.
+const NOT_READABLE: &str = "saved by another program while the command ran, or not readable";
+
 fn is_by_command(name: &str) -> bool {
     BY_COMMAND
         .iter()
@@ -122,10 +125,14 @@ impl Aftermath {
                 findings.push(Finding::NotUndoable);
                 continue;
             }
-            let refused = notes(result).into_iter().find_map(|note| note.strip_prefix(NOT_WRITTEN));
-            if let Some(refused) = refused.filter(|_| result["summary"] == expected["summary"]) {
+            let refused = refused_effects(result);
+            if !refused.is_empty() && result["summary"] == expected["summary"] {
                 findings.push(Finding::EffectRefused);
-                untouched.extend(paths_with_reasons(refused));
+                untouched.extend(refused);
+                continue;
+            }
+            if result["summary"] == expected["summary"] && says("the permissions of a folder were not set") {
+                findings.push(Finding::EffectRefused);
                 continue;
             }
             if result["success"] != false || result["commandType"] != expected["commandType"] {
@@ -229,6 +236,19 @@ const FRESH_HOME: &str = "the command had a fresh home, ";
 
 /// The result of a command lists with this the changes of which the journal does not hold the content.
 const NOT_UNDOABLE: &str = "changed, not undoable: ";
+
+/// Returns the paths whose changes could not be adopted, as a result says.
+fn refused_effects(result: &Value) -> Vec<&str> {
+    let mut paths = Vec::new();
+    for note in notes(result) {
+        if let Some(list) = note.strip_prefix(NOT_WRITTEN) {
+            paths.extend(paths_with_reasons(list));
+        } else if note.starts_with(NOT_READABLE) {
+            paths.extend(note.split('`').skip(1).step_by(2));
+        }
+    }
+    paths
+}
 
 /// Returns the paths of a list of changes that could not be adopted, without those that a reason names.
 fn paths_with_reasons(list: &str) -> impl Iterator<Item = &str> {

@@ -4,9 +4,14 @@ use std::fmt;
 
 use nix::libc;
 
+use super::tracer::Fault;
+
 /// A system call by its number on this machine; shown by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CallName(u64);
+
+/// The calls that fail only because of how they are called.
+const NEVER_FAIL: [&str; 2] = ["getrandom", "shutdown"];
 
 macro_rules! names {
     ($($name:ident = $number:ident,)*) => {
@@ -186,9 +191,17 @@ impl CallName {
         ["futex", "exit", "exit_group"].into_iter().any(|name| CallName::named(name) == Some(self))
     }
 
-    /// Checks whether the kernel fails it with `EINTR` alone: the standard library panics at any other error.
-    pub(crate) fn is_only_interrupted(self) -> bool {
-        CallName::named("clock_nanosleep") == Some(self)
+    /// Checks whether the kernel can do this to it. Libraries rely on what it cannot do, and panic or wait for ever.
+    pub(crate) fn is_possible(self, fault: Fault) -> bool {
+        match fault {
+            Fault::Kill => true,
+            Fault::ShortWrite => self.is_write(),
+            Fault::Interrupted => !NEVER_FAIL.into_iter().any(|name| CallName::named(name) == Some(self)),
+            Fault::Io | Fault::NoSpace => {
+                let names = NEVER_FAIL.into_iter().chain(["clock_nanosleep"]);
+                !names.into_iter().any(|name| CallName::named(name) == Some(self))
+            }
+        }
     }
 
     /// Checks whether its third argument is the number of bytes to write.
