@@ -11,10 +11,6 @@ mod exit;
 mod fleet;
 mod interrupt;
 mod network;
-mod served_history;
-mod served_questions;
-mod served_resources;
-mod served_tasks;
 mod views;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! `agentd mcp`: the workspace tools over MCP on standard input and output.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -16,15 +16,12 @@ use workspace_host::WorkspacePaths;
 use workspace_host::state::check_unconfined;
 use workspace_host::{ReviewPolicy, ReviewedWorkspace, SharedWorkspace};
 use workspace_index::ServedIndex;
+use workspace_mcp::{ServedHistory, ServedQuestions, ServedResources, ServedTasks};
 
 use crate::commands::review::options::ReviewPolicyOption;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::served_history::ServedHistory;
-use crate::served_questions::ServedQuestions;
-use crate::served_resources::ServedResources;
-use crate::served_tasks::ServedTasks;
 use crate::views::console::Console;
 
 /// Options of serving MCP clients.
@@ -143,32 +140,16 @@ pub(crate) fn config(
     rules: &SecretRules,
 ) -> McpConfig {
     let may_undo = options.review.review != ReviewPolicy::All;
-    let history = ServedHistory {
-        workspace: Arc::clone(workspace),
-        paths: paths.clone(),
-        may_undo,
-        rules: rules.clone(),
-    };
-    let tasks = ServedTasks {
-        workspace: Arc::clone(workspace),
-        rules: rules.clone(),
-        policy: options.review.review,
-        front_end: "mcp",
-    };
+    let (shared, policy) = (|| Arc::clone(workspace), options.review.review);
+    let history = ServedHistory::new(shared(), paths.clone(), rules.clone(), may_undo);
+    let tasks = ServedTasks::new(shared(), rules.clone(), policy, "mcp");
     // A task is run by the owner of the state folder at once, untried: under a review of commands it waits for that.
-    let offers_tasks = options.review.review != ReviewPolicy::None || options.ask_deletions.is_none();
+    let offers_tasks = policy != ReviewPolicy::None || options.ask_deletions.is_none();
     let questions = (options.asks_a_person() && options.questions).then(|| {
-        let review = ServedQuestions {
-            workspace: Arc::clone(workspace),
-            rules: rules.clone(),
-            policy: options.review.review,
-            most_deletions: options.ask_deletions,
-            deciding: Mutex::default(),
-        };
+        let review = ServedQuestions::new(shared(), rules.clone(), policy, options.ask_deletions);
         Arc::new(Questions::new(Arc::new(review)))
     });
-    let resources =
-        ServedResources { workspace: Arc::clone(workspace), paths: paths.clone(), rules: rules.clone() };
+    let resources = ServedResources::new(shared(), paths.clone(), rules.clone());
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use change_review::{ProposalEnd, ProposalId, ProposalSummary};
 use local_workspace::ProcessStatus;
-use tagproto::UnobservedExecution;
-use wap_core::{Call, Reason, WapError, visible_line};
+use wap_core::{Call, WapError, visible_line};
 use wap_mcp::{Listed, ListedPage, Mark, ResourceName, Watched, WorkspaceResources};
 use workspace_host::{
-    ListProcesses, ListProposals, RunViews, SecretRules, SessionCall, SharedWorkspace, ShowProposal,
-    Watching, WorkspacePaths, proposal_text,
+    ListProcesses, ListProposals, RunViews, SecretRules, SharedWorkspace, ShowProposal, WorkspacePaths,
+    proposal_text,
 };
 
-use crate::exit::Failure;
+use crate::asking::{ask, unavailable};
 
 /// The most processes, and the most proposals, in the first part of a list.
 const MOST_LISTED: usize = 100;
@@ -21,33 +20,33 @@ const MOST_LISTED: usize = 100;
 const MOST_CHARACTERS: usize = 200;
 
 /// The resources of the workspace that a server serves.
-pub(crate) struct ServedResources {
-    pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) paths: WorkspacePaths,
-    pub(crate) rules: SecretRules,
+pub struct ServedResources {
+    workspace: Arc<SharedWorkspace>,
+    paths: WorkspacePaths,
+    rules: SecretRules,
 }
 
 impl ServedResources {
+    /// Serves the resources of a workspace, without the secrets that `rules` recognise.
+    #[must_use]
+    pub fn new(
+        workspace: Arc<SharedWorkspace>,
+        paths: WorkspacePaths,
+        rules: SecretRules,
+    ) -> ServedResources {
+        ServedResources { workspace, paths, rules }
+    }
+
     fn runs(&self) -> RunViews<'_> {
         RunViews::new(&self.paths, &self.rules)
     }
 
-    fn ask<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
-        let mut observer = UnobservedExecution;
-        let mut watching = Watching::new(&[], &mut observer);
-        match self.workspace.session_call(request, call, &mut watching) {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(refusal)) => Err(WapError::new(Reason::Busy, self.rules.mask_rest(&refusal.message))),
-            Err(failure) => Err(unavailable(&failure)),
-        }
-    }
-
     fn processes(&self, call: &Call<'_>) -> Result<Vec<ProcessStatus>, WapError> {
-        self.ask(&ListProcesses, call)
+        ask(&self.workspace, &self.rules, &ListProcesses, call)
     }
 
     fn proposals(&self, call: &Call<'_>) -> Result<Vec<ProposalSummary>, WapError> {
-        self.ask(&ListProposals, call)
+        ask(&self.workspace, &self.rules, &ListProposals, call)
     }
 }
 
@@ -86,7 +85,7 @@ impl WorkspaceResources for ServedResources {
                 if !self.proposals(call)?.iter().any(|proposal| proposal.id == id) {
                     return Ok(None);
                 }
-                let view = self.ask(&ShowProposal(id), call)?;
+                let view = ask(&self.workspace, &self.rules, &ShowProposal(id), call)?;
                 Ok(Some(proposal_text(&view, &self.rules)))
             }
             // The server reads these as the tool `readFile` does.
@@ -160,9 +159,4 @@ fn listed_proposal(proposal: &ProposalSummary, rules: &SecretRules) -> Listed {
     let description = rules.mask_rest(&format!("{state}: {}", proposal.subject));
     let description = visible_line(&description, MOST_CHARACTERS);
     Listed { name: ResourceName::Review(proposal.id.0), description }
-}
-
-/// Turns a failure into an error for a client, without the paths that are for the person at the terminal.
-fn unavailable(_: &Failure) -> WapError {
-    WapError::new(Reason::Busy, "the state folder cannot be used; agentd's standard error says why")
 }

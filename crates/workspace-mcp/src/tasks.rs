@@ -4,23 +4,24 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tagproto::UnobservedExecution;
 use wap_core::{Call, ExecuteCommand, Reason, WapError};
 use wap_mcp::{CommandTasks, TaskProgress, TaskView};
 use workspace_host::{
-    CancelTask, Failure, ListTasks, ReviewPolicy, SecretRules, SessionCall, SessionRefusal, SharedWorkspace,
-    ShowTask, StartTask, TaskId, TaskRecord, TaskState, Watching,
+    CancelTask, ListTasks, ReviewPolicy, SecretRules, SessionCall, SharedWorkspace, ShowTask, StartTask,
+    TaskId, TaskRecord, TaskState,
 };
+
+use crate::asking::ask;
 
 /// The pause between two looks at a task of another process.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The tasks of the workspace that a server serves, without secrets.
-pub(crate) struct ServedTasks {
-    pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) rules: SecretRules,
-    pub(crate) policy: ReviewPolicy,
-    pub(crate) front_end: &'static str,
+pub struct ServedTasks {
+    workspace: Arc<SharedWorkspace>,
+    rules: SecretRules,
+    policy: ReviewPolicy,
+    front_end: &'static str,
 }
 
 impl CommandTasks for ServedTasks {
@@ -68,15 +69,20 @@ impl CommandTasks for ServedTasks {
 }
 
 impl ServedTasks {
+    /// Serves the tasks of a workspace, without the secrets that `rules` recognise. Under any `policy` but
+    /// [`ReviewPolicy::None`] a task waits for its review; `front_end` is the channel that the journal names.
+    #[must_use]
+    pub fn new(
+        workspace: Arc<SharedWorkspace>,
+        rules: SecretRules,
+        policy: ReviewPolicy,
+        front_end: &'static str,
+    ) -> ServedTasks {
+        ServedTasks { workspace, rules, policy, front_end }
+    }
+
     fn request<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
-        let mut observer = UnobservedExecution;
-        let mut watching = Watching::new(&[], &mut observer);
-        match self.workspace.session_call(request, call, &mut watching) {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(SessionRefusal { message, .. })) | Err(Failure { message, .. }) => {
-                Err(WapError::new(Reason::Busy, message))
-            }
-        }
+        ask(&self.workspace, &self.rules, request, call)
     }
 
     fn view(&self, call: &Call<'_>, task: TaskRecord) -> TaskView {

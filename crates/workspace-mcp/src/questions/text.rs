@@ -53,7 +53,8 @@ fn deletions(review: &ShownProposal, rules: &SecretRules) -> String {
     if deleted.is_empty() {
         return String::new();
     }
-    let mut text = format!("It deletes {} files:\n", deleted.len());
+    let files = if deleted.len() == 1 { "file" } else { "files" };
+    let mut text = format!("It deletes {} {files}:\n", deleted.len());
     for path in deleted.iter().take(MOST_DELETIONS) {
         let _ = writeln!(text, "- {}", visible_line(&rules.mask_rest(path), MOST_CHARACTERS));
     }

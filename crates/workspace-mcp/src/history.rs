@@ -8,15 +8,29 @@ use workspace_host::{
     LogPart, SecretRules, SharedWorkspace, UndoRequest, WorkspacePaths, log_page, undo_text,
 };
 
-use crate::exit::{Exit, Failure};
+use crate::asking::for_model;
 
 /// The journal of the workspace that a server serves.
-pub(crate) struct ServedHistory {
-    pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) paths: WorkspacePaths,
-    /// False if every change waits for a review, which an undo would go around.
-    pub(crate) may_undo: bool,
-    pub(crate) rules: SecretRules,
+pub struct ServedHistory {
+    workspace: Arc<SharedWorkspace>,
+    paths: WorkspacePaths,
+    may_undo: bool,
+    rules: SecretRules,
+}
+
+impl ServedHistory {
+    /// Serves the journal of a workspace, without the secrets that `rules` recognise.
+    ///
+    /// `may_undo` is false if every change waits for a review, which an undo would go around.
+    #[must_use]
+    pub fn new(
+        workspace: Arc<SharedWorkspace>,
+        paths: WorkspacePaths,
+        rules: SecretRules,
+        may_undo: bool,
+    ) -> ServedHistory {
+        ServedHistory { workspace, paths, may_undo, rules }
+    }
 }
 
 impl WorkspaceHistory for ServedHistory {
@@ -52,14 +66,5 @@ impl WorkspaceHistory for ServedHistory {
         let page = log_page(&self.paths, &part).map_err(|failure| for_model(&failure))?;
         // Descriptions of commands hold placeholders already.
         Ok(self.rules.mask_rest(&page))
-    }
-}
-
-/// Turns a failure into an error for a model, without the paths that are for the person at the terminal.
-fn for_model(failure: &Failure) -> WapError {
-    match failure.exit {
-        Exit::Refused => WapError::new(Reason::ReadOnly, failure.message.as_str()),
-        Exit::Failed => WapError::new(Reason::ReadError, failure.message.as_str()),
-        _ => WapError::new(Reason::Busy, "the state folder cannot be used; agentd's standard error says why"),
     }
 }

@@ -9,23 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use change_journal::ContentHash;
 use change_review::{Content, ProposalId, ProposalSummary, ProposedCall, StepEffect, steps_mark};
-use tagproto::UnobservedExecution;
 use wap_core::{Call, ConversationId, Reason, Request, Tool, WapError};
 use wap_mcp::{Question, ReviewQuestions, ShownReview, Verdict, Wanted};
 use workspace_host::{
-    DecideProposal, Failure, ListProposals, ReviewPolicy, SaveDraft, SecretRules, SessionCall,
-    SessionRefusal, SharedWorkspace, ShowProposal, ShownProposal, TryProposal, Watching,
+    DecideProposal, ListProposals, ReviewPolicy, SaveDraft, SecretRules, SessionCall, SharedWorkspace,
+    ShowProposal, ShownProposal, TryProposal,
 };
 
+use crate::asking::ask;
+
 /// The review of the workspace that a server serves.
-pub(crate) struct ServedQuestions {
-    pub(crate) workspace: Arc<SharedWorkspace>,
-    pub(crate) rules: SecretRules,
-    pub(crate) policy: ReviewPolicy,
-    /// The most files that a command deletes without being asked about; `None` for any number.
-    pub(crate) most_deletions: Option<usize>,
+pub struct ServedQuestions {
+    workspace: Arc<SharedWorkspace>,
+    rules: SecretRules,
+    policy: ReviewPolicy,
+    most_deletions: Option<usize>,
     /// The proposals whose answer is being carried out: nothing is asked about them, and no second answer counts.
-    pub(crate) deciding: Mutex<HashSet<u64>>,
+    deciding: Mutex<HashSet<u64>>,
 }
 
 /// A proposal whose answer is being carried out, until it is dropped.
@@ -116,19 +116,25 @@ impl ReviewQuestions for ServedQuestions {
 }
 
 impl ServedQuestions {
+    /// Serves the review of a workspace, without the secrets that `rules` recognise.
+    ///
+    /// `most_deletions` is the number of files up to which a command may delete without a question; `None` for any number.
+    #[must_use]
+    pub fn new(
+        workspace: Arc<SharedWorkspace>,
+        rules: SecretRules,
+        policy: ReviewPolicy,
+        most_deletions: Option<usize>,
+    ) -> ServedQuestions {
+        ServedQuestions { workspace, rules, policy, most_deletions, deciding: Mutex::default() }
+    }
+
     fn deciding(&self) -> MutexGuard<'_, HashSet<u64>> {
         self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn request<C: SessionCall>(&self, request: &C, call: &Call<'_>) -> Result<C::Answer, WapError> {
-        let mut observer = UnobservedExecution;
-        let mut watching = Watching::new(&[], &mut observer);
-        match self.workspace.session_call(request, call, &mut watching) {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(SessionRefusal { message, .. })) | Err(Failure { message, .. }) => {
-                Err(WapError::new(Reason::Busy, message))
-            }
-        }
+        ask(&self.workspace, &self.rules, request, call)
     }
 
     /// Returns the newest proposal that waits and is about a request, of the conversation that makes the call or of any one.

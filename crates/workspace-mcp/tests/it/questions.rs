@@ -1,0 +1,95 @@
+//! Questions to a person about what waits.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use test_support::Caller;
+use wap_core::{Call, ConversationId, FileChange, Reason, Request, WriteFile};
+use wap_mcp::{Question, ReviewQuestions, Verdict, Wanted};
+use workspace_host::ReviewPolicy;
+use workspace_mcp::ServedQuestions;
+
+use crate::{SECRET, Site, write};
+
+fn questions(site: &Site) -> ServedQuestions {
+    ServedQuestions::new(Arc::clone(&site.workspace), site.rules.clone(), ReviewPolicy::All, None)
+}
+
+fn request(path: &str) -> Request {
+    Request::WriteFile(WriteFile { path: path.into(), ..WriteFile::default() })
+}
+
+/// Proposes changes and returns the question about them.
+fn asked(site: &Site, caller: &Caller, changes: &[FileChange]) -> Question {
+    site.propose(caller, changes);
+    questions(site).question(&caller.call(), &request(changes[0].path())).unwrap().unwrap()
+}
+
+#[test]
+fn a_question_shows_the_change_without_secrets() {
+    let site = Site::new();
+    site.write("a.txt", "one\ntwo\nthree\n");
+    let caller = Caller::once();
+    let question = asked(&site, &caller, &[write("a.txt", &format!("one\nTWO {SECRET}\nthree\u{202e}\n"))]);
+    assert!(!question.text.contains(SECRET), "{}", question.text);
+    insta::assert_snapshot!(question.text);
+    let wanted = Wanted::About { request: Box::new(request("a.txt")), is_own: true };
+    let drawn = questions(&site).review(&caller.call(), &wanted).unwrap().unwrap();
+    assert!(!format!("{drawn:?}").contains(SECRET), "{drawn:?}");
+    assert_eq!((drawn.question.digest, drawn.is_cut), (question.digest, false));
+}
+
+#[test]
+fn an_answer_counts_once_and_for_what_was_asked_about() {
+    let site = Site::new();
+    let caller = Caller::once();
+    let question = asked(&site, &caller, &[write("a.txt", "one\n")]);
+    let served = questions(&site);
+    let other = Question { digest: "0".repeat(64), ..question.clone() };
+    let error = served.decide(&caller.call(), &other, &Verdict::CarryOut).unwrap_err();
+    assert_eq!((error.reason(), site.read("a.txt")), (Reason::Conflict, None));
+    served.decide(&caller.call(), &question, &Verdict::CarryOut).unwrap();
+    assert_eq!(site.read("a.txt").as_deref(), Some("one\n"));
+    let again = served.decide(&caller.call(), &question, &Verdict::CarryOut).unwrap_err();
+    assert_eq!(again.reason(), Reason::LeftOut, "{again}");
+    assert_eq!(served.question(&caller.call(), &request("a.txt")).unwrap(), None);
+}
+
+#[test]
+fn what_is_sent_back_changes_nothing() {
+    let site = Site::new();
+    let caller = Caller::once();
+    let question = asked(&site, &caller, &[write("a.txt", "one\n")]);
+    let verdict = Verdict::SendBack { comment: "not this file".to_owned() };
+    questions(&site).decide(&caller.call(), &question, &verdict).unwrap();
+    assert_eq!(site.read("a.txt"), None);
+}
+
+#[test]
+fn another_conversation_is_not_asked_about_what_it_did_not_propose() {
+    let site = Site::new();
+    asked(&site, &Caller::once(), &[write("a.txt", "one\n")]);
+    let caller = Caller::once();
+    let mut origin = caller.call().origin.clone();
+    origin.conversation = ConversationId("another".to_owned());
+    let other = Call { origin: &origin, ..caller.call() };
+    let served = questions(&site);
+    assert_eq!(served.question(&other, &request("a.txt")).unwrap(), None);
+    let wanted = |is_own| Wanted::About { request: Box::new(request("a.txt")), is_own };
+    assert!(served.review(&other, &wanted(true)).unwrap().is_none());
+    assert!(served.review(&other, &wanted(false)).unwrap().is_some());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn no_question_is_long_or_controls_a_terminal(lines in proptest::collection::vec("\\PC{0,30}|.{0,600}", 1..120)) {
+        let site = Site::new();
+        let question = asked(&site, &Caller::once(), &[write("a.txt", &lines.join("\n"))]);
+        let controls = question.text.chars().filter(|one| one.is_control() && !"\n\t".contains(*one)).count();
+        prop_assert_eq!(controls, 0, "{:?}", question.text);
+        prop_assert!(question.text.lines().count() <= 62);
+        prop_assert!(question.text.lines().all(|line| line.chars().count() <= 401));
+    }
+}
