@@ -20,7 +20,7 @@ fn request(path: &str) -> Request {
 }
 
 /// Proposes changes and returns the question about them.
-fn asked(site: &Site, caller: &Caller, changes: &[FileChange]) -> Question {
+fn question_about(site: &Site, caller: &Caller, changes: &[FileChange]) -> Question {
     site.propose(caller, changes);
     questions(site).question(&caller.call(), &request(changes[0].path())).unwrap().unwrap()
 }
@@ -30,7 +30,8 @@ fn a_question_shows_the_change_without_secrets() {
     let site = Site::new();
     site.write("a.txt", "one\ntwo\nthree\n");
     let caller = Caller::once();
-    let question = asked(&site, &caller, &[write("a.txt", &format!("one\nTWO {SECRET}\nthree\u{202e}\n"))]);
+    let question =
+        question_about(&site, &caller, &[write("a.txt", &format!("one\nTWO {SECRET}\nthree\u{202e}\n"))]);
     assert!(!question.text.contains(SECRET), "{}", question.text);
     insta::assert_snapshot!(question.text);
     let wanted = Wanted::About { request: Box::new(request("a.txt")), is_own: true };
@@ -43,7 +44,7 @@ fn a_question_shows_the_change_without_secrets() {
 fn an_answer_counts_once_and_for_what_was_asked_about() {
     let site = Site::new();
     let caller = Caller::once();
-    let question = asked(&site, &caller, &[write("a.txt", "one\n")]);
+    let question = question_about(&site, &caller, &[write("a.txt", "one\n")]);
     let served = questions(&site);
     let other = Question { digest: "0".repeat(64), ..question.clone() };
     let error = served.decide(&caller.call(), &other, &Verdict::CarryOut).unwrap_err();
@@ -59,7 +60,7 @@ fn an_answer_counts_once_and_for_what_was_asked_about() {
 fn what_is_sent_back_changes_nothing() {
     let site = Site::new();
     let caller = Caller::once();
-    let question = asked(&site, &caller, &[write("a.txt", "one\n")]);
+    let question = question_about(&site, &caller, &[write("a.txt", "one\n")]);
     let verdict = Verdict::SendBack { comment: "not this file".to_owned() };
     questions(&site).decide(&caller.call(), &question, &verdict).unwrap();
     assert_eq!(site.read("a.txt"), None);
@@ -68,7 +69,7 @@ fn what_is_sent_back_changes_nothing() {
 #[test]
 fn another_conversation_is_not_asked_about_what_it_did_not_propose() {
     let site = Site::new();
-    asked(&site, &Caller::once(), &[write("a.txt", "one\n")]);
+    question_about(&site, &Caller::once(), &[write("a.txt", "one\n")]);
     let caller = Caller::once();
     let mut origin = caller.call().origin.clone();
     origin.conversation = ConversationId("another".to_owned());
@@ -86,7 +87,7 @@ proptest! {
     #[test]
     fn no_question_is_long_or_controls_a_terminal(lines in proptest::collection::vec("\\PC{0,30}|.{0,600}", 1..120)) {
         let site = Site::new();
-        let question = asked(&site, &Caller::once(), &[write("a.txt", &lines.join("\n"))]);
+        let question = question_about(&site, &Caller::once(), &[write("a.txt", &lines.join("\n"))]);
         let controls = question.text.chars().filter(|one| one.is_control() && !"\n\t".contains(*one)).count();
         prop_assert_eq!(controls, 0, "{:?}", question.text);
         prop_assert!(question.text.lines().count() <= 62);
