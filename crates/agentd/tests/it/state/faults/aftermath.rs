@@ -56,6 +56,8 @@ pub(crate) enum Finding {
     CommandNotRun,
     /// The command ran in a home that is discarded, and its result says so.
     HomeRefused,
+    /// The command ran without a layer, and its result says so.
+    LayerRefused,
     /// The command ran and its changes were adopted; its result names more of them as changes that cannot be undone.
     NotUndoable,
     /// The command ran, and its result says that nothing of what it did was kept.
@@ -117,8 +119,12 @@ impl Aftermath {
                 findings.push(Finding::NothingKept);
                 continue;
             }
-            if is_same_in_a_fresh_home(result, expected) {
+            if is_same_but_notes(result, expected, FRESH_HOME) {
                 findings.push(Finding::HomeRefused);
+                continue;
+            }
+            if is_same_but_notes(result, expected, NO_LAYER) {
+                findings.push(Finding::LayerRefused);
                 continue;
             }
             if is_less_undoable(result, expected) {
@@ -234,6 +240,10 @@ const LIST_INCOMPLETE: &str = "(the list is not complete; ";
 /// A result notes with this that the kept home could not be used.
 const FRESH_HOME: &str = "the command had a fresh home, ";
 
+/// A result notes this if the command ran without a layer.
+const NO_LAYER: &str =
+    "the copy-on-write layer could not be mounted, so the command changed the folder itself";
+
 /// The result of a command lists with this the changes of which the journal does not hold the content.
 const NOT_UNDOABLE: &str = "changed, not undoable: ";
 
@@ -272,7 +282,7 @@ fn split_by<'a>(result: &'a Value, start: &str) -> (Vec<&'a str>, Vec<&'a str>) 
 }
 
 /// Checks whether two results are equal in everything but their notes.
-fn is_same_but_for_notes(result: &Value, expected: &Value) -> bool {
+fn is_same_without_notes(result: &Value, expected: &Value) -> bool {
     let without = |result: &Value| {
         let mut result = result.clone();
         result["notes"] = Value::Null;
@@ -281,11 +291,10 @@ fn is_same_but_for_notes(result: &Value, expected: &Value) -> bool {
     without(result) == without(expected)
 }
 
-/// Checks whether a result differs in this only: the command had a fresh home instead of the kept one.
-fn is_same_in_a_fresh_home(result: &Value, expected: &Value) -> bool {
-    let ((notes, rest), (usual_notes, usual)) =
-        (split_by(result, FRESH_HOME), split_by(expected, FRESH_HOME));
-    is_same_but_for_notes(result, expected) && rest == usual && !notes.is_empty() && usual_notes.is_empty()
+/// Checks whether a result differs in this only: it has notes that begin with `start`.
+fn is_same_but_notes(result: &Value, expected: &Value, start: &str) -> bool {
+    let ((notes, rest), (usual_notes, usual)) = (split_by(result, start), split_by(expected, start));
+    is_same_without_notes(result, expected) && rest == usual && !notes.is_empty() && usual_notes.is_empty()
 }
 
 /// Checks whether a result differs in this only: it lists changes of the command as not undoable that the other one does not list.
@@ -296,7 +305,7 @@ fn is_less_undoable(result: &Value, expected: &Value) -> bool {
     let ((notes, rest), (usual_notes, usual_rest)) =
         (split_by(result, NOT_UNDOABLE), split_by(expected, NOT_UNDOABLE));
     let (listed, usual) = (paths(notes), paths(usual_notes));
-    is_same_but_for_notes(result, expected)
+    is_same_without_notes(result, expected)
         && rest == usual_rest
         && listed.len() > usual.len()
         && listed.is_superset(&usual)
@@ -360,13 +369,13 @@ fn paths_in_reasons_are_not_those_of_the_list() {
 }
 
 #[test]
-fn a_result_in_a_fresh_home_differs_in_its_note_only() {
+fn a_result_with_one_more_note_differs_in_it_only() {
     let result = |is_done: bool, output: &str, notes: &[&str]| serde_json::json!({ "success": is_done, "output": output, "notes": notes });
     let usual = result(true, "x\n", &[]);
     let note = ["the command had a fresh home, because"];
-    assert!(is_same_in_a_fresh_home(&result(true, "x\n", &note), &usual));
-    assert!(!is_same_in_a_fresh_home(&result(false, "x\n", &note), &usual));
-    assert!(!is_same_in_a_fresh_home(&result(true, "y\n", &note), &usual));
-    assert!(!is_same_in_a_fresh_home(&result(true, "x\n", &["another note"]), &usual));
-    assert!(!is_same_in_a_fresh_home(&result(false, "x\n", &[]), &usual), "it has no note");
+    assert!(is_same_but_notes(&result(true, "x\n", &note), &usual, FRESH_HOME));
+    assert!(!is_same_but_notes(&result(false, "x\n", &note), &usual, FRESH_HOME));
+    assert!(!is_same_but_notes(&result(true, "y\n", &note), &usual, FRESH_HOME));
+    assert!(!is_same_but_notes(&result(true, "x\n", &["another note"]), &usual, FRESH_HOME));
+    assert!(!is_same_but_notes(&result(false, "x\n", &[]), &usual, FRESH_HOME), "it has no note");
 }

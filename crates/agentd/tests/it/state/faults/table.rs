@@ -102,7 +102,7 @@ pub(super) const FAULTS: [(Fault, &str); 5] = [
 ];
 
 /// The findings, by the names that tables and records use, with their meanings.
-pub(super) const FINDINGS: [(Finding, &str, &str); 11] = [
+pub(super) const FINDINGS: [(Finding, &str, &str); 12] = [
     (Finding::Same, "same", "the same final state, byte for byte"),
     (
         Finding::ConfinementUnknown,
@@ -133,6 +133,11 @@ pub(super) const FINDINGS: [(Finding, &str, &str); 11] = [
         Finding::HomeRefused,
         "home",
         "the kept home could not be used, and the command's result says so; all else the same",
+    ),
+    (
+        Finding::LayerRefused,
+        "no layer",
+        "the layer could not be mounted, and the command's result says so; all else the same",
     ),
     (
         Finding::NotUndoable,
