@@ -142,22 +142,25 @@ fn failure_of_some_of_the_calls_that_write_is_reported_or_overcome() {
     assert!(table.differences.is_empty(), "{table}");
 }
 
-/// Returns the injections that a long run tries: every fault at every call, or some by their names.
+/// Returns the injections that a long run tries: every fault at every call, or some of them. `FAULT_KINDS` names faults, such as
+/// `Kill,Io`, and `FAULT_CALLS` calls, with their numbers where only a few are meant: `fsync,newfstatat:490-505`.
 ///
 /// The order is that of their hashes, so that a run which ends early has tried faults at all kinds of calls.
 fn injections_of_all_calls(cycle: &Cycle) -> Vec<Injection> {
-    let (names, faults) = (std::env::var("FAULT_CALLS").ok(), std::env::var("FAULT_KINDS").ok());
-    let is_wanted = |wanted: &Option<String>, one: String| {
-        wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == one))
+    let list = |variable: &str| {
+        std::env::var(variable).ok().map(|text| text.split(',').map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (calls, kinds) = (list("FAULT_CALLS"), list("FAULT_KINDS"));
+    let is_kind = |fault: Fault| kinds.as_ref().is_none_or(|kinds| kinds.contains(&format!("{fault:?}")));
+    let is_call = |name: CallName, number: u32| {
+        calls.as_ref().is_none_or(|calls| calls.iter().any(|call| is_meant(call, &name.to_string(), number)))
     };
     let mut injections = Vec::new();
     for (name, count) in &cycle.counts {
         for fault in [Fault::Kill, Fault::Io, Fault::NoSpace, Fault::Interrupted, Fault::ShortWrite] {
-            if name.is_possible(fault)
-                && is_wanted(&names, name.to_string())
-                && is_wanted(&faults, format!("{fault:?}"))
-            {
-                injections.extend((1..=*count).map(|number| Injection { name: *name, number, fault }));
+            if name.is_possible(fault) && is_kind(fault) {
+                let numbers = (1..=*count).filter(|number| is_call(*name, *number));
+                injections.extend(numbers.map(|number| Injection { name: *name, number, fault }));
             }
         }
     }
@@ -167,6 +170,18 @@ fn injections_of_all_calls(cycle: &Cycle) -> Vec<Injection> {
         hasher.finish()
     });
     injections
+}
+
+/// Checks whether `NAME`, `NAME:NUMBER` or `NAME:FIRST-LAST` means a call.
+fn is_meant(call: &str, name: &str, number: u32) -> bool {
+    let (wanted, numbers) =
+        call.split_once(':').map_or((call, None), |(name, numbers)| (name, Some(numbers)));
+    wanted == name
+        && numbers.is_none_or(|numbers| {
+            let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+            let parse = |text: &str| text.parse::<u32>().expect("a number of a call");
+            (parse(first)..=parse(last)).contains(&number)
+        })
 }
 
 /// `FAULT_RECORD` names the file from which a run continues, `FAULT_SECONDS` the time after which it ends, `FAULT_WORKERS` the number

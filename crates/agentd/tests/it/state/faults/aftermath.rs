@@ -182,7 +182,10 @@ impl Aftermath {
         });
         for name in names {
             let is_above = |path: &&str| path.starts_with(&format!("{name}/"));
-            let expected = if untouched.contains(&name.as_str()) {
+            let is_in = |path: &&str| {
+                name.strip_prefix(*path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            let expected = if untouched.iter().any(is_in) {
                 before
             } else if is_by_command(name) && has_not_run {
                 // A command that is not known to have run may have.
