@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rel_path::RelPath;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, ANY_PATH, FOLDER_PATH};
@@ -180,9 +181,13 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// [`FsError::RootGone`].
+    /// [`FsError::RootGone`]; [`FsError::Io`] and the like if the system cannot look at it.
     pub fn check_alive(&self) -> Result<(), FsError> {
-        let held = handle::stat(self.resolver.root()).map_err(|_| FsError::RootGone { replaced: false })?;
+        let held = handle::stat(self.resolver.root()).map_err(|errno| match errno {
+            // A file system of the network says so of a folder that was deleted elsewhere.
+            Errno::STALE => FsError::RootGone { replaced: false },
+            other => FsError::from_errno(other, &RelPath::default()),
+        })?;
         let at_origin = self.origin.as_ref().and_then(|origin| rustix::fs::stat(&origin.canonical).ok());
         let replaced = match (&self.origin, at_origin) {
             (Some(origin), Some(stat)) => !Metadata::from_stat(&stat).is_same_object(&origin.opened),

@@ -45,6 +45,9 @@ impl Layer {
                 Err(FsError::RootGone { replaced }) => {
                     return Err(AdoptError::Workspace(FsError::RootGone { replaced }));
                 }
+                Err(error @ (FsError::Io { .. } | FsError::NoSpace { .. })) => {
+                    Err(AdoptError::Workspace(error))
+                }
                 // Another program removed or replaced it, so its permissions are not ours to set.
                 Err(_) => Ok(()),
             };

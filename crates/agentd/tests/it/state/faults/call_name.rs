@@ -13,6 +13,9 @@ pub(crate) struct CallName(u64);
 /// The calls that fail only because of how they are called.
 const NEVER_FAIL: [&str; 2] = ["getrandom", "shutdown"];
 
+/// The calls that fail only because of how they are called, or because a signal came.
+const SLEEPS: [&str; 2] = ["clock_nanosleep", "restart_syscall"];
+
 macro_rules! names {
     ($($name:ident = $number:ident,)*) => {
         const NAMES: &[(libc::c_long, &str)] = &[$((libc::$number, stringify!($name)),)*];
@@ -198,7 +201,7 @@ impl CallName {
             Fault::ShortWrite => self.is_write(),
             Fault::Interrupted => !NEVER_FAIL.into_iter().any(|name| CallName::named(name) == Some(self)),
             Fault::Io | Fault::NoSpace => {
-                let names = NEVER_FAIL.into_iter().chain(["clock_nanosleep"]);
+                let names = NEVER_FAIL.into_iter().chain(SLEEPS);
                 !names.into_iter().any(|name| CallName::named(name) == Some(self))
             }
         }
