@@ -132,7 +132,8 @@ impl McpClient {
     }
 
     /// Checks whether the file lies in the folder of code, and not among the user's settings.
-    fn is_of_project(self) -> bool {
+    #[must_use]
+    pub fn is_of_project(self) -> bool {
         use McpClient::{ClaudeCode, Cursor, GeminiCli, Opencode, Vscode};
         matches!(self, ClaudeCode | Cursor | Vscode | GeminiCli | Opencode)
     }

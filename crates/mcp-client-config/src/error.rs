@@ -11,6 +11,9 @@ pub enum ConfigError {
         /// The fault, without a line of the text.
         why: String,
     },
+    /// It is a file of the project, and a symbolic link leads out of the project.
+    #[error("a symbolic link there leads out of the project")]
+    LeadsOut,
     /// The file cannot be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),

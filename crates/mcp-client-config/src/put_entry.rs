@@ -1,9 +1,11 @@
 //! Putting an entry into a file.
 
-use std::fs::{self, DirBuilder};
-use std::io::{self, Write};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -37,16 +39,23 @@ pub fn alone(client: McpClient, name: &str, entry: &Value) -> String {
 /// Puts an entry into a client's file, as a whole or not at all. The target of a symbolic link is rewritten, not the link; folders
 /// above a new file are made.
 ///
+/// A file of the project has to lie in `workspace` once links are followed: what works on the project could have made them.
+///
 /// # Errors
 ///
-/// Those of [`with_entry`]; the file is longer than 16 MiB, is not UTF-8, or cannot be read or written.
-pub fn put_entry(client: McpClient, file: &Path, name: &str, entry: &Value) -> Result<Placed, ConfigError> {
+/// Those of [`with_entry`]; [`ConfigError::LeadsOut`]; the file is no regular one, is longer than 16 MiB, is not UTF-8, or cannot be
+/// read or written.
+pub fn put_entry(
+    client: McpClient,
+    workspace: &Path,
+    file: &Path,
+    name: &str,
+    entry: &Value,
+) -> Result<Placed, ConfigError> {
     let (target, text) = match fs::canonicalize(file) {
         Ok(target) => {
-            if fs::metadata(&target)?.len() > MOST_BYTES {
-                return Err(ConfigError::unreadable("it is far too long"));
-            }
-            let text = fs::read_to_string(&target)?;
+            check_inside(client, workspace, &target)?;
+            let text = read(&target)?;
             (target, Some(text))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => (file.to_owned(), None),
@@ -57,6 +66,7 @@ pub fn put_entry(client: McpClient, file: &Path, name: &str, entry: &Value) -> R
     };
     let folder = target.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).create(folder)?;
+    check_inside(client, workspace, &fs::canonicalize(folder)?)?;
     // In the same folder, because a rename cannot cross file systems.
     let mut unfinished = NamedTempFile::new_in(folder)?;
     unfinished.write_all(changed.as_bytes())?;
@@ -85,4 +95,27 @@ pub fn with_entry(
     entry: &Value,
 ) -> Result<Option<String>, ConfigError> {
     client.format().with_entry(text, client.table(), name, entry)
+}
+
+/// Checks that a path without links, of a file of the project or its folder, lies in the workspace.
+fn check_inside(client: McpClient, workspace: &Path, path: &Path) -> Result<(), ConfigError> {
+    if client.is_of_project() && !path.starts_with(fs::canonicalize(workspace)?) {
+        return Err(ConfigError::LeadsOut);
+    }
+    Ok(())
+}
+
+/// Reads a regular file, and waits for no other.
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(ConfigError::unreadable("it is not a regular file"));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(ConfigError::unreadable("it is far too long"));
+    }
+    Ok(text)
 }

@@ -56,11 +56,12 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
         }
         return Ok(Exit::Done);
     }
-    let placed = put_entry(client, &file, &name, &entry).map_err(|error| {
+    let placed = put_entry(client, &paths.workspace, &file, &name, &entry).map_err(|error| {
         let advice = match error {
             ConfigError::Unreadable { .. } => {
                 "nothing was written; without --write it is printed, to be put there by hand"
             }
+            ConfigError::LeadsOut => "nothing was written; look at the link, and put a file in its place",
             ConfigError::Io(_) => "nothing was written",
         };
         Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use mcp_client_config::{ConfigError, Placed, put_entry, with_entry};
+use mcp_client_config::{ConfigError, McpClient, Placed, put_entry, with_entry};
 
 use crate::{ONE_OF_EACH, entry};
 
@@ -12,7 +12,7 @@ fn a_file_is_made_changed_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     for client in ONE_OF_EACH {
         let file = folder.path().join(format!("{client:?}/deep/settings"));
-        let put = |name| put_entry(client, &file, name, &entry(client)).unwrap();
+        let put = |name| put_entry(client, folder.path(), &file, name, &entry(client)).unwrap();
         assert_eq!([put("a"), put("a"), put("b"), put("a")], {
             use Placed::{Changed, Created, Unchanged};
             [Created, Unchanged, Changed, Unchanged]
@@ -33,7 +33,7 @@ fn a_link_and_the_permissions_stay() {
         fs::write(&target, "").unwrap();
         fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
         symlink(&target, &link).unwrap();
-        assert_eq!(put_entry(client, &link, "a", &entry(client)).unwrap(), Placed::Changed);
+        assert_eq!(put_entry(client, folder.path(), &link, "a", &entry(client)).unwrap(), Placed::Changed);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -46,12 +46,50 @@ fn a_file_that_is_refused_is_as_it_was() {
     for client in ONE_OF_EACH {
         for bytes in [&b"{ [ \n"[..], b"\xff\xfe"] {
             fs::write(&file, bytes).unwrap();
-            put_entry(client, &file, "a", &entry(client)).unwrap_err();
+            put_entry(client, folder.path(), &file, "a", &entry(client)).unwrap_err();
             assert_eq!(fs::read(&file).unwrap(), bytes);
         }
         fs::File::create(&file).unwrap().set_len((16 << 20) + 1).unwrap();
-        let error = put_entry(client, &file, "a", &entry(client)).unwrap_err();
+        let error = put_entry(client, folder.path(), &file, "a", &entry(client)).unwrap_err();
         assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_of_the_project_leads_nowhere_else_and_one_of_the_user_does() {
+    let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let put = |client: McpClient, file: &str| {
+        put_entry(client, project.path(), &project.path().join(file), "a", &entry(client))
+    };
+    // By the file, by its folder, and by the folder of a file that is new.
+    fs::write(outside.path().join("settings"), "{}").unwrap();
+    fs::write(outside.path().join("mcp.json"), "{}").unwrap();
+    symlink(outside.path().join("settings"), project.path().join(".mcp.json")).unwrap();
+    symlink(outside.path(), project.path().join(".vscode")).unwrap();
+    for (client, file) in [
+        (McpClient::ClaudeCode, ".mcp.json"),
+        (McpClient::Vscode, ".vscode/mcp.json"),
+        (McpClient::Cursor, ".vscode/new.json"),
+    ] {
+        let error = put(client, file).unwrap_err();
+        assert!(matches!(error, ConfigError::LeadsOut), "{file}: {error}");
+    }
+    assert_eq!(fs::read_to_string(outside.path().join("settings")).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(outside.path().join("mcp.json")).unwrap(), "{}");
+    assert!(!outside.path().join("new.json").exists());
+    // Dotfiles of a user are links to anywhere.
+    assert_eq!(put(McpClient::Zed, ".mcp.json").unwrap(), Placed::Changed);
+}
+
+#[test]
+fn what_is_not_a_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (fifo, endless) = (folder.path().join("fifo"), folder.path().join("endless"));
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    symlink("/dev/zero", &endless).unwrap();
+    for file in [fifo, endless] {
+        let error = put_entry(McpClient::Zed, folder.path(), &file, "a", &entry(McpClient::Zed)).unwrap_err();
+        assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
+    }
 }
