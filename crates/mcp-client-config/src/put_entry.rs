@@ -43,7 +43,7 @@ pub fn alone(client: McpClient, name: &str, entry: &Value) -> String {
 ///
 /// # Errors
 ///
-/// Those of [`with_entry`]; [`ConfigError::LeadsOut`]; the file is no regular one, is longer than 16 MiB, is not UTF-8, or cannot be
+/// Those of [`with_entry`]; [`ConfigError::LeadsOut`]; the file is not a regular one, is longer than 16 MiB, is not UTF-8, or cannot be
 /// read or written.
 pub fn put_entry(
     client: McpClient,
