@@ -18,7 +18,7 @@ use crate::{Step, TaskError};
 
 /// The least time in seconds after which the tests of a mutant count as hanging. It is five times that of the tests without a mutant,
 /// if that is longer.
-const LEAST_TEST_SECONDS: &str = "60";
+const LEAST_TEST_SECONDS: &str = "20";
 
 /// A run over the mutants of some crates.
 #[derive(Clone, Debug)]

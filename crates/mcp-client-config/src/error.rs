@@ -14,6 +14,9 @@ pub enum ConfigError {
     /// It is a file of the project, and a symbolic link leads out of the project.
     #[error("a symbolic link there leads out of the project")]
     LeadsOut,
+    /// The file belongs to another user or group, which this process cannot give a new file to.
+    #[error("it belongs to another user or group; run this as its owner")]
+    OtherOwner,
     /// The file cannot be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),

@@ -1,11 +1,12 @@
 //! Putting an entry into a file.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{Gid, OFlags, Uid, fchown};
+use rustix::io::Errno;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -36,14 +37,14 @@ pub fn alone(client: McpClient, name: &str, entry: &Value) -> String {
     text.ok().flatten().expect("an empty file takes an entry")
 }
 
-/// Puts an entry into a client's file, as a whole or not at all. The target of a symbolic link is rewritten, not the link; folders
-/// above a new file are made.
+/// Puts an entry into a client's file, as a whole or not at all. The target of a symbolic link is rewritten, not the link, and keeps
+/// its permissions and its owner; folders above a new file are made.
 ///
 /// A file of the project has to lie in `workspace` once links are followed: what works on the project could have made them.
 ///
 /// # Errors
 ///
-/// Those of [`with_entry`]; [`ConfigError::LeadsOut`]; the file is not a regular one, is longer than 16 MiB, is not UTF-8, or cannot be
+/// Those of [`with_entry`]; [`ConfigError::LeadsOut`]; [`ConfigError::OtherOwner`]; the file is not a regular one, is longer than 16 MiB, is not UTF-8, or cannot be
 /// read or written.
 pub fn put_entry(
     client: McpClient,
@@ -70,10 +71,14 @@ pub fn put_entry(
     // In the same folder, because a rename cannot cross file systems.
     let mut unfinished = NamedTempFile::new_in(folder)?;
     unfinished.write_all(changed.as_bytes())?;
-    // The file may hold secrets of other servers, so it must not become more open.
     let permissions = match text {
-        Some(_) => fs::metadata(&target)?.permissions(),
-        None => std::os::unix::fs::PermissionsExt::from_mode(0o644),
+        Some(_) => {
+            let before = fs::metadata(&target)?;
+            keep_owner(unfinished.as_file(), &before)?;
+            // The file may hold secrets of other servers, so it must not become more open.
+            before.permissions()
+        }
+        None => PermissionsExt::from_mode(0o644),
     };
     unfinished.as_file().set_permissions(permissions)?;
     unfinished.as_file().sync_all()?;
@@ -95,6 +100,20 @@ pub fn with_entry(
     entry: &Value,
 ) -> Result<Option<String>, ConfigError> {
     client.format().with_entry(text, client.table(), name, entry)
+}
+
+/// Gives a file the user and the group of the one that it replaces, so that its client can still read and write it.
+fn keep_owner(file: &File, before: &Metadata) -> Result<(), ConfigError> {
+    let own = file.metadata()?;
+    let user = (own.uid() != before.uid()).then(|| Uid::from_raw(before.uid()));
+    let group = (own.gid() != before.gid()).then(|| Gid::from_raw(before.gid()));
+    if user.is_none() && group.is_none() {
+        return Ok(());
+    }
+    fchown(file, user, group).map_err(|error| match error {
+        Errno::PERM => ConfigError::OtherOwner,
+        error => ConfigError::Io(error.into()),
+    })
 }
 
 /// Checks that a path without links, of a file of the project or its folder, lies in the workspace.

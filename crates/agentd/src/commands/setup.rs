@@ -62,7 +62,7 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
                 "nothing was written; without --write it is printed, to be put there by hand"
             }
             ConfigError::LeadsOut => "nothing was written; look at the link, and put a file in its place",
-            ConfigError::Io(_) => "nothing was written",
+            ConfigError::OtherOwner | ConfigError::Io(_) => "nothing was written",
         };
         Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice)
     })?;

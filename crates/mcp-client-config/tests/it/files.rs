@@ -1,9 +1,12 @@
 //! Entries in files.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::thread;
 
 use mcp_client_config::{ConfigError, McpClient, Placed, put_entry, with_entry};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use test_support::skip;
 
 use crate::{ONE_OF_EACH, entry};
 
@@ -37,6 +40,34 @@ fn a_link_and_the_permissions_stay() {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
     }
+}
+
+#[test]
+fn the_owner_stays_or_the_file_is_as_it_was() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("the_owner_stays_or_the_file_is_as_it_was", "only root can give files away");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings");
+    fs::write(&file, "{}").unwrap();
+    chown(&file, Some(1_234), Some(2_345)).unwrap();
+    let put = |name| put_entry(McpClient::Zed, folder.path(), &file, name, &entry(McpClient::Zed));
+    assert_eq!(put("a").unwrap(), Placed::Changed);
+    let now = fs::metadata(&file).unwrap();
+    assert_eq!((now.uid(), now.gid()), (1_234, 2_345));
+    // The rights belong to a thread, so that other tests keep theirs.
+    let refused = thread::scope(|scope| {
+        let without_rights = || {
+            let mut sets = capabilities(None).unwrap();
+            sets.effective.remove(CapabilitySet::CHOWN);
+            set_capabilities(None, sets).unwrap();
+            put("b")
+        };
+        scope.spawn(without_rights).join().unwrap()
+    });
+    assert!(matches!(refused, Err(ConfigError::OtherOwner)), "{refused:?}");
+    assert!(!fs::read_to_string(&file).unwrap().contains("\"b\""));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
