@@ -34,7 +34,10 @@ pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
         } else {
             return Ok(());
         };
-        let text = format!("'{}' of --cache {why}", folder.display());
-        Err(Failure::new(exit, text).advise(advice))
+        let set_by =
+            if common.given.contains("cache") { "--cache" } else { "`cache` in the configuration file" };
+        // `call` ends with 0, 1 or 2 only.
+        let exit = if common.command == "call" { Exit::Usage } else { exit };
+        Err(Failure::new(exit, format!("'{}' of {set_by} {why}", folder.display())).advise(advice))
     })
 }

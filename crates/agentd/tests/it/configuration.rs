@@ -201,6 +201,12 @@ fn a_cache_folder_in_which_git_obeys_something_is_refused() {
         with(inner).exits(4).says("git start programs outside of all confinement");
     }
     with("w/src").ok();
+    // Only an exit code that `call` has; the place that gave the folder is named.
+    desk.write(&["--cache", at("w").to_str().unwrap()]).exits(2).says("of --cache is a repository");
+    write(&desk.folder().join("config.toml"), format!("cache = [{:?}]\n", at("w").to_str().unwrap()));
+    let ran = desk.run(&["new", "--no-wait", "a task"]).exits(4);
+    ran.says("of `cache` in the configuration file is a repository");
+    fs::remove_file(desk.folder().join("config.toml")).unwrap();
     // The user's own settings.
     let settings = desk.home().join(".config/git");
     fs::create_dir_all(&settings).unwrap();
