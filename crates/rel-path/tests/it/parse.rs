@@ -62,7 +62,23 @@ fn single_dots_and_doubled_slashes_are_dropped() {
 fn parent_steps_that_stay_inside_are_kept() {
     assert_eq!(displayed("src/../a.txt"), "src/../a.txt");
     assert!(RelPath::parse("src/../a.txt").unwrap().has_parent_steps());
+    assert!(!RelPath::parse("src/..a/.b..").unwrap().has_parent_steps());
     assert_eq!(RelPath::parse("a/..").unwrap().file_name(), None);
+}
+
+#[test]
+fn a_text_parses_by_the_trait_too_and_debugging_shows_it() {
+    let path: RelPath = "src/a b/".parse().unwrap();
+    assert_eq!(Ok(path.clone()), RelPath::parse("src/a b/"));
+    assert_eq!(format!("{path:?}"), "RelPath(src/a b/)");
+    assert_eq!("../x".parse::<RelPath>(), Err(PathError::Escape));
+}
+
+#[test]
+fn a_path_is_text_if_it_is_utf_8() {
+    assert_eq!(RelPath::parse("src/å/").unwrap().to_str(), Some("src/å"));
+    assert_eq!(RelPath::root().to_str(), Some(""));
+    assert_eq!(RelPath::from_bytes(b"a\xff").unwrap().to_str(), None);
 }
 
 #[test]
@@ -105,14 +121,14 @@ fn each_limit_holds_at_its_edge() {
     assert_eq!(RelPath::parse(&long_component), Err(error));
 
     let whole = |bytes: usize| {
-        let mut text = vec!["y".repeat(255); 16].join("/");
+        let mut text = vec!["y".repeat(200); 20].join("/");
         text.push('/');
         text.push_str(&"z".repeat(bytes - text.len()));
         text
     };
-    assert_eq!(whole(MAX_PATH_BYTES + 1).len(), 4097);
-    assert_eq!(RelPath::parse(&whole(MAX_PATH_BYTES + 1)), Err(PathError::TooLong { bytes: 4097 }));
-    assert!(RelPath::parse(&vec!["y".repeat(255); 16].join("/")).is_ok());
+    assert!(RelPath::parse(&whole(MAX_PATH_BYTES)).is_ok());
+    let error = PathError::TooLong { bytes: MAX_PATH_BYTES + 1 };
+    assert_eq!(RelPath::parse(&whole(MAX_PATH_BYTES + 1)), Err(error));
 }
 
 #[test]
