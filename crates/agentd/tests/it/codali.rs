@@ -9,4 +9,5 @@ mod flow_crashes;
 mod flow_project;
 mod flows;
 mod request_folders;
+mod reviews;
 mod web;

@@ -26,28 +26,36 @@ struct EditsStep {
 }
 
 impl Running<'_> {
-    /// Has the builder carry out a plan. Edits that failed are reported to it once.
+    /// Has the builder carry out a plan. Edits that failed are reported to it once, and a review by a person each time.
     pub(super) fn build(&mut self, plan: &Plan) -> Result<Built, FlowError> {
         let guide = self.guide.builder(plan);
-        let mut has_applied = false;
-        for is_last in [false, true] {
+        let (mut has_applied, mut is_reviewed, mut is_last) = (false, false, false);
+        let mut touched = Vec::new();
+        loop {
             let reply = self.converse(&Role::Builder, &guide)?;
-            let EditsStep { applied, touched } = self.apply(&reply)?;
+            // The review that it answers may want no further edit.
+            if is_reviewed && has_applied && !self.flow.engine.has_edits(&reply) {
+                return Ok(Built { touched, reply });
+            }
+            let applied;
+            EditsStep { applied, touched } = self.apply(&reply)?;
             has_applied |= applied.has_edit();
+            is_reviewed = !applied.review.is_empty();
             let failure = applied.failure();
-            if failure.is_none() || (is_last && has_applied) {
+            if failure.is_none() || (is_last && has_applied && !is_reviewed) {
                 self.instruct(&applied.report());
                 return Ok(Built { touched, reply });
             }
-            if is_last {
+            let request = if is_reviewed {
+                "Send the edits that the review still wants, and no others; if it wants none, say so."
+            } else if is_last {
                 return Err(FlowError::EditsRefused { reason: failure.unwrap_or_default() });
-            }
-            self.instruct(&format!(
-                "{}\nSend the edits that failed once more, corrected, and no others.",
-                applied.report()
-            ));
+            } else {
+                is_last = true;
+                "Send the edits that failed once more, corrected, and no others."
+            };
+            self.instruct(&format!("{}\n{request}", applied.report()));
         }
-        unreachable!("the last attempt returns")
     }
 
     fn apply(&mut self, reply: &str) -> Result<EditsStep, FlowError> {
@@ -107,6 +115,10 @@ impl Applied {
                 let details: String = result.details.chars().take(DETAIL_CHARACTERS).collect();
                 details.lines().for_each(|line| text.push_str(&format!("\n  {line}")));
             }
+        }
+        if !self.review.is_empty() {
+            text.push_str("\nthe user's review of them:");
+            self.review.trim().lines().for_each(|line| text.push_str(&format!("\n  {line}")));
         }
         text
     }

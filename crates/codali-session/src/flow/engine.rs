@@ -64,6 +64,9 @@ pub struct Applied {
     /// The result of each block, in the order of the reply.
     #[serde(default)]
     pub results: Vec<EditResult>,
+    /// The review of a person who left out something, or commented on it, as the builder reads it; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub review: String,
 }
 
 /// The result of one block of a builder's reply.

@@ -139,3 +139,45 @@ fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
     assert!(project.has("new.txt"));
     owner.close_input();
 }
+
+/// A process that follows a session and waits for a review in a state folder of another process, and is held back until the
+/// session has moved on by `reply` and its proposal was closed.
+fn held_back_until(reply: &str) -> (Project, Daemon, LineClient) {
+    let project = Project::new();
+    let id = project.begin("make a file");
+    let mut owner = LineClient::start(project.command(&["wap"]));
+    owner.does("getWorkspaceInfo", serde_json::Value::Null);
+    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
+    daemon.wait_until_it_waits();
+    project.put_reply("reply.txt", REPLY);
+    daemon.wait_for("waits for your review: `agentd review 1`");
+    daemon.signal("STOP");
+    project.apply(reply, &["--session", &id]).ok();
+    project.run(&["review", "1", "--send-back"]).ok().says("closed");
+    daemon.signal("CONT");
+    daemon.wait_for("not executed:");
+    (project, daemon, owner)
+}
+
+#[test]
+fn the_process_that_waited_continues_where_its_session_is() {
+    let (project, mut daemon, mut owner) = held_back_until(OTHER);
+    daemon.wait_for("message 2 to copy");
+    assert!(!project.has("new.txt"));
+    fs::remove_file(project.base().join("inbox/reply.txt")).unwrap();
+    // The next reply is reviewed and lands.
+    project.put_reply("next.txt", REPLY);
+    daemon.wait_for("waits for your review: `agentd review 2`");
+    project.run(&["review", "2", "--land"]).ok();
+    daemon.wait_for("message 3 to copy");
+    assert_eq!(project.read("new.txt"), "new\n");
+    owner.close_input();
+}
+
+#[test]
+fn the_process_that_waited_ends_with_its_session() {
+    let (project, daemon, mut owner) = held_back_until("[DONE]\nall of it\n[/DONE]\n");
+    let ran = daemon.wait().ok();
+    assert!(!project.has("new.txt"), "{ran}");
+    owner.close_input();
+}

@@ -108,16 +108,17 @@ impl FlowEngine for SessionEngine<'_> {
 
     fn apply(&self, run: u32, text: &str) -> Result<Applied, EngineError> {
         if let Some(refusal) = self.await_review(run, text)? {
-            return Ok(Applied { refusal: Some(refusal), results: Vec::new() });
+            return Ok(refused(refusal));
         }
         match self.execute(run, text)? {
             Ok(applied) => {
+                // The session holds the review of the reply that was executed last.
+                let is_last = applied.session.sequence_number == applied.sequence + 1;
+                let review = if is_last { applied.session.review } else { String::new() };
                 let results = applied.results.into_iter().map(edit_result).collect();
-                Ok(Applied { refusal: None, results })
+                Ok(Applied { refusal: None, results, review })
             }
-            Err(refusal) if refusal.is_about_the_reply => {
-                Ok(Applied { refusal: Some(refusal.message), results: Vec::new() })
-            }
+            Err(refusal) if refusal.is_about_the_reply => Ok(refused(refusal.message)),
             Err(refusal) => Err(engine_error(refusal.into_failure())),
         }
     }
@@ -166,6 +167,10 @@ impl FlowEngine for SessionEngine<'_> {
 /// Checks whether blocks of a kind change files or run something.
 fn is_edit(kind: BlockKind) -> bool {
     !matches!(kind, BlockKind::ReadFile | BlockKind::Message | BlockKind::Done)
+}
+
+fn refused(refusal: String) -> Applied {
+    Applied { refusal: Some(refusal), ..Applied::default() }
 }
 
 fn edit_result(result: CommandResult) -> EditResult {
