@@ -1,15 +1,16 @@
-//! The formats of configuration files, and putting one entry into a table of a text.
+//! The formats of configuration files: reading the settings in a text, and merging others into it.
 
 mod json;
 mod toml;
 mod yaml;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::ConfigError;
 
 /// The format of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FileFormat {
     /// JSON, with comments and trailing commas where the client allows them.
     Json,
@@ -20,20 +21,42 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// Returns the text with `table.name` being `entry`; `None` if it is so already.
-    pub(crate) fn with_entry(
+    /// Returns the settings in a text. No key that leads to `wanted` is there twice.
+    pub(crate) fn parse(
         self,
         text: &str,
-        table: &str,
-        name: &str,
-        entry: &Value,
-    ) -> Result<Option<String>, ConfigError> {
-        let changed = match self {
-            FileFormat::Json => json::with_entry(text, table, name, entry),
-            FileFormat::Toml => toml::with_entry(text, table, name, entry),
-            FileFormat::Yaml => yaml::with_entry(text, table, name, entry),
-        };
-        Ok(changed?.map(|changed| with_line_ends_of(text, &changed)))
+        wanted: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, ConfigError> {
+        match self {
+            FileFormat::Json => json::parse(text, wanted),
+            // A key that is there twice is an error of these formats.
+            FileFormat::Toml => toml::parse(text),
+            FileFormat::Yaml => yaml::parse(text),
+        }
+    }
+
+    /// Returns the text, whose settings are `before`, with `wanted` merged into them by its keys. The result has to be parsed: not
+    /// every layout has a position for every value.
+    pub(crate) fn merge(
+        self,
+        text: &str,
+        before: &Map<String, Value>,
+        wanted: &Map<String, Value>,
+    ) -> Result<String, ConfigError> {
+        match self {
+            FileFormat::Json => json::merge(text, wanted),
+            FileFormat::Toml => Ok(with_line_ends_of(text, &toml::merge(text, wanted)?)),
+            FileFormat::Yaml => Ok(with_line_ends_of(text, &yaml::merge(text, before, wanted))),
+        }
+    }
+
+    /// Returns the noun, with its article, for an object in this format.
+    pub(crate) fn object_noun(self) -> &'static str {
+        match self {
+            FileFormat::Json => "an object",
+            FileFormat::Toml => "a table",
+            FileFormat::Yaml => "a mapping",
+        }
     }
 }
 

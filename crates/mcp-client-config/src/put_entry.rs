@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::client::McpClient;
 use crate::error::ConfigError;
+use crate::with_entry::with_entry;
 
 /// The largest configuration file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
@@ -25,16 +26,6 @@ pub enum Placed {
     Changed,
     /// It was there already.
     Unchanged,
-}
-
-/// Renders the file of a client with this entry alone.
-///
-/// # Panics
-///
-/// The entry is not an object, or has values that [`McpClient::entry`] does not make.
-pub fn alone(client: McpClient, name: &str, entry: &Value) -> String {
-    let text = with_entry(client, "", name, entry);
-    text.ok().flatten().expect("an empty file takes an entry")
 }
 
 /// Puts an entry into a client's file, as a whole or not at all. The target of a symbolic link is rewritten, not the link, and keeps
@@ -84,22 +75,6 @@ pub fn put_entry(
     unfinished.as_file().sync_all()?;
     unfinished.persist(&target).map_err(|error| error.error)?;
     Ok(if text.is_some() { Placed::Changed } else { Placed::Created })
-}
-
-/// Returns the text of a client's file with an entry under `name` in its table of servers; `None` if it is there already. Every
-/// other byte stays as it is, but for the end of the last line, which a text without one is given.
-///
-/// # Errors
-///
-/// [`ConfigError::Unreadable`]: the text is not in the format of the client, its table of servers is of another kind, or its layout
-/// has no safe position for the entry.
-pub fn with_entry(
-    client: McpClient,
-    text: &str,
-    name: &str,
-    entry: &Value,
-) -> Result<Option<String>, ConfigError> {
-    client.format().with_entry(text, client.table(), name, entry)
 }
 
 /// Gives a file the user and the group of the one that it replaces, so that its client can still read and write it.

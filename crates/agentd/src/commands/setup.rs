@@ -51,18 +51,16 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
             console.json_result(&report(false, false));
         } else {
             console.progress(&format!("in {file_text}:"));
-            console.result(&alone(client, &name, &entry));
+            let text = alone(client, &name, &entry);
+            console.result(&text.map_err(|error| Failure::new(Exit::Failed, error.to_string()))?);
             console.progress("--write puts it there and keeps what else is in the file");
         }
         return Ok(Exit::Done);
     }
     let placed = put_entry(client, &paths.workspace, &file, &name, &entry).map_err(|error| {
         let advice = match error {
-            ConfigError::Unreadable { .. } => {
-                "nothing was written; without --write it is printed, to be put there by hand"
-            }
             ConfigError::LeadsOut => "nothing was written; look at the link, and put a file in its place",
-            ConfigError::OtherOwner | ConfigError::Io(_) => "nothing was written",
+            _ => "nothing was written; without --write it is printed, to be put there by hand",
         };
         Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice)
     })?;

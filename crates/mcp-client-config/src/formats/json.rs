@@ -1,19 +1,40 @@
-//! JSON with comments, in which one entry is put.
+//! JSON with comments, into which objects are merged.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
-use serde_json::Value;
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use serde_json::{Map, Value};
 
 use crate::error::ConfigError;
 
-/// Returns the text with `table.name` being `entry`; everything else stays as it is, comments included. `None` if it is
-/// so already.
-pub(super) fn with_entry(
-    text: &str,
-    table: &str,
-    name: &str,
-    entry: &Value,
-) -> Result<Option<String>, ConfigError> {
+/// Returns the settings in a text. Without any value it has none.
+///
+/// A key that leads to `wanted` may be there once only: some readers use the first one of equal keys, and others the last one.
+pub(super) fn parse(text: &str, wanted: &Map<String, Value>) -> Result<Map<String, Value>, ConfigError> {
+    let Some(settings) = tree(text)?.value() else { return Ok(Map::new()) };
+    let settings = object(&settings)?;
+    check_single(&settings, wanted)?;
+    match settings.to_serde_value() {
+        Some(Value::Object(settings)) => Ok(settings),
+        _ => Err(not_an_object()),
+    }
+}
+
+/// Returns the text with `wanted` merged into its settings. All else stays as it is, comments included.
+pub(super) fn merge(text: &str, wanted: &Map<String, Value>) -> Result<String, ConfigError> {
+    let root = tree(text)?;
+    if root.value().is_none() {
+        root.set_value(CstInputValue::Object(Vec::new()));
+    }
+    let settings = root.value().ok_or_else(not_an_object)?;
+    merge_object(&object(&settings)?, wanted);
+    let mut text = root.to_string();
+    if !text.ends_with('\n') {
+        text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
+    }
+    Ok(text)
+}
+
+fn tree(text: &str) -> Result<CstRootNode, ConfigError> {
     // Clients allow comments and trailing commas; how they would read any other extension is not known.
     let options = ParseOptions {
         allow_comments: true,
@@ -21,36 +42,50 @@ pub(super) fn with_entry(
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
-        ..ParseOptions::default()
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
     };
-    let root =
-        CstRootNode::parse(text, &options).map_err(|error| ConfigError::unreadable(error.to_string()))?;
-    let not_a_table = |what: &str| ConfigError::unreadable(format!("{what} is not an object"));
-    if root.value().is_none() {
-        root.set_value(CstInputValue::Object(Vec::new()));
-    }
-    let settings = root.object_value().ok_or_else(|| not_a_table("its content"))?;
-    let servers = match settings.get(table) {
-        Some(property) => property.object_value().ok_or_else(|| not_a_table(table))?,
-        None => settings.object_value_or_set(table),
-    };
-    match servers.get(name) {
-        Some(property) => {
-            let current = property.value().and_then(|value| value.to_serde_value());
-            if current.as_ref() == Some(entry) {
-                return Ok(None);
-            }
-            property.set_value(input(entry));
+    CstRootNode::parse(text, &options).map_err(|error| ConfigError::unreadable(error.to_string()))
+}
+
+fn object(settings: &CstNode) -> Result<CstObject, ConfigError> {
+    settings.as_object().ok_or_else(not_an_object)
+}
+
+fn not_an_object() -> ConfigError {
+    ConfigError::unreadable("its content is not an object")
+}
+
+fn check_single(object: &CstObject, wanted: &Map<String, Value>) -> Result<(), ConfigError> {
+    let properties = object.properties();
+    for (key, value) in wanted {
+        let mut named = properties.iter().filter(|property| property.decoded_name().as_ref() == Some(key));
+        let first = named.next();
+        if named.next().is_some() {
+            return Err(ConfigError::unreadable(format!("the key {key} is there twice")));
         }
-        None => {
-            servers.append(name, input(entry));
+        if let (Some(inner), Value::Object(wanted)) = (first.and_then(CstObjectProp::object_value), value) {
+            check_single(&inner, wanted)?;
         }
     }
-    let mut text = root.to_string();
-    if !text.ends_with('\n') {
-        text.push('\n');
+    Ok(())
+}
+
+fn merge_object(object: &CstObject, wanted: &Map<String, Value>) {
+    for (key, value) in wanted {
+        let Some(property) = object.get(key) else {
+            object.append(key, input(value));
+            continue;
+        };
+        match (property.object_value(), value) {
+            (Some(inner), Value::Object(wanted)) => merge_object(&inner, wanted),
+            _ if property.to_serde_value().as_ref() == Some(value) => {}
+            _ => property.set_value(input(value)),
+        }
     }
-    Ok(Some(text))
 }
 
 fn input(value: &Value) -> CstInputValue {

@@ -1,54 +1,112 @@
-//! TOML, in which one entry is put.
+//! TOML, into which tables are merged.
 
-use serde_json::Value;
-use toml_edit::{Array, DocumentMut, Item, Table, value};
+use serde_json::{Map, Value, json};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
 use crate::error::ConfigError;
 
-/// Returns the text with `[table.name]` being `entry`; everything else stays as it is, comments included. `None` if it
-/// is so already. An entry has texts and lists of texts only; other keys of an entry that is there stay.
-pub(super) fn with_entry(
-    text: &str,
-    table: &str,
-    name: &str,
-    entry: &Value,
-) -> Result<Option<String>, ConfigError> {
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| ConfigError::unreadable(error.message()))?;
-    let not_a_table = |what: &str| ConfigError::unreadable(format!("{what} is not a table"));
-    let servers = document.entry(table).or_insert_with(|| {
-        let mut servers = Table::new();
-        // `[mcp_servers]` alone says nothing.
-        servers.set_implicit(true);
-        Item::Table(servers)
-    });
-    let servers = servers.as_table_like_mut().ok_or_else(|| not_a_table(table))?;
-    let server = servers.entry(name).or_insert_with(|| Item::Table(Table::new()));
-    let server = server.as_table_like_mut().ok_or_else(|| not_a_table(name))?;
-    let mut is_changed = false;
-    for (key, wanted) in entry.as_object().into_iter().flatten() {
-        let wanted = item(wanted);
-        let is_same = server.get(key).is_some_and(|current| texts(current) == texts(&wanted));
-        if !is_same {
-            server.insert(key, wanted);
-            is_changed = true;
+/// The levels of tables that have headers of their own: the table of servers, and an entry.
+const HEADERS: usize = 2;
+
+/// Returns the settings in a text. Values that JSON does not have are objects, which equal no text and no number.
+pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
+    Ok(fields(document(text)?.as_table()))
+}
+
+/// Returns the text with `wanted` merged into its settings. All else stays as it is, comments included.
+pub(super) fn merge(text: &str, wanted: &Map<String, Value>) -> Result<String, ConfigError> {
+    let mut document = document(text)?;
+    merge_table(document.as_table_mut(), wanted, HEADERS)?;
+    Ok(document.to_string())
+}
+
+fn document(text: &str) -> Result<DocumentMut, ConfigError> {
+    text.parse().map_err(|error: toml_edit::TomlError| ConfigError::unreadable(error.message()))
+}
+
+/// Merges into a table. New tables on the first `headers` levels get a header, and those below are written into a line.
+fn merge_table(
+    table: &mut dyn TableLike,
+    wanted: &Map<String, Value>,
+    headers: usize,
+) -> Result<(), ConfigError> {
+    for (key, wanted) in wanted {
+        match (table.get_mut(key), wanted) {
+            (None, Value::Object(wanted)) if headers > 0 => {
+                let mut new = Table::new();
+                // `[mcp_servers]` alone says nothing.
+                new.set_implicit(headers == HEADERS);
+                merge_table(&mut new, wanted, headers - 1)?;
+                table.insert(key, Item::Table(new));
+            }
+            (None, wanted) => {
+                table.insert(key, Item::Value(value(wanted)?));
+            }
+            (Some(current), Value::Object(wanted)) if current.is_table_like() => {
+                // A line has no room for a header.
+                let headers = if current.is_inline_table() { 0 } else { headers.saturating_sub(1) };
+                if let Some(current) = current.as_table_like_mut() {
+                    merge_table(current, wanted, headers)?;
+                }
+            }
+            (Some(current), wanted) if json_of(current) == *wanted => {}
+            (Some(current), wanted) => {
+                let mut new = value(wanted)?;
+                if let Some(current) = current.as_value() {
+                    // It holds the comment behind the value.
+                    *new.decor_mut() = current.decor().clone();
+                }
+                *current = Item::Value(new);
+            }
         }
     }
-    Ok(is_changed.then(|| document.to_string()))
+    Ok(())
 }
 
-fn item(wanted: &Value) -> Item {
-    match wanted {
-        Value::Array(items) => value(items.iter().filter_map(Value::as_str).collect::<Array>()),
-        other => value(other.as_str().unwrap_or_default()),
+fn value(wanted: &Value) -> Result<toml_edit::Value, ConfigError> {
+    Ok(match wanted {
+        Value::Null => return Err(ConfigError::invalid_entry("TOML has no null")),
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => match (number.as_i64(), number.as_f64().filter(|_| number.is_f64())) {
+            (Some(integer), _) => integer.into(),
+            (None, Some(float)) => float.into(),
+            (None, None) => {
+                return Err(ConfigError::invalid_entry("TOML has no integer above 9223372036854775807"));
+            }
+        },
+        Value::String(text) => text.into(),
+        Value::Array(items) => items.iter().map(value).collect::<Result<Array, _>>()?.into(),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(key, wanted)| Ok((key, value(wanted)?)));
+            fields.collect::<Result<InlineTable, ConfigError>>()?.into()
+        }
+    })
+}
+
+fn fields(table: &dyn TableLike) -> Map<String, Value> {
+    table.iter().map(|(key, item)| (key.to_owned(), json_of(item))).collect()
+}
+
+fn json_of(item: &Item) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::Value(value) => json_of_value(value),
+        Item::Table(table) => Value::Object(fields(table)),
+        Item::ArrayOfTables(tables) => tables.iter().map(|table| Value::Object(fields(table))).collect(),
     }
 }
 
-/// The text or texts of an item, without how they are written; `None` if it is something else.
-fn texts(item: &Item) -> Option<(bool, Vec<&str>)> {
-    if let Some(text) = item.as_str() {
-        return Some((false, vec![text]));
+fn json_of_value(value: &toml_edit::Value) -> Value {
+    use toml_edit::Value as Toml;
+    match value {
+        Toml::String(text) => text.value().as_str().into(),
+        Toml::Integer(integer) => (*integer.value()).into(),
+        Toml::Boolean(value) => (*value.value()).into(),
+        Toml::Float(float) if float.value().is_finite() => (*float.value()).into(),
+        // An object, so that no text and no number equals it.
+        Toml::Float(float) => json!({ "": float.value().to_string() }),
+        Toml::Datetime(time) => json!({ "": time.value().to_string() }),
+        Toml::Array(items) => items.iter().map(json_of_value).collect(),
+        Toml::InlineTable(table) => Value::Object(fields(table)),
     }
-    let items: Option<Vec<_>> = item.as_array()?.iter().map(toml_edit::Value::as_str).collect();
-    Some((true, items?))
 }

@@ -1,98 +1,191 @@
-//! YAML, in which one entry is put.
+//! YAML, into which mappings are merged.
 //!
-//! Only lines are inserted or replaced, and the changed text is parsed: if it does not say exactly what it said before and the
-//! entry, the file is left alone. So a layout that this module does not know is refused, never damaged.
-
-use std::ops::Range;
+//! Only lines are inserted or replaced, by their indentation. The caller parses the changed text, so a layout that this module
+//! does not know is refused, never damaged.
 
 use serde_json::{Map, Value};
 
 use crate::error::ConfigError;
+use crate::merge::merge as merge_values;
 
 /// The indentation of an entry in a file that has none yet.
 const INDENT: usize = 2;
 
-/// Returns the text with `table.name` being `entry`; everything else stays as it is, comments included. `None` if it is
-/// so already. An entry has texts, numbers, truth values and lists of them.
-pub(super) fn with_entry(
-    text: &str,
-    table: &str,
-    name: &str,
-    entry: &Value,
-) -> Result<Option<String>, ConfigError> {
-    let mut settings = parse(text)?;
-    let servers = settings.entry(table).or_insert(Value::Null);
-    if servers.is_null() {
-        *servers = Value::Object(Map::new());
-    }
-    let servers = servers.as_object_mut().ok_or_else(|| unreadable(format!("{table} is not a mapping")))?;
-    if servers.get(name) == Some(entry) {
-        return Ok(None);
-    }
-    servers.insert(name.to_owned(), entry.clone());
-    let changed = insert(text, table, name, entry);
-    match parse(&changed) {
-        Ok(now) if now == settings => Ok(Some(changed)),
-        _ => Err(unreadable("its layout has no safe position for the entry".to_owned())),
-    }
-}
+/// The levels of mappings that are written as lines of their own: the table of servers, and an entry. A value of an entry is
+/// written into one line.
+const BLOCK_LEVELS: usize = 2;
 
-fn unreadable(why: String) -> ConfigError {
-    ConfigError::Unreadable { why }
-}
-
-fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
+/// Returns the settings in a text. Without any value it has none.
+pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
     if text.lines().all(is_blank) {
         return Ok(Map::new());
     }
     match serde_yaml::from_str(text) {
         Ok(Value::Object(settings)) => Ok(settings),
         Ok(Value::Null) => Ok(Map::new()),
-        Ok(_) => Err(unreadable("its content is not a mapping".to_owned())),
+        Ok(_) => Err(ConfigError::unreadable("its content is not a mapping")),
         Err(error) => {
-            // The rest of such a message shows the lines around it, which may hold secrets.
+            // "error: line 3 column 1: duplicate mapping key: a, set …". Only the position and the fault are shown: the rest is text
+            // of the file, which may hold secrets, or advice to programmers.
             let text = error.to_string();
-            Err(unreadable(text.lines().next().unwrap_or("it cannot be parsed").to_owned()))
+            let line = text.split(['\n', ',', ';']).next().unwrap_or_default();
+            let why = line.split(": ").take(3).collect::<Vec<_>>().join(": ");
+            Err(ConfigError::unreadable(why))
         }
     }
 }
 
-/// Writes the entry where it seems to belong.
-fn insert(text: &str, table: &str, name: &str, entry: &Value) -> String {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let Some(head) = lines.iter().position(|line| is_key(line, 0, table)) else {
-        lines.push(format!("{table}:"));
-        lines.extend(rendered(name, entry, INDENT));
-        return lines.join("\n") + "\n";
-    };
-    if lines[head].trim_end().ends_with("{}") {
-        lines[head] = format!("{table}:");
+/// Returns the text, whose settings are `before`, with `wanted` merged into them. All else stays as it is, comments included.
+pub(super) fn merge(text: &str, before: &Map<String, Value>, wanted: &Map<String, Value>) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut merged = merged_lines(&lines, 0, BLOCK_LEVELS, before, wanted);
+    merged.extend(missing_lines(0, BLOCK_LEVELS, before, wanted));
+    merged.join("\n") + "\n"
+}
+
+/// Returns the lines of a mapping whose keys have `indent`, with those of the wanted keys that it has.
+fn merged_lines(
+    lines: &[&str],
+    indent: usize,
+    levels: usize,
+    before: &Map<String, Value>,
+    wanted: &Map<String, Value>,
+) -> Vec<String> {
+    let mut merged = Vec::with_capacity(lines.len());
+    let mut rest = lines;
+    while let Some((line, below)) = rest.split_first() {
+        let field = wanted.iter().find(|(key, _)| is_key(line, indent, key));
+        let field = field.and_then(|(key, wanted)| Some((key, before.get(key)?, wanted)));
+        match field {
+            Some((key, before, wanted)) => {
+                let lines;
+                (lines, rest) = rest.split_at(1 + value_lines(below, indent));
+                merged.extend(Field { lines, key, indent, levels, before }.merged(wanted));
+            }
+            None => {
+                merged.push((*line).to_owned());
+                rest = below;
+            }
+        }
     }
-    let block = block(&lines, head + 1, 0);
-    let indent = lines[block.clone()].iter().find(|line| !is_blank(line)).map_or(INDENT, |line| indent(line));
-    let position = match block.clone().find(|&at| is_key(&lines[at], indent, name)) {
-        Some(at) => at..self::block(&lines, at + 1, indent).end,
-        None => head + 1..head + 1,
+    merged
+}
+
+/// Returns the lines of the wanted keys that a mapping does not have.
+fn missing_lines(
+    indent: usize,
+    levels: usize,
+    before: &Map<String, Value>,
+    wanted: &Map<String, Value>,
+) -> Vec<String> {
+    let missing = wanted.iter().filter(|(key, _)| !before.contains_key(*key));
+    missing.flat_map(|(key, value)| rendered(key, value, indent, levels, "")).collect()
+}
+
+/// One key of a mapping with its value.
+struct Field<'a> {
+    /// The line of the key, and those of the value below it.
+    lines: &'a [&'a str],
+    key: &'a str,
+    indent: usize,
+    levels: usize,
+    before: &'a Value,
+}
+
+impl Field<'_> {
+    /// Returns the lines with `wanted` merged into the value.
+    fn merged(&self, wanted: &Value) -> Vec<String> {
+        let unchanged = || self.lines.iter().map(|&line| line.to_owned()).collect();
+        let mut merged = self.before.clone();
+        merge_values(&mut merged, wanted);
+        if merged == *self.before {
+            return unchanged();
+        }
+        match (self.before, wanted) {
+            (Value::Object(before), Value::Object(wanted)) if !before.is_empty() => {
+                if self.is_block() {
+                    self.merged_block(before, wanted)
+                } else if self.levels == BLOCK_LEVELS || self.lines.iter().any(|line| line.contains('#')) {
+                    // Entries of other servers, and comments, would be written anew. The text as it is says something else than
+                    // is expected, so the caller refuses it.
+                    unchanged()
+                } else {
+                    self.rendered(&merged)
+                }
+            }
+            _ => self.rendered(&merged),
+        }
+    }
+
+    /// Checks whether the value is a mapping in lines below its key, and not between braces.
+    fn is_block(&self) -> bool {
+        self.lines.len() > 1 && !self.value_text().trim_start().starts_with('{')
+    }
+
+    fn merged_block(&self, before: &Map<String, Value>, wanted: &Map<String, Value>) -> Vec<String> {
+        let (head, body) = (self.lines[0], &self.lines[1..]);
+        let indent =
+            body.iter().find(|line| !is_blank(line)).map_or(self.indent + INDENT, |line| indent(line));
+        let levels = self.levels.saturating_sub(1);
+        let mut lines = vec![head.to_owned()];
+        lines.extend(missing_lines(indent, levels, before, wanted));
+        lines.extend(merged_lines(body, indent, levels, before, wanted));
+        lines
+    }
+
+    fn rendered(&self, value: &Value) -> Vec<String> {
+        rendered(self.key, value, self.indent, self.levels, self.comment())
+    }
+
+    /// Returns the text behind the colon.
+    fn value_text(&self) -> &str {
+        self.lines[0].get(self.indent + self.key.len() + 1..).unwrap_or_default()
+    }
+
+    /// Returns the comment on the line of the key, with the blanks in front of it.
+    fn comment(&self) -> &str {
+        let text = self.value_text();
+        let starts = text.match_indices('#').map(|(start, _)| text[..start].trim_end().len());
+        // A `#` may as well belong to a text, so that what is in front of a comment has to be the value.
+        let in_front = |end: &usize| {
+            let value = &text[..*end];
+            if self.lines.len() > 1 {
+                value.is_empty()
+            } else {
+                serde_yaml::from_str::<Value>(value).is_ok_and(|value| value == *self.before)
+            }
+        };
+        let start = starts.into_iter().filter(|&end| text[end..].starts_with([' ', '\t'])).find(in_front);
+        start.map_or("", |start| &text[start..])
+    }
+}
+
+/// Returns the number of lines at the start of `lines` that belong to the value of a key with `indent` above them. Blank lines and
+/// comments at its end do not.
+fn value_lines(lines: &[&str], indent: usize) -> usize {
+    let is_inside = |line: &&str| {
+        // The items of a list may be as far to the left as its key.
+        let is_item =
+            self::indent(line) == indent && (line[indent..].starts_with("- ") || line.trim() == "-");
+        is_blank(line) || self::indent(line) > indent || is_item
     };
-    lines.splice(position, rendered(name, entry, indent));
-    lines.join("\n") + "\n"
+    let count = lines.iter().take_while(|line| is_inside(line)).count();
+    lines[..count].iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1)
 }
 
-/// Returns the lines from `start` that are indented by more than `indent`, without blank ones at their end.
-fn block(lines: &[String], start: usize, indent: usize) -> Range<usize> {
-    let is_inside = |line: &String| is_blank(line) || self::indent(line) > indent;
-    let end =
-        lines[start..].iter().position(|line| !is_inside(line)).map_or(lines.len(), |count| start + count);
-    let last = lines[start..end].iter().rposition(|line| !is_blank(line));
-    start..last.map_or(start, |last| start + last + 1)
-}
-
-fn rendered(name: &str, entry: &Value, indent: usize) -> Vec<String> {
+/// Renders a key and its value, with a comment behind the key, or behind the value if both are on one line.
+fn rendered(key: &str, value: &Value, indent: usize, levels: usize, comment: &str) -> Vec<String> {
     let blanks = " ".repeat(indent);
-    let fields = entry.as_object().into_iter().flatten();
-    // A value in JSON is the same value in YAML.
-    let fields = fields.map(|(key, value)| format!("{blanks}{}{key}: {value}", " ".repeat(INDENT)));
-    std::iter::once(format!("{blanks}{name}:")).chain(fields).collect()
+    match value {
+        Value::Object(fields) if levels > 0 && !fields.is_empty() => {
+            let head = format!("{blanks}{key}:{comment}");
+            let fields =
+                fields.iter().flat_map(|(key, value)| rendered(key, value, indent + INDENT, levels - 1, ""));
+            std::iter::once(head).chain(fields).collect()
+        }
+        // A value in JSON is the same value in YAML.
+        value => vec![format!("{blanks}{key}: {value}{comment}")],
+    }
 }
 
 fn is_key(line: &str, indent: usize, key: &str) -> bool {

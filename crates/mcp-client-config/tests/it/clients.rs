@@ -18,7 +18,7 @@ fn every_client_has_a_file_a_name_and_an_entry() {
         let name = client.entry_name("agentd", workspace);
         let entry = entry(client);
         writeln!(text, "{client:?}: {} in {}", name, file.display()).unwrap();
-        writeln!(text, "{}-> {}\n", alone(client, &name, &entry), client.next_step()).unwrap();
+        writeln!(text, "{}-> {}\n", alone(client, &name, &entry).unwrap(), client.next_step()).unwrap();
     }
     insta::assert_snapshot!(text);
 }

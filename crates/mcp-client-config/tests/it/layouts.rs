@@ -1,14 +1,12 @@
 //! Everything but the entry stays as it is, whatever the layout.
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::CstRootNode;
 use mcp_client_config::{FileFormat, McpClient, with_entry};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::{ONE_OF_EACH, entry};
+use crate::{ONE_OF_EACH, entry, has_all_lines, parsed};
 
 /// A text that a person may have written, in the format of the client: other settings, and a table of servers if `servers` are given.
 fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, indent: usize) -> String {
@@ -52,27 +50,9 @@ fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, i
             }
             text += "last: [1,2 ,  3]\n";
         }
+        other => panic!("{other:?}"),
     }
     text
-}
-
-/// Checks whether all lines of `before`, with their ends, are lines of `after` in the same order. A comma behind a line of JSON
-/// does not count.
-fn has_all_lines(after: &str, before: &str) -> bool {
-    let mut lines = after.split_inclusive('\n');
-    let same = |line: &str| line.replacen("]\r\n", "],\r\n", 1).replacen("]\n", "],\n", 1);
-    before.split_inclusive('\n').all(|line| lines.any(|other| other == line || other == same(line)))
-}
-
-fn parsed(client: McpClient, text: &str) -> Value {
-    match client.format() {
-        FileFormat::Json => {
-            let root = CstRootNode::parse(text, &ParseOptions::default()).expect("JSON");
-            root.value().and_then(|value| value.to_serde_value()).unwrap_or_default()
-        }
-        FileFormat::Toml => toml_edit::de::from_str(text).expect("TOML"),
-        FileFormat::Yaml => serde_yaml::from_str(text).expect("YAML"),
-    }
 }
 
 fn names() -> impl Strategy<Value = Vec<String>> {

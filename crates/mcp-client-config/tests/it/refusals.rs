@@ -18,7 +18,17 @@ fn refusals_say_why_and_show_no_line() {
         (Vscode, "{ \"servers\": \"SECRET\" }"),
         (Vscode, "{ servers: {} } // SECRET"),
         (Vscode, "{ \"a\": 'SECRET' }"),
+        (Vscode, "{ \"servers\": {}, \"a\": \"SECRET\", \"servers\": {} }"),
+        (Vscode, "{ \"servers\": {}, \"a\": \"SECRET\", \"\\u0073ervers\": {} }"),
+        (Vscode, "{ \"servers\": { \"agentd\": \"SECRET\", \"agentd\": {} } }"),
+        (Vscode, "{ \"servers\": { \"agentd\": { \"args\": [], \"args\": [\"SECRET\"] } } }"),
+        (Vscode, "{ \"servers\": { \"agentd\": \"SECRET\" } }"),
+        (Vscode, "{ \"servers\": { \"agentd\": { \"url\": \"SECRET\" } } }"),
+        (Vscode, "{ \"a\": \"SECRET\", \"b\": 0x10 }"),
         (Codex, "mcp_servers = \"SECRET\""),
+        (Codex, "[[mcp_servers]]\nkey = \"SECRET\"\n"),
+        (Codex, "[mcp_servers.agentd]\n[mcp_servers.a]\nkey = \"SECRET\"\n[mcp_servers.agentd]\n"),
+        (Codex, "[mcp_servers.agentd]\nurl = \"SECRET\"\n"),
         (Codex, "[mcp_servers\nkey = \"SECRET\""),
         (Codex, "key = \"SECRET\"\nkey = \"SECRET\"\n"),
         (Codex, "mcp_servers.agentd = \"SECRET\""),
@@ -26,6 +36,11 @@ fn refusals_say_why_and_show_no_line() {
         (Goose, "extensions: SECRET\n"),
         (Goose, "extensions: [SECRET]\n"),
         (Goose, "extensions: {a: SECRET}\n"),
+        (Goose, "extensions: {}\na: SECRET\nextensions: {}\n"),
+        (Goose, "extensions:\n  agentd: {}\n  a: SECRET\n  agentd: {}\n"),
+        (Goose, "extensions:\n  agentd: SECRET\n"),
+        (Goose, "extensions:\n  agentd: {cmd: x, a: SECRET # b\n  }\n"),
+        (Goose, "extensions:\n  agentd:\n    uri: SECRET\n"),
         (Goose, "\"extensions\":\n  a: SECRET\n"),
         (Goose, "a: SECRET\n b: SECRET\n"),
         (Goose, "a: SECRET\n---\nb: SECRET\n"),
@@ -40,4 +55,25 @@ fn refusals_say_why_and_show_no_line() {
         writeln!(texts, "{client:?} {text:?}\n    {error}").unwrap();
     }
     insta::assert_snapshot!(texts);
+}
+
+#[test]
+fn what_is_there_once_is_no_reason_to_refuse() {
+    use McpClient::{Codex, Goose, Vscode};
+    // The same as above, without what is refused there, and with other keys that are there twice.
+    for (client, text) in [
+        (Vscode, "{ \"servers\": {}, \"a\": 1, \"a\": 2 }"),
+        (Vscode, "{ \"servers\": { \"other\": {}, \"other\": { \"agentd\": 1 }, \"servers\": {} } }"),
+        (Vscode, "{ \"servers\": { \"agentd\": { \"args\": [] }, \"other\": { \"url\": \"x\" } } }"),
+        (Vscode, "{ \"servers\": null }"),
+        (Vscode, "{ \"servers\": { \"agentd\": null } }"),
+        (Codex, "[mcp_servers.other]\nurl = \"x\"\n[mcp_servers.agentd]\n"),
+        (Goose, "extensions:\n"),
+        (Goose, "extensions:\n  agentd:\n"),
+        (Goose, "extensions:\n  agentd: {}\n  other: {uri: x}\n"),
+        (Goose, "extensions:\n  agentd: {cmd: x, a: b}\n"),
+    ] {
+        let after = with_entry(client, text, "agentd", &entry(client)).unwrap().unwrap();
+        assert_eq!(with_entry(client, &after, "agentd", &entry(client)).unwrap(), None, "{after}");
+    }
 }
