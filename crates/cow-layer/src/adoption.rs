@@ -2,6 +2,7 @@
 
 pub(crate) mod adopt;
 mod before_image;
+mod displaced;
 mod exchange;
 mod folder;
 mod folder_modes;
@@ -65,6 +66,10 @@ impl<'a> Adoption<'a> {
         AdoptError::Changed { path: self.change.path.clone() }
     }
 
+    fn left_in_layer(&self) -> AdoptError {
+        AdoptError::LeftInLayer { path: self.change.path.clone() }
+    }
+
     fn not_in_layer(&self) -> AdoptError {
         AdoptError::NotInLayer { path: self.change.path.clone() }
     }
@@ -116,7 +121,7 @@ impl<'a> Adoption<'a> {
         match exchanged {
             Exchanged::Done => Ok(done),
             Exchanged::PutBack => Err(self.changed()),
-            Exchanged::Unsettled => Err(AdoptError::KeepsChanging { path: self.change.path.clone() }),
+            Exchanged::Unsettled => Err(self.left_in_layer()),
         }
     }
 

@@ -119,10 +119,11 @@ pub enum AdoptError {
         /// The path.
         path: RelPath,
     },
-    /// Another program kept saving during the exchange. Its last version is in the layer, and
-    /// [`Layer::open_before`](crate::Layer::open_before) opens it.
-    #[error("`{path}` kept changing while it was adopted")]
-    KeepsChanging {
+    /// A version that another program saved is in the layer, because the program kept saving during the exchange, or because the
+    /// exchange could not be reversed. [`Layer::return_displaced`](crate::Layer::return_displaced) brings it back; without it the
+    /// layer must not be discarded.
+    #[error("a version of `{path}` that another program saved is in the layer")]
+    LeftInLayer {
         /// The path.
         path: RelPath,
     },

@@ -15,7 +15,7 @@ use crate::access::OpenFolder;
 use crate::adoption::same_content::open_own;
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, FOLDER, Kind};
-use crate::layer_name::LayerName;
+use crate::layer_name::{LayerName, SET_ASIDE};
 use crate::mount_spec::MountSpec;
 use crate::scan::moment::Moment;
 use crate::store::LayerStore;
@@ -191,6 +191,24 @@ impl Layer {
             Err(other) => return Err(LayerError::of_layer(other)),
         }
         remove_tree::remove(&self.store_folder, self.name.as_str().as_bytes()).map_err(LayerError::of_layer)
+    }
+
+    /// Renames the layer so that it is not taken for one whose adoption has to resume, and returns its new name: `kept-` and the old
+    /// one. It stays until its name is discarded.
+    ///
+    /// # Errors
+    ///
+    /// [`LayerError::Exists`], if a layer has that name, and what the operating system refuses.
+    pub fn set_aside(&self) -> Result<LayerName, LayerError> {
+        let name: LayerName = format!("{SET_ASIDE}{}", self.name)
+            .parse()
+            .map_err(|_| LayerError::of_layer(Errno::NAMETOOLONG))?;
+        let [old, new] = [&self.name, &name].map(|name| (&self.store_folder, name.as_str().as_bytes()));
+        handle::rename_new(old, new).map_err(|errno| match errno {
+            Errno::EXIST => LayerError::Exists,
+            other => LayerError::of_layer(other),
+        })?;
+        Ok(name)
     }
 
     /// Opens the workspace's folder `path`, resolved beneath its root and through no link.

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// The beginning of the names of layers that were set aside.
+pub(crate) const SET_ASIDE: &str = "kept-";
+
 /// The name of a layer: 1 to 64 lower-case letters, digits and hyphens, a letter or digit first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LayerName(String);
@@ -15,6 +18,11 @@ pub struct NameRejected;
 impl LayerName {
     /// The greatest length of a name, in bytes.
     pub const MAX_BYTES: usize = 64;
+
+    /// Returns whether [`Layer::set_aside`](crate::Layer::set_aside) gave it.
+    pub fn is_set_aside(&self) -> bool {
+        self.0.starts_with(SET_ASIDE)
+    }
 
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {

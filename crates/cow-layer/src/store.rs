@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use sandbox_fs::FileRoot;
+use sandbox_fs::{FileRoot, FsError};
 
 use crate::error::{LayerError, Unavailable};
 use crate::handle::{self, FOLDER};
@@ -43,7 +43,10 @@ impl LayerStore {
     ) -> Result<LayerStore, Unavailable> {
         let system = |errno: Errno| Unavailable::System { errno: errno.raw_os_error() };
         let workspace_path = workspace.path().ok_or(Unavailable::NoPath)?.to_owned();
-        workspace.check_alive().map_err(|_| system(Errno::NOENT))?;
+        workspace.check_alive().map_err(|error| match error {
+            FsError::Io { errno, .. } => Unavailable::System { errno },
+            _ => system(Errno::NOENT),
+        })?;
         let folder_path = std::fs::canonicalize(folder_path).map_err(|_| Unavailable::FolderMoved)?;
         let held = handle::stat(&folder).map_err(system)?;
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -184,8 +184,8 @@ impl FileRoot {
     /// [`FsError::RootGone`]; [`FsError::Io`] and the like if the system cannot look at it.
     pub fn check_alive(&self) -> Result<(), FsError> {
         let held = handle::stat(self.resolver.root()).map_err(|errno| match errno {
-            // A file system of the network says so of a folder that was deleted elsewhere.
-            Errno::STALE => FsError::RootGone { replaced: false },
+            // File systems of the network say so of a folder that was deleted elsewhere.
+            Errno::NOENT | Errno::STALE => FsError::RootGone { replaced: false },
             other => FsError::from_errno(other, &RelPath::default()),
         })?;
         let at_origin = self.origin.as_ref().and_then(|origin| rustix::fs::stat(&origin.canonical).ok());

@@ -20,17 +20,13 @@ impl Layer {
     pub fn open_before(&self, change: &LayerChange) -> Result<Option<File>, LayerError> {
         let open = || -> Result<Option<OwnedFd>, Errno> {
             let Some(before) = change.before_stamp else { return Ok(None) };
-            let is_taken = match &change.after {
-                None => true,
-                Some(after) => after.is_folder() && change.tree.is_none(),
-            };
             let open = |folder: &dyn AsFd, name: &[u8]| match handle::stat_at(folder, name)? {
                 Some(entry) if entry.kind == Kind::File && entry.inode == before.inode => {
                     handle::open_at(folder, name, FILE_READ).map(Some)
                 }
                 _ => Ok(None),
             };
-            if is_taken {
+            if change.moves_out() {
                 return open(&self.taken, &Layer::taken_name(change));
             }
             match self.upper_entry(&change.path) {

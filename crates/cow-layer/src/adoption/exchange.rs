@@ -22,7 +22,8 @@ pub(crate) enum Exchanged {
     Done,
     /// The displaced entry is another one; it is back in the workspace.
     PutBack,
-    /// The displaced entry is another one, and its author kept saving: the last version stayed in the layer.
+    /// The displaced entry is another one and could not be put back, because its author kept saving or the system refused. A
+    /// version of the workspace may be in the layer.
     Unsettled,
 }
 
@@ -30,8 +31,7 @@ pub(crate) enum Exchanged {
 /// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`; the caller holds it
 /// open since before the exchange, because a save that replaces it could get the same number.
 ///
-/// A look that fails is repeated. If it fails again, the exchange is reversed, so that a failure leaves the workspace's entry where
-/// it was.
+/// A look that fails is repeated, and then leaves both entries where they are.
 pub(crate) fn verify(
     ours: At<'_>,
     theirs: At<'_>,
@@ -40,12 +40,23 @@ pub(crate) fn verify(
 ) -> Result<Exchanged, Errno> {
     match twice(|| handle::stat_at(ours.0, ours.1)?.map_or(Ok(true), |displaced| is_expected(&displaced))) {
         Ok(true) => Ok(Exchanged::Done),
-        Ok(false) => put_back(ours, theirs, inode),
-        Err(errno) => {
-            let _ = put_back(ours, theirs, inode);
-            Err(errno)
-        }
+        Ok(false) => Ok(put_back(ours, theirs, inode)),
+        Err(errno) => Err(errno),
     }
+}
+
+/// As [`verify`], for an exchange that the caller has just made: if the look fails, the exchange is reversed, so that a failure
+/// leaves the workspace's entry where it was.
+pub(crate) fn verify_or_reverse(
+    ours: At<'_>,
+    theirs: At<'_>,
+    inode: u64,
+    is_expected: &dyn Fn(&Entry) -> Result<bool, Errno>,
+) -> Result<Exchanged, Errno> {
+    verify(ours, theirs, inode, is_expected).or_else(|errno| match put_back(ours, theirs, inode) {
+        Exchanged::Unsettled => Ok(Exchanged::Unsettled),
+        Exchanged::Done | Exchanged::PutBack => Err(errno),
+    })
 }
 
 /// Looks again if a look fails: after an entry has moved, a passing failure must not be the answer.
@@ -54,33 +65,40 @@ pub(crate) fn twice<T>(look: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> 
 }
 
 /// Exchanges back until the displaced entry is the one that was put in last.
-fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Result<Exchanged, Errno> {
+fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Exchanged {
     // Each round swaps the newest known version back. It ends once the swap displaces the version that the
     // previous round put in, because then no save came between.
     let mut put_in = inode;
     let mut held = None;
     for _ in 0..EXCHANGES {
-        let Some((handle, goes_in)) = handle::hold_at(ours.0, ours.1)? else { return Ok(Exchanged::PutBack) };
+        let goes_in = match handle::hold_at(ours.0, ours.1) {
+            Ok(Some((handle, goes_in))) => Some((Some(handle), goes_in.inode)),
+            Ok(None) => return Exchanged::PutBack,
+            // Without a free descriptor the number alone has to do: the exchange is more urgent than a save that gets the same one.
+            Err(_) => handle::stat_at(ours.0, ours.1).ok().flatten().map(|goes_in| (None, goes_in.inode)),
+        };
         match exchange(ours, theirs) {
             Ok(()) => {}
             // The entry that was put in has been removed. The earlier version goes back all the same:
             // restoring it once too often is better than losing it.
-            Err(Errno::NOENT) if rename_new(ours, theirs).is_ok() => return Ok(Exchanged::PutBack),
+            Err(Errno::NOENT) if rename_new(ours, theirs).is_ok() => return Exchanged::PutBack,
             Err(Errno::NOENT) => continue,
-            Err(_) => return Ok(Exchanged::Unsettled),
+            Err(_) => return Exchanged::Unsettled,
         }
-        match handle::stat_at(ours.0, ours.1)? {
+        match (handle::stat_at(ours.0, ours.1), goes_in) {
             // A version saved since the last check: it is the newest, and goes back again.
-            Some(displaced) if displaced.inode != put_in => {
-                put_in = goes_in.inode;
+            (Ok(Some(displaced)), Some((handle, goes_in))) if displaced.inode != put_in => {
+                put_in = goes_in;
                 // Until the next look, so that no save gets its number.
-                held = Some(handle);
+                held = handle;
             }
-            _ => return Ok(Exchanged::PutBack),
+            (Ok(Some(displaced)), None) if displaced.inode != put_in => return Exchanged::Unsettled,
+            (Ok(_), _) => return Exchanged::PutBack,
+            (Err(_), _) => return Exchanged::Unsettled,
         }
     }
     drop(held);
-    Ok(Exchanged::Unsettled)
+    Exchanged::Unsettled
 }
 
 #[cfg(test)]
@@ -89,35 +107,62 @@ mod tests {
     use std::fs;
     use std::os::fd::AsFd;
 
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
     use super::*;
 
-    /// Exchanges two files and verifies that, with a look whose first `failures` fail. Returns the result and both contents.
-    fn verified(failures: u32) -> (Result<Exchanged, Errno>, [String; 2]) {
+    /// Exchanges two files and verifies that with this look. Returns the result and whether the exchange was reversed.
+    fn verified(look: &dyn Fn(&Entry) -> Result<bool, Errno>) -> (Result<Exchanged, Errno>, bool) {
         let folder = tempfile::tempdir().unwrap();
-        let paths = ["ours", "theirs"].map(|name| folder.path().join(name));
-        fs::write(&paths[0], "the layer's").unwrap();
-        fs::write(&paths[1], "the workspace's").unwrap();
+        for name in ["ours", "theirs"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
         let handle = fs::File::open(folder.path()).unwrap();
         let (ours, theirs): (At<'_>, At<'_>) = ((handle.as_fd(), b"ours"), (handle.as_fd(), b"theirs"));
         let inode = handle::stat_at(ours.0, ours.1).unwrap().unwrap().inode;
         exchange(ours, theirs).unwrap();
-        let left = Cell::new(failures);
-        let result = verify(ours, theirs, inode, &|_| match left.get() {
-            0 => Ok(true),
-            failures => {
-                left.set(failures - 1);
-                Err(Errno::IO)
-            }
-        });
-        (result, paths.map(|path| fs::read_to_string(path).unwrap()))
+        let result = verify_or_reverse(ours, theirs, inode, look);
+        (result, handle::stat_at(ours.0, ours.1).unwrap().unwrap().inode == inode)
     }
 
     #[test]
     fn a_look_that_fails_once_is_repeated_and_one_that_fails_twice_reverses_the_exchange() {
-        let exchanged = ["the workspace's", "the layer's"].map(str::to_owned);
-        let as_before = ["the layer's", "the workspace's"].map(str::to_owned);
-        assert_eq!(verified(0), (Ok(Exchanged::Done), exchanged.clone()));
-        assert_eq!(verified(1), (Ok(Exchanged::Done), exchanged));
-        assert_eq!(verified(2), (Err(Errno::IO), as_before));
+        let failing = |times: u32| {
+            let left = Cell::new(times);
+            verified(&|_| {
+                let is_over = left.get() == 0;
+                left.set(left.get().saturating_sub(1));
+                if is_over { Ok(true) } else { Err(Errno::IO) }
+            })
+        };
+        assert_eq!(failing(0), (Ok(Exchanged::Done), false));
+        assert_eq!(failing(1), (Ok(Exchanged::Done), false));
+        assert_eq!(failing(2), (Err(Errno::IO), true));
+    }
+
+    /// Set for the process in which [`worker`] works.
+    const WORKER: &str = "COW_LAYER_EXCHANGE_TEST";
+
+    /// Reverses an exchange after a look that found no free descriptor, in a process of its own, which the test below starts.
+    #[test]
+    fn worker() {
+        if std::env::var_os(WORKER).is_none() {
+            return;
+        }
+        let result = verified(&|_| {
+            setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..getrlimit(Resource::Nofile) }).unwrap();
+            assert_eq!(fs::File::open("/").unwrap_err().raw_os_error(), Some(Errno::MFILE.raw_os_error()));
+            Err(Errno::MFILE)
+        });
+        assert_eq!(result, (Err(Errno::MFILE), true));
+    }
+
+    #[test]
+    fn an_exchange_is_reversed_without_a_free_descriptor() {
+        let mut worker = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = worker.args(["--exact", "adoption::exchange::tests::worker"]).env(WORKER, "1").output();
+        let output = output.unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     }
 }

@@ -36,7 +36,8 @@ impl Adoption<'_> {
         let fresh = self.prepare_folder(location, mode)?;
         let _held = handle::hold_at(location.0, location.1).map_err(at)?;
         self.exchange(location)?;
-        let verified = exchange::verify(location, self.here(), fresh.inode, &is_expected).map_err(at)?;
+        let verified =
+            exchange::verify_or_reverse(location, self.here(), fresh.inode, &is_expected).map_err(at)?;
         self.outcome(verified, Adopted::Now)
     }
 

@@ -45,11 +45,14 @@ impl Layer {
                 Err(FsError::RootGone { replaced }) => {
                     return Err(AdoptError::Workspace(FsError::RootGone { replaced }));
                 }
-                Err(error @ (FsError::Io { .. } | FsError::NoSpace { .. })) => {
-                    Err(AdoptError::Workspace(error))
-                }
                 // Another program removed or replaced it, so its permissions are not ours to set.
-                Err(_) => Ok(()),
+                Err(
+                    FsError::NotFound { .. }
+                    | FsError::ParentMissing { .. }
+                    | FsError::NotAFolder { .. }
+                    | FsError::IsLink { .. },
+                ) => Ok(()),
+                Err(error) => Err(AdoptError::Workspace(error)),
             };
             first_error = first_error.and(finished);
         }

@@ -50,7 +50,7 @@ impl Adoption<'_> {
         let _theirs_widened = self.widen_theirs(&before)?;
         let _held = handle::hold_at(location.0, location.1).map_err(|errno| self.error(errno))?;
         self.exchange(location)?;
-        let verified = exchange::verify(location, self.here(), ours.inode, &is_expected);
+        let verified = exchange::verify_or_reverse(location, self.here(), ours.inode, &is_expected);
         self.outcome(verified.map_err(|errno| self.error(errno))?, Adopted::Now)
     }
 }

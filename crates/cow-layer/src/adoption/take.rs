@@ -34,11 +34,13 @@ impl Adoption<'_> {
         let name = Layer::taken_name(self.change);
         let location = (self.layer.taken.as_fd(), name.as_slice());
         let taken = handle::stat_at(location.0, location.1).map_err(at)?;
+        // To the end: a folder without write permission could not be moved back.
+        let mut _widened = None;
         let done = match (self.current()?, &taken) {
             (None, None) => return Ok(Adopted::Already),
             (_, Some(_)) => Adopted::Already,
             (Some(current), None) if self.is_untouched(&current, &before) => {
-                let _widened = self.widen_theirs(&before)?;
+                _widened = self.widen_theirs(&before)?;
                 handle::rename_new(self.here(), location).map_err(|errno| match errno {
                     Errno::NOENT => self.changed(),
                     other => self.error(other),
@@ -55,16 +57,19 @@ impl Adoption<'_> {
             Ok(Some(true)) => return Ok(done),
             Ok(Some(false)) => {}
             Ok(None) => return Err(self.not_in_layer()),
+            // Moved before a crash: the entry stays where it is, for another try.
+            Err(errno) if done == Adopted::Already => return Err(at(errno)),
             // A failure leaves the entry where it was.
             Err(errno) => {
-                let _ = handle::rename_new(location, self.here());
-                return Err(at(errno));
+                let is_back = handle::rename_new(location, self.here()).is_ok();
+                return Err(if is_back { at(errno) } else { self.left_in_layer() });
             }
         }
         match handle::rename_new(location, self.here()) {
+            Ok(()) => Err(self.changed()),
             // The name is in use again, so its author has replaced the version that was moved out.
-            Ok(()) | Err(Errno::EXIST) => Err(self.changed()),
-            Err(other) => Err(self.error(other)),
+            Err(Errno::EXIST) => Err(self.changed()),
+            Err(_) => Err(self.left_in_layer()),
         }
     }
 }

@@ -57,6 +57,13 @@ pub enum Side {
     Special,
 }
 
+impl LayerChange {
+    /// Returns whether adopting it moves the workspace's entry aside in the layer, instead of exchanging it with the command's.
+    pub(crate) fn moves_out(&self) -> bool {
+        self.after.as_ref().is_none_or(|after| after.is_folder() && self.tree.is_none())
+    }
+}
+
 impl Side {
     /// Returns whether this is a folder.
     pub fn is_folder(&self) -> bool {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use cow_layer::{AdoptError, Adopted, LayerChange, LayerChanges, ScanLimits, ScanRules, Side};
 use rel_path::RelPath;
 
-use crate::ground::{Fixture, attribute, image, listed, look, set_mode, write};
+use crate::fixture::{Fixture, attribute, image, listed, look, set_mode, write};
 
 fn find<'c>(changes: &'c LayerChanges, path: &str) -> &'c LayerChange {
     changes.find(&RelPath::parse(path).unwrap()).unwrap()

@@ -6,7 +6,7 @@ use cow_layer::{AdoptError, Adopted, ScanRules};
 use rel_path::RelPath;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::ground::{Fixture, look, save, set_mode, write};
+use crate::fixture::{Fixture, look, save, set_mode, write};
 
 fn changed(path: &str) -> Result<Adopted, AdoptError> {
     Err(AdoptError::Changed { path: RelPath::parse(path).unwrap() })
@@ -35,14 +35,14 @@ fn versions_saved_after_the_scan_stay() {
         for change in &changes {
             save(&fixture.workspace().join(change.path.to_string()));
         }
-        let theirs = crate::ground::image(&fixture.workspace());
+        let theirs = crate::fixture::image(&fixture.workspace());
         for change in changes.in_adoption_order() {
             let adopted = layer.adopt(change);
             let is_gone = name == "removed" && change.after.is_none();
             let expected = if is_gone { Ok(Adopted::Already) } else { changed(&change.path.to_string()) };
             assert_eq!(adopted, expected, "{name}");
         }
-        assert_eq!(crate::ground::image(&fixture.workspace()), theirs, "{name}");
+        assert_eq!(crate::fixture::image(&fixture.workspace()), theirs, "{name}");
     }
 }
 

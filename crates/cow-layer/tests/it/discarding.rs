@@ -8,7 +8,7 @@ use std::process::Command;
 use cow_layer::LayerError;
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
-use crate::ground::{Fixture, image, look, set_mode, write};
+use crate::fixture::{Fixture, image, look, set_mode, write};
 
 #[test]
 fn discarding_removes_the_layer_and_nothing_else() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::ground::{Fixture, Upper, image, look, open_store, save, set_mode};
+use crate::fixture::{Fixture, Upper, image, look, open_store, save, set_mode};
 use crate::tracer::{self, Ended};
 
 /// Names the folder in which the worker adopts a layer.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cow_layer::{LayerError, ScanLimits, ScanRules};
 
-use crate::ground::{Fixture, listed, look, write};
+use crate::fixture::{Fixture, listed, look, write};
 
 #[test]
 fn a_hundred_thousand_entries_are_listed_or_are_one_change() {

@@ -8,9 +8,11 @@ mod conflicts;
 #[cfg(test)]
 mod discarding;
 #[cfg(test)]
-mod ground;
+mod fixture;
 #[cfg(test)]
 mod kills;
+#[cfg(test)]
+mod left_in_layer;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fs;
 use cow_layer::{AdoptError, LayerError};
 use proptest::prelude::*;
 
-use crate::ground::{Fixture, Upper, look, open_store, save};
+use crate::fixture::{Fixture, Upper, look, open_store, save};
 
 /// The paths that a case works on. All but `new` and `dir/new` exist at the start.
 const PATHS: [&str; 8] = ["a", "b", "dir/a", "dir/b", "dir/new", "dir/sub/a", "new", "z"];

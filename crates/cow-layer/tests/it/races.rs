@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::ground::{Fixture, look, save};
+use crate::fixture::{Fixture, look, save};
 
 /// The time of the other program's first save.
 #[derive(Clone, Copy, Debug, PartialEq)]

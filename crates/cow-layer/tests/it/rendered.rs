@@ -4,7 +4,7 @@ use cow_layer::{AdoptError, LayerChange, LayerError, LayerName, Side, Unavailabl
 use rel_path::RelPath;
 use sandbox_fs::FsError;
 
-use crate::ground::{Fixture, look, save, set_mode, write};
+use crate::fixture::{Fixture, look, save, set_mode, write};
 
 fn render(change: &LayerChange) -> String {
     let side = |side: &Option<Side>| match side {
@@ -75,7 +75,7 @@ fn every_error_has_a_text_that_names_the_path() {
         AdoptError::ParentMissing { folder: path() }.to_string(),
         AdoptError::NotInLayer { path: path() }.to_string(),
         AdoptError::Device { path: path() }.to_string(),
-        AdoptError::KeepsChanging { path: path() }.to_string(),
+        AdoptError::LeftInLayer { path: path() }.to_string(),
         AdoptError::OsPermission { path: path() }.to_string(),
         AdoptError::NoSpace { path: path() }.to_string(),
         AdoptError::Workspace(root_gone()).to_string(),

@@ -9,7 +9,7 @@ use rel_path::RelPath;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
 
-use crate::ground::{Fixture, attribute, listed, look, set_mode, write};
+use crate::fixture::{Fixture, attribute, listed, look, set_mode, write};
 
 /// A capability as the kernel writes it: `cap_net_raw`, effective.
 const CAPABILITY: [u8; 20] = [1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

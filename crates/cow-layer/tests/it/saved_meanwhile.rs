@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::ground::{Fixture, Upper, listed, look, save, set_mode, write};
+use crate::fixture::{Fixture, Upper, listed, look, save, set_mode, write};
 
 /// Makes a layer, changes it like a command, changes the workspace like another program, and lists the
 /// changes.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cow_layer::{LayerError, LayerName, LayerStore, Unavailable};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
-use crate::ground::{Fixture, set_mode};
+use crate::fixture::{Fixture, set_mode};
 
 fn root(path: &std::path::Path) -> Arc<FileRoot> {
     Arc::new(FileRoot::open(path, &RootRules::default(), FsPolicy::default()).unwrap())

@@ -1,18 +1,17 @@
 //! Recording what a command did on its layer, and adopting it.
 
 use std::collections::BTreeSet;
-use std::io::Read;
 
 use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError};
 use cow_layer::{AdoptError, Layer, LayerChange, LayerChanges};
 use rel_path::RelPath;
-use sandbox_fs::{Expected, FileMode, OpenFile};
+use sandbox_fs::OpenFile;
 
 use crate::adopt::adoption::{Adopted, adopt};
 use crate::adopt::guard::{Guard, Sorted};
 use crate::adopt::layer_effects::{KeepLimits, effects, list, repositories_in_use};
 use crate::change::late_writes::HELD_FILES;
-use crate::change::present::{CONTENT_LIMIT_BYTES, PresentKind};
+use crate::change::present::PresentKind;
 use crate::command::answer::CommandOutcome;
 use crate::command::effect::Effect;
 use crate::command::effect_notes::{EffectNotes, changed_directions, obeyed_names, widened_access};
@@ -250,7 +249,7 @@ impl LocalWorkspace {
             Some((path.clone(), OpenFile::from_file(file, path).ok()?, before.hash))
         });
         replaced.extend(last.take(HELD_FILES));
-        let mut failures = self.failures(layer, &changes, &wanted, &adopted);
+        let (mut failures, returned) = failures(layer, &changes, &wanted, &adopted);
         failures
             .other
             .extend(unfinished.map(|error| format!("the permissions of a folder were not set: {error}")));
@@ -261,7 +260,7 @@ impl LocalWorkspace {
         let outcome = self.finish_adoption(outcome, published, &failed, &failures);
         // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
         let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
-        (outcome, is_up_to_layer && self.journal.flush().is_err())
+        (outcome, returned == Returned::NotAll || is_up_to_layer && self.journal.flush().is_err())
     }
 
     /// Notes in the journal what came of recorded changes.
@@ -283,56 +282,72 @@ impl LocalWorkspace {
         self.checkpoint.add(published);
         outcome
     }
+}
 
-    fn failures(
-        &self,
-        layer: &Layer,
-        changes: &LayerChanges,
-        wanted: &[Effect],
-        adopted: &Adopted,
-    ) -> EffectNotes {
-        let mut notes = EffectNotes::default();
-        for (index, error) in &adopted.failed {
-            let effect = &wanted[*index];
-            match error {
-                AdoptError::Changed { .. } | AdoptError::FolderNotEmpty { .. } => {
-                    notes.conflicts.push(shown_conflict(effect));
-                }
-                AdoptError::KeepsChanging { .. } => {
-                    let kept = changes.find(&effect.path).and_then(|change| self.keep_theirs(layer, change));
-                    notes.conflicts.push(shown_conflict(effect));
-                    notes.other.extend(
-                        kept.map(|name| format!("a version that another program saved is kept as `{name}`")),
-                    );
-                }
-                other => notes.failed.push((effect.path.to_string(), other.to_string())),
+/// The end of versions of other programs that an adoption left in the layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Returned {
+    /// All are in the workspace; also if there were none.
+    All,
+    /// The layer still holds one, so that it must not be discarded.
+    NotAll,
+}
+
+/// Words the failures of an adoption, and returns what it left in the layer.
+fn failures(
+    layer: &Layer,
+    changes: &LayerChanges,
+    wanted: &[Effect],
+    adopted: &Adopted,
+) -> (EffectNotes, Returned) {
+    let mut notes = EffectNotes::default();
+    let mut returned = Returned::All;
+    for (index, error) in &adopted.failed {
+        let effect = &wanted[*index];
+        match (error, changes.find(&effect.path)) {
+            (AdoptError::Changed { .. } | AdoptError::FolderNotEmpty { .. }, _) => {
+                notes.conflicts.push(shown_conflict(effect));
             }
+            (AdoptError::LeftInLayer { .. }, Some(change)) => match return_displaced(layer, change) {
+                Ok(None) => notes.conflicts.push(shown_conflict(effect)),
+                Ok(Some(note)) => notes.other.push(note),
+                Err(note) => {
+                    returned = Returned::NotAll;
+                    notes.other.push(note);
+                }
+            },
+            (other, _) => notes.failed.push((effect.path.to_string(), other.to_string())),
         }
-        notes.conflicts.dedup();
-        let left = adopted.left.iter().map(|index| wanted[*index].path.to_string());
-        notes.failed.extend(
-            left.map(|path| (path, "it stays, because another file could not be written".to_owned())),
-        );
-        let lost = adopted.failed.iter().any(|(index, _)| !wanted[*index].is_undoable());
-        if lost {
-            notes
-                .other
-                .push("what was too large for the journal and could not be written is not kept".to_owned());
-        }
-        notes
     }
+    notes.conflicts.dedup();
+    let left = adopted.left.iter().map(|index| wanted[*index].path.to_string());
+    notes
+        .failed
+        .extend(left.map(|path| (path, "it stays, because another file could not be written".to_owned())));
+    let lost = adopted.failed.iter().any(|(index, _)| !wanted[*index].is_undoable());
+    if lost {
+        notes
+            .other
+            .push("what was too large for the journal and could not be written is not kept".to_owned());
+    }
+    (notes, returned)
+}
 
-    /// Keeps another program's version, which ended up in a layer that is about to be dropped, under a name of its own.
-    fn keep_theirs(&self, layer: &Layer, change: &LayerChange) -> Option<RelPath> {
-        let mut bytes = Vec::new();
-        let file = layer.open_before(change).ok()??;
-        file.take(CONTENT_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
-        let folder = change.path.parent()?;
-        let name = [change.path.file_name()?, b".saved-meanwhile"].concat();
-        let kept = folder.child(&name).ok()?;
-        // Who may read their version is not known any more, so that it is for the owner to say.
-        self.root.stage(&kept, &bytes, FileMode::Exact(0o600)).ok()?.publish(Expected::Absent).ok()?;
-        Some(kept)
+/// Moves another program's version out of a layer that is about to be discarded. Returns the note about it; `None` if the layer holds
+/// none. Where that fails, the layer is set aside, and the note of the error names it.
+fn return_displaced(layer: &Layer, change: &LayerChange) -> Result<Option<String>, String> {
+    let path = &change.path;
+    match layer.return_displaced(change) {
+        Ok(kept) => Ok(kept.map(|kept| {
+            format!("another program saved `{path}` at the same moment: one of the two versions is kept as `{kept}`")
+        })),
+        Err(error) => {
+            let name = layer.set_aside().map_or_else(|_| layer.name().to_string(), |name| name.to_string());
+            Err(format!(
+                "another program saved `{path}` at the same moment, and one of the two versions could not be moved beside it ({error}): \
+                 it is in `layers/{name}` of the state folder, show this to the user"
+            ))
+        }
     }
 }
 

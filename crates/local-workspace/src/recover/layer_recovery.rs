@@ -1,8 +1,9 @@
-//! Layers that a crash has left: adoptions go on as far as only the layer can do it, the others are dropped.
+//! Layers that a crash has left: adoptions resume as far as only the layer can do it, the others are discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeNumber, ChangeState, Journal, RunNumber};
+use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange, RunNumber};
+use cow_layer::{AdoptError, Layer, LayerChange, LayerError};
 use rel_path::RelPath;
 
 use crate::adopt::layer_shelf::LayerShelf;
@@ -11,61 +12,117 @@ use crate::recover::recovery_path::is_redoable;
 /// The outcome of recovering layers when the workspace was opened.
 #[derive(Debug, Default)]
 pub(crate) struct AdoptedFromLayers {
-    by_change: BTreeMap<ChangeNumber, bool>,
+    by_change: BTreeMap<ChangeNumber, LayerOutcome>,
     /// Steps of commands of whose effects nothing reached the workspace.
     pub untouched: BTreeSet<(RunNumber, u32)>,
-    /// Layers that could be read no more, or not be adopted from.
-    pub failed: Vec<String>,
+    /// Versions of other programs that were in a layer, by their paths in the workspace now.
+    pub kept: Vec<String>,
+    /// Paths and layers that could not be recovered, each with the reason.
+    pub failed: Vec<(String, String)>,
+}
+
+/// The outcome of one change that a layer holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LayerOutcome {
+    /// It is in the workspace.
+    InPlace,
+    /// It is not, and will not be.
+    NotInPlace,
+    /// It could not be adopted now, for this reason. The layer stays for the next opening.
+    Later(String),
 }
 
 impl AdoptedFromLayers {
-    /// Returns true if a change is in place; `None` if no layer held it.
-    pub(crate) fn outcome(&self, number: ChangeNumber) -> Option<bool> {
-        self.by_change.get(&number).copied()
+    /// Returns the outcome of a change; `None` if no layer held it.
+    pub(crate) fn outcome(&self, number: ChangeNumber) -> Option<&LayerOutcome> {
+        self.by_change.get(&number)
+    }
+
+    fn is_all_in_place(&self) -> bool {
+        self.by_change.values().all(|outcome| *outcome == LayerOutcome::InPlace)
     }
 }
 
 /// Goes through the layers that are there. What the journal keeps is not done here: recovery does it from the journal.
+///
+/// A layer may hold the only copy of something, so it is discarded only once the journal was read and all of it has an outcome.
 pub(crate) fn resume(shelf: &LayerShelf, journal: &Journal) -> AdoptedFromLayers {
     let mut adopted = AdoptedFromLayers::default();
-    for (run, step) in shelf.steps().unwrap_or_default() {
-        let steps = journal.reader().steps(run).unwrap_or_default();
-        match steps.iter().find(|recorded| recorded.index == step) {
-            Some(recorded) if recorded.outcome.is_some() => {
-                adopt_rest(shelf, journal, (run, step), &mut adopted)
-            }
-            // Nothing is adopted before the outcome is recorded.
-            Some(_) => {
-                adopted.untouched.insert((run, step));
-            }
-            None => {}
+    let steps = match shelf.steps() {
+        Ok(steps) => steps,
+        Err(error) => {
+            adopted.failed.push(("what interrupted commands left".to_owned(), error.to_string()));
+            return adopted;
         }
-        shelf.discard(run, step);
+    };
+    for (run, step) in steps {
+        match resume_one(shelf, journal, (run, step), &mut adopted) {
+            Ok(Rest::Nothing) => shelf.discard(run, step),
+            Ok(Rest::ForLater) => {}
+            Err(error) => {
+                adopted.failed.push((format!("what command {} of run {} left", step, run.0), error));
+            }
+        }
     }
     adopted
 }
 
-fn adopt_rest(
+/// The rest of a layer whose adoption was resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// It may be discarded.
+    Nothing,
+    /// The next opening tries again, or the layer was set aside.
+    ForLater,
+}
+
+fn resume_one(
     shelf: &LayerShelf,
     journal: &Journal,
     (run, step): (RunNumber, u32),
+    adopted: &mut AdoptedFromLayers,
+) -> Result<Rest, String> {
+    let steps = journal.reader().steps(run).map_err(|error| error.to_string())?;
+    match steps.iter().find(|recorded| recorded.index == step) {
+        Some(recorded) if recorded.outcome.is_some() => {
+            let changes = journal.reader().changes_of_run(run).map_err(|error| error.to_string())?;
+            let is_open = |change: &RecordedChange| {
+                change.step == step && change.state == ChangeState::Intended && !is_redoable(change)
+            };
+            let open: Vec<_> = changes.into_iter().filter(is_open).collect();
+            Ok(adopt_rest(shelf, (run, step), &open, adopted))
+        }
+        // Nothing is adopted before the outcome is recorded.
+        Some(_) => {
+            adopted.untouched.insert((run, step));
+            Ok(Rest::Nothing)
+        }
+        None => Ok(Rest::Nothing),
+    }
+}
+
+fn adopt_rest(
+    shelf: &LayerShelf,
+    (run, step): (RunNumber, u32),
+    open: &[RecordedChange],
     recovered: &mut AdoptedFromLayers,
-) {
-    let changes = journal.reader().changes_of_run(run).unwrap_or_default();
-    let open: Vec<_> = changes
-        .into_iter()
-        .filter(|change| change.step == step && change.state == ChangeState::Intended && !is_redoable(change))
-        .collect();
+) -> Rest {
     if open.is_empty() {
-        return;
+        return Rest::Nothing;
     }
     let sealed = shelf.reopen(run, step).and_then(|layer| Ok((layer.sealed()?, layer)));
     let (layer, sealed) = match sealed {
         Ok((Some(sealed), layer)) => (layer, sealed),
-        Ok((None, _)) => return,
-        Err(error) => return recovered.failed.push(error.to_string()),
+        // Without its list nothing of it was adopted.
+        Ok((None, _)) | Err(LayerError::Incomplete | LayerError::NotFound) => return Rest::Nothing,
+        Err(error) => {
+            let later = |change: &RecordedChange| (change.number, LayerOutcome::Later(error.to_string()));
+            recovered.by_change.extend(open.iter().map(later));
+            return Rest::ForLater;
+        }
     };
     let of_path = |path: &RelPath| open.iter().find(|change| change.path == path.as_bytes());
+    let mut rest = Rest::Nothing;
     // In the order in which they can be adopted; all folders that they need are there, or are made first.
     let mut adopted = Vec::new();
     for change in sealed.in_adoption_order() {
@@ -81,14 +138,57 @@ fn adopt_rest(
             continue;
         };
         // What the command removed may be the only copy of what could not be brought into its place.
-        let may_go = change.after.is_some() || recovered.by_change.values().all(|is_in_place| *is_in_place);
-        let is_in_place = may_go && layer.adopt(change).is_ok();
-        recovered.by_change.insert(recorded.number, is_in_place);
-        if is_in_place {
+        let may_go = change.after.is_some() || recovered.is_all_in_place();
+        let outcome = if may_go {
+            adopt_again(&layer, change, &mut rest, recovered)
+        } else if rest == Rest::ForLater {
+            LayerOutcome::Later("another file has to be written first".to_owned())
+        } else {
+            LayerOutcome::NotInPlace
+        };
+        if outcome == LayerOutcome::InPlace {
             adopted.push(change);
         }
+        recovered.by_change.insert(recorded.number, outcome);
     }
     if let Err(error) = layer.finish_folders(adopted) {
-        recovered.failed.push(error.to_string());
+        recovered.failed.push(("the permissions of a folder".to_owned(), error.to_string()));
+    }
+    rest
+}
+
+/// Adopts a change whose adoption a crash may have interrupted.
+fn adopt_again(
+    layer: &Layer,
+    change: &LayerChange,
+    rest: &mut Rest,
+    recovered: &mut AdoptedFromLayers,
+) -> LayerOutcome {
+    match layer.adopt(change) {
+        Ok(_) => LayerOutcome::InPlace,
+        Err(AdoptError::LeftInLayer { .. }) => {
+            match layer.return_displaced(change) {
+                Ok(kept) => recovered.kept.extend(kept.map(|kept| kept.to_string())),
+                Err(error) => {
+                    *rest = Rest::ForLater;
+                    let name = layer.set_aside().unwrap_or_else(|_| layer.name().clone());
+                    let why = format!(
+                        "a version that another program saved is in `layers/{name}` of the state folder: {error}"
+                    );
+                    recovered.failed.push((change.path.to_string(), why));
+                }
+            }
+            LayerOutcome::NotInPlace
+        }
+        Err(
+            error @ (AdoptError::OsPermission { .. }
+            | AdoptError::NoSpace { .. }
+            | AdoptError::Workspace(_)
+            | AdoptError::System { .. }),
+        ) => {
+            *rest = Rest::ForLater;
+            LayerOutcome::Later(error.to_string())
+        }
+        Err(_) => LayerOutcome::NotInPlace,
     }
 }

@@ -11,7 +11,7 @@ use crate::change::checkpoint::Checkpoint;
 use crate::change::folder_modes::FolderModes;
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
 use crate::errors::{fs_error, journal_error};
-use crate::recover::layer_recovery::AdoptedFromLayers;
+use crate::recover::layer_recovery::{AdoptedFromLayers, LayerOutcome};
 use crate::recover::recovery_path::{
     PathOutcome, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
 };
@@ -66,13 +66,14 @@ pub(crate) fn recover(
     settle_superseded(journal, &mut by_path).map_err(journal_error)?;
     let open: BTreeSet<_> = by_path.values().flatten().map(|change| change.number).collect();
     unsynced::unmark(journal, marked.difference(&open).copied());
-    let mut recovery = Recovery::default();
+    let mut recovery =
+        Recovery { kept: adopted.kept.clone(), failed: adopted.failed.clone(), ..Recovery::default() };
     if by_path.is_empty() {
         return Ok(recovery);
     }
     if read_only {
         let failed = |path: &RelPath| (path.to_string(), "this workspace is read-only".to_owned());
-        recovery.failed = by_path.keys().map(failed).collect();
+        recovery.failed.extend(by_path.keys().map(failed));
         return Ok(recovery);
     }
     let restoring = restoring_root(root).map_err(|error| fs_error(&error, ""))?;
@@ -86,8 +87,15 @@ pub(crate) fn recover(
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
     for (path, changes) in going.into_iter().rev().chain(coming) {
         let root = if needs_open_root(path, changes) { &open } else { &restoring };
-        let outcome = if let Some(is_in_place) = adopted.outcome(last(changes).number) {
-            Ok(if is_in_place { PathOutcome::Unchanged } else { PathOutcome::Conflict })
+        let outcome = if let Some(found) = adopted.outcome(last(changes).number) {
+            match found {
+                LayerOutcome::InPlace => Ok(PathOutcome::Unchanged),
+                LayerOutcome::NotInPlace => Ok(PathOutcome::Conflict),
+                LayerOutcome::Later(why) => {
+                    recovery.failed.push((path.to_string(), why.clone()));
+                    continue;
+                }
+            }
         } else if !is_redoable(last(changes)) {
             recover_unkept(root, path, last(changes))
         } else if is_about_folders_only(changes) {

@@ -1,6 +1,7 @@
 //! Undo, crashes, and disks that fail.
 
 mod failed_syncs;
+mod layers;
 mod line_origins;
 mod power_loss;
 mod recovery;
