@@ -21,9 +21,21 @@ pub enum ConfigError {
     /// It is a file of the project, and a symbolic link leads out of the project.
     #[error("a symbolic link there leads out of the project")]
     LeadsOut,
-    /// The file belongs to another user or group, which this process cannot give a new file to.
-    #[error("it belongs to another user or group; run this as its owner")]
+    /// A symbolic link there leads to nothing. A file in its stead would cut what it stands for off from its client.
+    #[error("a symbolic link there leads to nothing")]
+    DanglingLink,
+    /// The file or its folder belongs to another user, to whom this process cannot give a file.
+    #[error("it belongs to another user")]
     OtherOwner,
+    /// The file belongs to this user, and to a group to which this process cannot give a file.
+    #[error("it belongs to a group that this user is not a member of")]
+    OtherGroup,
+    /// The new file cannot have the access list of the old one.
+    #[error("its access list cannot be kept: {0}")]
+    AccessList(io::Error),
+    /// Another program has changed the file after it was read.
+    #[error("another program has changed it meanwhile")]
+    ChangedMeanwhile,
     /// The file cannot be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -32,6 +44,10 @@ pub enum ConfigError {
 impl ConfigError {
     pub(crate) fn unreadable(why: impl Into<String>) -> ConfigError {
         ConfigError::Unreadable { why: why.into() }
+    }
+
+    pub(crate) fn not_a_file() -> ConfigError {
+        ConfigError::unreadable("it is not a regular file")
     }
 
     pub(crate) fn invalid_entry(why: impl Into<String>) -> ConfigError {

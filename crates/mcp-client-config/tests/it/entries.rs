@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// Merges by the rule that the documentation gives: keys of both objects, and of what is no object the later value.
+/// Merges by the rule that the documentation gives: an object has the keys of both, and of all other values the later one counts.
 pub(crate) fn merged(before: &Value, later: &Value) -> Value {
     let (Value::Object(before), Value::Object(later)) = (before, later) else { return later.clone() };
     let mut fields = before.clone();

@@ -1,12 +1,10 @@
 //! Entries in files.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::thread;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use mcp_client_config::{ConfigError, McpClient, Placed, put_entry, with_entry};
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
-use test_support::skip;
 
 use crate::{ONE_OF_EACH, entry};
 
@@ -43,48 +41,57 @@ fn a_link_and_the_permissions_stay() {
 }
 
 #[test]
-fn the_owner_stays_or_the_file_is_as_it_was() {
-    if !rustix::process::geteuid().is_root() {
-        return skip("the_owner_stays_or_the_file_is_as_it_was", "only root can give files away");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("settings");
-    fs::write(&file, "{}").unwrap();
-    chown(&file, Some(1_234), Some(2_345)).unwrap();
-    let put = |name| put_entry(McpClient::Zed, folder.path(), &file, name, &entry(McpClient::Zed));
-    assert_eq!(put("a").unwrap(), Placed::Changed);
-    let now = fs::metadata(&file).unwrap();
-    assert_eq!((now.uid(), now.gid()), (1_234, 2_345));
-    // The rights belong to a thread, so that other tests keep theirs.
-    let refused = thread::scope(|scope| {
-        let without_rights = || {
-            let mut sets = capabilities(None).unwrap();
-            sets.effective.remove(CapabilitySet::CHOWN);
-            set_capabilities(None, sets).unwrap();
-            put("b")
-        };
-        scope.spawn(without_rights).join().unwrap()
-    });
-    assert!(matches!(refused, Err(ConfigError::OtherOwner)), "{refused:?}");
-    assert!(!fs::read_to_string(&file).unwrap().contains("\"b\""));
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-}
-
-#[test]
 fn a_file_that_is_refused_is_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("settings");
     for client in ONE_OF_EACH {
-        for bytes in [&b"{ [ \n"[..], b"\xff\xfe"] {
-            fs::write(&file, bytes).unwrap();
-            put_entry(client, folder.path(), &file, "a", &entry(client)).unwrap_err();
-            assert_eq!(fs::read(&file).unwrap(), bytes);
-        }
+        let refused =
+            || put_entry(client, folder.path(), &file, "a", &entry(client)).unwrap_err().to_string();
+        fs::write(&file, "{ [ \n").unwrap();
+        assert!(refused().starts_with("it cannot be understood: "));
+        assert_eq!(fs::read(&file).unwrap(), b"{ [ \n");
+        fs::write(&file, b"\"\xff\xfe").unwrap();
+        assert_eq!(refused(), "it cannot be understood: it is not UTF-8 text, from byte 1 on");
+        assert_eq!(fs::read(&file).unwrap(), b"\"\xff\xfe");
         fs::File::create(&file).unwrap().set_len((16 << 20) + 1).unwrap();
-        let error = put_entry(client, folder.path(), &file, "a", &entry(client)).unwrap_err();
-        assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
+        assert_eq!(refused(), "it cannot be understood: it is longer than 16 MiB");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_to_nothing_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("dotfiles");
+    let (file, way) = (folder.path().join("link"), folder.path().join("folder"));
+    symlink(target.join("settings"), &file).unwrap();
+    symlink(&target, &way).unwrap();
+    let put = |file: &Path| put_entry(McpClient::Zed, folder.path(), file, "a", &entry(McpClient::Zed));
+    for path in [&file, &way.join("settings"), &way.join("deep/settings")] {
+        let error = put(path).unwrap_err();
+        assert!(matches!(error, ConfigError::DanglingLink), "{}: {error}", path.display());
+    }
+    assert!(file.is_symlink() && way.is_symlink() && !target.exists());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    // With a target they lead somewhere.
+    fs::create_dir(&target).unwrap();
+    assert_eq!(put(&way.join("deep/settings")).unwrap(), Placed::Created);
+    fs::write(target.join("settings"), "{}").unwrap();
+    assert_eq!(put(&file).unwrap(), Placed::Changed);
+    assert!(file.is_symlink() && way.is_symlink());
+}
+
+#[test]
+fn a_missing_folder_is_not_left_by_its_parent() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |file: &str| {
+        put_entry(McpClient::Zed, folder.path(), &folder.path().join(file), "a", &entry(McpClient::Zed))
+    };
+    let error = put("missing/../settings").unwrap_err();
+    assert!(matches!(error, ConfigError::Io(_)), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::create_dir(folder.path().join("missing")).unwrap();
+    assert_eq!(put("missing/../settings").unwrap(), Placed::Created);
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Tests of `mcp-client-config` through its public API.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
 mod clients;
 mod entries;
 mod files;
 mod layouts;
+mod meanwhile;
 mod merging;
 mod refusals;
 
