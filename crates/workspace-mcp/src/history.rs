@@ -8,8 +8,6 @@ use workspace_host::{
     LogPart, SecretRules, SharedWorkspace, UndoRequest, WorkspacePaths, log_page, undo_text,
 };
 
-use crate::asking::for_model;
-
 /// The journal of the workspace that a server serves.
 pub struct ServedHistory {
     workspace: Arc<SharedWorkspace>,
@@ -45,7 +43,7 @@ impl WorkspaceHistory for ServedHistory {
             return Err(WapError::new(Reason::ReadOnly, text));
         }
         let request = UndoRequest { change, ..UndoRequest::default() };
-        let mut answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
+        let mut answer = self.workspace.undo_for_client(&request, call)?;
         if let Err(refusal) = &mut answer {
             for obstacle in &mut refusal.obstacles {
                 // The user's own later work on such a file would be quoted.
@@ -63,7 +61,7 @@ impl WorkspaceHistory for ServedHistory {
     fn log(&self, page: &LogPage) -> Result<String, WapError> {
         let LogPage { limit, before, skip, characters } = *page;
         let part = LogPart { limit, before, skip, characters };
-        let page = log_page(&self.paths, &part).map_err(|failure| for_model(&failure))?;
+        let page = log_page(&self.paths, &part).map_err(|failure| self.workspace.unavailable(&failure))?;
         // Descriptions of commands hold placeholders already.
         Ok(self.rules.mask_rest(&page))
     }

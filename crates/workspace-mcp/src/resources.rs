@@ -11,7 +11,7 @@ use workspace_host::{
     proposal_text,
 };
 
-use crate::asking::{ask, unavailable};
+use crate::asking::ask;
 
 /// The most processes, and the most proposals, in the first part of a list.
 const MOST_LISTED: usize = 100;
@@ -65,7 +65,7 @@ impl WorkspaceResources for ServedResources {
             let proposals = proposals.iter().take(MOST_LISTED);
             page.resources.extend(proposals.map(|proposal| listed_proposal(proposal, &self.rules)));
         }
-        let runs = self.runs().list(before).map_err(|failure| unavailable(&failure))?;
+        let runs = self.runs().list(before).map_err(|failure| self.workspace.unavailable(&failure))?;
         page.next = runs.next;
         page.resources.extend(
             runs.runs
@@ -77,9 +77,10 @@ impl WorkspaceResources for ServedResources {
 
     fn text(&self, call: &Call<'_>, name: &ResourceName) -> Result<Option<String>, WapError> {
         match name {
-            ResourceName::Run(run) => {
-                self.runs().differences(*run, call.cancel).map_err(|failure| unavailable(&failure))
-            }
+            ResourceName::Run(run) => self
+                .runs()
+                .differences(*run, call.cancel)
+                .map_err(|failure| self.workspace.unavailable(&failure)),
             ResourceName::Review(number) => {
                 let id = ProposalId(*number);
                 if !self.proposals(call)?.iter().any(|proposal| proposal.id == id) {
@@ -115,27 +116,31 @@ impl WorkspaceResources for ServedResources {
                 let proposal = proposals.iter().find(|proposal| proposal.id.0 == *number);
                 Ok(proposal.map(|proposal| format!("{} {:?}", proposal.is_pending, proposal.end)))
             }
-            ResourceName::Run(run) => self.runs().mark(*run).map_err(|failure| unavailable(&failure)),
+            ResourceName::Run(run) => {
+                self.runs().mark(*run).map_err(|failure| self.workspace.unavailable(&failure))
+            }
             ResourceName::Output(_) => Ok(None),
         };
         watched.iter().map(|watched| Ok(mark(watched)?.map(Mark))).collect()
     }
 
     fn last_change(&self) -> Result<Option<u64>, WapError> {
-        self.runs().last_change().map_err(|failure| unavailable(&failure))
+        self.runs().last_change().map_err(|failure| self.workspace.unavailable(&failure))
     }
 
     fn failure(&self, run: Option<u64>) -> Result<Option<String>, WapError> {
-        self.runs().failure(run).map_err(|failure| unavailable(&failure))
+        self.runs().failure(run).map_err(|failure| self.workspace.unavailable(&failure))
     }
 
     fn work(&self, call: &Call<'_>, conversation: Option<&str>) -> Result<Option<String>, WapError> {
         let own = &call.origin.conversation.0;
-        self.runs().work(own, conversation, call.cancel).map_err(|failure| unavailable(&failure))
+        self.runs()
+            .work(own, conversation, call.cancel)
+            .map_err(|failure| self.workspace.unavailable(&failure))
     }
 
     fn conversations(&self, prefix: &str, most: usize) -> Result<Vec<String>, WapError> {
-        self.runs().conversations(prefix, most).map_err(|failure| unavailable(&failure))
+        self.runs().conversations(prefix, most).map_err(|failure| self.workspace.unavailable(&failure))
     }
 }
 

@@ -129,12 +129,33 @@ impl SharedWorkspace {
         call: &Call<'_>,
     ) -> Result<Result<UndoAnswer, UndoRefusal>, Failure> {
         self.may_change().map_err(|error| Failure::new(Exit::Refused, error.message()))?;
+        self.undo_by_owner(request, call).map_err(failure)
+    }
+
+    /// As [`SharedWorkspace::undo`], for a client.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace is read-only, or cannot be opened or reached. The details are reported to the person at the terminal.
+    pub fn undo_for_client(
+        &self,
+        request: &UndoRequest,
+        call: &Call<'_>,
+    ) -> Result<Result<UndoAnswer, UndoRefusal>, WapError> {
+        self.may_change()?;
+        self.undo_by_owner(request, call).map_err(|not_answered| self.for_client(not_answered))
+    }
+
+    fn undo_by_owner(
+        &self,
+        request: &UndoRequest,
+        call: &Call<'_>,
+    ) -> Result<Result<UndoAnswer, UndoRefusal>, NotAnswered> {
         let owner_request = OwnerRequest { method: UNDO, request, limit: CallLimit::Ordinary };
         let here = |opened: &Opened| {
             Ok(undo_request::carry_out(opened.journal_reader(), opened.engine(), request, call))
         };
         self.ask_owner(call, &owner_request, &mut (), |(), _, _| {}, |opened, ()| here(opened))
-            .map_err(failure)
     }
 
     /// Has the owner of the state folder carry out a call about its sessions. If the owner ends meanwhile, the call is made
@@ -149,11 +170,35 @@ impl SharedWorkspace {
         call: &Call<'_>,
         observer: &mut Watching<'_>,
     ) -> Result<Result<C::Answer, SessionRefusal>, Failure> {
+        self.session_call_by_owner(request, call, observer).map_err(failure)
+    }
+
+    /// As [`SharedWorkspace::session_call`], for a client.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace cannot be opened or reached. The details are reported to the person at the terminal.
+    pub fn session_call_for_client<C: SessionCall>(
+        &self,
+        request: &C,
+        call: &Call<'_>,
+        observer: &mut Watching<'_>,
+    ) -> Result<Result<C::Answer, SessionRefusal>, WapError> {
+        self.session_call_by_owner(request, call, observer)
+            .map_err(|not_answered| self.for_client(not_answered))
+    }
+
+    fn session_call_by_owner<C: SessionCall>(
+        &self,
+        request: &C,
+        call: &Call<'_>,
+        observer: &mut Watching<'_>,
+    ) -> Result<Result<C::Answer, SessionRefusal>, NotAnswered> {
         let owner_request = OwnerRequest { method: C::METHOD, request, limit: CallLimit::None };
         let here = |opened: &Opened, observer: &mut Watching<'_>| {
             Ok(request.carry_out(opened, Caller::Owner, call, observer.observer()))
         };
-        self.ask_owner(call, &owner_request, observer, Watching::notify, here).map_err(failure)
+        self.ask_owner(call, &owner_request, observer, Watching::notify, here)
     }
 
     /// Returns the open state folder if this process owns it, else a description of the owner.

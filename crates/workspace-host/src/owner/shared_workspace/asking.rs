@@ -48,25 +48,34 @@ impl SharedWorkspace {
         let mut observed = Observed(observer);
         let notify = |observed: &mut Observed<'_>, method: &str, params| watched(method, params, observed.0);
         let here = |opened: &Opened, observed: &mut Observed<'_>| here(opened, observed.0);
-        self.ask_owner(call, owner_request, &mut observed, notify, here).map_err(|not_answered| {
-            match not_answered {
-            NotAnswered::Unavailable(failure) => {
-                let text = match failure.exit {
-                    Exit::Held => {
-                        "another process uses the state folder and cannot be reached; its user has to stop it"
-                    }
-                    _ => "the workspace cannot be opened; agentd's standard error says why",
-                };
-                self.unavailable(&failure, text)
-            }
-            NotAnswered::Silent(failure) => self.unavailable(
+        self.ask_owner(call, owner_request, &mut observed, notify, here)
+            .map_err(|not_answered| self.for_client(not_answered))
+    }
+
+    /// Returns the error for the model, and reports the details to the person at the terminal: they may name paths outside of the
+    /// workspace.
+    pub(super) fn for_client(&self, not_answered: NotAnswered) -> WapError {
+        match not_answered {
+            NotAnswered::Unavailable(failure) => self.unavailable(&failure),
+            NotAnswered::Silent(failure) => self.reported(
                 &failure,
                 "the process that owns the state folder does not answer; its user has to resume or end it. \
                  A call that was on its way may have been carried out: check before you repeat it",
             ),
             NotAnswered::Failed(error) => error,
         }
-        })
+    }
+
+    /// Returns the error for a client whose request needs what cannot be opened or read, and reports the details to the person at
+    /// the terminal: they may name paths outside of the workspace.
+    pub fn unavailable(&self, failure: &Failure) -> WapError {
+        let text = match failure.exit {
+            Exit::Held => {
+                "another process uses the state folder and cannot be reached; its user has to stop it"
+            }
+            _ => "the workspace or its history cannot be opened; the server's standard error says why",
+        };
+        self.reported(failure, text)
     }
 
     pub(super) fn ask_owner<T: DeserializeOwned, R: Serialize, O: ?Sized>(
@@ -111,8 +120,7 @@ impl SharedWorkspace {
         }
     }
 
-    /// Returns the error for the model, and reports the details to the person at the terminal.
-    fn unavailable(&self, failure: &Failure, text: &str) -> WapError {
+    fn reported(&self, failure: &Failure, text: &str) -> WapError {
         self.notices.notice(&format!("agentd: {}", failure.message));
         if let Some(advice) = &failure.advice {
             self.notices.notice(&format!("  {advice}"));
