@@ -63,28 +63,88 @@ impl Workplaces {
 
     /// Prepares a free slot for a task on the same commit, on a thread of its own. A failure is found again by the task.
     pub(super) fn prepare_next(self: &Arc<Workplaces>, commit: &str) {
+        self.prepare_next_on(thread::Builder::new(), commit);
+    }
+
+    fn prepare_next_on(self: &Arc<Workplaces>, thread: thread::Builder, commit: &str) {
         let Some(number) = self.slots.begin_preparing() else { return };
-        let (shared, commit) = (Arc::clone(self), commit.to_owned());
-        thread::spawn(move || {
-            let ended = Preparing { slots: &shared.slots, number };
-            let workplace = shared.prepare(&shared.slots.path(number), &commit).ok();
-            if workplace.is_none() {
-                let _ = clear(&shared.slots.path(number));
-            }
-            shared.slots.set(number, SlotState::Free(workplace.map(Box::new)));
-            std::mem::forget(ended);
-        });
+        let preparing = Preparing { shared: Arc::clone(self), number, workplace: None };
+        let commit = commit.to_owned();
+        // At the limit of processes no thread starts. The slot is dropped with the closure then, and its next task prepares it.
+        let _ = thread.spawn(move || preparing.run(&commit));
     }
 }
 
-/// Frees a slot whose preparation panicked, so that nothing waits for it.
-struct Preparing<'a> {
-    slots: &'a Slots,
+/// A slot that is being prepared. It is free once this is dropped: also if the preparation panics, or its thread does not start,
+/// so that nothing waits for it in vain.
+struct Preparing {
+    shared: Arc<Workplaces>,
     number: usize,
+    workplace: Option<Box<Workplace>>,
 }
 
-impl Drop for Preparing<'_> {
+impl Preparing {
+    fn run(mut self, commit: &str) {
+        let folder = self.shared.slots.path(self.number);
+        self.workplace = self.shared.prepare(&folder, commit).ok().map(Box::new);
+        if self.workplace.is_none() {
+            let _ = clear(&folder);
+        }
+    }
+}
+
+impl Drop for Preparing {
     fn drop(&mut self) {
-        self.slots.set(self.number, SlotState::Free(None));
+        self.shared.slots.set(self.number, SlotState::Free(self.workplace.take()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use cocode_runner::{BaseLimits, Host};
+    use rel_path::ProtectedNames;
+    use sandbox_exec::{Level, SpawnerProgram};
+
+    use super::*;
+
+    fn workplaces(root: &Path) -> Arc<Workplaces> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let host = Host { variables: BTreeMap::from([("PATH".into(), path)]), home: root.to_owned() };
+        let bases = BaseRepository::open(&root.join("bases"), &host, BaseLimits::default()).unwrap();
+        let slots = Slots::make(root.join("slots"), 1).unwrap();
+        let config = RunnerConfig {
+            repository: root.to_owned(),
+            state_folder: root.to_owned(),
+            worktrees: root.to_owned(),
+            homes: None,
+            private: Vec::new(),
+            names: ProtectedNames::default(),
+            host,
+            spawner: SpawnerProgram::at("/nonexistent".into()),
+            scratch: root.to_owned(),
+            least_level: Level::None,
+            highest_level: Level::Full,
+        };
+        Arc::new(Workplaces::new(bases, slots, config, Launchers::new()))
+    }
+
+    #[test]
+    fn a_slot_whose_preparing_thread_does_not_start_is_free() {
+        // No address space has room for this stack, so the system refuses the thread as it does at the limit of processes.
+        let refused = || thread::Builder::new().stack_size(1 << 60);
+        refused().spawn(|| ()).unwrap_err();
+        let folder = tempfile::tempdir().unwrap();
+        let shared = workplaces(folder.path());
+        shared.prepare_next_on(refused(), &"1".repeat(40));
+        // None while a slot is being prepared: the control.
+        let number = shared.slots.begin_preparing().unwrap();
+        assert_eq!(shared.slots.begin_preparing(), None);
+        shared.slots.set(number, SlotState::Free(None));
+        let (slot, prepared) = shared.slots.take("any").ok().unwrap();
+        assert!(prepared.is_none());
+        drop(slot);
+        shared.slots.close();
     }
 }
