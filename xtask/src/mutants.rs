@@ -90,7 +90,8 @@ fn try_all(
     fs::create_dir_all(folder).map_err(|source| TaskError::Unwritable { path: folder.to_owned(), source })?;
     let output = folder.to_string_lossy();
     let own = ["mutants", "--package", subject.package, "--jobs", "1", "--iterate", "--no-shuffle"];
-    let limits = ["--output", &output, "--minimum-test-timeout", LEAST_TEST_SECONDS];
+    // Code that is not compiled would count as a survivor.
+    let limits = ["--all-features", "--output", &output, "--minimum-test-timeout", LEAST_TEST_SECONDS];
     // Without the examples in the documentation: each is a program of its own, and the tests do not rely on them.
     let mut arguments = [&own[..], &limits, &["--colors", "never", "--", "--tests", "--"]].concat();
     for test in pass.skipped {

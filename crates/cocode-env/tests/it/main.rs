@@ -5,4 +5,5 @@ mod log;
 mod names;
 mod snapshots;
 mod states;
+mod values;
 mod verdict;

@@ -107,3 +107,31 @@ fn a_repeated_marker_is_not_a_statement() {
     let own = format!("{BODY}\n\nDone:\ncocode ready for check");
     assert_eq!(MarkerUse::of(&ReadyMarker::default(), &own, BODY), MarkerUse::Said);
 }
+
+#[test]
+fn a_marker_alone_on_its_line_is_a_quotation_only_beside_a_line_of_the_issue() {
+    let marker = ReadyMarker::default();
+    let body = "First.\n\ncocode ready for check\n\nLast.\n";
+    for (message, expected) in [
+        ("First.\ncocode ready for check", MarkerUse::Quoted),
+        ("fix\n\ncocode ready for check\n\nLast.", MarkerUse::Quoted),
+        ("Last.\ncocode ready for check", MarkerUse::Said),
+        ("fix\n\ncocode ready for check\n\nFirst.", MarkerUse::Said),
+        ("cocode ready for check\ncocode ready for check", MarkerUse::Said),
+        ("cocode ready for check", MarkerUse::Said),
+    ] {
+        assert_eq!(MarkerUse::of(&marker, message, body), expected, "{message}");
+    }
+    // The marker begins or ends the issue.
+    for (body, quoted, said) in [
+        ("cocode ready for check\nLast.", "cocode ready for check\nLast.", "Last.\ncocode ready for check"),
+        (
+            "First.\ncocode ready for check",
+            "First.\ncocode ready for check",
+            "cocode ready for check\nFirst.",
+        ),
+    ] {
+        assert_eq!(MarkerUse::of(&marker, quoted, body), MarkerUse::Quoted, "{quoted}");
+        assert_eq!(MarkerUse::of(&marker, said, body), MarkerUse::Said, "{said}");
+    }
+}

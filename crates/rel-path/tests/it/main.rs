@@ -7,4 +7,6 @@ mod parse;
 mod protected;
 mod rendered;
 mod round_trip;
+#[cfg(feature = "serde")]
+mod serialized;
 mod shortlist;

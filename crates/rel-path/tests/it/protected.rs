@@ -1,6 +1,6 @@
 //! Protected names and their disguises.
 
-use rel_path::{NameRule, ProtectedNames, RelPath};
+use rel_path::{NameRule, ProtectedName, ProtectedNames, RelPath};
 
 fn protects(names: &ProtectedNames, text: &str) -> bool {
     names.protects(&RelPath::parse(text).unwrap())
@@ -167,4 +167,53 @@ fn entries_move_between_the_lists() {
     // A name that is never changed is not reported as well.
     assert!(names.reported(&path(".github/workflows/x")).is_none());
     assert_eq!(names.entry(".GitHub").unwrap().rule(), NameRule::Never);
+}
+
+#[test]
+fn the_closest_entry_decides_and_of_several_the_first() {
+    let by = |entries: &[&str], text: &str| {
+        let names = ProtectedNames::new(entries.iter().copied());
+        names.protected_by(&RelPath::parse(text).unwrap()).map(str::to_owned)
+    };
+    assert_eq!(by(&["a", "a/b"], "a/b/c").as_deref(), Some("a/b"));
+    assert_eq!(by(&["a/b", "a"], "a/b/c").as_deref(), Some("a/b"));
+    assert_eq!(by(&["a/b", "a"], "a/c").as_deref(), Some("a"));
+    assert_eq!(by(&["ab", "a*"], "ab").as_deref(), Some("ab"));
+    assert_eq!(by(&["a*", "*b"], "ab").as_deref(), Some("a*"));
+}
+
+#[test]
+fn entries_are_listed_and_looked_up_in_any_spelling() {
+    let names = ProtectedNames::new(["ci/Deploy.yml", "secrets"]);
+    assert_eq!(names.names().map(ProtectedName::pattern).collect::<Vec<_>>(), ["ci/Deploy.yml", "secrets"]);
+    assert_eq!(names.entry("CI//deploy.YML").map(ProtectedName::pattern), Some("ci/Deploy.yml"));
+    assert_eq!(names.entry("secret"), None);
+}
+
+#[test]
+fn a_pattern_matches_whole_names_only() {
+    let names = ProtectedNames::new(["a*b*b"]);
+    for (name, is_protected) in
+        [("abb", true), ("axbyb", true), ("axb", false), ("ab", false), ("xabb", false)]
+    {
+        assert_eq!(protects(&names, name), is_protected, "{name}");
+    }
+}
+
+#[test]
+fn a_short_form_is_that_of_a_name_which_has_one() {
+    for (entry, short, is_protected) in [
+        ("abcdefghi.txt", "ABCDEF~1.TXT", true),
+        // It is a short name itself.
+        ("abcdefgh.txt", "ABCDEF~1.TXT", false),
+        ("abc.text", "ABC~1.TEX", true),
+        ("abc.txt", "ABC~1.TXT", false),
+        (".abc", "ABC~1", true),
+        ("ab*.x", "AB~1.X", true),
+        ("abcdefghi.txt", "ABCDEF~0.TXT", false),
+        ("abcdefghi.txt", "ABCDEF~12.TXT", false),
+        ("abcdefghi.txt", "ABCDE~1.TXT", false),
+    ] {
+        assert_eq!(protects(&ProtectedNames::new([entry]), short), is_protected, "{entry} {short}");
+    }
 }

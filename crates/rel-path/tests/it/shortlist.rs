@@ -83,3 +83,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_list_says_before_an_offer_whether_it_would_be_chosen() {
+    let mut list = Shortlist::new(2);
+    assert!(list.has_room(9, 49) && list.has_room(9, 50));
+    list.offer(1, 49, || "shallow");
+    list.offer(1, 50, || "late");
+    assert_eq!(list.offered(), 2);
+    // Deep, but among the first of its folder: it comes before any late one.
+    assert!(list.has_room(3, 49));
+    assert!(!list.has_room(1, 50));
+    list.offer(3, 49, || "deep");
+    list.offer(1, 50, || unreachable!("it is not chosen"));
+    assert_eq!(list.offered(), 4);
+    assert!(!list.has_room(3, 0));
+    assert_eq!(list.into_values(), ["shallow", "deep"]);
+    assert!(!Shortlist::<()>::new(0).has_room(1, 0));
+}
