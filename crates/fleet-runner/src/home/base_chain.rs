@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cocode_fleet::{BaseBundle, BaseFile, BundleName};
 use cocode_runner::{BUNDLE_LIMIT_BYTES, BundleError, BundleSource};
 
+use super::durable_file;
 use crate::private_folder::make_private_folder;
 
 /// The most bundles of a chain; then a new one of everything begins another.
@@ -43,8 +44,9 @@ impl BaseChain {
         Ok(BaseChain { folder })
     }
 
-    /// Returns the bundles that lead to a commit, oldest first, making the last one if it is missing. The chain of a commit that does
-    /// not descend from the last one begins anew, and so does one of eight bundles.
+    /// Returns the bundles that lead to a commit, oldest first, making the last one if it is missing; they are on the disk then. The
+    /// chain of a commit that does not descend from the last one begins anew, and so does one of eight bundles, or with one that is
+    /// missing or has another size than it was written with.
     ///
     /// # Errors
     ///
@@ -52,6 +54,8 @@ impl BaseChain {
     pub fn leading_to(&self, source: &BundleSource, commit: &str) -> Result<Vec<BaseFile>, ChainError> {
         let mut chain = self.read();
         if let Some(at) = chain.iter().position(|base| base.tip == commit) {
+            // A process that was killed may have written the names, and not synced them.
+            durable_file::sync(&self.folder)?;
             chain.truncate(at + 1);
             return Ok(self.files(chain));
         }
@@ -69,9 +73,11 @@ impl BaseChain {
             source.write(commit, &[], &file, BUNDLE_LIMIT_BYTES)?;
         }
         let bundle = BundleName::of_file(&file)?;
+        // Before the name: a task is refused for good if its bundle is empty after a loss of power.
+        durable_file::sync(&file)?;
         fs::rename(&file, self.path(&bundle))?;
         chain.push(BaseBundle { bundle, tip: commit.to_owned() });
-        self.write(&chain)?;
+        durable_file::write(&self.folder, LIST, &serde_json::to_vec(&chain).map_err(io::Error::from)?)?;
         Ok(self.files(chain))
     }
 
@@ -85,17 +91,16 @@ impl BaseChain {
         chain.into_iter().map(|base| BaseFile { path: self.path(&base.bundle), base }).collect()
     }
 
-    /// Reads the list. A chain with a part that is missing is none.
+    /// Reads the list. A chain with a part that is missing, or has another size, is none. Digests are left to the upload, which
+    /// compares them anyway: those of a whole chain are of up to 2 GiB.
     fn read(&self) -> Vec<BaseBundle> {
         let read = fs::read(self.folder.join(LIST)).ok();
         let chain: Option<Vec<BaseBundle>> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        chain.filter(|chain| chain.iter().all(|base| self.path(&base.bundle).is_file())).unwrap_or_default()
-    }
-
-    fn write(&self, chain: &[BaseBundle]) -> io::Result<()> {
-        let new = self.folder.join("chain.new");
-        fs::write(&new, serde_json::to_vec(chain)?)?;
-        fs::rename(new, self.folder.join(LIST))
+        let is_whole = |base: &BaseBundle| {
+            let file = fs::metadata(self.path(&base.bundle));
+            file.is_ok_and(|file| file.is_file() && file.len() == base.bundle.size_bytes)
+        };
+        chain.filter(|chain| chain.iter().all(is_whole)).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Home's side: the tasks that were submitted, what they start from, and what becomes of them.
 
 mod base_chain;
+mod durable_file;
 mod folder;
 mod journal;
 mod task_files;

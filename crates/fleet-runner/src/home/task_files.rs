@@ -1,11 +1,12 @@
 //! The tasks that were submitted to a fleet and are not resolved: a file for each, so that they survive their submitter.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use cocode_fleet::{Task, TaskLimits, TaskName};
 
+use super::durable_file;
 use crate::private_folder::make_private_folder;
 
 /// The end of the files' names.
@@ -38,11 +39,7 @@ impl TaskFiles {
     /// The task is larger than [`TaskLimits`] allow, or its file cannot be written.
     pub fn put(&self, task: &Task) -> io::Result<()> {
         let bytes = task.render(&TaskLimits::default()).map_err(io::Error::other)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(self.path(&task.name)).map_err(|error| error.error)?;
-        File::open(&self.folder)?.sync_all()
+        durable_file::write(&self.folder, &file_name(&task.name), &bytes)
     }
 
     /// Reads a task; `None` if there is none of the name.
@@ -110,7 +107,11 @@ impl TaskFiles {
     }
 
     fn path(&self, name: &TaskName) -> PathBuf {
-        // Names of runs and agents have no dots.
-        self.folder.join(format!("{}.{}{END}", name.run, name.agent))
+        self.folder.join(file_name(name))
     }
+}
+
+fn file_name(name: &TaskName) -> String {
+    // Names of runs and agents have no dots.
+    format!("{}.{}{END}", name.run, name.agent)
 }

@@ -60,3 +60,22 @@ fn another_history_and_a_lost_bundle_begin_a_chain() {
     fs::remove_file(&files[0].path).unwrap();
     assert_eq!(tips(&machine, &chain, &last), [last.as_str()]);
 }
+
+#[test]
+fn a_bundle_of_another_size_begins_a_chain() {
+    let (shorter, longer): (fn(&mut Vec<u8>), fn(&mut Vec<u8>)) = (Vec::clear, |bytes| bytes.push(0));
+    for (at, damage) in [(0, shorter), (1, shorter), (1, longer)] {
+        let (machine, chain) = machine();
+        let commits = ["first", "last"].map(|name| machine.commit(name));
+        tips(&machine, &chain, &commits[0]);
+        // The control: what is whole stays.
+        assert_eq!(tips(&machine, &chain, &commits[1]), commits);
+        assert_eq!(tips(&machine, &chain, &commits[1]), commits);
+        let files = chain.leading_to(&machine.bundle_source(), &commits[1]).unwrap();
+        let mut bytes = fs::read(&files[at].path).unwrap();
+        damage(&mut bytes);
+        fs::write(&files[at].path, bytes).unwrap();
+        // A host takes the bundle that is made now.
+        assert_eq!(tips(&machine, &chain, &commits[1]), commits[1..]);
+    }
+}

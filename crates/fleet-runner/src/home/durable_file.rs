@@ -1,0 +1,19 @@
+//! Writing files that survive a loss of power.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file in a folder, over one of the same name; it is on the disk when this returns. After a failure the old one is there.
+pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(folder.join(name)).map_err(|error| error.error)?;
+    sync(folder)
+}
+
+/// Returns once the content of a file, or the names in a folder, are on the disk.
+pub(super) fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
