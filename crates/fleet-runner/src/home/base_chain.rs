@@ -1,13 +1,15 @@
 //! The bundles of the commits that tasks start from: one of everything, then ones of what is new since.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cocode_fleet::{BaseBundle, BaseFile, BundleName};
+use cocode_fleet::{BaseBundle, BaseFile, BundleDigest, BundleName};
 use cocode_runner::{BUNDLE_LIMIT_BYTES, BundleError, BundleSource};
 
 use super::durable_file;
+use super::task_files::TaskFiles;
 use crate::private_folder::make_private_folder;
 
 /// The most bundles of a chain; then a new one of everything begins another.
@@ -15,6 +17,12 @@ const MOST: usize = 8;
 
 /// The file that lists the chain.
 const LIST: &str = "chain.json";
+
+/// A bundle that is being written.
+const NEW: &str = "new.bundle";
+
+/// The end of the bundles' names, after their digests.
+const END: &str = ".bundle";
 
 /// An error of making a bundle.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +71,7 @@ impl BaseChain {
             chain.clear();
         }
         let tips: Vec<String> = chain.iter().map(|base| base.tip.clone()).collect();
-        let file = self.folder.join("new.bundle");
+        let file = self.folder.join(NEW);
         source.write(commit, &tips, &file, BUNDLE_LIMIT_BYTES)?;
         // A thin bundle needs the newest of those before it; one that does not need it is one of everything.
         if let Some(last) = tips.last()
@@ -84,7 +92,42 @@ impl BaseChain {
     /// Returns the path of a bundle's file, which need not be there.
     #[must_use]
     pub fn path(&self, bundle: &BundleName) -> PathBuf {
-        self.folder.join(format!("{}.bundle", bundle.digest))
+        self.file(&bundle.digest)
+    }
+
+    /// Removes the bundles that neither the chain nor a task names, and the files that a killed process has left half-written. Other
+    /// files stay.
+    ///
+    /// # Errors
+    ///
+    /// A folder, a task or a file; no bundle is removed unless all tasks can be read.
+    pub(super) fn remove_unnamed(&self, tasks: &TaskFiles) -> io::Result<()> {
+        let mut unnamed: HashSet<BundleDigest> = HashSet::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if name == NEW || durable_file::is_unfinished(name) {
+                fs::remove_file(self.folder.join(name))?;
+            } else if let Some(digest) = name.strip_suffix(END).and_then(|digest| digest.parse().ok()) {
+                unnamed.insert(digest);
+            }
+        }
+        for base in self.read() {
+            unnamed.remove(&base.bundle.digest);
+        }
+        if unnamed.is_empty() {
+            return Ok(());
+        }
+        for name in tasks.names()? {
+            for base in tasks.get(&name)?.iter().flat_map(|task| &task.bases) {
+                unnamed.remove(&base.bundle.digest);
+            }
+        }
+        unnamed.iter().try_for_each(|digest| fs::remove_file(self.file(digest)))
+    }
+
+    fn file(&self, digest: &BundleDigest) -> PathBuf {
+        self.folder.join(format!("{digest}{END}"))
     }
 
     fn files(&self, chain: Vec<BaseBundle>) -> Vec<BaseFile> {

@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// The beginning of the name of a file that is being written, here and by the writer of bundles: that of `tempfile`.
+const UNFINISHED: &str = ".tmp";
+
 /// Writes a file in a folder, over one of the same name; it is on the disk when this returns. After a failure the old one is there.
 pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(folder.join(name)).map_err(|error| error.error)?;
@@ -16,4 +19,9 @@ pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 /// Returns once the content of a file, or the names in a folder, are on the disk.
 pub(super) fn sync(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
+}
+
+/// Checks whether a name is that of a file that is being written, or that a killed process has left so.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    name.starts_with(UNFINISHED)
 }

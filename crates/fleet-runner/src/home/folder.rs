@@ -20,8 +20,9 @@ pub struct HomeFolder {
 }
 
 impl HomeFolder {
-    /// Opens the folder, and makes what is missing. Deliveries that a process which was killed has left are removed: one process at
-    /// a time may have the folder open, for which the lock of the runner's records is one.
+    /// Opens the folder, and makes what is missing. Deliveries that a process which was killed has left are removed, and so are
+    /// bundles that neither the chain nor a task names: one process at a time may have the folder open, for which the lock of the
+    /// runner's records is one.
     ///
     /// # Errors
     ///
@@ -30,10 +31,10 @@ impl HomeFolder {
         let incoming = folder.join("incoming");
         let _ = fs::remove_dir_all(&incoming);
         make_private_folder(&incoming)?;
-        Ok(HomeFolder {
-            tasks: TaskFiles::open(folder.join("tasks"))?,
-            chain: BaseChain::open(folder.join("bases"))?,
-            incoming,
-        })
+        let tasks = TaskFiles::open(folder.join("tasks"))?;
+        let chain = BaseChain::open(folder.join("bases"))?;
+        // Bundles that stay take room alone, and the next process tries again.
+        let _ = chain.remove_unnamed(&tasks);
+        Ok(HomeFolder { tasks, chain, incoming })
     }
 }

@@ -3,6 +3,7 @@
 
 mod base_chains;
 mod fixture;
+mod home_folders;
 mod journals;
 mod task_files;
 mod work;
