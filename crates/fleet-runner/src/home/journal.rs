@@ -26,6 +26,8 @@ pub struct HomeJournal<O> {
     logs: Mutex<HashMap<TaskName, ElsewhereLog>>,
     /// The keys of the records, so that what happens to a task costs one of them and not all.
     keys: Mutex<HashMap<TaskName, String>>,
+    /// The last failures of giving out a task again.
+    retry_failures: Mutex<HashMap<TaskName, String>>,
 }
 
 /// An observer of what happens to tasks, beside the events of their agents.
@@ -54,8 +56,8 @@ impl<O: FleetObserver> HomeJournal<O> {
         stop: StopFlag,
         observer: O,
     ) -> HomeJournal<O> {
-        let (logs, keys) = (Mutex::default(), Mutex::default());
-        HomeJournal { runner, tasks, chain, definitions, stop, observer, logs, keys }
+        let (logs, keys, retry_failures) = (Mutex::default(), Mutex::default(), Mutex::default());
+        HomeJournal { runner, tasks, chain, definitions, stop, observer, logs, keys, retry_failures }
     }
 
     /// Returns the tasks.
@@ -95,16 +97,35 @@ impl<O: FleetObserver> HomeJournal<O> {
         let _ = self.runner.set_elsewhere_state(&record, state, host, epoch, detail);
     }
 
-    /// Makes a task that was given up one that waits, under a new generation: nothing of the earlier one counts.
+    /// Makes a task that was given up one that waits, if its retry is requested, under a new generation: nothing of the earlier one
+    /// counts. After a failure, or in the next process if this one is killed, it begins again.
     fn give_out_again(&self, name: &TaskName, record: &AgentRecord) -> Result<bool, JudgeError> {
         let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
+        if !self.tasks.begin_retry(name).map_err(broken)? {
+            return Ok(false);
+        }
         let Some(mut task) = self.tasks.get(name).map_err(broken)? else { return Ok(false) };
         task.generation = uuid::Uuid::new_v4().simple().to_string();
         self.tasks.put(&task).map_err(broken)?;
         let epoch = record.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.epoch);
         let state = AgentState::Pending;
         self.runner.set_elsewhere_state(record, state, None, epoch, None).map_err(failed)?;
+        // Last, so that a failure before this loses no request. One that stays is removed with the next look at the journal.
+        let _ = self.tasks.end_retry(name);
+        self.retry_failures.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         Ok(true)
+    }
+
+    /// Reports that a task could not be given out again. The next look at the journal repeats it, and the same reason is not reported
+    /// twice.
+    fn report_retry(&self, name: &TaskName, error: &JudgeError) {
+        let reason = error.to_string();
+        let mut failures = self.retry_failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = failures.insert(name.clone(), reason.clone());
+        drop(failures);
+        if last.as_ref() != Some(&reason) {
+            self.say(name, &format!("cannot be given out again, this is repeated: {reason}"));
+        }
     }
 
     fn say(&self, name: &TaskName, text: &str) {
@@ -132,13 +153,17 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 keys.insert(name.clone(), record.key());
             }
             match record {
-                Some(record) if !record.state.is_final() => open.push(name),
-                // Given up or cancelled, it can be retried.
-                Some(record) if record.verdict.is_none() => {
-                    if self.tasks.take_retry(&name) && self.give_out_again(&name, record)? {
-                        open.push(name);
-                    }
+                Some(record) if !record.state.is_final() => {
+                    // A process that was killed has given it out again, and not noted that: what comes later is no retry.
+                    let _ = self.tasks.end_retry(&name);
+                    open.push(name);
                 }
+                // Given up or cancelled, it can be retried. The others do not wait for one that cannot.
+                Some(record) if record.verdict.is_none() => match self.give_out_again(&name, record) {
+                    Ok(true) => open.push(name),
+                    Ok(false) => {}
+                    Err(error) => self.report_retry(&name, &error),
+                },
                 // What is judged, or was removed by hand, needs no file.
                 _ => {
                     let _ = self.tasks.remove(&name);

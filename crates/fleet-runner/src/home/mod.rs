@@ -4,6 +4,7 @@ mod base_chain;
 mod durable_file;
 mod folder;
 mod journal;
+mod retries;
 mod task_files;
 
 pub use base_chain::{BaseChain, ChainError};

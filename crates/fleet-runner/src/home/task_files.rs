@@ -1,8 +1,8 @@
 //! The tasks that were submitted to a fleet and are not resolved: a file for each, so that they survive their submitter.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cocode_fleet::{Task, TaskLimits, TaskName};
 
@@ -11,9 +11,6 @@ use crate::private_folder::make_private_folder;
 
 /// The end of the files' names.
 const END: &str = ".json";
-
-/// The extension of a file that requests a retry.
-const RETRY: &str = "retry";
 
 /// The folder of the tasks.
 #[derive(Clone, Debug)]
@@ -87,26 +84,11 @@ impl TaskFiles {
         }
     }
 
-    /// Requests that a task be given out again. The process that has the records open does so with the next look at the journal.
-    ///
-    /// # Errors
-    ///
-    /// The request cannot be written.
-    pub fn request_retry(&self, name: &TaskName) -> io::Result<()> {
-        File::create(self.path(name).with_extension(RETRY))?.sync_all()
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
-    /// Checks whether that was requested.
-    pub fn is_retried(&self, name: &TaskName) -> bool {
-        self.path(name).with_extension(RETRY).exists()
-    }
-
-    /// Checks whether that was requested, and forgets the request.
-    pub fn take_retry(&self, name: &TaskName) -> bool {
-        fs::remove_file(self.path(name).with_extension(RETRY)).is_ok()
-    }
-
-    fn path(&self, name: &TaskName) -> PathBuf {
+    pub(super) fn path(&self, name: &TaskName) -> PathBuf {
         self.folder.join(file_name(name))
     }
 }

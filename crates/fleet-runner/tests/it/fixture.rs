@@ -98,47 +98,57 @@ impl Machine {
         let bases = BaseRepository::open(&self.root.join("bases"), &self.host, BaseLimits::default());
         let slots = Slots::make(self.root.join("slots"), slots).unwrap();
         let workplaces = Workplaces::new(bases.unwrap(), slots, self.config(), Launchers::new());
-        HostWork::new(workplaces, vec![agent(script)], vec!["any".parse().unwrap()], Level::None)
+        HostWork::new(workplaces, vec![agent("a", script)], vec!["any".parse().unwrap()], Level::None)
     }
 }
 
-/// Returns the definition of the agent `a`, a shell script.
-fn agent(script: &str) -> AgentDefinition {
+/// Returns the definition of an agent that is a shell script.
+fn agent(name: &str, script: &str) -> AgentDefinition {
     AgentDefinition {
         command: AgentCommand::Shell { text: script.to_owned() },
         is_confined: false,
-        ..AgentDefinition::new("a".parse().unwrap())
+        ..AgentDefinition::new(name.parse().unwrap())
     }
 }
 
-/// Home with one task that has been submitted.
+/// Home with tasks that have been submitted.
 pub(crate) struct Home {
     pub(crate) machine: Machine,
     pub(crate) runner: Arc<Runner>,
     pub(crate) journal: HomeJournal<Log>,
+    /// The first task.
     pub(crate) name: TaskName,
 }
 
 impl Home {
+    /// Makes home with a task for the agent `a`.
     pub(crate) fn new() -> Home {
+        Home::with_agents(&["a"])
+    }
+
+    /// Makes home with a task for each agent.
+    pub(crate) fn with_agents(agents: &[&str]) -> Home {
         let machine = Machine::new();
         let runner = Runner::open(machine.config()).unwrap();
         let request = RunRequest {
             issue: "7".parse().unwrap(),
             issue_url: None,
             body: "Fix it.\n".to_owned(),
-            agents: vec![agent("true")],
+            agents: agents.iter().map(|name| agent(name, "true")).collect(),
             base: None,
             continues: None,
             marker: ReadyMarker::default(),
             limits: RunLimits { timeout: Duration::from_secs(60), ..RunLimits::default() },
         };
-        let record = runner.begin_elsewhere(&request, "nats://localhost").unwrap().remove(0);
+        let records = runner.begin_elsewhere(&request, "nats://localhost").unwrap();
         let folder = HomeFolder::open(&machine.root.join("fleet")).unwrap();
-        let bases = folder.chain.leading_to(&machine.bundle_source(), &record.start_commit).unwrap();
-        let name = TaskName::new(record.run.parse().unwrap(), "a".parse().unwrap());
-        let bases = bases.into_iter().map(|file| file.base).collect();
-        folder.tasks.put(&task(name.clone(), &record.start_commit, bases)).unwrap();
+        let commit = &records[0].start_commit;
+        let bases = folder.chain.leading_to(&machine.bundle_source(), commit).unwrap();
+        let bases: Vec<BaseBundle> = bases.into_iter().map(|file| file.base).collect();
+        for record in &records {
+            folder.tasks.put(&task(name_of(record), commit, bases.clone())).unwrap();
+        }
+        let name = name_of(&records[0]);
         let runner = Arc::new(runner.with_launchers(Launchers::new()));
         let journal = HomeJournal::new(
             Arc::clone(&runner),
@@ -151,9 +161,19 @@ impl Home {
         Home { machine, runner, journal, name }
     }
 
-    /// Returns the record of the task's agent.
+    /// Returns the record of the first task's agent.
     pub(crate) fn record(&self) -> AgentRecord {
         self.runner.records().unwrap().remove(0)
+    }
+
+    /// Returns the names of all tasks.
+    pub(crate) fn names(&self) -> Vec<TaskName> {
+        self.runner.records().unwrap().iter().map(name_of).collect()
+    }
+
+    /// Returns the file of a task.
+    pub(crate) fn task_file(&self, name: &TaskName) -> PathBuf {
+        self.machine.root.join(format!("fleet/tasks/{}.{}.json", name.run, name.agent))
     }
 
     /// Returns the delivery of an outcome by the host `h`.
@@ -170,6 +190,10 @@ impl Home {
         let bundle = outcome.has_bundle.then(|| bundle.to_owned());
         Delivered { task, host: host_name(), epoch, claim, bundle }
     }
+}
+
+fn name_of(record: &AgentRecord) -> TaskName {
+    TaskName::new(record.run.parse().unwrap(), record.agent.as_str().parse().unwrap())
 }
 
 pub(crate) fn host_name() -> HostName {

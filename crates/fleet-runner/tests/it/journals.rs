@@ -66,27 +66,6 @@ fn a_claim_that_its_bundle_does_not_bear_out_is_not_believed() {
 }
 
 #[test]
-fn a_task_that_was_given_up_is_given_out_again_when_that_is_requested() {
-    let home = Home::new();
-    let generation = || home.journal.tasks().get(&home.name).unwrap().unwrap().generation;
-    home.journal.unresolved().unwrap();
-    let first = generation();
-    home.journal.ended(&home.name, &Notice::Dead { reasons: vec!["h: no disk".to_owned()] }).unwrap();
-    let record = home.record();
-    assert_eq!((record.state, record.detail.as_deref()), (AgentState::Failed, Some("given up: h: no disk")));
-    assert_eq!(home.journal.unresolved().unwrap(), []);
-    assert_eq!(generation(), first);
-    home.journal.tasks().request_retry(&home.name).unwrap();
-    assert_eq!(home.journal.unresolved().unwrap(), std::slice::from_ref(&home.name));
-    assert_eq!(home.record().state, AgentState::Pending);
-    assert_ne!(generation(), first);
-    // Once.
-    home.journal.ended(&home.name, &Notice::Cancelled).unwrap();
-    assert_eq!(home.record().state, AgentState::Cancelled);
-    assert_eq!(home.journal.unresolved().unwrap(), []);
-}
-
-#[test]
 fn every_notice_is_a_line_for_a_person() {
     let home = Home::new();
     home.journal.unresolved().unwrap();

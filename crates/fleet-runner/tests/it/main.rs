@@ -5,5 +5,6 @@ mod base_chains;
 mod fixture;
 mod home_folders;
 mod journals;
+mod retries;
 mod task_files;
 mod work;

@@ -41,31 +41,44 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn tasks_are_kept_until_they_are_removed(
-        steps in proptest::collection::vec(("[a-zA-Z0-9_-]{1,40}", "[a-z]{1,2}", 0..4_u8), 1..20),
+    fn tasks_are_kept_until_they_are_removed_and_retries_until_they_end(
+        steps in proptest::collection::vec(("[a-zA-Z0-9_-]{1,40}", "[a-z]{1,2}", 0..7_u8), 1..20),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let tasks = TaskFiles::open(folder.path().to_owned()).unwrap();
-        let (mut expected, mut retried) = (BTreeSet::new(), BTreeSet::new());
+        let (mut expected, mut requested, mut begun) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (run, agent, step) in steps {
             let name = name(&run, &agent);
-            match step {
-                0 | 1 => {
-                    tasks.put(&task(name.clone(), &"1".repeat(40), Vec::new())).unwrap();
-                    expected.insert(name.clone());
+            // Several steps with one name, so that each meets what another has left.
+            for step in [0, step, (step + 3) % 7, step] {
+                match step {
+                    0 | 1 => {
+                        tasks.put(&task(name.clone(), &"1".repeat(40), Vec::new())).unwrap();
+                        expected.insert(name.clone());
+                    }
+                    2 | 3 => {
+                        tasks.request_retry(&name).unwrap();
+                        requested.insert(name.clone());
+                    }
+                    4 => {
+                        if requested.remove(&name) {
+                            begun.insert(name.clone());
+                        }
+                        prop_assert_eq!(tasks.begin_retry(&name).unwrap(), begun.contains(&name));
+                    }
+                    5 => {
+                        tasks.end_retry(&name).unwrap();
+                        begun.remove(&name);
+                    }
+                    _ => {
+                        tasks.remove(&name).unwrap();
+                        expected.remove(&name);
+                    }
                 }
-                2 => {
-                    tasks.request_retry(&name).unwrap();
-                    retried.insert(name.clone());
-                }
-                _ => {
-                    tasks.remove(&name).unwrap();
-                    expected.remove(&name);
-                    prop_assert_eq!(tasks.take_retry(&name), retried.remove(&name));
-                }
+                let is_retried = requested.contains(&name) || begun.contains(&name);
+                prop_assert_eq!(tasks.is_retried(&name), is_retried);
+                prop_assert_eq!(tasks.get(&name).unwrap().map(|task| task.name), expected.get(&name).cloned());
             }
-            prop_assert_eq!(tasks.is_retried(&name), retried.contains(&name));
-            prop_assert_eq!(tasks.get(&name).unwrap().map(|task| task.name), expected.get(&name).cloned());
         }
         prop_assert_eq!(tasks.names().unwrap(), Vec::from_iter(expected));
     }
