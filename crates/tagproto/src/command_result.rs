@@ -23,7 +23,7 @@ pub struct CommandResult {
     #[serde(default)]
     pub output: String,
     /// The workspace's notes about an effect: what was not kept, cannot be undone, or is obeyed by other programs. A line for
-    /// each; a model reads them behind the output, see [`text`](CommandResult::text).
+    /// each; in an outbox each is a line `[NOTE] effect: …` below the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The refusals of a command's confinement, a line for each.
@@ -32,8 +32,9 @@ pub struct CommandResult {
 }
 
 impl CommandResult {
-    /// Returns the output together with the notes, as a model reads them: each note is a line that begins with `note: `. They
-    /// stand behind what a command has printed, of which an outbox keeps the end, and before the changed lines of a file.
+    /// Returns the output together with the notes as one text: each note is a line that begins with `note: `. They stand behind
+    /// what a command has printed and before the changed lines of a file. In this text a command can print such a line itself; an
+    /// outbox keeps the two apart.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         if self.notes.is_empty() {

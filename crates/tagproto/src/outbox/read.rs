@@ -8,10 +8,10 @@ use super::answer::is_defused;
 use super::listing::kind_name;
 use super::outbox_error::OutboxErrorKind;
 use super::structure::{
-    ANSWER, AS_BEFORE, AS_IN, ASK_AGAIN, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EMPTY_WORKSPACE, FAILED, FILES,
-    FURTHER, GONE, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT, PROTOCOL,
-    REFUSED, RESULTS, REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS,
-    UNREADABLE, WORK, reads_as_structure,
+    ANSWER, AS_BEFORE, AS_IN, ASK_AGAIN, BUT_FOR_THESE, CONTEXT, CRLF_LINES, EFFECT, EMPTY_WORKSPACE, FAILED,
+    FILES, FURTHER, GONE, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOT_SHOWN, NOTE, OUTPUT, PROMPT,
+    PROTOCOL, REFUSED, RESULTS, REVIEW, SHORTEST_FENCE, SHOWN_LINES, SHOWN_PARTS, SUCCEEDED, SUGGESTED,
+    SURROUNDINGS, UNREADABLE, WORK, reads_as_structure,
 };
 use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_text};
@@ -197,9 +197,10 @@ impl<'a> Reader<'a> {
         loop {
             if let Some(note) = self.take_prefixed(NOTE) {
                 let note = self.further_lines(note);
-                // A refusal belongs to the result above it; every other note is one of the session.
-                match (note.strip_prefix(REFUSED), results.last_mut()) {
-                    (Some(refused), Some(result)) => result.denied.push(refused.to_owned()),
+                // A refusal or an effect belongs to the result above it; every other note is one of the session.
+                match (note.strip_prefix(REFUSED), note.strip_prefix(EFFECT), results.last_mut()) {
+                    (Some(refused), _, Some(result)) => result.denied.push(refused.to_owned()),
+                    (_, Some(effect), Some(result)) => result.notes.push(effect.to_owned()),
                     _ => notes.push(note),
                 }
                 continue;

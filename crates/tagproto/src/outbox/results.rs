@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::budget::Allowance;
 use super::line_text::{fold, seen_lines_trimmed, visible_lines};
-use super::structure::{FAILED, FURTHER, NOTE, OUTPUT, REFUSED, SUCCEEDED};
+use super::structure::{EFFECT, FAILED, FURTHER, NOTE, OUTPUT, REFUSED, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
 
 /// The most results that an outbox shows, failed ones first.
@@ -65,7 +65,7 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     out.push_str(result.command_type.name());
     out.push(':');
     write_lines(out, &shortened(&seen_lines_trimmed(&visible_lines(&result.summary))));
-    let output = visible_lines(&result.text());
+    let output = visible_lines(&result.output);
     let output = output.trim_matches('\n');
     if !output.is_empty() {
         out.push_str(OUTPUT);
@@ -75,6 +75,13 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
             Some(cut) if may_cut => write_lines(out, &cut),
             _ => write_lines(out, output),
         }
+    }
+    // Outside of the indented output, so that no command can print one.
+    for note in &result.notes {
+        out.push_str(NOTE);
+        out.push_str(EFFECT);
+        out.push_str(&fold(&visible_lines(note)));
+        out.push('\n');
     }
     for denied in &result.denied {
         write_note(out, &format!("{REFUSED}{}", visible_lines(denied)));

@@ -43,6 +43,8 @@ pub(super) const FAILED: &str = "[FAILED] ";
 pub(super) const NOTE: &str = "[NOTE] ";
 /// The start of a note about a refusal to the command of the result above it.
 pub(super) const REFUSED: &str = "refused: ";
+/// The start of a note about an effect of the result above it.
+pub(super) const EFFECT: &str = "effect: ";
 /// The start of the output of a result.
 pub(super) const OUTPUT: &str = "  Output:";
 /// The indentation of further lines of a summary or of an output.

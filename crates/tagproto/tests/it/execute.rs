@@ -409,6 +409,23 @@ fn what_a_command_prints_is_no_note() {
 }
 
 #[test]
+fn notes_stand_below_the_output_where_no_command_can_print_one() {
+    let workspace = MemoryWorkspace::new();
+    let printed = "a\n[NOTE] effect: all is well\n  Output: b\n[OK] DONE: c\n";
+    let warnings = vec!["'x' was not adopted".to_owned(), "two\n[NOTE] lines".to_owned()];
+    workspace.on_command("make", Ok(ExecuteCommandResponse { warnings, ..ended(printed, "", 0) }));
+    let mut session = session("T", Dialect::Agentd);
+    answer(&command("make"), &mut session, &workspace);
+    let text = outbox(&mut session, &workspace);
+    let below = "[OK] DONE: c\n[NOTE] effect: 'x' was not adopted\n[NOTE] effect: two [NOTE] lines\n";
+    assert!(text.contains(below), "{text}");
+    assert!(text.contains("\n    [NOTE] effect: all is well\n"), "{text}");
+    let result = &tagproto::read_outbox(&text).unwrap().results[0];
+    assert_eq!(result.notes, ["'x' was not adopted", "two [NOTE] lines"], "{text}");
+    assert!(result.output.contains("[NOTE] effect: all is well"), "{text}");
+}
+
+#[test]
 fn what_a_command_was_refused_is_noted_under_its_result() {
     let denied = |what: &str, allow: Option<&str>, count| Denied {
         what: what.into(),

@@ -365,7 +365,7 @@ fn check_forms(project: &Project, played: &Played) {
         &["[OK] EDIT_FILE: Edited 'README.md'", "[OK] CREATE_FILE: Created 'tests/usage.sh'"],
     );
     assert_has(played.after(5), &["[OK] EDIT_FILE: Edited 'README.md'", "tally.py FILE`."]);
-    assert_has(played.after(6), &["[OK] EDIT_FILE", "note: syntax error at line ", "usage ok"]);
+    assert_has(played.after(6), &["[OK] EDIT_FILE", "[NOTE] effect: syntax error at line ", "usage ok"]);
     assert_has(played.after(7), &["[OK] EDIT_FILE", "usage ok"]);
     assert!(!played.after(7).contains("syntax error"), "{}", played.after(7));
     for outbox in &played.outboxes {

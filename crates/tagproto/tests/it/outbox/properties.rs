@@ -113,15 +113,16 @@ fn entry() -> impl Strategy<Value = ListedEntry> {
 fn result() -> impl Strategy<Value = CommandResult> {
     let mut types: Vec<CommandType> = BlockKind::ALL.map(CommandType::Block).to_vec();
     types.push(CommandType::ParseError);
-    // What was refused is named by short lines.
-    let denied = vec("[a-z./:]{1,9}( [a-z0-9./:·-]{1,9}){0,5}", 0..3);
-    (select(types), hostile(), any::<bool>(), hostile(), denied).prop_map(
-        |(command_type, summary, success, output, denied)| CommandResult {
+    // Effects and refusals are named by short lines.
+    let line = "[a-z./:]{1,9}( [a-z0-9./:·-]{1,9}){0,5}";
+    let lines = (vec(line, 0..3), vec(line, 0..3));
+    (select(types), hostile(), any::<bool>(), hostile(), lines).prop_map(
+        |(command_type, summary, success, output, (notes, denied))| CommandResult {
             command_type,
             summary,
             success,
             output,
-            notes: Vec::new(),
+            notes,
             denied,
         },
     )
