@@ -26,6 +26,7 @@ const END: &str = ".bundle";
 
 /// An error of making a bundle.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChainError {
     /// The bundle cannot be made.
     #[error(transparent)]

@@ -26,15 +26,26 @@ impl HomeFolder {
     ///
     /// # Errors
     ///
-    /// A folder cannot be made.
+    /// A folder cannot be made, or that of deliveries not be emptied; the error names it then.
     pub fn open(folder: &Path) -> io::Result<HomeFolder> {
         let incoming = folder.join("incoming");
-        let _ = fs::remove_dir_all(&incoming);
-        make_private_folder(&incoming)?;
+        make_empty(&incoming)?;
         let tasks = TaskFiles::open(folder.join("tasks"))?;
         let chain = BaseChain::open(folder.join("bases"))?;
         // Bundles that stay take room alone, and the next process tries again.
         let _ = chain.remove_unnamed(&tasks);
         Ok(HomeFolder { tasks, chain, incoming })
     }
+}
+
+/// Makes a folder that is empty.
+fn make_empty(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let text = format!("{} cannot be emptied, remove it by hand: {error}", folder.display());
+            return Err(io::Error::new(error.kind(), text));
+        }
+        _ => {}
+    }
+    make_private_folder(folder)
 }

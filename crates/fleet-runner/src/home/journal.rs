@@ -296,7 +296,8 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 Notice::Dead { reasons } => {
                     (AgentState::Failed, Some(format!("given up: {}", reasons.join("; "))))
                 }
-                other => (AgentState::Failed, Some(format!("{other:?}"))),
+                // No other notice ends a task today; the record is for people, and says no more than is certain.
+                _ => (AgentState::Failed, Some("the fleet gave it up without a reason".to_owned())),
             };
             let elsewhere = record.elsewhere.as_ref();
             let (host, epoch) = elsewhere.map_or((None, 0), |one| (one.host.as_deref(), one.epoch));

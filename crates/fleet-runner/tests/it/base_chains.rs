@@ -63,8 +63,7 @@ fn another_history_and_a_lost_bundle_begin_a_chain() {
 
 #[test]
 fn a_bundle_of_another_size_begins_a_chain() {
-    let (shorter, longer): (fn(&mut Vec<u8>), fn(&mut Vec<u8>)) = (Vec::clear, |bytes| bytes.push(0));
-    for (at, damage) in [(0, shorter), (1, shorter), (1, longer)] {
+    for (at, length) in [(0, 0), (1, 0), (1, 1 << 20)] {
         let (machine, chain) = machine();
         let commits = ["first", "last"].map(|name| machine.commit(name));
         tips(&machine, &chain, &commits[0]);
@@ -72,9 +71,7 @@ fn a_bundle_of_another_size_begins_a_chain() {
         assert_eq!(tips(&machine, &chain, &commits[1]), commits);
         assert_eq!(tips(&machine, &chain, &commits[1]), commits);
         let files = chain.leading_to(&machine.bundle_source(), &commits[1]).unwrap();
-        let mut bytes = fs::read(&files[at].path).unwrap();
-        damage(&mut bytes);
-        fs::write(&files[at].path, bytes).unwrap();
+        fs::File::options().write(true).open(&files[at].path).unwrap().set_len(length).unwrap();
         // A host takes the bundle that is made now.
         assert_eq!(tips(&machine, &chain, &commits[1]), commits[1..]);
     }

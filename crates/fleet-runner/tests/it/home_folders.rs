@@ -75,3 +75,19 @@ fn half_written_bundles_are_removed_and_other_files_stay() {
     left.extend(["notes.txt", "other.bundle"].map(str::to_owned));
     assert_eq!(names(&folder), left);
 }
+
+#[test]
+fn deliveries_of_a_killed_process_are_removed_or_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
+    fs::create_dir(home.incoming.join("delivery-x")).unwrap();
+    fs::write(home.incoming.join("delivery-x/bundle"), "x").unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
+    assert_eq!(fs::read_dir(&home.incoming).unwrap().count(), 0);
+    // Not even root empties a file.
+    fs::remove_dir(&home.incoming).unwrap();
+    fs::write(&home.incoming, "x").unwrap();
+    let error = HomeFolder::open(folder.path()).unwrap_err().to_string();
+    let named = format!("{} cannot be emptied, remove it by hand: ", home.incoming.display());
+    assert!(error.starts_with(&named), "{error}");
+}

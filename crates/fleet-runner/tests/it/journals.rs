@@ -66,6 +66,16 @@ fn a_claim_that_its_bundle_does_not_bear_out_is_not_believed() {
 }
 
 #[test]
+fn a_task_that_ends_in_an_unexpected_way_has_failed_with_a_sentence() {
+    let home = Home::new();
+    home.journal.unresolved().unwrap();
+    home.journal.ended(&home.name, &Notice::Queued { epoch: 1 }).unwrap();
+    let record = home.record();
+    assert_eq!(record.state, AgentState::Failed);
+    assert_eq!(record.detail.as_deref(), Some("the fleet gave it up without a reason"));
+}
+
+#[test]
 fn every_notice_is_a_line_for_a_person() {
     let home = Home::new();
     home.journal.unresolved().unwrap();
