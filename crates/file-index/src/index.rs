@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use sandbox_fs::FileRoot;
 
+use crate::context::IndexContext;
 use crate::feed::{ChangeFeed, FeedCursor, FeedPage};
-use crate::ground::IndexContext;
 use crate::keeper::Keeper;
 use crate::report::IndexReport;
 use crate::rules::{IndexLimits, IndexRules};

@@ -20,11 +20,11 @@
 //! The changes that no watcher reports are in `docs/decisions/0007-warm-search.md`.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod context;
 mod feed;
 mod folder_watch;
 mod git_ignores;
 mod gram;
-mod ground;
 mod index;
 mod keeper;
 mod needle;

@@ -13,8 +13,8 @@ use std::time::Instant;
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FolderAt, Metadata, OpenFolder};
 
+use crate::context::IndexContext;
 use crate::feed::Feed;
-use crate::ground::IndexContext;
 use crate::report::{IndexPhase, IndexReport, OffReason};
 use crate::signatures::Signatures;
 use crate::tree::{Child, Folder, FolderNumber, FolderState, Gone, LeafNumber, LeafState, ROOT, Tree};

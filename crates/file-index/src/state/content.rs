@@ -7,8 +7,8 @@ use rel_path::RelPath;
 
 use super::State;
 use super::listing::stamp;
+use crate::context::IndexContext;
 use crate::gram::{Gram, GramCollector};
-use crate::ground::IndexContext;
 use crate::rules::ContentKind;
 use crate::tree::{LeafNumber, LeafState};
 

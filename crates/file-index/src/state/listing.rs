@@ -4,7 +4,7 @@ use rel_path::MAX_COMPONENTS;
 use sandbox_fs::{FileKind, FolderAt, FsError, OpenFolder};
 
 use super::State;
-use crate::ground::IndexContext;
+use crate::context::IndexContext;
 use crate::report::OffReason;
 use crate::tree::{Child, FolderNumber, FolderState, LeafState};
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use file_index::{ChangeFeed, FeedCursor, FeedPage, IndexLimits, IndexPhase};
 
-use crate::ground::Fixture;
+use crate::fixture::Fixture;
 
 fn cursor(fixture: &Fixture) -> FeedCursor {
     drop(fixture.view());

@@ -8,7 +8,7 @@ use file_index::{IndexLimits, ListEntry, ListSummary, ListWalk, Needle};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, Visit};
 
-use crate::ground::Fixture;
+use crate::fixture::Fixture;
 
 fn walk(
     start: &str,

@@ -4,9 +4,9 @@
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
-mod folder_watch;
+mod fixture;
 #[cfg(test)]
-mod ground;
+mod folder_watch;
 #[cfg(test)]
 mod list;
 #[cfg(test)]

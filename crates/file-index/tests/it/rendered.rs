@@ -7,7 +7,7 @@ use file_index::{IndexLimits, IndexPhase, ListWalk, Needle, OffReason, View};
 use rel_path::RelPath;
 use sandbox_fs::Visit;
 
-use crate::ground::Fixture;
+use crate::fixture::Fixture;
 
 /// Renders a walk, each entry with its kind and content, and the totals.
 fn render(view: &View<'_>, needle: Option<&Needle>) -> String {
@@ -69,7 +69,7 @@ fn a_folder_beyond_the_limit_turns_the_index_off_for_a_named_reason() {
     .unwrap();
     let limits = IndexLimits { entries: 10, ..IndexLimits::default() };
     let index =
-        file_index::FileIndex::start(std::sync::Arc::new(root), crate::ground::Rules, limits).unwrap();
+        file_index::FileIndex::start(std::sync::Arc::new(root), crate::fixture::Rules, limits).unwrap();
     assert!(index.view().is_none(), "the first request starts the listing");
     let started = std::time::Instant::now();
     while index.report().phase != IndexPhase::Off(OffReason::TooManyFiles) {

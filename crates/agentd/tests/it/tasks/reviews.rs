@@ -63,7 +63,7 @@ fn the_outcome_of_a_reviewed_task_outlasts_its_proposal() {
     let mut client = older(&project, &["--review=commands"]);
     let first = begin(&mut client, "touch ran");
     proposal(&project);
-    // Nobody asks for its outcome before the queue has forgotten the proposal.
+    // No client asks for its outcome before the queue has forgotten the proposal.
     project.run(&["review", "1", "--send-back", "--say", "Not now."]).ok();
     for _ in 0..205 {
         let id = begin(&mut client, "touch ran");

@@ -112,7 +112,7 @@ fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
         waits.cancel.cancel();
         let cancelled = second.join().unwrap().unwrap_err();
         assert_eq!(cancelled.reason(), Reason::Cancelled);
-        // Nothing that only reads waits for anybody.
+        // Calls that only read wait for no other one.
         assert_eq!(read(&workspace, "a").unwrap().content, "1\n");
         assert!(!first.is_finished());
         database.execute_batch("ROLLBACK").unwrap();

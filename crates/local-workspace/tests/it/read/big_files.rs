@@ -218,7 +218,7 @@ fn line_that_is_never_reached_is_a_timeout_that_says_how_far_it_came() {
 #[test]
 fn endless_line_takes_little_memory() {
     let fixture = Fixture::new();
-    // Text as far as anybody looks before deciding, and no line ending in a gibibyte.
+    // Text as far as the reader looks before deciding, and no line ending in a gibibyte.
     sparse(&fixture.root().join("line"), &[b'x'; 64 << 10], 1 << 30);
     let output = Command::new(std::env::current_exe().unwrap())
         .args([

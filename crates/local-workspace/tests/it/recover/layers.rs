@@ -49,7 +49,7 @@ fn interrupted() -> (Fixture, PathBuf) {
     (fixture, upper.parent().unwrap().to_owned())
 }
 
-/// Opens the workspace as a user for whom permission bits count, whoever runs the test.
+/// Opens the workspace as a user for whom permission bits count.
 fn open_as_ordinary(fixture: &Fixture) -> Recovery {
     thread::scope(|scope| {
         let opened = scope.spawn(|| {

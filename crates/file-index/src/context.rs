@@ -1,4 +1,4 @@
-//! The configuration of an index.
+//! The context of an index: its folder, rules and limits.
 
 use std::sync::Arc;
 
