@@ -15,6 +15,7 @@ const GOOSE_TIMEOUT_S: u32 = 300;
 
 /// A client that can be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum McpClient {
     /// Claude Code, for the project.
@@ -52,7 +53,7 @@ pub struct Server {
 
 impl McpClient {
     /// All clients.
-    pub const ALL: [McpClient; 11] = [
+    pub const ALL: &'static [McpClient] = &[
         McpClient::ClaudeCode,
         McpClient::Cursor,
         McpClient::Vscode,
@@ -115,19 +116,6 @@ impl McpClient {
             McpClient::Vscode => "servers",
             McpClient::Zed => "context_servers",
             McpClient::Codex => "mcp_servers",
-        }
-    }
-
-    /// Returns the name of the server in that table: `server`, and in a file for all projects of a user the name of the folder
-    /// behind it, in ASCII letters, digits, `_` and `-`.
-    pub fn entry_name(self, server: &str, workspace: &Path) -> String {
-        let folder = workspace.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        let folder: String =
-            folder.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-        if self.is_of_project() || folder.is_empty() {
-            server.to_owned()
-        } else {
-            format!("{server}-{folder}")
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod client;
+mod entry_name;
 mod error;
 mod folder;
 mod formats;
@@ -12,7 +13,8 @@ mod unfinished;
 mod with_entry;
 
 pub use client::{McpClient, Server};
+pub use entry_name::entry_name_in;
 pub use error::ConfigError;
 pub use formats::FileFormat;
-pub use put_entry::{Placed, put_entry, rewrite};
+pub use put_entry::{Placed, Registered, entry_name_in_file, put_entry, put_server, rewrite};
 pub use with_entry::{alone, with_entry};

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::client::McpClient;
+use crate::client::{McpClient, Server};
+use crate::entry_name::entry_name_in;
 use crate::error::ConfigError;
 use crate::location::Location;
 use crate::unfinished::Unfinished;
@@ -19,6 +20,59 @@ pub enum Placed {
     Changed,
     /// It was there already.
     Unchanged,
+}
+
+/// A server as it is in a client's file now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Registered {
+    /// The name of its entry.
+    pub name: String,
+    /// The entry as it was wanted; the one in the file may have more keys.
+    pub entry: Value,
+    /// The effect on the file.
+    pub placed: Placed,
+}
+
+/// Puts the entry of a folder's server into a client's file, as [`rewrite`] does, under the name that [`entry_name_in`] returns for
+/// `server_name`. So the entry of another folder is not replaced.
+///
+/// # Errors
+///
+/// Those of [`with_entry`] and [`rewrite`].
+pub fn put_server(
+    client: McpClient,
+    workspace: &Path,
+    file: &Path,
+    server_name: &str,
+    server: &Server,
+) -> Result<Registered, ConfigError> {
+    let (mut name, mut entry) = (String::new(), Value::Null);
+    let placed = rewrite(client, workspace, file, |text| {
+        let text = text.unwrap_or_default();
+        name = entry_name_in(client, text, server_name, workspace)?;
+        entry = client.entry(&name, server);
+        with_entry(client, text, &name, &entry)
+    })?;
+    Ok(Registered { name, entry, placed })
+}
+
+/// Returns the name that [`put_server`] would use, and changes nothing.
+///
+/// # Errors
+///
+/// Those of [`entry_name_in`], and those of [`rewrite`] for reading.
+pub fn entry_name_in_file(
+    client: McpClient,
+    workspace: &Path,
+    file: &Path,
+    server_name: &str,
+) -> Result<String, ConfigError> {
+    let mut name = String::new();
+    rewrite(client, workspace, file, |text| {
+        name = entry_name_in(client, text.unwrap_or_default(), server_name, workspace)?;
+        Ok(None)
+    })?;
+    Ok(name)
 }
 
 /// Puts an entry under a fixed name into a client's file, as [`rewrite`] does.

@@ -64,7 +64,7 @@ pub fn alone(client: McpClient, name: &str, entry: &Value) -> Result<String, Con
 }
 
 /// Returns the object at a key; `None` if there is none, or null in its stead.
-fn object<'a>(
+pub(crate) fn object<'a>(
     client: McpClient,
     fields: &'a Map<String, Value>,
     key: &str,

@@ -1,7 +1,9 @@
 //! `agentd setup`: the configuration of an MCP client.
 
 use clap::Args;
-use mcp_client_config::{ConfigError, McpClient, Placed, Server, alone, put_entry};
+use mcp_client_config::{
+    ConfigError, McpClient, Placed, Registered, Server, alone, entry_name_in_file, put_server,
+};
 use serde::Serialize;
 use serde_json::Value;
 use workspace_host::WorkspacePaths;
@@ -22,6 +24,9 @@ pub(crate) struct SetupOptions {
     pub write: bool,
 }
 
+/// The name of this server in a file that belongs to one folder.
+const SERVER: &str = "agentd";
+
 #[derive(Serialize)]
 struct Report<'a> {
     file: String,
@@ -41,33 +46,44 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
         Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
             .advise("set the variable HOME")
     })?;
-    let name = client.entry_name("agentd", &paths.workspace);
-    let entry = client.entry(&name, &server(common, &paths)?);
     let file_text = file.display().to_string();
-    let report =
-        |written, changed| Report { file: file_text.clone(), name: &name, entry: &entry, written, changed };
+    let failure = |error: ConfigError| {
+        Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice(&error))
+    };
+    let server = server(common, &paths)?;
+    let usual = client.entry_name(SERVER, &paths.workspace);
+    let report_clash = |name: &str| {
+        // Goose may have the usual name in other letters, from before it was in lower case.
+        if !name.eq_ignore_ascii_case(&usual) {
+            console
+                .progress(&format!("'{usual}' was taken by another server there, so this one is '{name}'"));
+        }
+    };
     if !options.write {
+        // A file that cannot be read is for the user to edit, who sees there whether the usual name is free.
+        let name = entry_name_in_file(client, &paths.workspace, &file, SERVER).unwrap_or(usual.clone());
+        let entry = client.entry(&name, &server);
         if console.json {
-            console.json_result(&report(false, false));
+            let (written, changed) = (false, false);
+            console.json_result(&Report { file: file_text, name: &name, entry: &entry, written, changed });
         } else {
+            let text = alone(client, &name, &entry)
+                .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+            report_clash(&name);
             console.progress(&format!("in {file_text}:"));
-            let text = alone(client, &name, &entry);
-            console.result(&text.map_err(|error| Failure::new(Exit::Failed, error.to_string()))?);
+            console.result(&text);
             console.progress("--write puts it there and keeps what else is in the file");
         }
         return Ok(Exit::Done);
     }
-    let placed = put_entry(client, &paths.workspace, &file, &name, &entry).map_err(|error| {
-        let advice = match error {
-            ConfigError::LeadsOut => "nothing was written; look at the link, and put a file in its place",
-            _ => "nothing was written; without --write it is printed, to be put there by hand",
-        };
-        Failure::new(Exit::Failed, format!("{file_text}: {error}")).advise(advice)
-    })?;
+    let registered = put_server(client, &paths.workspace, &file, SERVER, &server).map_err(failure)?;
+    let Registered { name, entry, placed } = registered;
     if console.json {
-        console.json_result(&report(true, placed != Placed::Unchanged));
+        let (written, changed) = (true, placed != Placed::Unchanged);
+        console.json_result(&Report { file: file_text, name: &name, entry: &entry, written, changed });
         return Ok(Exit::Done);
     }
+    report_clash(&name);
     console.result(&match placed {
         Placed::Created => format!("made {file_text}"),
         Placed::Changed => format!("changed '{name}' in {file_text}"),
@@ -75,6 +91,24 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
     });
     console.progress(client.next_step());
     Ok(Exit::Done)
+}
+
+/// Returns the advice to the user when nothing was written.
+fn advice(error: &ConfigError) -> &'static str {
+    match error {
+        ConfigError::ChangedMeanwhile => "nothing was written; try again",
+        ConfigError::LeadsOut => "nothing was written; look at the link, and put a file in its place",
+        ConfigError::DanglingLink => {
+            "nothing was written; make the file that the link leads to, or remove the link"
+        }
+        ConfigError::OtherOwner => {
+            "nothing was written; run this as its owner, or without --write to have it printed, to be put there by hand"
+        }
+        ConfigError::OtherGroup => {
+            "nothing was written; give the file a group of yours (chgrp), or run this without --write to have it printed, to be put there by hand"
+        }
+        _ => "nothing was written; without --write it is printed, to be put there by hand",
+    }
 }
 
 /// The same as this program, on the same folder, with the same options where they are not the usual ones.

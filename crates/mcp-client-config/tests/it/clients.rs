@@ -13,7 +13,7 @@ fn every_client_has_a_file_a_name_and_an_entry() {
     let workspace = Path::new("/home/u/my code");
     let environment = |name: &str| (name == "HOME").then(|| OsString::from("/home/u"));
     let mut text = String::new();
-    for client in McpClient::ALL {
+    for &client in McpClient::ALL {
         let file = client.file(workspace, environment).unwrap();
         let name = client.entry_name("agentd", workspace);
         let entry = entry(client);
@@ -37,7 +37,7 @@ fn variables_move_the_files_of_a_user_and_relative_ones_do_not() {
     assert_eq!(path(McpClient::Codex), Path::new("/x/config.toml"));
     assert_eq!(path(McpClient::Windsurf), Path::new("/h/.codeium/windsurf/mcp_config.json"));
     let relative = environment(&[("HOME", "h"), ("XDG_CONFIG_HOME", "c"), ("CODEX_HOME", "x")]);
-    for client in McpClient::ALL {
+    for &client in McpClient::ALL {
         let is_of_project = client.entry_name("s", workspace) == "s";
         assert_eq!(client.file(workspace, relative).is_some(), is_of_project, "{client:?}");
     }

@@ -9,6 +9,7 @@ mod files;
 mod layouts;
 mod meanwhile;
 mod merging;
+mod names;
 mod refusals;
 
 use jsonc_parser::ParseOptions;

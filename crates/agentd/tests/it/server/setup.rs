@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -28,8 +28,12 @@ fn home(project: &Project) -> PathBuf {
 }
 
 fn setup(project: &Project, arguments: &[&str]) -> Ran {
+    setup_of_user(project, &home(project), arguments)
+}
+
+fn setup_of_user(project: &Project, home: &Path, arguments: &[&str]) -> Ran {
     let mut command = project.command(&["setup"]);
-    command.args(arguments).env("HOME", home(project));
+    command.args(arguments).env("HOME", home);
     command.env_remove("XDG_CONFIG_HOME").env_remove("CODEX_HOME");
     Ran::of(command.output().unwrap())
 }
@@ -162,6 +166,68 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         // It can still be printed.
         setup(&project, &[client]).ok().prints("--workspace");
     }
+}
+
+#[test]
+fn every_failure_names_a_way_out() {
+    let by_hand = "nothing was written; without --write it is printed, to be put there by hand";
+    let project = Project::new();
+    let path = file(&project, "codex");
+    let folder = path.parent().unwrap();
+    fs::create_dir_all(folder).unwrap();
+    fs::write(&path, b"\xff").unwrap();
+    setup(&project, &["codex", "--write"]).exits(1).says("it is not UTF-8 text").says(by_hand);
+    fs::File::create(&path).unwrap().set_len((16 << 20) + 1).unwrap();
+    setup(&project, &["codex", "--write"]).exits(1).says("it is longer than 16 MiB").says(by_hand);
+    fs::remove_file(&path).unwrap();
+    symlink(folder.join("missing"), &path).unwrap();
+    setup(&project, &["codex", "--write"]).exits(1).says("leads to nothing").says("or remove the link");
+    assert!(path.is_symlink());
+    // An error of the system.
+    fs::remove_dir_all(folder).unwrap();
+    fs::write(folder, "").unwrap();
+    setup(&project, &["codex", "--write"]).exits(1).says(by_hand);
+    setup(&project, &["codex"]).ok().prints("--workspace");
+}
+
+#[test]
+fn folders_of_one_name_have_entries_of_their_own() {
+    // Both are called `code`.
+    let (first, second) = (Project::new(), Project::new());
+    for client in ["zed", "codex", "claude-desktop", "windsurf", "cline", "goose"] {
+        let write = |project| setup_of_user(project, &home(&first), &[client, "--write"]).ok();
+        write(&first);
+        write(&second)
+            .says("'agentd-code' was taken by another server there")
+            .prints("changed 'agentd-code-");
+        let text = fs::read_to_string(file(&first, client)).unwrap();
+        for project in [&first, &second] {
+            assert!(text.contains(project.workspace().to_str().unwrap()), "{client}:\n{text}");
+            write(project).prints("already");
+        }
+        assert_eq!(fs::read_to_string(file(&first, client)).unwrap(), text);
+        // It is printed under the name that it has.
+        let report = setup_of_user(&second, &home(&first), &[client, "--json"]).ok().json();
+        let name = report["name"].as_str().unwrap();
+        assert!(name.starts_with("agentd-code-") && text.contains(name), "{client}: {name}");
+        setup_of_user(&second, &home(&first), &[client]).ok().prints(name);
+    }
+}
+
+#[test]
+fn what_a_user_keeps_in_the_entry_stays() {
+    let project = Project::new();
+    setup(&project, &["cline", "--write"]).ok();
+    let path = file(&project, "cline");
+    let mut settings: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    settings["mcpServers"]["agentd-code"]["autoApprove"] = json!(["readFile"]);
+    fs::write(&path, settings.to_string()).unwrap();
+    setup(&project, &["cline", "--write"]).ok().prints("already");
+    setup(&project, &["cline", "--write", "--read-only"]).ok().prints("changed ");
+    let after: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let entry = &after["mcpServers"]["agentd-code"];
+    assert_eq!(entry["autoApprove"], json!(["readFile"]));
+    assert!(entry["args"].as_array().unwrap().contains(&json!("--read-only")), "{entry}");
 }
 
 #[test]
