@@ -20,9 +20,9 @@ pub struct HomeFolder {
 }
 
 impl HomeFolder {
-    /// Opens the folder, and makes what is missing. Deliveries that a process which was killed has left are removed, and so are
-    /// bundles that neither the chain nor a task names: one process at a time may have the folder open, for which the lock of the
-    /// runner's records is one.
+    /// Opens the folder, and makes what is missing. What a process which was killed has left is removed, deliveries above all, and
+    /// so are bundles that neither the chain nor a task names: one process at a time may have the folder open, for which the lock of
+    /// the runner's records is one.
     ///
     /// # Errors
     ///
@@ -32,7 +32,8 @@ impl HomeFolder {
         make_empty(&incoming)?;
         let tasks = TaskFiles::open(folder.join("tasks"))?;
         let chain = BaseChain::open(folder.join("bases"))?;
-        // Bundles that stay take room alone, and the next process tries again.
+        // What stays takes room alone, and the next process tries again.
+        let _ = tasks.remove_leftovers();
         let _ = chain.remove_unnamed(&tasks);
         Ok(HomeFolder { tasks, chain, incoming })
     }

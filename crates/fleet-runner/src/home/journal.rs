@@ -1,11 +1,12 @@
 //! Home's side of a fleet: the records of agents are its journal, and the runner judges what hosts deliver.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cocode_env::{AgentState, LogLine};
 use cocode_fleet::{
-    BaseFile, ClaimedState, Delivered, HostName, JudgeError, Notice, ResultJudge, SubmittedTask, TaskName,
+    BaseFile, ClaimedState, Delivered, HostName, JudgeError, Notice, ResultJudge, RunName, SubmittedTask,
+    TaskName,
 };
 use cocode_runner::{
     AgentRecord, AgentsFile, Delivery, DeliveryError, DeliveryLimits, ElsewhereLog, RunEvent, RunObserver,
@@ -28,6 +29,8 @@ pub struct HomeJournal<O> {
     keys: Mutex<HashMap<TaskName, String>>,
     /// The last failures of giving out a task again.
     retry_failures: Mutex<HashMap<TaskName, String>>,
+    /// The runs of which a server may have tasks, as far as this process has given them out.
+    sent: Mutex<HashSet<RunName>>,
 }
 
 /// An observer of what happens to tasks, beside the events of their agents.
@@ -56,8 +59,18 @@ impl<O: FleetObserver> HomeJournal<O> {
         stop: StopFlag,
         observer: O,
     ) -> HomeJournal<O> {
-        let (logs, keys, retry_failures) = (Mutex::default(), Mutex::default(), Mutex::default());
-        HomeJournal { runner, tasks, chain, definitions, stop, observer, logs, keys, retry_failures }
+        HomeJournal {
+            runner,
+            tasks,
+            chain,
+            definitions,
+            stop,
+            observer,
+            logs: Mutex::default(),
+            keys: Mutex::default(),
+            retry_failures: Mutex::default(),
+            sent: Mutex::default(),
+        }
     }
 
     /// Returns the tasks.
@@ -70,6 +83,38 @@ impl<O: FleetObserver> HomeJournal<O> {
     #[must_use]
     pub fn observer(&self) -> &O {
         &self.observer
+    }
+
+    /// Cancels a task that no server has, without one, and returns true; its agent's name is free then. Returns false, and does
+    /// nothing, where a server may have a task of the run: then only the server can cancel it. `record` is that of the task.
+    ///
+    /// # Errors
+    ///
+    /// [`JudgeError::Failed`] if the task's file cannot be removed, or the record not be written. A task without a file is never
+    /// given out, whatever its record says.
+    pub fn withdraw(&self, name: &TaskName, record: &AgentRecord) -> Result<bool, JudgeError> {
+        // Held to the end, so that the task is not given out meanwhile.
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if sent.contains(&name.run) || !self.tasks.is_unsent(&name.run) {
+            return Ok(false);
+        }
+        self.tasks.remove(name).map_err(|error| JudgeError::Failed(error.to_string()))?;
+        let epoch = record.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.epoch);
+        let (state, detail) = (AgentState::Cancelled, Some("withdrawn: no server had it"));
+        let record = self.runner.set_elsewhere_state(record, state, None, epoch, detail).map_err(failed)?;
+        drop(sent);
+        self.observer.event(&RunEvent::Ended { record: Box::new(record) });
+        Ok(true)
+    }
+
+    /// Notes that a server may get tasks of a run from here on.
+    fn mark_sent(&self, run: &RunName) -> std::io::Result<()> {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if !sent.contains(run) {
+            self.tasks.mark_sent(run)?;
+            sent.insert(run.clone());
+        }
+        Ok(())
     }
 
     /// Returns the record of a task.
@@ -175,6 +220,8 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
 
     fn task(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError> {
         let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
+        // Before the file is read: one that was withdrawn until then is not here any more.
+        self.mark_sent(&name.run).map_err(broken)?;
         let task = self.tasks.get(name).map_err(broken)?;
         let task = task.ok_or_else(|| JudgeError::Failed(format!("the task {name} is not here any more")))?;
         let files = task.bases.iter();

@@ -6,6 +6,7 @@ mod folder;
 mod journal;
 mod retries;
 mod task_files;
+mod unsent;
 
 pub use base_chain::{BaseChain, ChainError};
 pub use folder::HomeFolder;

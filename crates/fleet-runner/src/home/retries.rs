@@ -13,10 +13,10 @@ use super::durable_file;
 use super::task_files::TaskFiles;
 
 /// The extension of a request.
-const REQUESTED: &str = "retry";
+pub(super) const REQUESTED: &str = "retry";
 
 /// The extension of a request that is being carried out.
-const BEGUN: &str = "retrying";
+pub(super) const BEGUN: &str = "retrying";
 
 impl TaskFiles {
     /// Requests that a task be given out again. The process that has the records open does so with the next look at the journal. The

@@ -1,5 +1,6 @@
 //! The tasks that were submitted to a fleet and are not resolved: a file for each, so that they survive their submitter.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,8 @@ use std::path::{Path, PathBuf};
 use cocode_fleet::{Task, TaskLimits, TaskName};
 
 use super::durable_file;
+use super::retries::{BEGUN, REQUESTED};
+use super::unsent::UNSENT;
 use crate::private_folder::make_private_folder;
 
 /// The end of the files' names.
@@ -82,6 +85,31 @@ impl TaskFiles {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Removes what is left of tasks that are not here any more: requests, marks, and half-written files. Other files stay.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read, or a file not be removed.
+    pub(super) fn remove_leftovers(&self) -> io::Result<()> {
+        let names = self.names()?;
+        let runs: HashSet<&str> = names.iter().map(|name| name.run.as_str()).collect();
+        let tasks: HashSet<String> = names.iter().map(file_name).collect();
+        for entry in fs::read_dir(&self.folder)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let is_left = match name.rsplit_once('.') {
+                _ if durable_file::is_unfinished(name) => true,
+                Some((run, UNSENT)) => !runs.contains(run),
+                Some((task, REQUESTED | BEGUN)) => !tasks.contains(&format!("{task}{END}")),
+                _ => false,
+            };
+            if is_left {
+                fs::remove_file(self.folder.join(name))?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn folder(&self) -> &Path {

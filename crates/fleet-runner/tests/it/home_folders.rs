@@ -11,7 +11,11 @@ use crate::fixture::{Machine, task};
 
 /// Returns the names in the folder of bundles.
 fn names(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder.join("bases")).unwrap();
+    names_in(&folder.join("bases"))
+}
+
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
@@ -90,4 +94,25 @@ fn deliveries_of_a_killed_process_are_removed_or_named() {
     let error = HomeFolder::open(folder.path()).unwrap_err().to_string();
     let named = format!("{} cannot be emptied, remove it by hand: ", home.incoming.display());
     assert!(error.starts_with(&named), "{error}");
+}
+
+#[test]
+fn files_of_tasks_that_are_not_here_any_more_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
+    let [here, gone] = ["here", "gone"].map(|run| TaskName::new(run.parse().unwrap(), "a".parse().unwrap()));
+    home.tasks.put(&task(here.clone(), &"1".repeat(40), Vec::new())).unwrap();
+    for name in [&here, &gone] {
+        home.tasks.mark_unsent(&name.run).unwrap();
+        home.tasks.request_retry(name).unwrap();
+        home.tasks.begin_retry(name).unwrap();
+        home.tasks.request_retry(name).unwrap();
+    }
+    let tasks = folder.path().join("tasks");
+    for other in [".tmpabc", "notes.txt"] {
+        fs::write(tasks.join(other), "x").unwrap();
+    }
+    HomeFolder::open(folder.path()).unwrap();
+    let left = ["here.a.json", "here.a.retry", "here.a.retrying", "here.unsent", "notes.txt"];
+    assert_eq!(names_in(&tasks), BTreeSet::from(left.map(str::to_owned)));
 }

@@ -7,4 +7,5 @@ mod home_folders;
 mod journals;
 mod retries;
 mod task_files;
+mod withdrawals;
 mod work;

@@ -159,6 +159,8 @@ fn submit(
     let bases = folder.chain.leading_to(source, &first.start_commit);
     let bases = bases.map_err(|error| Failure::new(Exit::Failed, error_chain(&error)))?;
     let bases: Vec<_> = bases.into_iter().map(|file| file.base).collect();
+    let unsent = folder.tasks.mark_unsent(&task_name(first)?.run);
+    unsent.map_err(|error| Failure::new(Exit::Failed, format!("the tasks of this folder: {error}")))?;
     let mut labels = options.fleet.labels.clone();
     let class = if labels.is_empty() { ClassName::any() } else { labels.remove(0) };
     for record in records {
@@ -288,6 +290,11 @@ impl Home {
                 let wanted = left.iter().filter(|record| is_over || runner.is_cancel_requested(record));
                 for record in wanted {
                     let name = task_name(record)?;
+                    // Without a server, if none has it: the address may be a wrong one, and never answer.
+                    let withdrawn = journal.withdraw(&name, record);
+                    if withdrawn.map_err(|error| Failure::new(Exit::Failed, format!("{name}: {error}")))? {
+                        continue;
+                    }
                     if cancelled.insert(record.key())
                         && let Ok(Some(task)) = journal.tasks().get(&name)
                         && !cancel_task(&address, timings, &name, &task.generation).await

@@ -6,7 +6,7 @@ use std::thread;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::parts::{Fleet, desk};
+use super::parts::{Fleet, desk, fleet_command};
 use super::states;
 use crate::fixture::daemon::{Daemon, eventually};
 
@@ -83,6 +83,30 @@ fn tasks_that_a_killed_submitter_has_not_written_have_failed() {
     desk.cocode(&["clean", "--all"]).ok();
     let ran = fleet.run(&desk, &["--agent", "slow", "--count", "2"]);
     assert_eq!(ran.code, 1, "{ran:?}");
+}
+
+#[test]
+fn tasks_that_no_server_has_are_cancelled_without_one() {
+    let desk = desk(SLOW);
+    let url = ["--fleet", "nats://127.0.0.1:1"];
+    let run = [&["run", "--issue", "5", "--issue-body", "x", "--agent", "slow"][..], &url].concat();
+    let start = || {
+        let mut submitter = Daemon::start(desk.command(&run));
+        submitter.wait_for("the fleet cannot be reached");
+        submitter
+    };
+    let cancelled = [("slow".to_owned(), "cancelled".to_owned())];
+    let ran = start().interrupt();
+    ran.exits(130);
+    assert_eq!(states(&desk), cancelled);
+    // The next one of the name is not refused. Its submitter ends otherwise, and the next one is.
+    start().kill();
+    assert_eq!(states(&desk), [("slow".to_owned(), "pending".to_owned())]);
+    desk.cocode(&run).exits(2).says("agentd cocode cancel NAME");
+    desk.cocode(&["cancel", "slow"]).ok();
+    fleet_command(&desk, &["collect", "--url", url[1]]).exits(1).prints("slow");
+    assert_eq!(states(&desk), cancelled);
+    start().interrupt().exits(130);
 }
 
 #[test]
