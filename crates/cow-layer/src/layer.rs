@@ -15,7 +15,7 @@ use crate::access::OpenFolder;
 use crate::adoption::same_content::open_own;
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, FOLDER, Kind};
-use crate::layer_name::{LayerName, SET_ASIDE};
+use crate::layer_name::{LayerName, QUARANTINED};
 use crate::mount_spec::MountSpec;
 use crate::scan::moment::Moment;
 use crate::store::LayerStore;
@@ -199,8 +199,8 @@ impl Layer {
     /// # Errors
     ///
     /// [`LayerError::Exists`], if a layer has that name, and what the operating system refuses.
-    pub fn set_aside(&self) -> Result<LayerName, LayerError> {
-        let name: LayerName = format!("{SET_ASIDE}{}", self.name)
+    pub fn quarantine(&self) -> Result<LayerName, LayerError> {
+        let name: LayerName = format!("{QUARANTINED}{}", self.name)
             .parse()
             .map_err(|_| LayerError::of_layer(Errno::NAMETOOLONG))?;
         let [old, new] = [&self.name, &name].map(|name| (&self.store_folder, name.as_str().as_bytes()));

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The beginning of the names of layers that were set aside.
-pub(crate) const SET_ASIDE: &str = "kept-";
+/// The beginning of the names of layers that were quarantined.
+pub(crate) const QUARANTINED: &str = "kept-";
 
 /// The name of a layer: 1 to 64 lower-case letters, digits and hyphens, a letter or digit first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,9 +19,9 @@ impl LayerName {
     /// The greatest length of a name, in bytes.
     pub const MAX_BYTES: usize = 64;
 
-    /// Returns whether [`Layer::set_aside`](crate::Layer::set_aside) gave it.
-    pub fn is_set_aside(&self) -> bool {
-        self.0.starts_with(SET_ASIDE)
+    /// Returns whether [`Layer::quarantine`](crate::Layer::quarantine) gave it.
+    pub fn is_quarantined(&self) -> bool {
+        self.0.starts_with(QUARANTINED)
     }
 
     /// Returns the name as text.

@@ -89,8 +89,6 @@ const EXCEPTIONS: &[Exception] = &[
     ("crates/change-journal/src/error.rs", "found", "a public field that other crates match"),
     ("crates/change-journal/src/store/open.rs", "found", "fills that field"),
     ("crates/change-journal/tests/", "found", "matches that field"),
-    ("crates/cow-layer/tests/", "ground", "the module keeps its file until the files are grouped"),
-    ("crates/file-index/", "ground", "the module keeps its file until the files are grouped"),
     ("crates/sandbox-exec/src/launcher/system_tree.rs", "nobody", "the name of a user in /etc/passwd"),
     ("crates/sandbox-exec/tests/", "anyone", "a word of the cases"),
     ("crates/wap-core/src/together.rs", "taken back", "a part of a key in journals"),

@@ -13,14 +13,14 @@ where
     T: std::str::FromStr + std::fmt::Display + Serialize + DeserializeOwned + Into<String> + Clone,
     T::Err: std::fmt::Debug,
 {
-    let value: T = text.parse().unwrap();
+    let value: T = text.parse().expect("the text is valid");
     assert_eq!(
         (as_str(&value), value.to_string(), value.clone().into()),
         (text, text.to_owned(), text.to_owned())
     );
-    let json = serde_json::to_string(&value).unwrap();
+    let json = serde_json::to_string(&value).expect("a text is a document");
     assert_eq!(json, format!("{text:?}"));
-    let read: T = serde_json::from_str(&json).unwrap();
+    let read: T = serde_json::from_str(&json).expect("it was written from a value");
     assert_eq!(as_str(&read), text);
     assert!(serde_json::from_str::<T>(&format!("{refused:?}")).is_err(), "{refused}");
 }
@@ -37,16 +37,16 @@ fn a_value_is_its_text() {
 fn a_context_has_the_paths_of_its_variables() {
     let value = |variable| {
         Some(OsString::from(match variable {
-            Variable::RepoPath => "/work/tree",
+            Variable::RepoPath => "/srv/tree",
             Variable::IssueNumber => "5",
             Variable::IssueUrl => "https://example.org/5",
-            Variable::IssueBodyFile => "/work/body",
+            Variable::IssueBodyFile => "/srv/body",
             Variable::ReadyMarker => "done",
         }))
     };
     let context = AgentContext::from_variables(value).unwrap();
-    assert_eq!(context.repo_path(), Path::new("/work/tree"));
-    assert_eq!(context.issue_body_file(), Path::new("/work/body"));
+    assert_eq!(context.repo_path(), Path::new("/srv/tree"));
+    assert_eq!(context.issue_body_file(), Path::new("/srv/body"));
 }
 
 #[test]

@@ -73,14 +73,14 @@ fn a_long_name_is_cut_between_characters() {
 }
 
 #[test]
-fn a_layer_that_is_set_aside_stays_and_says_so() {
+fn a_layer_that_is_quarantined_stays_and_says_so() {
     let fixture = Fixture::with_files(&["a"]);
     let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     layer.seal(&look(&layer)).unwrap();
-    let name = layer.set_aside().unwrap();
-    assert_eq!((name.as_str(), name.is_set_aside()), ("kept-1", true));
-    assert!(!layer.name().is_set_aside());
+    let name = layer.quarantine().unwrap();
+    assert_eq!((name.as_str(), name.is_quarantined()), ("kept-1", true));
+    assert!(!layer.name().is_quarantined());
     assert_eq!(fixture.store.existing().unwrap(), std::slice::from_ref(&name));
     // The name is free again.
     fixture.layer().0.discard().unwrap();

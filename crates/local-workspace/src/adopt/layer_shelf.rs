@@ -53,13 +53,13 @@ impl LayerShelf {
         self.store.create(&name)
     }
 
-    /// The steps whose layers are there. Layers that were set aside stay; other names that belong to no step are discarded.
+    /// The steps whose layers are there. Layers that were quarantined stay; other names that belong to no step are discarded.
     pub(crate) fn steps(&self) -> Result<Vec<(RunNumber, u32)>, LayerError> {
         let mut steps = Vec::new();
         for name in self.store.existing()? {
             match step(&name) {
                 Some(step) => steps.push(step),
-                None if name.is_set_aside() => {}
+                None if name.is_quarantined() => {}
                 None => self.store.discard(&name)?,
             }
         }

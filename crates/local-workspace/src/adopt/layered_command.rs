@@ -334,7 +334,7 @@ fn failures(
 }
 
 /// Moves another program's version out of a layer that is about to be discarded. Returns the note about it; `None` if the layer holds
-/// none. Where that fails, the layer is set aside, and the note of the error names it.
+/// none. Where that fails, the layer is quarantined, and the note of the error names it.
 fn return_displaced(layer: &Layer, change: &LayerChange) -> Result<Option<String>, String> {
     let path = &change.path;
     match layer.return_displaced(change) {
@@ -342,7 +342,7 @@ fn return_displaced(layer: &Layer, change: &LayerChange) -> Result<Option<String
             format!("another program saved `{path}` at the same moment: one of the two versions is kept as `{kept}`")
         })),
         Err(error) => {
-            let name = layer.set_aside().map_or_else(|_| layer.name().to_string(), |name| name.to_string());
+            let name = layer.quarantine().map_or_else(|_| layer.name().to_string(), |name| name.to_string());
             Err(format!(
                 "another program saved `{path}` at the same moment, and one of the two versions could not be moved beside it ({error}): \
                  it is in `layers/{name}` of the state folder, show this to the user"

@@ -25,9 +25,9 @@ pub(crate) struct AdoptedFromLayers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LayerOutcome {
     /// It is in the workspace.
-    InPlace,
+    Adopted,
     /// It is not, and will not be.
-    NotInPlace,
+    GivenUp,
     /// It could not be adopted now, for this reason. The layer stays for the next opening.
     Later(String),
 }
@@ -38,8 +38,8 @@ impl AdoptedFromLayers {
         self.by_change.get(&number)
     }
 
-    fn is_all_in_place(&self) -> bool {
-        self.by_change.values().all(|outcome| *outcome == LayerOutcome::InPlace)
+    fn is_all_adopted(&self) -> bool {
+        self.by_change.values().all(|outcome| *outcome == LayerOutcome::Adopted)
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn resume(shelf: &LayerShelf, journal: &Journal) -> AdoptedFromLayers
 enum Rest {
     /// It may be discarded.
     Nothing,
-    /// The next opening tries again, or the layer was set aside.
+    /// The next opening tries again, or the layer was quarantined.
     ForLater,
 }
 
@@ -138,15 +138,15 @@ fn adopt_rest(
             continue;
         };
         // What the command removed may be the only copy of what could not be brought into its place.
-        let may_go = change.after.is_some() || recovered.is_all_in_place();
+        let may_go = change.after.is_some() || recovered.is_all_adopted();
         let outcome = if may_go {
             adopt_again(&layer, change, &mut rest, recovered)
         } else if rest == Rest::ForLater {
             LayerOutcome::Later("another file has to be written first".to_owned())
         } else {
-            LayerOutcome::NotInPlace
+            LayerOutcome::GivenUp
         };
-        if outcome == LayerOutcome::InPlace {
+        if outcome == LayerOutcome::Adopted {
             adopted.push(change);
         }
         recovered.by_change.insert(recorded.number, outcome);
@@ -165,20 +165,20 @@ fn adopt_again(
     recovered: &mut AdoptedFromLayers,
 ) -> LayerOutcome {
     match layer.adopt(change) {
-        Ok(_) => LayerOutcome::InPlace,
+        Ok(_) => LayerOutcome::Adopted,
         Err(AdoptError::LeftInLayer { .. }) => {
             match layer.return_displaced(change) {
                 Ok(kept) => recovered.kept.extend(kept.map(|kept| kept.to_string())),
                 Err(error) => {
                     *rest = Rest::ForLater;
-                    let name = layer.set_aside().unwrap_or_else(|_| layer.name().clone());
+                    let name = layer.quarantine().unwrap_or_else(|_| layer.name().clone());
                     let why = format!(
                         "a version that another program saved is in `layers/{name}` of the state folder: {error}"
                     );
                     recovered.failed.push((change.path.to_string(), why));
                 }
             }
-            LayerOutcome::NotInPlace
+            LayerOutcome::GivenUp
         }
         Err(
             error @ (AdoptError::OsPermission { .. }
@@ -189,6 +189,6 @@ fn adopt_again(
             *rest = Rest::ForLater;
             LayerOutcome::Later(error.to_string())
         }
-        Err(_) => LayerOutcome::NotInPlace,
+        Err(_) => LayerOutcome::GivenUp,
     }
 }

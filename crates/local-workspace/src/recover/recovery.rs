@@ -87,10 +87,10 @@ pub(crate) fn recover(
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
     for (path, changes) in going.into_iter().rev().chain(coming) {
         let root = if needs_open_root(path, changes) { &open } else { &restoring };
-        let outcome = if let Some(found) = adopted.outcome(last(changes).number) {
-            match found {
-                LayerOutcome::InPlace => Ok(PathOutcome::Unchanged),
-                LayerOutcome::NotInPlace => Ok(PathOutcome::Conflict),
+        let outcome = if let Some(outcome) = adopted.outcome(last(changes).number) {
+            match outcome {
+                LayerOutcome::Adopted => Ok(PathOutcome::Unchanged),
+                LayerOutcome::GivenUp => Ok(PathOutcome::Conflict),
                 LayerOutcome::Later(why) => {
                     recovery.failed.push((path.to_string(), why.clone()));
                     continue;

@@ -94,7 +94,7 @@ fn a_change_that_another_program_is_in_the_way_of_is_given_up_with_its_layer() {
 }
 
 #[test]
-fn a_layer_that_was_set_aside_stays() {
+fn a_quarantined_layer_stays() {
     let (fixture, layer) = interrupted();
     let kept = layer.with_file_name("kept-7-0");
     fs::rename(&layer, &kept).unwrap();
