@@ -137,7 +137,7 @@ impl Worker {
                 let _ = answer.send(());
             }
         }
-        self.late_writes.look();
+        self.late_writes.look_last();
     }
 
     fn settle(&mut self, changes: Vec<(ChangeNumber, RelPath)>) {

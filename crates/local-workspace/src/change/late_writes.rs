@@ -34,6 +34,13 @@ const HELD_BYTES: u64 = 64 << 20;
 /// The largest file that is read to find out whether it was written to; of larger ones size and time decide.
 const READ_BYTES: u64 = 4 << 20;
 
+/// The number of versions of one file that are kept, each in place of the one before, until it is looked at a last time: a
+/// server that has its log open writes to it all the time.
+const MOST_VERSIONS: u32 = 16;
+
+/// The limit on the bytes of these versions together.
+const MOST_VERSIONS_BYTES: u64 = 64 << 20;
+
 /// The age of a file's time at which a later write shows in it: file systems take it from a clock that ticks every few
 /// milliseconds, some every two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
@@ -85,10 +92,59 @@ struct Replaced {
     /// Whose change has replaced it.
     conversation: ConversationId,
     file: OpenFile,
-    /// The content that it held when it was replaced.
+    /// The content that it held when it was replaced, or that was kept last.
     content: ContentHash,
     /// The metadata at the last check; `None` before the first, and if a later write might not show in it.
     last_metadata: Option<Metadata>,
+    /// The file that keeps what was written to it, once something was.
+    kept: Option<Kept>,
+    /// The content that the journal has recorded, and whether that record names a kept file.
+    recorded: Option<(ContentHash, bool)>,
+    /// True while what was written cannot be kept, which is reported once.
+    is_failing: bool,
+}
+
+/// A file of ours that keeps what was written to a replaced one.
+#[derive(Debug)]
+struct Kept {
+    path: RelPath,
+    content: ContentHash,
+    /// The number of versions that were written, this one included.
+    versions: u32,
+    /// Their bytes together.
+    bytes: u64,
+}
+
+/// A check of a watched file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Others follow.
+    OneOfMany,
+    /// The file is let go after it.
+    Last,
+}
+
+impl Replaced {
+    fn may_be_written_to(&self, now: &Metadata) -> bool {
+        let is_same = |last_metadata: &Metadata| {
+            (last_metadata.size_bytes, last_metadata.modified_nanoseconds)
+                == (now.size_bytes, now.modified_nanoseconds)
+        };
+        !match &self.last_metadata {
+            Some(last_metadata) => is_same(last_metadata),
+            // Its clock may not have ticked since the write before.
+            None => now.size_bytes > READ_BYTES && is_same(self.file.metadata()),
+        }
+    }
+
+    /// Checks whether a further version has to wait for the last look.
+    fn is_used_up(&self, now: &Metadata) -> bool {
+        let is_too_large = self.is_failing && now.size_bytes > CONTENT_LIMIT_BYTES;
+        is_too_large
+            || self.kept.as_ref().is_some_and(|kept| {
+                kept.versions >= MOST_VERSIONS || kept.bytes + now.size_bytes > MOST_VERSIONS_BYTES
+            })
+    }
 }
 
 impl LateWrites {
@@ -116,6 +172,9 @@ impl LateWrites {
             file,
             content,
             last_metadata: None,
+            kept: None,
+            recorded: None,
+            is_failing: false,
         });
         let bytes = |watched: &VecDeque<Replaced>| -> u64 {
             watched.iter().map(|replaced| replaced.file.metadata().size_bytes).sum()
@@ -123,14 +182,21 @@ impl LateWrites {
         // Each watched file costs an open handle, and its space on the disk.
         while watched.len() > HELD_FILES || bytes(&watched) > HELD_BYTES {
             let Some(mut oldest) = watched.pop_front() else { break };
-            self.look_at(&mut oldest);
+            self.look_at(&mut oldest, Look::Last);
         }
     }
 
     /// Looks at all of them.
     pub(crate) fn look(&self) {
         for replaced in self.watched().iter_mut() {
-            self.look_at(replaced);
+            self.look_at(replaced, Look::OneOfMany);
+        }
+    }
+
+    /// Looks at all of them a last time.
+    pub(crate) fn look_last(&self) {
+        for replaced in self.watched().iter_mut() {
+            self.look_at(replaced, Look::Last);
         }
     }
 
@@ -153,31 +219,24 @@ impl LateWrites {
         self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what was found: in the journal, where `agentd log` has it, and for those who ask.
-    fn note(&self, replaced: &Replaced, late: LateWrite) {
-        // If it cannot be recorded, what was written is kept beside the file all the same, and said.
-        let _ = self.record(replaced, &late);
+    /// Notes a late write for the callers that ask.
+    fn note(&self, conversation: &ConversationId, late: LateWrite) {
         let mut noticed = self.noticed();
         if noticed.len() == MOST_NOTICED {
             noticed.pop_front();
         }
-        noticed.push_back((replaced.conversation.clone(), late));
+        noticed.push_back((conversation.clone(), late));
     }
 
-    /// Records it as a change that did not come about: nothing puts it into the path's place or takes it back, and the
-    /// journal holds what was written.
-    fn record(&self, replaced: &Replaced, late: &LateWrite) -> Result<(), JournalError> {
-        let bytes = replaced.file.read_to_end(CONTENT_LIMIT_BYTES).ok();
-        let content = match &bytes {
-            Some(bytes) => Content::Bytes(bytes),
-            None => Content::NotKept(None),
-        };
+    /// Records it as a change that did not come about, where `agentd log` has it: nothing puts it into the path's place or
+    /// takes it back, and the journal holds what was written. `None` stands for bytes that are not to be had.
+    fn record(&self, path: &RelPath, late: &LateWrite, bytes: Option<&[u8]>) -> Result<(), JournalError> {
+        let content = bytes.map_or(Content::NotKept(None), Content::Bytes);
         let written = EntryRecord { mode: None, content, ..EntryRecord::file(b"") };
-        let change = ChangeRecord::intended(replaced.path.as_bytes(), None, Some(written));
+        let change = ChangeRecord::intended(path.as_bytes(), None, Some(written));
         let change = ChangeRecord { state: ChangeState::Conflicted, ..change };
         // The same file may be written to again with what it held before.
-        let unique = format!("{} {:?} {}", std::process::id(), SystemTime::now(), replaced.path);
-        let key = RunKey::once(CONVERSATION, unique.as_bytes());
+        let key = RunKey::once(CONVERSATION, unique(path).as_bytes());
         let RunState::New(run) = self.journal.begin_run(&key)? else { return Ok(()) };
         let step = StepRecord {
             kind: StepKind::FileChange,
@@ -193,48 +252,97 @@ impl LateWrites {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look_at(&self, replaced: &mut Replaced) {
+    fn look_at(&self, replaced: &mut Replaced, look: Look) {
         // A file that cannot be looked at has failed as a whole: there is nothing left to be kept.
         let Ok(now) = replaced.file.metadata_now() else { return };
-        let is_same = |last_metadata: &Metadata| {
-            (last_metadata.size_bytes, last_metadata.modified_nanoseconds)
-                == (now.size_bytes, now.modified_nanoseconds)
-        };
-        let is_as_it_was = match &replaced.last_metadata {
-            Some(last_metadata) => is_same(last_metadata),
-            // Its clock may not have ticked since the write before.
-            None => now.size_bytes > READ_BYTES && is_same(replaced.file.metadata()),
-        };
-        if is_as_it_was {
-            return;
+        if replaced.may_be_written_to(&now) && (look == Look::Last || !replaced.is_used_up(&now)) {
+            self.keep_if_written_to(replaced, now);
         }
-        // From before the content is read: a write during the reading changes it again, and the next check finds that. A time that
-        // is so young that a write after this check may have the same one says nothing.
-        replaced.last_metadata = is_settled(&now).then_some(now);
-        match replaced.file.content_hash() {
-            Ok(content) if content != replaced.content => {
-                replaced.content = content;
-                let kept_as = self.keep(replaced).map(|path| path.to_string());
-                let noticed = LateWrite { path: replaced.path.to_string(), kept_as };
-                self.note(replaced, noticed);
-            }
-            _ => {}
+        // Of many versions the journal has the first and the last: each takes space that an undo may need.
+        if look == Look::Last
+            && let Some(kept) = &replaced.kept
+            && replaced.recorded != Some((kept.content, true))
+            && let Ok(bytes) = replaced.file.read_to_end(CONTENT_LIMIT_BYTES)
+        {
+            let late = LateWrite { path: replaced.path.to_string(), kept_as: Ok(kept.path.to_string()) };
+            let _ = self.record(&replaced.path, &late, Some(&bytes));
         }
     }
 
-    /// Writes what the file holds beside the place that it had, or into the root if that folder is gone.
-    fn keep(&self, replaced: &Replaced) -> Result<RelPath, FsError> {
-        let bytes = replaced.file.read_to_end(CONTENT_LIMIT_BYTES)?;
+    /// Keeps what the file holds if that is not what is kept already. Where it fails, the next look tries again.
+    fn keep_if_written_to(&self, replaced: &mut Replaced, now: Metadata) {
+        // From before the content is read: a write during the reading changes it again, and the next check finds that. A time that
+        // is so young that a write after this check may have the same one says nothing.
+        let last_metadata = is_settled(&now).then_some(now);
+        let Ok(content) = replaced.file.content_hash() else { return };
+        if content == replaced.content {
+            replaced.last_metadata = last_metadata;
+            return;
+        }
+        let bytes = replaced.file.read_to_end(CONTENT_LIMIT_BYTES);
+        let content = bytes.as_ref().map_or(content, |bytes| ContentHash::of(bytes));
+        let kept = bytes.as_deref().map_err(Clone::clone).and_then(|bytes| self.keep(replaced, bytes));
+        let was_failing = std::mem::replace(&mut replaced.is_failing, kept.is_err());
+        let is_kept = kept.is_ok();
+        let kept_as = kept.map(|kept| replaced.kept.insert(kept).path.to_string());
+        if is_kept {
+            replaced.content = content;
+            replaced.last_metadata = last_metadata;
+        } else if was_failing {
+            return;
+        }
+        let late = LateWrite { path: replaced.path.to_string(), kept_as };
+        // If it cannot be recorded, what was written is kept beside the file all the same, and reported.
+        if replaced.recorded.is_none() && self.record(&replaced.path, &late, bytes.as_deref().ok()).is_ok() {
+            replaced.recorded = Some((content, is_kept));
+        }
+        self.note(&replaced.conversation, late);
+    }
+
+    /// Writes these bytes of a file into the one that keeps it. The first time, and where that one is not as we left it, a
+    /// new one is made beside the path that the file had, or in the root if that folder is gone.
+    fn keep(&self, replaced: &Replaced, bytes: &[u8]) -> Result<Kept, FsError> {
         let root = restoring_root(&self.root)?;
-        let name = format!("{KEPT_PREFIX}{:.32}", replaced.content.to_string());
+        let (versions, all_bytes) = replaced.kept.as_ref().map_or((0, 0), |kept| (kept.versions, kept.bytes));
+        let kept_at = |path| Kept {
+            path,
+            content: ContentHash::of(bytes),
+            versions: versions + 1,
+            bytes: all_bytes + bytes.len() as u64,
+        };
+        if let Some(kept) = &replaced.kept {
+            match write_kept(&root, &kept.path, bytes, Expected::Content(kept.content)) {
+                Ok(path) => return Ok(kept_at(path)),
+                // The user has changed, moved or protected it, and its content is the user's now.
+                Err(
+                    FsError::Changed { .. }
+                    | FsError::LeftBehind { .. }
+                    | FsError::NotFound { .. }
+                    | FsError::ParentMissing { .. }
+                    | FsError::NotAFolder { .. }
+                    | FsError::NotAFile { .. }
+                    | FsError::IsLink { .. }
+                    | FsError::ReadOnly { .. },
+                ) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let name =
+            format!("{KEPT_PREFIX}{:.32}", ContentHash::of(unique(&replaced.path).as_bytes()).to_string());
         let folder = replaced.path.parent().unwrap_or_default();
-        match put(&root, &folder.child(name.as_bytes())?, &bytes) {
+        let kept = match write_kept(&root, &folder.child(name.as_bytes())?, bytes, Expected::Absent) {
             Err(FsError::ParentMissing { .. } | FsError::NotFound { .. } | FsError::NotAFolder { .. }) => {
-                put(&root, &RelPath::root().child(name.as_bytes())?, &bytes)
+                write_kept(&root, &RelPath::root().child(name.as_bytes())?, bytes, Expected::Absent)
             }
             kept => kept,
-        }
+        };
+        kept.map(kept_at)
     }
+}
+
+/// Returns a text that no other call returns for a path.
+fn unique(path: &RelPath) -> String {
+    format!("{} {:?} {path}", std::process::id(), SystemTime::now())
 }
 
 /// Checks whether every later write gives the file another time than this.
@@ -244,14 +352,7 @@ fn is_settled(metadata: &Metadata) -> bool {
     i128::try_from(settled).is_ok_and(|settled| metadata.modified_nanoseconds < settled)
 }
 
-/// Writes a file that is named by its content, unless it is there.
-fn put(root: &FileRoot, path: &RelPath, bytes: &[u8]) -> Result<RelPath, FsError> {
-    match root
-        .stage(path, bytes, FileMode::Exact(0o600))
-        .and_then(|staged| staged.publish_synced(Expected::Absent))
-    {
-        Ok(published) => Ok(published.path),
-        Err(FsError::AlreadyExists { .. }) => Ok(path.clone()),
-        Err(error) => Err(error),
-    }
+fn write_kept(root: &FileRoot, path: &RelPath, bytes: &[u8], expected: Expected) -> Result<RelPath, FsError> {
+    let staged = root.stage(path, bytes, FileMode::Exact(0o600))?;
+    staged.publish_synced(expected).map(|published| published.path)
 }

@@ -186,3 +186,80 @@ fn a_folder_that_is_gone_and_files_that_were_many_lose_nothing() {
     });
     assert!(deleted.count() <= 64 + 2);
 }
+
+/// The names of the files that keep late writes.
+fn kept_names(fixture: &Fixture) -> Vec<String> {
+    fixture.all_names().into_iter().filter(|name| name.contains(".agentd-kept-")).collect()
+}
+
+#[test]
+fn log_that_goes_on_growing_is_kept_once_and_recorded_twice() {
+    let fixture = Fixture::new();
+    fixture.put("log", "started\n");
+    let mut program = opened(&fixture, "log");
+    program.seek(SeekFrom::End(0)).unwrap();
+    let workspace = fixture.open();
+    change(&workspace, write("log", "ours\n")).unwrap();
+    let mut reported = 0;
+    for round in 0..40 {
+        program.write_all(format!("request {round}\n").as_bytes()).unwrap();
+        change(&workspace, write("edited", &format!("{round}\n"))).unwrap();
+        workspace.checkpoint();
+        let late = workspace.late_writes();
+        assert!(late.iter().all(|late| late.path == "log"), "{late:?}");
+        reported += late.len();
+        assert_eq!(kept_names(&fixture).len(), 1, "round {round}");
+    }
+    // Each time would be forty times its size.
+    assert_eq!(reported, 16);
+    drop(workspace);
+    let [kept] = &kept_names(&fixture)[..] else { panic!("{:?}", kept_names(&fixture)) };
+    assert!(fixture.text(kept).unwrap().ends_with("request 39\n"), "{:?}", fixture.text(kept));
+    let changes = journal_of(&fixture).changes_of_path(b"log", 99).unwrap();
+    let recorded: Vec<_> = changes
+        .iter()
+        .filter(|change| change.state == ChangeState::Conflicted)
+        .map(|change| journal_of(&fixture).content(&change.after.unwrap().content.unwrap()).unwrap())
+        .map(|content| String::from_utf8(content.unwrap()).unwrap().lines().last().unwrap().to_owned())
+        .collect();
+    assert_eq!(recorded, ["request 39", "request 0"]);
+}
+
+#[test]
+fn kept_file_that_the_user_has_changed_stays_as_it_is() {
+    let fixture = Fixture::new();
+    fixture.put("log", "1\n");
+    let mut program = opened(&fixture, "log");
+    let workspace = fixture.open();
+    change(&workspace, write("log", "ours\n")).unwrap();
+    program.write_all(b"late\n").unwrap();
+    assert_eq!(late_writes(&fixture, &workspace), [("log".to_owned(), "late\n".to_owned())]);
+    let [kept] = &kept_names(&fixture)[..] else { panic!("{:?}", kept_names(&fixture)) };
+    fixture.put(kept, "the user's\n");
+    program.write_all(b"later\n").unwrap();
+    assert_eq!(late_writes(&fixture, &workspace), [("log".to_owned(), "late\nlater\n".to_owned())]);
+    assert_eq!(fixture.text(kept).unwrap(), "the user's\n");
+    assert_eq!(kept_names(&fixture).len(), 2);
+}
+
+#[test]
+fn late_write_that_cannot_be_kept_is_reported_once_and_kept_when_it_can_be() {
+    let fixture = Fixture::new();
+    fixture.put("file", "1\n");
+    let mut program = opened(&fixture, "file");
+    let workspace = fixture.open();
+    change(&workspace, write("file", "ours\n")).unwrap();
+    program.write_all(b"late\n").unwrap();
+    // Nothing can be written while another folder has the path of the workspace.
+    let elsewhere = fixture.path().join("elsewhere");
+    fs::rename(fixture.root(), &elsewhere).unwrap();
+    fs::create_dir(fixture.root()).unwrap();
+    workspace.checkpoint();
+    let failed = workspace.late_writes();
+    assert!(matches!(&failed[..], [LateWrite { kept_as: Err(_), .. }]), "{failed:?}");
+    workspace.checkpoint();
+    assert_eq!(workspace.late_writes(), []);
+    fs::remove_dir(fixture.root()).unwrap();
+    fs::rename(&elsewhere, fixture.root()).unwrap();
+    assert_eq!(late_writes(&fixture, &workspace), [("file".to_owned(), "late\n".to_owned())]);
+}
