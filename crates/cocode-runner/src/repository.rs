@@ -9,6 +9,7 @@ pub(crate) mod left_file;
 pub(crate) mod own_branches;
 pub(crate) mod own_index;
 pub(crate) mod own_repository;
+pub(crate) mod planted_links;
 mod snapshot;
 pub(crate) mod worktree;
 

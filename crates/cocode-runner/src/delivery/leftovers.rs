@@ -54,7 +54,9 @@ impl Runner {
         }
         let reference = format!("refs/heads/{}", record.branch);
         if repository.commit(&reference).as_deref() == Some(commit) {
-            repository.git.run(repository.location(), &["update-ref", "-d", &reference, commit])?;
+            repository
+                .git
+                .run(repository.location(), &["update-ref", "--no-deref", "-d", &reference, commit])?;
         }
         Ok(())
     }

@@ -57,7 +57,8 @@ pub(crate) fn reopen_all(folder: &Path) {
     }
 }
 
-fn reopen_folder(folder: &Path) -> bool {
+/// Restores the owner's permissions on one folder. Returns whether any was missing. A symlink is not followed.
+pub(crate) fn reopen_folder(folder: &Path) -> bool {
     // `O_PATH` opens a folder without any permission on it. `fchmod` refuses such a handle, so the change goes through
     // `/proc/self/fd`, which leads to this folder even if its name was replaced.
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -29,6 +29,16 @@ const MOST_MEMORY_BYTES: u64 = 4 << 30;
 /// The most output of git that is held in memory.
 const MOST_OUTPUT_BYTES: u64 = 64 << 20;
 
+/// The settings of every call. Without `gc`, which a merge would start: it rewrites the logs of all worktrees, also of
+/// those in which agents run and can replace a log by a symlink.
+const SETTINGS: [&str; 5] = [
+    "core.fsmonitor=false",
+    "core.logAllRefUpdates=true",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+];
+
 /// Variables of the user's environment that git needs, the last three for signing a merge. All others are dropped, above
 /// all `GIT_*`.
 const KEPT: [&str; 9] =
@@ -274,7 +284,7 @@ impl Git {
         // On the command line, which overrides every file of settings.
         let mut hooks = OsString::from("core.hooksPath=");
         hooks.push(&self.hooks);
-        for setting in ["core.fsmonitor=false", "core.logAllRefUpdates=true", "submodule.recurse=false"] {
+        for setting in SETTINGS {
             command.args(["-c", setting]);
         }
         command.arg("-c").arg(hooks);

@@ -5,9 +5,9 @@
 //! instead of the one that all agents' branches share, with only its branch in it. The runner copies the tip of that
 //! branch to the repository, and nothing else.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -79,8 +79,10 @@ impl OwnBranches {
         }
         let head = self.heads.join(&self.name);
         fs::write(&head, format!("{commit}\n")).map_err(file_error("write", &head))?;
-        // The agent's log continues the one of the branch.
-        match fs::copy(self.shared_logs.join(&self.name), self.logs.join(&self.name)) {
+        // The agent's log continues the one of the branch. An agent that shares these logs could have made it a symlink.
+        let copied = foreign_file::open(&self.shared_logs.join(&self.name))
+            .and_then(|mut log| io::copy(&mut log, &mut File::create(self.logs.join(&self.name))?));
+        match copied {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(file_error("write", &self.logs)(error))
             }
@@ -158,18 +160,27 @@ impl OwnBranches {
 
     fn move_branch(&self, repository: &Repository, at: &str, tip: &str) -> Result<(), GitError> {
         let reference = format!("refs/heads/{FOLDER}/{}", self.name);
-        // With the old commit as the condition: a move by another process at this moment wins.
-        let arguments = ["update-ref", "-m", MOVED, &reference, tip, at];
+        // With the old commit as the condition: a move by another process at this moment wins. A symbolic reference, which
+        // an agent that shares the folder can make of the branch, is not followed to another branch.
+        let arguments = ["update-ref", "--no-deref", "-m", MOVED, &reference, tip, at];
         repository.git.run(repository.location(), &arguments).map(drop)
     }
 
     /// Detaches `HEAD` at its commit, if it names a branch that exists only in the agent's view.
-    pub(crate) fn settle_head(&self, repository: &Repository, worktree: &Worktree) -> Result<(), GitError> {
-        if let Head::Own(commit) = self.head() {
-            let location = worktree.location(&repository.common_folder);
-            repository.git.run(location, &["update-ref", "--no-deref", "-m", MOVED, "HEAD", &commit])?;
-        }
-        Ok(())
+    ///
+    /// Not by git, which would add an entry to the log of `HEAD`: the agent could have put a symlink there, and an entry
+    /// would count as proof that the commit was made here.
+    pub(crate) fn settle_head(&self) -> Result<(), RunnerError> {
+        let Head::Own(commit) = self.head() else { return Ok(()) };
+        let head = self.git_folder.join("HEAD");
+        let failed = |error| file_error("write", &head)(error);
+        // A new file under a name that was free, which replaces the entry itself, whatever that is by now.
+        let mut file = tempfile::Builder::new()
+            .permissions(fs::Permissions::from_mode(0o644))
+            .tempfile_in(&self.git_folder)
+            .map_err(failed)?;
+        file.write_all(format!("{commit}\n").as_bytes()).map_err(failed)?;
+        file.persist(&head).map(drop).map_err(|error| failed(error.error))
     }
 
     /// Returns the commits of all branches in the agent's view; `None` if its folder was replaced or holds more than

@@ -31,17 +31,22 @@ pub(crate) fn quarantine_crafted(worktree: &Worktree, start_commit: &str) -> Opt
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             format!("the index of its worktree was refused: {why}")
         }
-        Err(error) => format!(
-            "the index of its worktree cannot be trusted, and cannot be moved ({}): do not use git there: {why}",
-            error.kind()
-        ),
+        // An agent can put a folder at the new name.
+        Err(_) => match fs::remove_file(&index) {
+            Ok(()) => format!("the index of its worktree was refused and removed: {why}"),
+            Err(error) => format!(
+                "the index of its worktree cannot be trusted, and cannot be moved ({}): do not use git there: {why}",
+                error.kind()
+            ),
+        },
     };
     Some(text)
 }
 
 /// Makes an index of the commit at `HEAD`, if the worktree has none since its own was quarantined.
 pub(crate) fn make_again(repository: &Repository, worktree: &Worktree) {
-    if !worktree.git_folder.join("index").exists() {
+    // Nothing at all may be there: git would write the target of a symlink that leads nowhere yet.
+    if worktree.git_folder.join("index").symlink_metadata().is_err() {
         // A failure loses nothing: without an index, git reports all files as removed, and `git reset` makes one.
         let _ = repository.git.run(worktree.location(&repository.common_folder), &["read-tree", "HEAD"]);
     }

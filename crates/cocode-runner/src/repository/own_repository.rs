@@ -64,8 +64,7 @@ pub(crate) fn import_work(
     if !record.own_objects {
         let moved = own.branches.move_to_tip(repository);
         warn(record, moved.map(|why| why.map(str::to_owned)).map_err(RunnerError::from))?;
-        let settled = own.branches.settle_head(repository, worktree);
-        return warn(record, settled.map(|()| None).map_err(RunnerError::from));
+        return warn(record, own.branches.settle_head().map(|()| None));
     }
     let mut import = last_import(repository, own.objects.clone(), record);
     import_objects(record, &mut import)?;
@@ -74,8 +73,7 @@ pub(crate) fn import_work(
     if let Some(commit) = own.branches.head_commit() {
         let imported = import.import_commit(&commit);
         if matches!(imported, Ok(true)) {
-            let settled = own.branches.settle_head(repository, worktree);
-            warn(record, settled.map(|()| None).map_err(RunnerError::from))?;
+            warn(record, own.branches.settle_head().map(|()| None))?;
         }
         warn(record, imported.map(|_| None))?;
     }

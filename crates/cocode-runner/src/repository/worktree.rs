@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RunnerError;
 use crate::repository::git::{GitError, GitLocation};
-use crate::repository::{Repository, closed_folder};
+use crate::repository::{Repository, closed_folder, planted_links};
 
 /// The folder of an agent's own view of the repository, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";
@@ -33,6 +33,8 @@ impl Worktree {
             path: path.to_owned(),
             source: io::ErrorKind::InvalidFilename.into(),
         })?;
+        let log = repository.common_folder.join("logs/refs/heads").join(branch);
+        planted_links::make_log_plain(&log).map_err(file_error("make", &log))?;
         // Without tracking: the base may be a remote branch, to which an agent's branch must not push.
         let arguments =
             ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--end-of-options", text, commit];

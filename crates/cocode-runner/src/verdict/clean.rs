@@ -199,7 +199,9 @@ impl Runner {
         let reference = format!("refs/heads/{}", record.branch);
         if let Some(commit) = repository.commit(&reference) {
             // With the commit as the condition, so that a branch that moved meanwhile stays.
-            repository.git.run(repository.location(), &["update-ref", "-d", &reference, &commit])?;
+            repository
+                .git
+                .run(repository.location(), &["update-ref", "--no-deref", "-d", &reference, &commit])?;
         }
         for file in log_file::files(&self.log_path(record)) {
             remove_if_there(&file)?;

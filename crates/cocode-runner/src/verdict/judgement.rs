@@ -7,7 +7,7 @@ use crate::objects::object_check::{self, submodules};
 use crate::record::AgentRecord;
 use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::Worktree;
-use crate::repository::{left_file, own_index};
+use crate::repository::{left_file, own_index, planted_links};
 use crate::runner::Runner;
 use crate::verdict::evidence::Work;
 
@@ -34,7 +34,8 @@ impl Runner {
         let mut work = Work::default();
         if let Some(worktree) = &worktree {
             worktree.close(&self.repository.common_folder)?;
-            // Before git reads the worktree: a crafted index leads git outside of it.
+            // Before git uses the worktree: symlinks and a crafted index lead git outside of it.
+            record.warnings.extend(planted_links::remove(worktree));
             record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
             import_work(&self.repository, worktree, record)?;
             own_index::make_again(&self.repository, worktree);
@@ -130,6 +131,7 @@ impl Runner {
         record: &mut AgentRecord,
         worktree: &Worktree,
     ) -> Result<(), RunnerError> {
+        record.warnings.extend(planted_links::remove(worktree));
         record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
         import_check_objects(&self.repository, worktree, record)?;
         own_index::make_again(&self.repository, worktree);

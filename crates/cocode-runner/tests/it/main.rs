@@ -13,6 +13,7 @@ mod indexes;
 mod modes;
 mod own_objects;
 mod picking;
+mod planted_links;
 mod processes;
 mod recovering;
 mod refusals;
