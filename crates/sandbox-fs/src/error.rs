@@ -164,8 +164,8 @@ pub enum FsError {
         /// The source of the rename.
         path: RelPath,
     },
-    /// An exchange displaced another program's version, and the file changed again before that version could be
-    /// restored. It is kept under another name.
+    /// An exchange or a removal displaced another program's version, and the file changed again before that version
+    /// could be restored. It is kept under another name.
     #[error("`{path}` was changed by another program; one version is kept as `{kept_as}`")]
     LeftBehind {
         /// The resolved path.

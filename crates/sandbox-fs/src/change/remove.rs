@@ -30,12 +30,13 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content differs, and the file stays.
+    /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content differs, and the file stays;
+    /// [`FsError::LeftBehind`] if another program created the name again before that file could be renamed back.
     pub fn remove_file(&self, path: &RelPath, expected: Option<&ContentHash>) -> Result<Removed, FsError> {
         let (entry, metadata) = self.removable(path)?;
         self.check_folder(&entry)?;
         let content = match expected {
-            Some(hash) => Some(remove_expected(&entry, hash)?),
+            Some(hash) => Some(remove_checked(&entry, |temp_name| entry.open_if_content(temp_name, hash))?),
             None => {
                 entry.unlink_name(&entry.name).map_err(|errno| FsError::from_errno(errno, &entry.path))?;
                 None
@@ -70,9 +71,14 @@ impl FileRoot {
     }
 }
 
-/// Renames the file to a temporary name, checks its content and only then removes it, so that a version that
-/// another program has just saved is not removed unchecked.
-fn remove_expected(entry: &DirEntry, expected: &ContentHash) -> Result<OpenFile, FsError> {
+/// Renames the entry to a temporary name, checks it there and only then removes it, so that a version that another
+/// program has just saved is not removed unchecked.
+///
+/// `check` gets the temporary name and returns `None` if the entry is not the expected one.
+fn remove_checked<T>(
+    entry: &DirEntry,
+    check: impl FnOnce(&[u8]) -> Result<Option<T>, FsError>,
+) -> Result<T, FsError> {
     // Renamed first and checked then: after the rename no other program saves to the file by its name.
     let temp_name = new_temp_name();
     let folder = &entry.folder;
@@ -80,9 +86,9 @@ fn remove_expected(entry: &DirEntry, expected: &ContentHash) -> Result<OpenFile,
         Errno::NOENT => FsError::NotFound { path: entry.path.clone() },
         other => entry.error(other),
     })?;
-    let verdict = match entry.open_if_content(&temp_name, expected) {
-        Ok(Some(file)) => match entry.remove_temporary(&temp_name) {
-            Ok(()) => return Ok(file),
+    let verdict = match check(&temp_name) {
+        Ok(Some(removed)) => match entry.remove_temporary(&temp_name) {
+            Ok(()) => return Ok(removed),
             // The removal failed, so the file is renamed back below.
             Err(errno) => entry.error(errno),
         },
@@ -91,11 +97,54 @@ fn remove_expected(entry: &DirEntry, expected: &ContentHash) -> Result<OpenFile,
     };
     match rename_new((folder, &temp_name), (folder, &entry.name)) {
         Ok(()) => Err(verdict),
-        // The name is taken again: another program has saved a newer version than the one under the temporary name.
-        Err(Errno::EXIST) => {
-            let _ = entry.unlink_name(&temp_name);
-            Err(FsError::Changed { path: entry.path.clone() })
-        }
+        // Another program has the name again. Its newer version does not make the one under the temporary name
+        // worthless: that one was not recorded, and may never have been read.
         Err(_) => Err(entry.keep_under_new_name(&temp_name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::fs;
+
+    use content_hash::ContentHash;
+    use rel_path::RelPath;
+    use rustix::io::Errno;
+    use tempfile::TempDir;
+
+    use super::remove_checked;
+    use crate::{FileRoot, FsError, FsPolicy, RootRules};
+
+    /// Removes `log`, which holds `theirs`, while another program creates it again; `open` stands for the check.
+    fn kept_version(open: impl FnOnce() -> Result<Option<()>, FsError>) -> (TempDir, FsError) {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        fs::write(&log, "theirs").unwrap();
+        let root = FileRoot::open(folder.path(), &RootRules::default(), FsPolicy::default()).unwrap();
+        let (entry, _) = root.removable(&RelPath::parse("log").unwrap()).unwrap();
+        let error = remove_checked(&entry, |temp_name| {
+            fs::write(&log, "newer").unwrap();
+            let expected = ContentHash::of(b"expected");
+            assert!(entry.open_if_content(temp_name, &expected)?.is_none());
+            open()
+        })
+        .unwrap_err();
+        (folder, error)
+    }
+
+    #[test]
+    fn an_unexpected_version_is_kept_if_its_name_is_taken_again() {
+        let failed = || Err(FsError::from_errno(Errno::IO, &RelPath::parse("log").unwrap()));
+        for (folder, error) in [kept_version(|| Ok(None)), kept_version(failed)] {
+            let FsError::LeftBehind { path, kept_as } = error else { panic!("{error:?}") };
+            assert_eq!(path.to_string(), "log");
+            assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap(), "newer");
+            let kept = kept_as.to_string();
+            assert!(kept.starts_with(".agentd-kept-"), "{kept}");
+            assert_eq!(fs::read_to_string(folder.path().join(kept)).unwrap(), "theirs");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        }
     }
 }
