@@ -3,14 +3,15 @@
 use std::ops::{Range, RangeInclusive};
 
 use crate::new_lines::Indentations;
-use crate::regex_edit;
 use crate::regex_edit::pattern::Pattern;
+use crate::regex_edit::{self, Replaced};
 use crate::splice::{self, Splice};
-use crate::text_replace;
+use crate::text_match::TextContent;
+use crate::text_replace::{self, Edit};
 use crate::work::Work;
 use crate::{
     Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, Mapped, MappedRange, MatchRule, NoMatch,
-    Numbering, Operation, SearchText, Shift, Source, TextContent, TextFormat, TextOutcome, find_text,
+    Numbering, Operation, SearchText, Shift, Source, TextFormat, TextOutcome, find_text,
 };
 
 /// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.
@@ -325,7 +326,17 @@ impl<'a> Draft<'a> {
                 rules: Vec::new(),
                 already_applied: false,
             });
-            return self.regex(operation_index, &pattern, &replacement, "g");
+            self.regex(operation_index, &pattern, &replacement, "g")?;
+            // The text is searched as a view shows it, and replaced as its bytes are.
+            let made = self.outcomes.last().map_or(0, |outcome| outcome.replacements);
+            return match self.texts.last().map(|text| &text.lines) {
+                Some(lines) if made != *expected => {
+                    let lines = lines.first().map_or(1, |first| *first.start())
+                        ..=lines.last().map_or(1, |last| *last.end());
+                    Err(refused(EditErrorKind::UndecodableMatch { lines }))
+                }
+                _ => Ok(()),
+            };
         }
         let within = match within {
             None => None,
@@ -340,12 +351,21 @@ impl<'a> Draft<'a> {
         self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64).map_err(refused)?;
         let base = Source::of_edited(&self.bytes, &self.format);
         let is_anywhere = within.is_none();
-        let replaced = text_replace::replace(&base, search, replacement, within).map_err(refused)?;
+        let replaced =
+            text_replace::replace((&base, &self.format), search, replacement, within).map_err(refused)?;
         if is_anywhere {
             self.check_not_written(search, &replaced.outcome).map_err(refused)?;
         }
-        let splices: Vec<Splice<'_>> = replaced
-            .contents
+        let contents = match replaced.edit {
+            Edit::Lines(contents) => contents,
+            Edit::Bytes { bytes, map } => {
+                self.indentations.note(operation_index, search, replacement, &replaced.outcome);
+                self.texts.push(TextOutcome { operation_index, ..replaced.outcome });
+                self.work.spend(STEPS_OF_A_PASS + bytes.len() as u64 / 16).map_err(EditError::of_call)?;
+                return self.replaced(operation_index, Replaced { bytes, map, replacements: 0, matches: 0 });
+            }
+        };
+        let splices: Vec<Splice<'_>> = contents
             .iter()
             .map(|TextContent { lines, content }| Splice {
                 operation_index,
@@ -378,6 +398,15 @@ impl<'a> Draft<'a> {
         let replaced = Pattern::parse(pattern, flags, limits)
             .and_then(|pattern| regex_edit::replace(&base, format, &pattern, replacement, limits, work))
             .map_err(|kind| EditError::of(operation_index, kind))?;
+        self.replaced(operation_index, replaced)
+    }
+
+    /// Takes the bytes that an operation has made of the text.
+    fn replaced(&mut self, operation_index: usize, replaced: Replaced) -> Result<(), EditError> {
+        let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());
+        if replaced.bytes.len() > limit_bytes {
+            return Err(EditError::of_call(EditErrorKind::ResultTooLarge { limit_bytes }));
+        }
         let hunks = replaced.map.hunks();
         self.outcomes.push(Outcome {
             removed_lines: hunks.iter().map(|hunk| hunk.old.len()).sum(),

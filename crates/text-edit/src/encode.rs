@@ -27,6 +27,15 @@ pub(crate) fn encode(text: &str, encoding: Encoding, bytes: &mut Vec<u8>) -> Res
     Ok(())
 }
 
+/// Returns the bytes of a text that is searched for, whose characters other than ASCII may stand in a text of an unknown encoding.
+pub(crate) fn encode_any(text: &str, encoding: Encoding) -> Vec<u8> {
+    match encoding {
+        Encoding::Utf8 | Encoding::UnknownEightBit => text.as_bytes().to_vec(),
+        Encoding::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        Encoding::Utf16Be => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+    }
+}
+
 /// The characters of `bytes`; what cannot be decoded becomes U+FFFD.
 pub(crate) fn decode_lossy(bytes: &[u8], encoding: Encoding) -> Cow<'_, str> {
     match encoding {

@@ -153,6 +153,18 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
+    /// A search text with U+FFFD, where the text has bytes that cannot be decoded: they are not what a view shows for them, so that they
+    /// cannot be replaced by it.
+    #[error(
+        "the search text has U+FFFD where lines {}-{} hold bytes that cannot be decoded: search for a part without it, or replace \
+         the lines by their numbers",
+        .lines.start(),
+        .lines.end()
+    )]
+    UndecodableMatch {
+        /// The lines of the match, 1-based.
+        lines: RangeInclusive<usize>,
+    },
     /// A new line that is indented with tabs in a text that is indented with blanks throughout, or the other way round.
     #[error(
         "line {content_line} of the replacement is indented with {given} and the file with {usual}: write {usual}, or \
@@ -272,6 +284,7 @@ impl EditErrorKind {
             Self::Stale(stale) => stale.present_lines.clone(),
             Self::NoMatch(reason) => reason.lines_in_question(),
             Self::UnfitIndentation { lines }
+            | Self::UndecodableMatch { lines }
             | Self::OtherIndentation { lines, .. }
             | Self::OtherQuotes { lines, .. }
             | Self::StandsThere { lines } => Some(lines.clone()),

@@ -11,6 +11,7 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod apply;
+mod byte_edit;
 mod difference;
 mod encode;
 mod error;
@@ -42,7 +43,6 @@ pub use operation::{Numbering, Operation};
 pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};
 pub use text_match::{
-    MatchRule, NearestPassage, NoMatch, SearchText, TextContent, TextMatch, find_all_text, find_text,
-    stands_around,
+    MatchRule, NearestPassage, NoMatch, SearchText, TextMatch, find_all_text, find_text, stands_around,
 };
 pub use text_replace::TextOutcome;

@@ -6,12 +6,13 @@ mod replacement;
 
 use std::ops::Range;
 
+use crate::byte_edit::{self, ByteEdit};
 use crate::encode::{Unencodable, decode_utf16_exact, encode};
 use crate::regex_edit::matches::Matches;
 use crate::regex_edit::pattern::Pattern;
 use crate::regex_edit::replacement::Piece;
 use crate::work::Work;
-use crate::{EditErrorKind, EditLimits, Encoding, Hunk, LineMap, Source, TextFormat};
+use crate::{EditErrorKind, EditLimits, Encoding, LineMap, Source, TextFormat};
 
 /// The result of a regular-expression edit.
 #[derive(Debug)]
@@ -161,12 +162,6 @@ struct Writer<'a> {
     replacements: usize,
 }
 
-/// A range of the base's bytes and the range of the new bytes that replaced it.
-struct ByteEdit {
-    old: Range<usize>,
-    new: Range<usize>,
-}
-
 impl<'a> Writer<'a> {
     fn new(base: &'a Source<'a>, format: &'a TextFormat, limits: &EditLimits, text: &'a [u8]) -> Self {
         let copied = base.text_start();
@@ -239,9 +234,7 @@ impl<'a> Writer<'a> {
             return Err(EditErrorKind::ResultTooLarge { limit_bytes: self.limit_bytes });
         }
         let new = Source::of_edited(&self.bytes, self.format);
-        let hunks = line_hunks(self.base, &new, &self.edits);
-        let map = LineMap::from_hunks(self.base.total_lines(), new.total_lines(), hunks);
-        let map = map.trimmed(self.base, &new);
+        let map = byte_edit::line_map(self.base, &new, &self.edits);
         Ok(Replaced { bytes: self.bytes, map, replacements: self.replacements, matches: self.replacements })
     }
 }
@@ -266,24 +259,4 @@ impl Cursor<'_> {
         self.at = to;
         self.base_offset
     }
-}
-
-/// The lines that byte edits touch: from the line in which an edit begins to the line in which it ends.
-fn line_hunks(old: &Source<'_>, new: &Source<'_>, edits: &[ByteEdit]) -> Vec<Hunk> {
-    let touched = |source: &Source<'_>, range: &Range<usize>| {
-        let end = (source.line_index_at(range.end) + 1).min(source.total_lines());
-        source.line_index_at(range.start).min(end)..end
-    };
-    let mut hunks: Vec<Hunk> = Vec::new();
-    for edit in edits {
-        let hunk = Hunk { old: touched(old, &edit.old), new: touched(new, &edit.new) };
-        match hunks.last_mut() {
-            Some(last) if hunk.old.start < last.old.end || hunk.new.start < last.new.end => {
-                last.old.end = hunk.old.end;
-                last.new.end = hunk.new.end;
-            }
-            _ => hunks.push(hunk),
-        }
-    }
-    hunks
 }

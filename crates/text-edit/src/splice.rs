@@ -113,6 +113,10 @@ impl<'a> Writer<'a> {
             && self.format.byte_order_mark
             && self.format.encoding != Encoding::UnknownEightBit;
         let line = if is_second_mark { line.strip_prefix('\u{FEFF}').unwrap_or(line) } else { line };
+        // In such a text it stands for bytes that only the text itself has.
+        if line.contains(char::REPLACEMENT_CHARACTER) && self.base.is_lossy() {
+            return Err(Unencodable(char::REPLACEMENT_CHARACTER));
+        }
         encode(line, self.format.encoding, &mut self.bytes)?;
         self.bytes.extend_from_slice(&self.ending);
         self.line_count += 1;

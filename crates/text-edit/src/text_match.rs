@@ -11,15 +11,17 @@ mod identity;
 pub use identity::stands_around;
 mod nearest;
 mod view_numbers;
+mod within_lines;
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-pub use content::TextContent;
+pub(crate) use content::TextContent;
 use form::Form;
 use haystack::Haystack;
 pub(crate) use haystack::{is_curly, is_quote};
 pub use nearest::NearestPassage;
+pub(crate) use within_lines::ReplacedBytes;
 
 use crate::Source;
 
@@ -147,18 +149,9 @@ pub struct TextMatch {
     pub lines: RangeInclusive<usize>,
     /// The differences that were allowed, in the order of [`MatchRule::ALL`]; none for an exact match.
     pub rules: Vec<MatchRule>,
-    /// The parts of its lines that do not belong to an exact match which may begin and end within a line; `None` for whole
-    /// lines.
-    edges: Option<Edges>,
+    /// True for an exact match that may begin and end within a line.
+    pub(crate) is_within_lines: bool,
     form: Form,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Edges {
-    /// The bytes of the first line before the match, in UTF-8, whatever the encoding of the text.
-    before_bytes: usize,
-    /// The bytes of the last line behind the match; `None` if the match ends with the line feed of the last line.
-    behind_bytes: Option<usize>,
 }
 
 /// The reason why a search text means no passage.
@@ -352,15 +345,19 @@ impl<'a> Scope<'a> {
 
     fn all(&self, search: &SearchText, expected: usize) -> Result<Vec<TextMatch>, NoMatch> {
         let haystack = Haystack::of_text(self.source, self.lines.clone());
+        let kept = expected.max(NAMED_OCCURRENCES);
         let occurrences = if search.is_whole_lines {
-            haystack.whole_lines(&search.text, COUNTED_OCCURRENCES, expected.max(NAMED_OCCURRENCES))
+            haystack.whole_lines(&search.text, COUNTED_OCCURRENCES, kept)
         } else {
-            haystack.anywhere(&search.text, COUNTED_OCCURRENCES, expected.max(NAMED_OCCURRENCES))
+            haystack.anywhere(&search.text, COUNTED_OCCURRENCES, kept)
         };
+        // Where one is wanted, it is unknown which of two that overlap is meant; of several, those are replaced that do not.
+        let occurrences =
+            if expected == 1 { haystack.with_overlap(occurrences, search) } else { occurrences };
         match occurrences.count {
             0 => Err(NoMatch::Absent { nearest: None }),
             count if count == expected => {
-                Ok(occurrences.first.iter().map(|at| self.exact_match(&haystack, search, *at)).collect())
+                Ok(occurrences.first.iter().map(|at| self.exact_match(search, *at)).collect())
             }
             count => Err(NoMatch::Occurs {
                 count,
@@ -376,24 +373,18 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn exact_match(
-        &self,
-        haystack: &Haystack<'_>,
-        search: &SearchText,
-        at: haystack::Occurrence,
-    ) -> TextMatch {
-        let (last_line, edges) = if search.is_whole_lines {
-            (at.line_index + search.lines().len(), None)
+    fn exact_match(&self, search: &SearchText, at: haystack::Occurrence) -> TextMatch {
+        let last_line = if search.is_whole_lines {
+            at.line_index + search.lines().len()
         } else {
-            let (last_line, edges) = haystack.edges(&search.text, at);
-            (last_line, Some(edges))
+            at.line_index + search.text.strip_suffix('\n').unwrap_or(&search.text).matches('\n').count() + 1
         };
         let lines = at.line_index + 1..=last_line;
         let mut rules = Vec::new();
         if search.lines().len() > 1 && search.has_crlf != haystack::has_crlf(self.source, &lines) {
             rules.push(MatchRule::LineEndings);
         }
-        TextMatch { lines, rules, edges, form: Form::default() }
+        TextMatch { lines, rules, is_within_lines: !search.is_whole_lines, form: Form::default() }
     }
 
     /// Finds the only passage that differs by no more than the rules allow. `None` if there is none.
@@ -425,7 +416,7 @@ impl<'a> Scope<'a> {
                 if wanted.len() > 1 && search.has_crlf != haystack::has_crlf(self.source, &lines) {
                     rules.insert(0, MatchRule::LineEndings);
                 }
-                Ok(Some(TextMatch { lines, rules, edges: None, form }))
+                Ok(Some(TextMatch { lines, rules, is_within_lines: false, form }))
             }
             count => Err(NoMatch::Occurs {
                 count,

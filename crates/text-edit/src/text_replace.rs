@@ -2,12 +2,13 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use crate::byte_edit::{self, ByteEdit};
 use crate::difference::TELLING_CHARACTERS;
 use crate::new_lines;
-use crate::text_match::only_exact;
+use crate::text_match::{ReplacedBytes, TextContent, only_exact};
 use crate::{
-    EditErrorKind, LineMap, MatchRule, NoMatch, SearchText, Source, TextContent, TextMatch, find_all_text,
-    find_text,
+    EditErrorKind, LineMap, Lines, MatchRule, NoMatch, SearchText, Source, TextFormat, TextMatch,
+    find_all_text, find_text,
 };
 
 /// The way in which a text to replace was found.
@@ -44,19 +45,28 @@ impl TextOutcome {
     }
 }
 
-/// The edits of one operation.
+/// The effect of one operation.
 pub(crate) struct Replaced {
-    pub(crate) contents: Vec<TextContent>,
+    pub(crate) edit: Edit,
     pub(crate) outcome: TextOutcome,
+}
+
+/// The edit that replaces a text.
+pub(crate) enum Edit {
+    /// Whole lines, in the order of the text; none if nothing changes.
+    Lines(Vec<TextContent>),
+    /// The whole text with other bytes at the match, and the map of its lines.
+    Bytes { bytes: Vec<u8>, map: LineMap },
 }
 
 /// Finds the edits that replace a text.
 pub(crate) fn replace(
-    source: &Source<'_>,
+    (source, format): (&Source<'_>, &TextFormat),
     search: &SearchText,
     replacement: &str,
     within: Option<Range<usize>>,
 ) -> Result<Replaced, EditErrorKind> {
+    let nothing = || Edit::Lines(Vec::new());
     let outcome =
         |lines, rules, already_applied| TextOutcome { operation_index: 0, lines, rules, already_applied };
     let added = Added::between(search, replacement);
@@ -68,7 +78,7 @@ pub(crate) fn replace(
         Err(NoMatch::Absent { nearest }) => {
             return match done.filter(|_| is_certain) {
                 Some(lines) => {
-                    Ok(Replaced { contents: Vec::new(), outcome: outcome(vec![lines], Vec::new(), true) })
+                    Ok(Replaced { edit: nothing(), outcome: outcome(vec![lines], Vec::new(), true) })
                 }
                 None => Err(refusal(NoMatch::Absent { nearest })),
             };
@@ -82,12 +92,39 @@ pub(crate) fn replace(
         if !is_certain {
             return Err(EditErrorKind::StandsThere { lines });
         }
-        return Ok(Replaced { contents: Vec::new(), outcome: outcome(vec![lines], Vec::new(), true) });
+        return Ok(Replaced { edit: nothing(), outcome: outcome(vec![lines], Vec::new(), true) });
     }
-    let contents = contents_of(source, &passage, search, replacement)?;
-    new_lines::check(source, search, replacement, &passage, &contents)?;
+    let edit = if passage.is_within_lines {
+        bytes_of((source, format), &passage, search, replacement)?
+    } else {
+        let contents = contents_of(source, &passage, search, replacement)?;
+        new_lines::check(source, search, replacement, &passage, &contents)?;
+        Edit::Lines(contents)
+    };
     let outcome = outcome(vec![passage.lines], passage.rules, false);
-    Ok(Replaced { contents, outcome })
+    Ok(Replaced { edit, outcome })
+}
+
+fn bytes_of(
+    (source, format): (&Source<'_>, &TextFormat),
+    passage: &TextMatch,
+    search: &SearchText,
+    replacement: &str,
+) -> Result<Edit, EditErrorKind> {
+    let ReplacedBytes { bytes, old, new } = passage.replaced_bytes(source, format, search, replacement)?;
+    let after = Source::of_edited(&bytes, format);
+    let map = byte_edit::line_map(source, &after, &[ByteEdit { old, new }]);
+    let text_of = |index: usize| after.line_text(index + 1).unwrap_or_default();
+    let contents: Vec<TextContent> = map
+        .hunks()
+        .iter()
+        .map(|hunk| TextContent {
+            lines: hunk.old.clone(),
+            content: Lines::from_body(hunk.new.clone().map(text_of)),
+        })
+        .collect();
+    new_lines::check(source, search, replacement, passage, &contents)?;
+    Ok(Edit::Bytes { bytes, map })
 }
 
 fn refusal(reason: NoMatch) -> EditErrorKind {

@@ -1,28 +1,28 @@
-//! The lines that take the place of a match.
+//! The lines that take the place of a match of whole lines.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Edges, MatchRule, SearchText, TextMatch, view_numbers};
+use super::{MatchRule, SearchText, TextMatch, view_numbers};
 use crate::{LineMap, Lines, Source};
 
 /// Lines to be replaced, and the new ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextContent {
+pub(crate) struct TextContent {
     /// The lines to go, as 0-based half-open indexes; empty for an insertion.
-    pub lines: Range<usize>,
+    pub(crate) lines: Range<usize>,
     /// The lines to come.
-    pub content: Lines,
+    pub(crate) content: Lines,
 }
 
 impl TextMatch {
-    /// Returns the edits that replace the match by `replacement`, in the order of the text; none if that changes nothing.
+    /// Returns the edits that replace the match, which is one of whole lines, by `replacement`, in the order of the text; none if that
+    /// changes nothing.
     ///
     /// Lines that the replacement takes from the search text stay as they are in the file, byte by byte. The others get
     /// the indentation and quotes of the match. `None` if a new line has less indentation than is to be taken off, or an indentation
     /// that the file has both with tabs and with blanks.
-    #[must_use]
-    pub fn content(
+    pub(crate) fn content(
         &self,
         source: &Source<'_>,
         search: &SearchText,
@@ -30,9 +30,6 @@ impl TextMatch {
     ) -> Option<Vec<TextContent>> {
         let replacement = replacement.replace("\r\n", "\n");
         let passage = self.lines.start() - 1..*self.lines.end();
-        if let Some(edges) = self.edges {
-            return Some(vec![within_lines(edges, source, passage, &replacement)]);
-        }
         // Without its line feed, the last line stays as a blank one.
         let is_blank = replacement.is_empty() && !search.is_whole_lines && !search.text.ends_with('\n');
         let mut replacement = if is_blank { vec![""] } else { whole_lines(&replacement) };
@@ -85,52 +82,10 @@ impl TextMatch {
     }
 }
 
-/// Returns the first line up to the match, the replacement, and the last line from the end of the match on.
-fn within_lines(edges: Edges, source: &Source<'_>, passage: Range<usize>, replacement: &str) -> TextContent {
-    let line = |index: usize| source.line_text(index + 1).unwrap_or_default();
-    let mut text = line(passage.start)[..edges.before_bytes].to_owned();
-    text.push_str(replacement);
-    let mut end = passage.end;
-    match edges.behind_bytes {
-        Some(bytes) => {
-            let last = line(passage.end - 1);
-            text.push_str(&last[last.len() - bytes..]);
-        }
-        // The line feed of the last line is replaced, too.
-        None if text.is_empty() => return without_common_edges(source, passage, &[]),
-        None if text.ends_with('\n') || end == source.total_lines() => {
-            text.truncate(text.len() - usize::from(text.ends_with('\n')));
-        }
-        None => {
-            text.push_str(&line(end));
-            end += 1;
-        }
-    }
-    let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    without_common_edges(source, passage.start..end, &lines)
-}
-
 /// The lines of a replacement: the empty text has none.
 fn whole_lines(text: &str) -> Vec<&str> {
     match text.strip_suffix('\n').unwrap_or(text) {
         "" if text.is_empty() => Vec::new(),
         lines => lines.split('\n').collect(),
     }
-}
-
-/// Leaves out the lines at both ends that stay as they are, so that they count as kept.
-fn without_common_edges(source: &Source<'_>, passage: Range<usize>, lines: &[String]) -> TextContent {
-    let is_same =
-        |index: usize, line: &String| source.line_text(index + 1).is_some_and(|present| present == *line);
-    let before = passage.clone().zip(lines).take_while(|(index, line)| is_same(*index, line)).count();
-    let left = passage.len().min(lines.len()) - before;
-    let behind = passage
-        .clone()
-        .rev()
-        .zip(lines.iter().rev())
-        .take(left)
-        .take_while(|(index, line)| is_same(*index, line));
-    let behind = behind.count();
-    let content = Lines::from_body(&lines[before..lines.len() - behind]);
-    TextContent { lines: passage.start + before..passage.end - behind, content }
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 
-use memchr::{memchr_iter, memmem, memrchr};
+use memchr::{memchr_iter, memmem};
 
-use super::Edges;
+use super::SearchText;
 use crate::Source;
 
 /// Lines with one LF between them; what is searched in has the bytes of the text where these are such.
@@ -23,7 +23,7 @@ pub(super) struct Occurrence {
     pub(super) line_index: usize,
 }
 
-/// Occurrences that do not overlap, counted up to a limit. If the first two overlap, they count as two.
+/// Occurrences that do not overlap, counted up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Occurrences {
     pub(super) count: usize,
@@ -36,7 +36,8 @@ impl<'a> Haystack<'a> {
         let format = source.format();
         let is_plain = format.encoding == crate::Encoding::Utf8
             && !format.mixed_line_endings
-            && format.line_ending == crate::LineEnding::Lf;
+            && format.line_ending == crate::LineEnding::Lf
+            && !source.is_lossy();
         if is_plain {
             let span = source.offset_of(lines.start)..source.offset_of(lines.end);
             return Haystack { text: Cow::Borrowed(&source.bytes()[span]), first_line: lines.start };
@@ -147,31 +148,24 @@ impl<'a> Haystack<'a> {
             }
             from = behind;
         }
-        // Two occurrences that overlap are ambiguous as well.
-        if occurrences.count == 1
-            && let Some(first) = occurrences.first.first().copied()
-            && let Some((second, _)) = next(first.start + 1)
-        {
-            let lines_between = memchr_iter(b'\n', &self.text[first.start..second.start]).count();
-            occurrences.count = 2;
-            occurrences
-                .first
-                .push(Occurrence { start: second.start, line_index: first.line_index + lines_between });
-        }
         occurrences
     }
 
-    /// Returns the 1-based number of the last line of a match, and the bytes of its lines that do not belong to it.
-    pub(super) fn edges(&self, wanted: &str, at: Occurrence) -> (usize, Edges) {
-        let end = at.start + wanted.len();
-        let line_start = memrchr(b'\n', &self.text[..at.start]).map_or(0, |feed| feed + 1);
-        let before_bytes = at.start - line_start;
-        let feeds = memchr_iter(b'\n', wanted.as_bytes()).count();
-        if wanted.ends_with('\n') {
-            return (at.line_index + feeds, Edges { before_bytes, behind_bytes: None });
-        }
-        let line_end = memchr::memchr(b'\n', &self.text[end..]).map_or(self.text.len(), |feed| end + feed);
-        (at.line_index + feeds + 1, Edges { before_bytes, behind_bytes: Some(line_end - end) })
+    /// Adds a second occurrence to a single one if it overlaps that.
+    pub(super) fn with_overlap(&self, occurrences: Occurrences, search: &SearchText) -> Occurrences {
+        let [first] = occurrences.first[..] else { return occurrences };
+        let from = first.start + 1;
+        let second = if search.is_whole_lines {
+            let needle = format!("\n{}\n", search.text);
+            self.line_start(&memmem::Finder::new(&needle), &needle, from).map(|range| range.start)
+        } else {
+            let rest = self.text.get(from..);
+            rest.and_then(|rest| memmem::find(rest, search.text.as_bytes())).map(|at| from + at)
+        };
+        let Some(second) = second else { return occurrences };
+        let lines_between = memchr_iter(b'\n', &self.text[first.start..second]).count();
+        let second = Occurrence { start: second, line_index: first.line_index + lines_between };
+        Occurrences { count: 2, first: vec![first, second] }
     }
 }
 

@@ -114,3 +114,46 @@ proptest! {
         prop_assert_eq!(got.trim_end_matches('\n'), expected.trim_end_matches('\n'));
     }
 }
+
+/// Bytes of which some are undecodable, with or without a mark, and with any line endings.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(vec![
+        &b"a"[..],
+        b"b",
+        b"ab",
+        b"\xe9",
+        b"\xc3\xa9",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b"\t",
+    ]);
+    (any::<bool>(), prop::collection::vec(piece, 0..14)).prop_map(|(has_mark, pieces)| {
+        let mark = if has_mark { &b"\xef\xbb\xbf"[..] } else { b"" };
+        [mark, &pieces.concat()].concat()
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_text_within_a_line_is_replaced_and_no_other_byte(bytes in bytes(), search in "[ab]{1,3}", new in "[xy]{0,3}") {
+        let positions: Vec<usize> =
+            (0..bytes.len()).filter(|at| bytes[*at..].starts_with(search.as_bytes())).collect();
+        let operation = Operation::ReplaceText {
+            search: SearchText::anywhere(&search),
+            replacement: new.clone(),
+            expected: 1,
+            within: None,
+        };
+        let edited = apply(&bytes, &[operation], Numbering::Original, &EditLimits::default());
+        match positions[..] {
+            [at] => {
+                let expected = [&bytes[..at], new.as_bytes(), &bytes[at + search.len()..]].concat();
+                prop_assert_eq!(edited.unwrap().bytes, expected);
+            }
+            // A text that occurs with a difference is another matter.
+            [] => {}
+            _ => prop_assert!(edited.is_err()),
+        }
+    }
+}

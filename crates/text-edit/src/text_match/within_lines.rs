@@ -1,0 +1,158 @@
+//! Replacing an exact match that may begin and end within lines, byte by byte.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::TextMatch;
+use crate::encode::{Unencodable, encode, encode_any};
+use crate::{EditErrorKind, LineMap, SearchText, Source, TextFormat};
+
+/// The bytes of a match that belong to one line of the search text.
+struct MatchedLine {
+    text: Range<usize>,
+    /// Empty for the last line.
+    ending: Range<usize>,
+}
+
+/// A text in which a match was replaced.
+pub(crate) struct ReplacedBytes {
+    pub(crate) bytes: Vec<u8>,
+    /// The bytes of the match in the text before.
+    pub(crate) old: Range<usize>,
+    /// The bytes that took its place.
+    pub(crate) new: Range<usize>,
+}
+
+impl TextMatch {
+    /// Replaces the bytes of the match, and no other ones. Lines that the replacement takes from the search text keep theirs, and
+    /// new line feeds become the dominant ending.
+    ///
+    /// # Errors
+    ///
+    /// [`EditErrorKind::UndecodableMatch`] if the search text has the character that stands for undecodable bytes where these are,
+    /// and [`EditErrorKind::Unencodable`].
+    pub(crate) fn replaced_bytes(
+        &self,
+        source: &Source<'_>,
+        format: &TextFormat,
+        search: &SearchText,
+        replacement: &str,
+    ) -> Result<ReplacedBytes, EditErrorKind> {
+        let matched = self
+            .matched_lines(source, search.as_str())
+            .ok_or_else(|| EditErrorKind::UndecodableMatch { lines: self.lines.clone() })?;
+        let old = matched[0].text.start..matched[matched.len() - 1].text.end;
+        let replacement = replacement.replace("\r\n", "\n");
+        // A model that was shown the mark as part of line 1 sends it back; the text has it already.
+        let replacement = match replacement.strip_prefix('\u{FEFF}') {
+            Some(rest) if format.byte_order_mark && old.start == source.text_start() => rest,
+            _ => &replacement,
+        };
+        let mut bytes = source.bytes()[..old.start].to_vec();
+        write(source, format, search.as_str(), replacement, &matched, &mut bytes).map_err(
+            |(Unencodable(character), content_line)| EditErrorKind::Unencodable {
+                character,
+                encoding: format.encoding,
+                content_line,
+            },
+        )?;
+        let new = old.start..bytes.len();
+        bytes.extend_from_slice(&source.bytes()[old.end..]);
+        Ok(ReplacedBytes { bytes, old, new })
+    }
+
+    /// Finds the bytes of the match, which begins within its first line. `None` if bytes there only look like the search text.
+    fn matched_lines(&self, source: &Source<'_>, search: &str) -> Option<Vec<MatchedLine>> {
+        let encoding = source.format().encoding;
+        let pieces: Vec<Vec<u8>> = search.split('\n').map(|piece| encode_any(piece, encoding)).collect();
+        let span = source.line_span(*self.lines.start())?;
+        let text_end = span.end - source.ending_bytes(self.lines.start() - 1);
+        if pieces.len() > 1 {
+            // Up to its first line feed, the match ends with the text of its first line.
+            let start = text_end.checked_sub(pieces[0].len()).filter(|start| *start >= span.start)?;
+            return follow(source, &pieces, start);
+        }
+        let line = &source.bytes()[span.start..text_end];
+        let finder = memmem::Finder::new(&pieces[0]);
+        let mut at = finder.find(line)?;
+        // Two halves of code units may look like one; what begins there may hide a match that overlaps it.
+        while !at.is_multiple_of(encoding.unit_bytes()) {
+            at += 1 + finder.find(&line[at + 1..])?;
+        }
+        follow(source, &pieces, span.start + at)
+    }
+}
+
+/// Follows the pieces of a search text from a byte on, over line endings of any kind.
+fn follow(source: &Source<'_>, pieces: &[Vec<u8>], start: usize) -> Option<Vec<MatchedLine>> {
+    let mut lines = Vec::with_capacity(pieces.len());
+    let mut at = start;
+    for (nth, piece) in pieces.iter().enumerate() {
+        let text = at..at + piece.len();
+        if source.bytes().get(text.clone())? != piece.as_slice() {
+            return None;
+        }
+        at = text.end;
+        if nth + 1 < pieces.len() {
+            let line_index = source.line_index_at(text.start);
+            let end = source.offset_of(line_index + 1);
+            let ending = source.ending_bytes(line_index);
+            if ending == 0 || end - ending != at {
+                return None;
+            }
+            at = end;
+        }
+        lines.push(MatchedLine { ending: text.end..at, text });
+    }
+    Some(lines)
+}
+
+/// Writes the replacement. The error holds the 1-based line of the replacement.
+fn write(
+    source: &Source<'_>,
+    format: &TextFormat,
+    search: &str,
+    replacement: &str,
+    matched: &[MatchedLine],
+    bytes: &mut Vec<u8>,
+) -> Result<(), (Unencodable, usize)> {
+    let mut ending = Vec::new();
+    encode(format.line_ending.as_str(), format.encoding, &mut ending)
+        .expect("every encoding has the line endings");
+    let lines: Vec<&str> = replacement.split('\n').collect();
+    let mut kept = kept_lines(search, replacement).into_iter().peekable();
+    for (index, line) in lines.iter().enumerate() {
+        let old = kept.next_if(|(_, new)| *new == index).map(|(old, _)| &matched[old]);
+        match old {
+            Some(old) => bytes.extend_from_slice(&source.bytes()[old.text.clone()]),
+            None => encode(line, format.encoding, bytes).map_err(|error| (error, index + 1))?,
+        }
+        if index + 1 < lines.len() {
+            match old.filter(|old| !old.ending.is_empty()) {
+                Some(old) => bytes.extend_from_slice(&source.bytes()[old.ending.clone()]),
+                None => bytes.extend_from_slice(&ending),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the lines that a replacement has from the search text, as pairs of 0-based indexes in rising order.
+fn kept_lines(search: &str, replacement: &str) -> Vec<(usize, usize)> {
+    let [old, new] = [search, replacement].map(|text| format!("{text}\n"));
+    let (Ok(old), Ok(new)) = (Source::parse(old.as_bytes()), Source::parse(new.as_bytes())) else {
+        return Vec::new();
+    };
+    let map = LineMap::between(&old, &new);
+    let mut kept = Vec::new();
+    let (mut at_old, mut at_new) = (0, 0);
+    let ends = (old.total_lines()..old.total_lines(), new.total_lines()..new.total_lines());
+    for (hunk_old, hunk_new) in
+        map.hunks().iter().map(|hunk| (hunk.old.clone(), hunk.new.clone())).chain([ends])
+    {
+        kept.extend((at_old..hunk_old.start).zip(at_new..hunk_new.start));
+        (at_old, at_new) = (hunk_old.end, hunk_new.end);
+    }
+    kept
+}
