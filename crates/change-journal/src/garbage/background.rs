@@ -66,13 +66,17 @@ impl RemoveSome {
         hash: &ContentHash,
         write: &Write<'_>,
     ) -> Result<Option<u64>, JournalError> {
+        // Recorded extended attributes are contents like any other, so all four columns count, as they do
+        // when the candidates are chosen.
         let mut statement = write.connection.prepare_cached(
             "SELECT length_bytes FROM content WHERE hash = ?1
-               AND (stored_at_ms < ?2 OR EXISTS (SELECT 1 FROM change WHERE before_content = ?1)
-                   OR EXISTS (SELECT 1 FROM change WHERE after_content = ?1))
+               AND (stored_at_ms < ?2 OR EXISTS (
+                   SELECT 1 FROM change WHERE before_content = ?1 OR after_content = ?1
+                       OR before_attributes = ?1 OR after_attributes = ?1))
                AND NOT EXISTS (
                    SELECT 1 FROM change JOIN run ON run.number = change.run
-                   WHERE (change.before_content = ?1 OR change.after_content = ?1)
+                   WHERE (change.before_content = ?1 OR change.after_content = ?1
+                       OR change.before_attributes = ?1 OR change.after_attributes = ?1)
                      AND (run.finished_at_ms IS NULL OR change.state NOT IN ('settled', 'conflicted')
                          OR run.number > ?3))",
         )?;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 
 use change_journal::{
-    ChangeRecord, ContentHash, EntryRecord, GarbageRule, Journal, JournalLimits, RunKey, RunNumber, RunState,
-    StepKind, StepRecord,
+    Attributes, ChangeRecord, ContentHash, EntryRecord, GarbageRule, Journal, JournalLimits, RunKey,
+    RunNumber, RunState, StepKind, StepRecord,
 };
 
 use crate::support::Folder;
@@ -203,6 +203,43 @@ fn collecting_in_the_background_keeps_the_same_and_recent_contents() {
     // The control: an explicit collection removes received contents too.
     journal.collect_garbage(&rule).unwrap();
     assert!(!holds(&journal, b"received a moment ago"));
+}
+
+/// Records a finished, settled change whose sides have these attributes.
+fn change_attributes(journal: &Journal, before: &[u8], after: &[u8]) {
+    let key = RunKey::once("attributes", &[before, b"->", after].concat());
+    let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+    let entry = |attributes| EntryRecord {
+        attributes: Attributes::Bytes(attributes),
+        ..EntryRecord::file(b"the same on both sides")
+    };
+    let change = ChangeRecord::intended(b"x", Some(entry(before)), Some(entry(after)));
+    let step =
+        StepRecord { kind: StepKind::FileChange, description: "x", outcome: b"ok", changes: vec![change] };
+    let numbers = journal.record_steps(run.number(), 0, &[step]).unwrap();
+    journal.settle_changes(&numbers).unwrap();
+    journal.finish_run(run.number(), b"done", &[]).unwrap();
+}
+
+#[test]
+fn attributes_that_come_into_use_during_a_background_collection_stay() {
+    for is_used_again in [true, false] {
+        let journal = Journal::in_memory().unwrap();
+        change_attributes(&journal, b"list before", b"list after");
+        let is_first = std::cell::Cell::new(true);
+        // This is called after the candidates were chosen and before any of them is removed.
+        let use_again = || {
+            if is_first.replace(false) && is_used_again {
+                change_attributes(&journal, b"list after", b"list before");
+            }
+            true
+        };
+        let report = journal.collect_in_background(&GarbageRule::default(), &use_again).unwrap();
+        assert!(!is_first.get());
+        let held = [&b"list before"[..], b"list after"].map(|bytes| holds(&journal, bytes));
+        // The control is the pass in which they stay unused: they are candidates, and recent as they are.
+        assert_eq!(held, [is_used_again; 2], "{report:?}");
+    }
 }
 
 #[test]
