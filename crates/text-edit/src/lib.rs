@@ -11,7 +11,6 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod apply;
-mod byte_edit;
 mod difference;
 mod encode;
 mod error;

@@ -1,5 +1,7 @@
 //! The correspondence of lines between two versions of a text.
 
+pub(crate) mod byte_edits;
+
 use std::ops::{Range, RangeInclusive};
 
 /// Maps the lines of an old version of a text to those of a new one.

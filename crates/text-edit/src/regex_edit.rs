@@ -6,8 +6,8 @@ mod replacement;
 
 use std::ops::Range;
 
-use crate::byte_edit::{self, ByteEdit};
 use crate::encode::{Unencodable, decode_utf16_exact, encode};
+use crate::line_map::byte_edits::{self, ByteEdit};
 use crate::regex_edit::matches::Matches;
 use crate::regex_edit::pattern::Pattern;
 use crate::regex_edit::replacement::Piece;
@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
             return Err(EditErrorKind::ResultTooLarge { limit_bytes: self.limit_bytes });
         }
         let new = Source::of_edited(&self.bytes, self.format);
-        let map = byte_edit::line_map(self.base, &new, &self.edits);
+        let map = byte_edits::line_map(self.base, &new, &self.edits);
         Ok(Replaced { bytes: self.bytes, map, replacements: self.replacements, matches: self.replacements })
     }
 }

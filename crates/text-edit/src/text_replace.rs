@@ -2,8 +2,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::byte_edit::{self, ByteEdit};
 use crate::difference::TELLING_CHARACTERS;
+use crate::line_map::byte_edits::{self, ByteEdit};
 use crate::new_lines;
 use crate::text_match::{ReplacedBytes, TextContent, only_exact};
 use crate::{
@@ -113,7 +113,7 @@ fn bytes_of(
 ) -> Result<Edit, EditErrorKind> {
     let ReplacedBytes { bytes, old, new } = passage.replaced_bytes(source, format, search, replacement)?;
     let after = Source::of_edited(&bytes, format);
-    let map = byte_edit::line_map(source, &after, &[ByteEdit { old, new }]);
+    let map = byte_edits::line_map(source, &after, &[ByteEdit { old, new }]);
     let text_of = |index: usize| after.line_text(index + 1).unwrap_or_default();
     let contents: Vec<TextContent> = map
         .hunks()
