@@ -17,7 +17,9 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
 pub(super) fn merge(text: &str, wanted: &Map<String, Value>) -> Result<String, ConfigError> {
     let mut document = document(text)?;
     merge_table(document.as_table_mut(), wanted, HEADERS)?;
-    Ok(document.to_string())
+    // The editor drops the mark of an encoding with which some programs begin a file.
+    let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+    Ok(format!("{mark}{document}"))
 }
 
 fn document(text: &str) -> Result<DocumentMut, ConfigError> {
@@ -43,10 +45,9 @@ fn merge_table(
                 table.insert(key, Item::Value(value(wanted)?));
             }
             (Some(current), Value::Object(wanted)) if current.is_table_like() => {
-                // A line has no room for a header.
-                let headers = if current.is_inline_table() { 0 } else { headers.saturating_sub(1) };
                 if let Some(current) = current.as_table_like_mut() {
-                    merge_table(current, wanted, headers)?;
+                    // A table in a line takes a new one without its header.
+                    merge_table(current, wanted, headers.saturating_sub(1))?;
                 }
             }
             (Some(current), wanted) if json_of(current) == *wanted => {}

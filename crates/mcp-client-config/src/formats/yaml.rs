@@ -105,7 +105,7 @@ impl Field<'_> {
             (Value::Object(before), Value::Object(wanted)) if !before.is_empty() => {
                 if self.is_block() {
                     self.merged_block(before, wanted)
-                } else if self.levels == BLOCK_LEVELS || self.lines.iter().any(|line| line.contains('#')) {
+                } else if self.levels == BLOCK_LEVELS || self.has_comment_inside() {
                     // Entries of other servers, and comments, would be written anew. The text as it is says something else than
                     // is expected, so the caller refuses it.
                     unchanged()
@@ -120,6 +120,11 @@ impl Field<'_> {
     /// Checks whether the value is a mapping in lines below its key, and not between braces.
     fn is_block(&self) -> bool {
         self.lines.len() > 1 && !self.value_text().trim_start().starts_with('{')
+    }
+
+    /// Checks whether a value between braces may have a comment in its midst. One behind it, on its only line, is not lost.
+    fn has_comment_inside(&self) -> bool {
+        self.lines.len() > 1 && self.lines.iter().any(|line| line.contains('#'))
     }
 
     fn merged_block(&self, before: &Map<String, Value>, wanted: &Map<String, Value>) -> Vec<String> {

@@ -84,6 +84,7 @@ fn layouts_of_people_stay() {
             "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
             "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
         ),
+        (McpClient::Codex, "\u{feff}model = 'x'\n", "\u{feff}model = 'x'\n"),
         (
             McpClient::Opencode,
             "{\n  \"$schema\": \"x\",\n  // of the team\n  \"mcp\": {\n    \"other\": {}\n  }\n}\n",

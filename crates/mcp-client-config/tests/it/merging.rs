@@ -246,11 +246,11 @@ GOOSE_MODEL: m
         available_tools: []
     GOOSE_MODEL: m
     "#);
-    // Between braces, without a comment.
-    let before = "extensions:\n  agentd: {cmd: x, envs: {KEY: v}}\n  other: {cmd: y} # z\n";
+    // Between braces.
+    let before = "extensions:\n  agentd: {cmd: 'x # y', envs: {KEY: v}} # mine\n  other: {cmd: y} # z\n";
     insta::assert_snapshot!(after(McpClient::Goose, before), @r#"
     extensions:
-      agentd:
+      agentd: # mine
         args: ["mcp"]
         cmd: "/bin/a"
         description: "Files, searches and confined commands of one folder"

@@ -39,7 +39,7 @@ fn refusals_say_why_and_show_no_line() {
         (Goose, "extensions: {}\na: SECRET\nextensions: {}\n"),
         (Goose, "extensions:\n  agentd: {}\n  a: SECRET\n  agentd: {}\n"),
         (Goose, "extensions:\n  agentd: SECRET\n"),
-        (Goose, "extensions:\n  agentd: {cmd: x, a: SECRET # b\n  }\n"),
+        (Goose, "extensions:\n  agentd: {cmd: x, # b\n    a: SECRET}\n"),
         (Goose, "extensions:\n  agentd:\n    uri: SECRET\n"),
         (Goose, "\"extensions\":\n  a: SECRET\n"),
         (Goose, "a: SECRET\n b: SECRET\n"),
@@ -72,6 +72,7 @@ fn what_is_there_once_is_no_reason_to_refuse() {
         (Goose, "extensions:\n  agentd:\n"),
         (Goose, "extensions:\n  agentd: {}\n  other: {uri: x}\n"),
         (Goose, "extensions:\n  agentd: {cmd: x, a: b}\n"),
+        (Goose, "extensions:\n  agentd: {cmd: x,\n    a: b}\n"),
     ] {
         let after = with_entry(client, text, "agentd", &entry(client)).unwrap().unwrap();
         assert_eq!(with_entry(client, &after, "agentd", &entry(client)).unwrap(), None, "{after}");
