@@ -234,6 +234,20 @@ pub enum RunnerError {
         /// The path, relative to the work tree.
         path: PathBuf,
     },
+    /// The work replaces a folder that holds uncommitted files, which would be lost.
+    #[error("the agent's work replaces the folder '{}', where files are in no commit: {files}", .path.display())]
+    FolderInTheWay {
+        /// The folder, relative to the work tree.
+        path: PathBuf,
+        /// The first of these files, and the number of further ones.
+        files: String,
+    },
+    /// The work replaces a submodule whose folder is in use. What it holds would be lost.
+    #[error("the agent's work replaces the submodule '{}', whose folder is in use", .path.display())]
+    SubmoduleInTheWay {
+        /// The submodule, relative to the work tree.
+        path: PathBuf,
+    },
     /// The work is a difference to files that have changed since.
     #[error("the work of the agent '{agent}' does not fit the files as they are now: {why}")]
     DoesNotFit {

@@ -1,19 +1,14 @@
 //! Takes an agent's work into the current branch, and shows it.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-
 use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
 use crate::error::RunnerError;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
-use crate::repository::git::{Git, GitError};
+use crate::repository::git::Git;
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
+use crate::verdict::in_the_way;
 use crate::verdict::obeyed_files::{ObeyedFiles, obeyed_files};
 
 /// The way in which an agent's work gets into the current branch.
@@ -86,8 +81,8 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
-    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::Obeyed`],
-    /// [`RunnerError::Continued`]; none of them leaves a change.
+    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::FolderInTheWay`],
+    /// [`RunnerError::SubmoduleInTheWay`], [`RunnerError::Obeyed`], [`RunnerError::Continued`]; none of them leaves a change.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
         if record.continues.is_some() {
@@ -114,13 +109,9 @@ impl Runner {
             target = tree;
             PickWay::Merge
         };
-        if way != PickWay::AlreadyThere
-            && let Some(path) = in_the_way(repository, &target)?
-        {
-            return Err(RunnerError::InTheWay { path });
-        }
         let mut to_review = ObeyedFiles::default();
         if way != PickWay::AlreadyThere {
+            in_the_way::check(repository, &target)?;
             to_review = self.files_to_review(record, &commit)?;
         }
         let message = format!("Merge {}", record.branch);
@@ -177,54 +168,6 @@ impl Runner {
             false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),
         }
     }
-}
-
-/// Returns the path of an uncommitted file that a new file of `target`, a commit or tree, would replace, if any.
-///
-/// Git itself replaces ignored files without a question, such as a file with the user's own settings.
-fn in_the_way(repository: &Repository, target: &str) -> Result<Option<PathBuf>, GitError> {
-    let arguments = [
-        "diff",
-        "--no-ext-diff",
-        "--name-only",
-        "-z",
-        "--diff-filter=A",
-        "--no-renames",
-        "HEAD",
-        target,
-        "--",
-    ];
-    let added = repository.git.run_for_bytes(repository.location(), &arguments)?;
-    let is_tracked = |path: &Path| {
-        let arguments = ["ls-tree", "--full-tree", "--name-only", "HEAD", "--"].map(OsStr::new);
-        let names =
-            repository.git.run(repository.location(), &[&arguments[..], &[path.as_os_str()]].concat())?;
-        Ok::<bool, GitError>(!names.is_empty())
-    };
-    let is_there = |path: &Path| {
-        let path = repository.root.join(path);
-        // An empty folder is no loss.
-        path.symlink_metadata().is_ok()
-            && !fs::read_dir(&path).is_ok_and(|mut inside| inside.next().is_none())
-    };
-    let mut checked_folders = BTreeSet::new();
-    let names = added.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    for path in names.map(|name| Path::new(OsStr::from_bytes(name))) {
-        if is_there(path) && !is_tracked(path)? {
-            return Ok(Some(path.to_owned()));
-        }
-        // A file or symlink at the path of one of its parent folders.
-        for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            if !checked_folders.insert(folder.to_owned()) {
-                break;
-            }
-            let metadata = repository.root.join(folder).symlink_metadata();
-            if metadata.is_ok_and(|data| !data.is_dir()) && !is_tracked(folder)? {
-                return Ok(Some(folder.to_owned()));
-            }
-        }
-    }
-    Ok(None)
 }
 
 /// Returns the differences between an agent's start and its last commit, also while agents run; with `summary`, one line

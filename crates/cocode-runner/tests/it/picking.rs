@@ -183,3 +183,93 @@ fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_na
     assert_eq!(to_review, [".github/workflows/x.yml", ".vscode/tasks.json"]);
     assert!(picked.done && fixture.repository().join(".vscode/tasks.json").exists());
 }
+
+#[test]
+fn ignored_files_in_a_folder_that_the_work_replaces_are_never_removed() {
+    let commit = "git add -Af .; git commit -q -m 'cocode ready for check'";
+    let cases = [
+        // The agent's work, the user's ignored file, and the folder that would be lost.
+        ("git rm -rq conf; echo f > conf", "conf/.env", Some("conf")),
+        ("git rm -rq conf; ln -s a.txt conf", "conf/deep/er/.env", Some("conf")),
+        ("git rm -q conf/a; mv conf/sub other; rmdir conf; echo f > conf", "conf/sub/.env", Some("conf")),
+        ("git rm -rq conf/sub; echo f > conf/sub", "conf/sub/.env", Some("conf/sub")),
+        // The controls: other folders, and one that git leaves.
+        ("git rm -rq conf/sub; echo f > conf/sub", "conf/.env", None),
+        ("git rm -rq conf", "conf/.env", None),
+        ("git rm -rq conf; echo f > conf", "other/.env", None),
+    ];
+    for (script, name, expected) in cases {
+        for is_merge in [false, true] {
+            let fixture = Fixture::new();
+            fs::create_dir_all(fixture.repository().join("conf/sub")).unwrap();
+            fs::write(fixture.repository().join("conf/a"), "a\n").unwrap();
+            fs::write(fixture.repository().join("conf/sub/b"), "b\n").unwrap();
+            fs::write(fixture.repository().join(".gitignore"), ".env\n").unwrap();
+            fixture.git(&["add", "."]);
+            fixture.git(&["commit", "-q", "-m", "conf"]);
+            let (runner, record) = work(&fixture, &format!("{script}; {commit}"));
+            if is_merge {
+                fs::write(fixture.repository().join("mine.txt"), "mine\n").unwrap();
+                fixture.git(&["add", "."]);
+                fixture.git(&["commit", "-q", "-m", "mine"]);
+            }
+            let file = fixture.repository().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "secret\n").unwrap();
+            let case = format!("{script}, {name}, merge {is_merge}");
+            let before = fixture.git(&["rev-parse", "HEAD"]);
+            for dry_run in [true, false] {
+                match (runner.pick(&record, dry_run), expected) {
+                    (Err(RunnerError::FolderInTheWay { path, files }), Some(way)) => {
+                        assert_eq!((path.to_str(), files.as_str()), (Some(way), name), "{case}");
+                        assert_eq!(fixture.git(&["rev-parse", "HEAD"]), before, "{case}");
+                    }
+                    (Ok(picked), None) => assert_eq!(picked.done, !dry_run, "{case}"),
+                    (other, _) => panic!("{case}: {other:?}"),
+                }
+            }
+            assert_eq!(fs::read_to_string(&file).unwrap(), "secret\n", "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_submodule_in_use_is_never_replaced() {
+    let commit = "git add -Af .; git commit -q -m 'cocode ready for check'";
+    let allowed = ["-c", "protocol.file.allow=always"];
+    let cases = [
+        ("git rm -q --cached third/lib; rm -rf third/lib; echo f > third/lib", true),
+        ("git rm -q --cached third/lib; rm -rf third/lib; mkdir third/lib; echo f > third/lib/new", true),
+        ("git rm -rq --cached third; rm -rf third; ln -s a.txt third", true),
+        // The controls: git leaves the folder, or the submodule is not touched.
+        ("git rm -q --cached third/lib; rm -rf third/lib", false),
+        ("echo f > third/f", false),
+    ];
+    for is_populated in [true, false] {
+        for (script, is_refused) in cases {
+            let fixture = Fixture::new();
+            fixture.git_in(&fixture.root, &["clone", "-q", "repository", "lib"]);
+            let lib = fixture.root.join("lib").display().to_string();
+            fixture.git(&[&allowed[..], &["submodule", "--quiet", "add", &lib, "third/lib"]].concat());
+            fs::write(fixture.repository().join("third/other"), "x\n").unwrap();
+            fixture.git(&["add", "."]);
+            fixture.git(&["commit", "-q", "-m", "lib"]);
+            let (runner, record) = work(&fixture, &format!("{script}; {commit}"));
+            let file = fixture.repository().join("third/lib/uncommitted");
+            if is_populated {
+                fs::write(&file, "mine\n").unwrap();
+            } else {
+                fixture.git(&["submodule", "--quiet", "deinit", "third/lib"]);
+            }
+            let case = format!("{script}, populated {is_populated}: {record:?}");
+            match runner.pick(&record, false) {
+                Err(RunnerError::SubmoduleInTheWay { path }) if is_refused && is_populated => {
+                    assert_eq!(path.to_str(), Some("third/lib"), "{case}");
+                }
+                Ok(picked) if !(is_refused && is_populated) => assert!(picked.done, "{case}"),
+                other => panic!("{case}: {other:?}"),
+            }
+            assert_eq!(file.exists(), is_populated, "{case}");
+        }
+    }
+}

@@ -10,9 +10,9 @@ pub(crate) use cocode_runner::error_chain;
 /// Returns the exit code and the advice for an error of the runner.
 pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
-        BelowTheRoot, BranchExists, Conflicts, Continued, Dirty, DoesNotFit, FolderExists, Git, InTheWay,
-        Journal, Launcher, NoProgram, NoRecord, NotEnded, NothingToPick, Obeyed, Open, Record, Repository,
-        StillElsewhere, TooLittleConfinement, Unfinished, UnknownAgent,
+        BelowTheRoot, BranchExists, Conflicts, Continued, Dirty, DoesNotFit, FolderExists, FolderInTheWay,
+        Git, InTheWay, Journal, Launcher, NoProgram, NoRecord, NotEnded, NothingToPick, Obeyed, Open, Record,
+        Repository, StillElsewhere, SubmoduleInTheWay, TooLittleConfinement, Unfinished, UnknownAgent,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
@@ -23,6 +23,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
+        FolderInTheWay { .. } | SubmoduleInTheWay { .. } => Exit::Failed,
         InTheWay { .. } | Unfinished { .. } | DoesNotFit { .. } | Continued { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
@@ -54,6 +55,10 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Continued { .. } => "`agentd cocode pick NAME` takes it in",
         Dirty => "commit or stash the changes first",
         InTheWay { .. } => "move it away first",
+        FolderInTheWay { .. } => "move these files away first",
+        SubmoduleInTheWay { .. } => {
+            "commit and push what it holds, and empty its folder with `git submodule deinit` first"
+        }
         Unfinished { .. } => "finish it, or undo it, with git first",
         Repository(RepositoryError::NoBase { .. }) => {
             "`git branch --all` lists the branches; work of a conversation is continued with --from session:ID"
