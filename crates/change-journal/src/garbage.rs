@@ -169,7 +169,7 @@ pub(crate) fn remove_stray_files(
     let (mut count, mut bytes) = (0, 0);
     blobs.each_file(|path, name| {
         let is_known = match name.parse::<ContentHash>() {
-            Ok(hash) => reader.holds_content(&hash)?,
+            Ok(hash) => blobs.is_in_flight(&hash) || reader.holds_content(&hash)?,
             Err(_) => false,
         };
         let is_used = || unused_since.is_some_and(|time| !was_unused(path, time));

@@ -6,6 +6,7 @@ pub(crate) mod content_store;
 pub(crate) mod counters;
 pub(crate) mod failure;
 pub(crate) mod folder_lock;
+pub(crate) mod in_flight;
 pub(crate) mod open;
 pub(crate) mod rows;
 mod schema;

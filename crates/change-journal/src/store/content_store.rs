@@ -13,6 +13,7 @@ use rusqlite::params;
 use crate::error::JournalError;
 use crate::store::counters::Counters;
 use crate::store::failure::Failure;
+use crate::store::in_flight::{ContentsInFlight, InFlight};
 use crate::write::work::Work;
 use content_hash::ContentHash;
 
@@ -24,11 +25,27 @@ const BLOBS_NAME: &str = "blobs";
 pub(crate) struct ContentRow {
     pub(crate) hash: ContentHash,
     pub(crate) length_bytes: usize,
-    /// `None` when the bytes are already a synced file.
-    pub(crate) bytes: Option<Vec<u8>>,
+    pub(crate) bytes: ContentBytes,
+}
+
+/// The bytes of a content on its way into a commit.
+#[derive(Debug)]
+pub(crate) enum ContentBytes {
+    /// They ride in the commit.
+    Inline(Vec<u8>),
+    /// They are a synced file, which stays as long as this write may still be committed.
+    File(#[expect(dead_code, reason = "held for its end, with the write")] InFlight),
 }
 
 impl ContentRow {
+    /// The bytes that ride in the commit.
+    pub(crate) fn inline(&self) -> Option<&[u8]> {
+        match &self.bytes {
+            ContentBytes::Inline(bytes) => Some(bytes),
+            ContentBytes::File(_) => None,
+        }
+    }
+
     /// Inserts the content unless the database has it.
     pub(crate) fn insert(&self, write: &crate::write::work::Write<'_>) -> Result<(), JournalError> {
         let mut statement = write.connection.prepare_cached(
@@ -39,7 +56,7 @@ impl ContentRow {
             self.hash.as_bytes(),
             self.length_bytes as i64,
             write.now_ms,
-            self.bytes
+            self.inline()
         ])?;
         Ok(())
     }
@@ -58,7 +75,7 @@ impl Work for KeepContent {
     }
 
     fn weight_bytes(&self) -> usize {
-        self.row.bytes.as_ref().map_or(0, Vec::len) + 256
+        self.row.inline().map_or(0, <[u8]>::len) + 256
     }
 }
 
@@ -67,6 +84,7 @@ impl Work for KeepContent {
 pub(crate) struct BlobFiles {
     folder: PathBuf,
     counters: Arc<Counters>,
+    in_flight: ContentsInFlight,
     /// Admits one writer at a time, so that a file under its final name is complete and synced. Holds the
     /// folders whose own names this process has synced: the process that made an existing folder may have
     /// died before it synced that name.
@@ -75,38 +93,63 @@ pub(crate) struct BlobFiles {
 
 impl BlobFiles {
     pub(crate) fn new(journal_folder: &Path, counters: Arc<Counters>) -> Self {
-        Self { folder: journal_folder.join(BLOBS_NAME), counters, writing: Mutex::default() }
+        let (in_flight, writing) = (ContentsInFlight::default(), Mutex::default());
+        Self { folder: journal_folder.join(BLOBS_NAME), counters, in_flight, writing }
     }
 
-    /// Ensures that a synced file holds `bytes`. `has_commit` means that a commit already refers to it.
+    /// Ensures that a synced file holds `bytes`, and that it stays until the returned value is dropped.
+    /// `has_commit` returns whether a commit already refers to it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk and of `has_commit`. A file that another write relies on stays.
     pub(crate) fn keep(
         &self,
         hash: &ContentHash,
         bytes: &[u8],
-        has_commit: bool,
-    ) -> Result<(), JournalError> {
+        has_commit: impl FnOnce() -> Result<bool, JournalError>,
+    ) -> Result<InFlight, JournalError> {
         let mut synced = self.writing.lock().expect("no code panics while it writes a blob");
         let path = path_of(&self.folder, hash);
         // Two hex digits as the folder keep every folder small.
         let shelf = path.parent().expect("a blob lies in a folder of the blobs' folder");
-        let complete = fs::metadata(&path).is_ok_and(|metadata| metadata.len() == bytes.len() as u64)
-            // A fresh modification time keeps `remove_stray_files` from removing the file before this commit
-            // refers to it.
-            && File::options().write(true).open(&path).is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok());
-        if complete && has_commit {
-            return Ok(());
+        let complete = is_file_of(&path, bytes.len()).map_err(Failure::from)?;
+        if complete {
+            // `remove_stray_files` in the background judges by this time. A failure only makes the file look old.
+            let _ =
+                File::options().write(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
+        // The row is looked for under the lock, and after the set: the commit of another caller may be on its way
+        // until then, and its content leaves the set only once it has a row.
+        let is_relied_on = self.in_flight.contains(hash) || has_commit()?;
+        if complete && is_relied_on {
+            return Ok(self.in_flight.add(*hash));
+        }
+        let mut is_new = false;
         let kept = self
             .make_folders(shelf, &mut synced)
-            .and_then(|()| if complete { Ok(()) } else { self.write(shelf, &path, bytes) })
+            .and_then(|()| {
+                if !complete {
+                    self.write(shelf, &path, bytes)?;
+                    is_new = true;
+                }
+                Ok(())
+            })
             // A complete file without a commit may come from a process that died before it synced the folder.
             .and_then(|()| self.sync_folder(shelf));
-        if kept.is_err() && !has_commit {
+        if kept.is_err() && (is_new || !is_relied_on) {
             // If the file stayed, the next call would only sync its folder again, which proves nothing after
             // a failed sync.
             let _ = fs::remove_file(&path);
         }
-        Ok(kept.map_err(Failure::from)?)
+        kept.map_err(Failure::from)?;
+        Ok(self.in_flight.add(*hash))
+    }
+
+    /// Returns whether a write that carries this content may still be committed. A commit comes before the end
+    /// of its write, so a caller that looks for the row as well asks this first.
+    pub(crate) fn is_in_flight(&self, hash: &ContentHash) -> bool {
+        self.in_flight.contains(hash)
     }
 
     /// Calls `each` with the path and the name of every file, while no content is being written.
@@ -169,6 +212,16 @@ impl BlobFiles {
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         Counters::add(&self.counters.file_syncs);
         File::open(folder)?.sync_all()
+    }
+}
+
+/// Returns whether a file of this length exists. An error is not an answer: a file that is taken for a missing
+/// one would be written anew, and removed if that fails.
+fn is_file_of(path: &Path, length_bytes: usize) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.len() == length_bytes as u64),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::document::DocumentWrite;
 use crate::error::{JournalError, Oversized};
 use crate::limits::JournalLimits;
 use crate::reader::JournalReader;
-use crate::store::content_store::{BlobFiles, ContentRow};
+use crate::store::content_store::{BlobFiles, ContentBytes, ContentRow};
 use crate::write::run_writes::{DocumentRow, WriteDocuments};
 use crate::write::step_writes::{ChangeRow, ChangeRows, EntryRow};
 use content_hash::ContentHash;
@@ -86,15 +86,15 @@ impl Preparation<'_> {
     }
 
     fn content(&self, hash: ContentHash, bytes: &[u8]) -> Result<ContentRow, JournalError> {
-        let inline = match self.blobs {
+        let length_bytes = bytes.len();
+        let bytes = match self.blobs {
             Some(blobs) if bytes.len() > self.limits.inline_content_bytes => {
                 // The file comes before its row: a crash may leave a file without a row, and never a row without its file.
-                blobs.keep(&hash, bytes, self.reader.holds_content(&hash)?)?;
-                None
+                ContentBytes::File(blobs.keep(&hash, bytes, || self.reader.holds_content(&hash))?)
             }
-            _ => Some(bytes.to_owned()),
+            _ => ContentBytes::Inline(bytes.to_owned()),
         };
-        Ok(ContentRow { hash, length_bytes: bytes.len(), bytes: inline })
+        Ok(ContentRow { hash, length_bytes, bytes })
     }
 
     /// Makes a row of a content that no change refers to.

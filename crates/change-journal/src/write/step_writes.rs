@@ -47,7 +47,7 @@ pub(crate) struct ChangeRows {
 
 impl ChangeRows {
     fn weight_bytes(&self) -> usize {
-        let inline: usize = self.contents.iter().filter_map(|row| row.bytes.as_ref()).map(Vec::len).sum();
+        let inline: usize = self.contents.iter().filter_map(ContentRow::inline).map(<[u8]>::len).sum();
         // An estimate of a row without its contents.
         inline + 512 * self.changes.len()
     }
