@@ -150,15 +150,14 @@ impl FileRoot {
     /// Checks that the open folder still has its path, so that no file is created in a folder that was moved out
     /// of the root.
     pub(crate) fn check_folder(&self, entry: &DirEntry) -> Result<(), FsError> {
-        let changed = || FsError::Changed { path: entry.path.clone() };
         let failed = |errno| match errno {
-            Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::XDEV | Errno::AGAIN => changed(),
+            Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::XDEV | Errno::AGAIN => entry.changed(),
             // Any other error does not show that the folder was changed.
             other => FsError::from_errno(other, &entry.path),
         };
         let now = self.resolver.open_exact(&entry.folder_path, FOLDER_PATH).map_err(failed)?;
         let stat = |handle: &OwnedFd| handle::stat(handle).map_err(failed);
-        if stat(&now)?.is_same_object(&stat(&entry.folder)?) { Ok(()) } else { Err(changed()) }
+        if stat(&now)?.is_same_object(&stat(&entry.folder)?) { Ok(()) } else { Err(entry.changed()) }
     }
 }
 
@@ -171,6 +170,21 @@ impl DirEntry {
     /// Reads the metadata of another name in the same folder.
     pub(crate) fn stat_name(&self, name: &[u8]) -> Result<Option<Metadata>, FsError> {
         handle::stat_at(&self.folder, name).map_err(|errno| self.error(errno))
+    }
+
+    /// Reads the target text of the link `name` in the same folder; `None` if there is no such link.
+    pub(crate) fn link_target(&self, name: &[u8]) -> Result<Option<Vec<u8>>, FsError> {
+        match rustix::fs::readlinkat(&self.folder, name, Vec::new()) {
+            Ok(target) => Ok(Some(target.into_bytes())),
+            // EINVAL means that the entry is not a link.
+            Err(Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(other) => Err(self.error(other)),
+        }
+    }
+
+    /// Returns the error for an entry that is not the expected one.
+    pub(crate) fn changed(&self) -> FsError {
+        FsError::Changed { path: self.path.clone() }
     }
 
     /// Maps a system error about this entry. ENOENT in an open folder means that the folder itself was deleted.

@@ -28,6 +28,10 @@ pub struct Removed {
 impl FileRoot {
     /// Removes a file, or a link itself. With `expected`, removes only a regular file with that content.
     ///
+    /// Without `expected`, a regular file is removed whatever its content. A link or a special file is removed only
+    /// if it is still the one that this call found; [`FileRoot::remove_link`] and [`FileRoot::remove_special`] also
+    /// cover the time since the caller looked at it.
+    ///
     /// # Errors
     ///
     /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content differs, and the file stays;
@@ -35,14 +39,65 @@ impl FileRoot {
     pub fn remove_file(&self, path: &RelPath, expected: Option<&ContentHash>) -> Result<Removed, FsError> {
         let (entry, metadata) = self.removable(path)?;
         self.check_folder(&entry)?;
-        let content = match expected {
-            Some(hash) => Some(remove_checked(&entry, |temp_name| entry.open_if_content(temp_name, hash))?),
-            None => {
+        let content = match (expected, metadata.kind) {
+            (Some(hash), _) => {
+                Some(remove_checked(&entry, |temp_name| entry.open_if_content(temp_name, hash))?)
+            }
+            (None, FileKind::File) => {
                 entry.unlink_name(&entry.name).map_err(|errno| FsError::from_errno(errno, &entry.path))?;
+                None
+            }
+            (None, FileKind::Link) => {
+                let target = entry.link_target(&entry.name)?.ok_or_else(|| entry.changed())?;
+                remove_checked(&entry, |temp_name| entry.is_link_to(temp_name, &target))?;
+                None
+            }
+            (None, kind) => {
+                remove_checked(&entry, |temp_name| entry.is_kind(temp_name, kind))?;
                 None
             }
         };
         Ok(Removed { path: entry.path, metadata, content })
+    }
+
+    /// Removes the link at `path` if its target text is `expected_target`, unresolved, as
+    /// [`FileRoot::link_target`] returns it.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::NotFound`]; [`FsError::Changed`] for another target and for anything but a link, which stays;
+    /// [`FsError::LeftBehind`] as with [`FileRoot::remove_file`]; and those of every change.
+    pub fn remove_link(&self, path: &RelPath, expected_target: &[u8]) -> Result<Removed, FsError> {
+        self.remove_other(path, FileKind::Link, |entry, name| entry.is_link_to(name, expected_target))
+    }
+
+    /// Removes the socket, FIFO or device at `path` if it is of the expected kind.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileRoot::remove_link`]; [`FsError::Changed`] if `expected` is the kind of a file, folder or link.
+    pub fn remove_special(&self, path: &RelPath, expected: FileKind) -> Result<Removed, FsError> {
+        if matches!(expected, FileKind::File | FileKind::Folder | FileKind::Link) {
+            return Err(FsError::Changed { path: path.clone() });
+        }
+        self.remove_other(path, expected, |entry, name| entry.is_kind(name, expected))
+    }
+
+    fn remove_other(
+        &self,
+        path: &RelPath,
+        kind: FileKind,
+        is_expected: impl Fn(&DirEntry, &[u8]) -> Result<Option<()>, FsError>,
+    ) -> Result<Removed, FsError> {
+        let entry = self.dir_entry(path)?;
+        let metadata = entry.stat()?.ok_or_else(|| FsError::NotFound { path: entry.path.clone() })?;
+        // Finds an ordinary conflict before anything moves: the entry would be without its name for a moment.
+        if metadata.kind != kind || is_expected(&entry, &entry.name)?.is_none() {
+            return Err(entry.changed());
+        }
+        self.check_folder(&entry)?;
+        remove_checked(&entry, |temp_name| is_expected(&entry, temp_name))?;
+        Ok(Removed { path: entry.path, metadata, content: None })
     }
 
     /// Resolves `path` for a removal, with all the checks that come before one.
@@ -71,6 +126,16 @@ impl FileRoot {
     }
 }
 
+impl DirEntry {
+    fn is_link_to(&self, name: &[u8], target: &[u8]) -> Result<Option<()>, FsError> {
+        Ok((self.link_target(name)?.as_deref() == Some(target)).then_some(()))
+    }
+
+    fn is_kind(&self, name: &[u8], kind: FileKind) -> Result<Option<()>, FsError> {
+        Ok(self.stat_name(name)?.filter(|metadata| metadata.kind == kind).map(drop))
+    }
+}
+
 /// Renames the entry to a temporary name, checks it there and only then removes it, so that a version that another
 /// program has just saved is not removed unchecked.
 ///
@@ -92,7 +157,7 @@ fn remove_checked<T>(
             // The removal failed, so the file is renamed back below.
             Err(errno) => entry.error(errno),
         },
-        Ok(None) => FsError::Changed { path: entry.path.clone() },
+        Ok(None) => entry.changed(),
         Err(error) => error,
     };
     match rename_new((folder, &temp_name), (folder, &entry.name)) {
@@ -105,8 +170,6 @@ fn remove_checked<T>(
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::fs;
 
     use content_hash::ContentHash;
@@ -115,7 +178,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::remove_checked;
-    use crate::{FileRoot, FsError, FsPolicy, RootRules};
+    use crate::{FileKind, FileRoot, FsError, FsPolicy, RootRules};
 
     /// Removes `log`, which holds `theirs`, while another program creates it again; `open` stands for the check.
     fn kept_version(open: impl FnOnce() -> Result<Option<()>, FsError>) -> (TempDir, FsError) {
@@ -132,6 +195,25 @@ mod tests {
         })
         .unwrap_err();
         (folder, error)
+    }
+
+    #[test]
+    fn a_file_that_took_the_name_of_a_link_or_a_special_file_gets_it_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let root = FileRoot::open(folder.path(), &RootRules::default(), FsPolicy::default()).unwrap();
+        std::os::unix::fs::symlink("target", &log).unwrap();
+        let (entry, _) = root.removable(&RelPath::parse("log").unwrap()).unwrap();
+        fs::remove_file(&log).unwrap();
+        fs::write(&log, "theirs").unwrap();
+        for error in [
+            remove_checked(&entry, |temp_name| entry.is_link_to(temp_name, b"target")).unwrap_err(),
+            remove_checked(&entry, |temp_name| entry.is_kind(temp_name, FileKind::Fifo)).unwrap_err(),
+        ] {
+            assert_eq!(error, entry.changed());
+            assert_eq!(fs::read_to_string(&log).unwrap(), "theirs");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

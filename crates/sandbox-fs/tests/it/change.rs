@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use rel_path::NameError;
+use rustix::fs::{CWD, FileType, Mode};
 use sandbox_fs::{ContentHash, Expected, FileKind, FileMode, FsError, FsPolicy, NewNames, WriteBits};
 
 use crate::fixture::{METHODS, Sandbox, path};
@@ -56,6 +57,79 @@ fn only_the_expected_content_is_removed() {
         FsError::Changed { path: path("l") }
     );
     assert!(fs::symlink_metadata(sandbox.at("l")).unwrap().is_symlink());
+}
+
+#[test]
+fn only_the_expected_link_or_special_file_is_removed() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        sandbox.link("l", "a.txt");
+        rustix::fs::mknodat(CWD, sandbox.at("p"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        sandbox.file("a.txt", "theirs");
+        let root = sandbox.root(method);
+        let changed = |name: &str| FsError::Changed { path: path(name) };
+        for (name, target) in [("l", "a.tx"), ("l", "a.txt2"), ("p", "a.txt"), ("a.txt", "a.txt")] {
+            let error = root.remove_link(&path(name), target.as_bytes()).unwrap_err();
+            assert_eq!(error, changed(name), "{target}");
+        }
+        for (name, kind) in [
+            ("p", FileKind::Socket),
+            ("l", FileKind::Fifo),
+            ("l", FileKind::Link),
+            ("a.txt", FileKind::Fifo),
+            ("a.txt", FileKind::File),
+        ] {
+            assert_eq!(root.remove_special(&path(name), kind).unwrap_err(), changed(name), "{kind}");
+        }
+        assert_eq!(fs::read_dir(sandbox.workspace()).unwrap().count(), 3);
+        let removed = root.remove_link(&path("./l"), b"a.txt").unwrap();
+        assert_eq!((removed.path, removed.metadata.kind), (path("l"), FileKind::Link));
+        let removed = root.remove_special(&path("p"), FileKind::Fifo).unwrap();
+        assert_eq!((removed.path, removed.metadata.kind), (path("p"), FileKind::Fifo));
+        assert_eq!(sandbox.read("a.txt"), "theirs");
+        assert_eq!(fs::read_dir(sandbox.workspace()).unwrap().count(), 1);
+        let missing = FsError::NotFound { path: path("l") };
+        assert_eq!(root.remove_link(&path("l"), b"a.txt").unwrap_err(), missing);
+        let protected = root.remove_link(&path(".git"), b"a.txt").unwrap_err();
+        assert!(matches!(protected, FsError::Protected { .. }));
+    }
+}
+
+/// Another program saves a file by renaming over a link, again and again, while the link is removed.
+#[test]
+fn no_file_that_replaces_a_link_is_removed_with_it() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.root(METHODS[0]);
+    let (link, saved) = (sandbox.at("l"), sandbox.at("saved"));
+    // A refusal shows that the file came right before the removal, where it could be lost.
+    let (mut removed, mut refused) = (0, 0);
+    for round in 0..1_000_000 {
+        sandbox.link("l", "nowhere");
+        fs::write(&saved, "theirs").unwrap();
+        let result = std::thread::scope(|scope| {
+            scope.spawn(|| fs::rename(&saved, &link).unwrap());
+            root.remove_file(&path("l"), None)
+        });
+        match result {
+            // The link went before the file came, or the file came first and was asked for.
+            Ok(gone) if gone.metadata.kind == FileKind::Link => {
+                removed += 1;
+                assert_eq!(sandbox.read("l"), "theirs", "round {round}");
+            }
+            Ok(_) => {}
+            Err(FsError::Changed { .. }) => {
+                refused += 1;
+                assert_eq!(sandbox.read("l"), "theirs", "round {round}");
+            }
+            Err(error) => panic!("round {round}: {error}"),
+        }
+        let _ = fs::remove_file(&link);
+        if removed > 0 && refused > 2 {
+            break;
+        }
+    }
+    assert!(removed > 0 && refused > 2, "{removed} {refused}");
+    assert!(sandbox.leftovers().is_empty());
 }
 
 #[test]
