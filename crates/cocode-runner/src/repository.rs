@@ -6,6 +6,7 @@ pub(crate) mod git;
 mod git_error;
 pub(crate) mod head_log;
 pub(crate) mod left_file;
+pub(crate) mod nested;
 pub(crate) mod own_branches;
 pub(crate) mod own_index;
 pub(crate) mod own_repository;

@@ -29,14 +29,16 @@ pub struct LeftFile {
     pub stamp: Option<(u64, i64)>,
 }
 
-/// Returns all untracked or changed files of a worktree, without the ignored ones.
+/// Returns all untracked or changed files of a worktree and its staged submodules, without the ignored files.
 pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, GitError> {
     let arguments =
         ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
     let entries = repository.git.run_for_bytes(worktree.location(&repository.common_folder), &arguments)?;
     // Each entry has two letters of state and a blank before the path.
     let paths = entries.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..));
-    Ok(paths.map(|path| LeftFile::at(&worktree.path, Path::new(OsStr::from_bytes(path)))).collect())
+    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    let all = paths.chain(worktree.staged_submodules(repository)?);
+    Ok(all.map(|path| LeftFile::at(&worktree.path, &path)).collect())
 }
 
 /// Returns the files of `after` that are not in `before` with the same state; none if they exceed the record's limits.

@@ -88,7 +88,8 @@ fn is_reference(name: &Path, path: &Path) -> bool {
     name == Path::new("HEAD") && fs::read_link(path).is_ok_and(|target| target.starts_with("refs"))
 }
 
-fn named(paths: &[PathBuf]) -> String {
+/// Renders the first paths, and the number of further ones.
+pub(crate) fn named(paths: &[PathBuf]) -> String {
     let names = paths.iter().take(MOST_NAMED).map(|path| path.to_string_lossy().into_owned());
     let mut text = names.collect::<Vec<_>>().join(", ");
     if paths.len() > MOST_NAMED {

@@ -1,15 +1,22 @@
 //! An agent's worktree and branch.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::bundle::empty_folder;
 use crate::error::RunnerError;
+use crate::objects::loose_objects;
 use crate::repository::git::{GitError, GitLocation};
 use crate::repository::{Repository, closed_folder, planted_links};
 
 /// The folder of an agent's own view of the repository, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";
+
+/// The mode of a submodule in trees and indexes.
+pub(crate) const SUBMODULE: &[u8] = b"160000";
 
 /// The worktree of an agent.
 #[derive(Clone, Debug)]
@@ -81,8 +88,84 @@ impl Worktree {
     /// Returns whether it holds nothing uncommitted and nothing untracked.
     pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
-        Ok(repository.git.run(self.location(&repository.common_folder), &arguments)?.is_empty())
+        let status = repository.git.run(self.location(&repository.common_folder), &arguments)?;
+        Ok(status.is_empty() && self.staged_submodules(repository)?.is_empty())
     }
+
+    /// Returns the submodules that are staged and not committed. Git's status enters a submodule unless it leaves all of them
+    /// out, these too.
+    pub(crate) fn staged_submodules(&self, repository: &Repository) -> Result<Vec<PathBuf>, GitError> {
+        let arguments = [
+            "diff-index",
+            "--cached",
+            "--raw",
+            "-z",
+            "--no-renames",
+            "--ignore-submodules=none",
+            "HEAD",
+            "--",
+        ];
+        let location = self.location(&repository.common_folder);
+        let differences = match repository.git.run_for_bytes(location, &arguments) {
+            // Without a commit at `HEAD`, the status lists every file.
+            Err(GitError::Failed { .. }) => return Ok(Vec::new()),
+            differences => differences?,
+        };
+        let fields: Vec<&[u8]> = differences.split(|byte| *byte == 0).collect();
+        let entries = fields.chunks_exact(2);
+        // The facts begin with a colon and the old and the new mode.
+        let is_one = |facts: &[u8]| {
+            facts.split(|byte| matches!(byte, b' ' | b':')).skip(1).take(2).any(|mode| mode == SUBMODULE)
+        };
+        let paths = entries.filter(|entry| is_one(entry[0])).map(|entry| entry[1]);
+        Ok(paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
+    }
+
+    /// Returns the submodules whose folders hold anything, and those whose repositories the worktree's git folder holds.
+    pub(crate) fn used_submodules(&self, repository: &Repository) -> Result<Vec<PathBuf>, GitError> {
+        let location = self.location(&repository.common_folder);
+        let entries = repository.git.run_for_bytes(location, &["ls-files", "--stage", "-z"])?;
+        let entries = entries.split(|byte| *byte == 0).filter(|entry| entry.starts_with(SUBMODULE));
+        let paths = entries.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
+        let holds_anything = |path: &Path| fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_some());
+        let mut used: Vec<PathBuf> = paths
+            .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+            .filter(|path| holds_anything(&self.path.join(path)))
+            .collect();
+        if used.is_empty() && self.git_folder.join("modules").symlink_metadata().is_ok() {
+            used.push(PathBuf::from("modules"));
+        }
+        Ok(used)
+    }
+}
+
+/// Removes a worktree and its git folder whatever they hold: a lock, which git leaves when it is killed while it makes one,
+/// and damage that keeps git from recognising it. The caller knows that the runner made them.
+pub(crate) fn remove_by_force(
+    repository: &Repository,
+    path: &Path,
+    git_folder: Option<&Path>,
+) -> Result<(), RunnerError> {
+    if path.symlink_metadata().is_ok() {
+        let text = path.to_string_lossy();
+        // Twice, for a locked one.
+        let arguments = ["worktree", "remove", "--force", "--force", "--", &text];
+        match repository.git.run(repository.location(), &arguments) {
+            Err(error @ GitError::NotStarted(_)) => return Err(error.into()),
+            // Removed below.
+            _ => {}
+        }
+        loose_objects::reopen_all(path);
+        empty_folder::remove(path).map_err(file_error("remove", path))?;
+    }
+    if let Some(folder) = git_folder {
+        let all = fs::canonicalize(repository.common_folder.join("worktrees")).ok();
+        let parent = folder.parent().and_then(|parent| fs::canonicalize(parent).ok());
+        if all.is_some() && parent == all {
+            empty_folder::remove(folder).map_err(file_error("remove", folder))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the parts of the shared objects that no commit writes: the packs, which hold the repository's history, and the

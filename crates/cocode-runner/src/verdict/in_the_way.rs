@@ -12,12 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::error::RunnerError;
 use crate::repository::Repository;
 use crate::repository::git::GitError;
-
-/// The mode of a submodule in a tree.
-const SUBMODULE: &[u8] = b"160000";
-
-/// The most files that an error names.
-const MOST_FILES: usize = 5;
+use crate::repository::planted_links::named;
+use crate::repository::worktree::SUBMODULE;
 
 /// A path whose entry in `HEAD` and in the work is of different kinds.
 struct Changed<'a> {
@@ -122,13 +118,4 @@ fn is_tracked(repository: &Repository, path: &Path) -> Result<bool, GitError> {
 /// Returns whether this is a folder with at least one entry. An empty one is no loss.
 fn holds_anything(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
-}
-
-fn named(files: &[PathBuf]) -> String {
-    let names = files.iter().take(MOST_FILES).map(|path| path.to_string_lossy().into_owned());
-    let mut text = names.collect::<Vec<_>>().join(", ");
-    if files.len() > MOST_FILES {
-        text.push_str(&format!(" and {} more", files.len() - MOST_FILES));
-    }
-    text
 }

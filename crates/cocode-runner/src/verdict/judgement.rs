@@ -7,7 +7,7 @@ use crate::objects::object_check::{self, submodules};
 use crate::record::AgentRecord;
 use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::Worktree;
-use crate::repository::{left_file, own_index, planted_links};
+use crate::repository::{left_file, nested, own_index, planted_links};
 use crate::runner::Runner;
 use crate::verdict::evidence::Work;
 
@@ -36,6 +36,7 @@ impl Runner {
             worktree.close(&self.repository.common_folder)?;
             // Before git uses the worktree: symlinks and a crafted index lead git outside of it.
             record.warnings.extend(planted_links::remove(worktree));
+            record.warnings.extend(nested::refuse(worktree));
             record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
             import_work(&self.repository, worktree, record)?;
             own_index::make_again(&self.repository, worktree);
@@ -132,6 +133,7 @@ impl Runner {
         worktree: &Worktree,
     ) -> Result<(), RunnerError> {
         record.warnings.extend(planted_links::remove(worktree));
+        record.warnings.extend(nested::refuse(worktree));
         record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
         import_check_objects(&self.repository, worktree, record)?;
         own_index::make_again(&self.repository, worktree);

@@ -11,6 +11,7 @@ mod elsewhere;
 mod fixture;
 mod indexes;
 mod modes;
+mod nested;
 mod own_objects;
 mod picking;
 mod planted_links;

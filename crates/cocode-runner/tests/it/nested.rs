@@ -1,0 +1,79 @@
+//! Repositories that an agent leaves beneath its worktree start no program of its choice.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use cocode_env::AgentState;
+use cocode_runner::AgentDefinition;
+
+use crate::fixture::{Fixture, MARKED, agent, failures};
+
+/// Makes a repository at `sub` that starts the program at `$V` whenever git looks at its files.
+const NESTED: &str = "git init -q sub; git -C sub commit -q --allow-empty -m x; git -C sub config core.fsmonitor $V; \
+                      touch sub/f";
+
+#[test]
+fn a_repository_of_an_agent_beneath_its_worktree_starts_no_program() {
+    let cases = [
+        "git add sub",
+        "mv sub/.git $W/sub; echo gitdir: $W/sub > sub/.git; git add sub",
+        "mv sub/.git $W/sub; ln -s $W/sub sub/.git; git add sub",
+        "touch sub/.git.agentd-refused; git add sub",
+        "mkdir deep; mv sub deep/; git add deep/sub",
+        "git add sub; git commit -qm sub",
+    ];
+    for fixture in [Fixture::new as fn() -> Fixture, Fixture::shared] {
+        for case in cases {
+            let fixture = fixture();
+            let (trap, program) = (fixture.root.join("trap"), fixture.root.join("home/evil"));
+            fs::write(&program, format!("#!/bin/sh\ntouch {}\n", trap.display())).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let script = format!(
+                "V={}; W=$(git rev-parse --absolute-git-dir); {MARKED}; {NESTED}; {case}",
+                program.display()
+            );
+            let record = fixture.run(&script);
+            assert_eq!(record.exit_code, Some(0), "{case}: {record:?}");
+            let sub = if case.contains("deep") { "deep/sub" } else { "sub" };
+            let warning = record.warnings.iter().find(|warning| warning.contains("agentd-refused"));
+            assert!(warning.is_some_and(|one| one.ends_with(&format!(": {sub}/.git"))), "{record:?}");
+            // The agent's own links into its git folder were removed with the others.
+            let _ = fs::remove_file(&trap);
+            fixture.git_in(&record.worktree, &["status", "--porcelain"]);
+            fixture.git_in(&record.worktree, &["diff"]);
+            fixture.git_in(&record.worktree, &["diff", "HEAD"]);
+            assert!(!trap.exists(), "{case}");
+            // The control: under its own name git obeys it.
+            let sub = record.worktree.join(sub);
+            let numbered = sub.join(".git.agentd-refused-1");
+            let refused =
+                if numbered.symlink_metadata().is_ok() { numbered } else { sub.join(".git.agentd-refused") };
+            fs::rename(refused, sub.join(".git")).unwrap();
+            fixture.git_in(&record.worktree, &["status", "--porcelain"]);
+            assert!(trap.exists(), "the control: {case}");
+        }
+    }
+}
+
+#[test]
+fn a_repository_that_a_check_leaves_is_refused_too() {
+    let fixture = Fixture::new();
+    let check = format!("V=/bin/true; {NESTED}; git add sub");
+    let record = fixture.run_agent(AgentDefinition { check: Some(check), ..agent("a", MARKED) });
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    assert!(record.warnings[0].ends_with(": sub/.git"), "{record:?}");
+    assert!(!record.worktree.join("sub/.git").exists());
+}
+
+#[test]
+fn a_staged_submodule_is_not_clean() {
+    let run = |script: &str| {
+        let script = format!("V=/bin/true; {NESTED}; {script}");
+        let definition = AgentDefinition { clean_tree: true, ..agent("a", &script) };
+        Fixture::new().run_agent(definition)
+    };
+    let staged = run(&format!("{MARKED}; git add sub"));
+    assert_eq!(failures(&staged), ["clean_tree"], "{staged:?}");
+    // The control: a committed one.
+    assert_eq!(failures(&run(&format!("git add sub; {MARKED}"))), Vec::<&str>::new());
+}
