@@ -1,13 +1,10 @@
 //! The branch and worktree of a delivery whose judgement was interrupted.
 
-use std::fs;
-
-use crate::bundle::empty_folder;
 use crate::error::RunnerError;
 use crate::plan::body_file;
 use crate::record::AgentRecord;
 use crate::record::elsewhere::Elsewhere;
-use crate::repository::worktree::file_error;
+use crate::repository::worktree;
 use crate::runner::{Runner, remove_if_there};
 
 impl Runner {
@@ -35,23 +32,8 @@ impl Runner {
         let repository = &self.repository;
         let path = &record.worktree;
         remove_if_there(&body_file(path))?;
-        let worktree = record.worktree();
-        if path.symlink_metadata().is_ok() {
-            let text = path.to_string_lossy();
-            // Twice, since git locks a worktree while it is being made.
-            let arguments = ["worktree", "remove", "--force", "--force", "--", &text];
-            // Git does not recognise one of which it has made only a part.
-            let _ = repository.git.run(repository.location(), &arguments);
-            empty_folder::remove(path).map_err(file_error("remove", path))?;
-        }
-        if let Some(worktree) = worktree {
-            let all = fs::canonicalize(repository.common_folder.join("worktrees")).ok();
-            let parent = worktree.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok());
-            if all.is_some() && parent == all {
-                let folder = &worktree.git_folder;
-                empty_folder::remove(folder).map_err(file_error("remove", folder))?;
-            }
-        }
+        let git_folder = record.worktree().map(|worktree| worktree.git_folder);
+        worktree::remove_by_force(repository, path, git_folder.as_deref())?;
         let reference = format!("refs/heads/{}", record.branch);
         if repository.commit(&reference).as_deref() == Some(commit) {
             repository

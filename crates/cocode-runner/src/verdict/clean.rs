@@ -15,7 +15,8 @@ use crate::repository::git::GitError;
 use crate::repository::left_file::{self, LeftFile, named};
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_repository::OwnRepository;
-use crate::repository::worktree::Worktree;
+use crate::repository::planted_links;
+use crate::repository::worktree::{self, Worktree};
 use crate::run::log_file;
 use crate::runner::{Runner, remove_if_there};
 
@@ -66,11 +67,15 @@ impl Runner {
     }
 
     fn clean_one(&self, record: &AgentRecord, by_force: bool, dry_run: bool) -> Result<Cleaned, RunnerError> {
-        let (mut why, holds_work) = match self.reason_to_keep(record) {
-            Ok(Some(Keep::Loss(_))) if by_force => (None, false),
-            Ok(Some(Keep::Loss(why))) => (Some(why), true),
-            Ok(Some(Keep::Other(why))) => (Some(why), false),
-            Ok(None) => (None, false),
+        let (mut why, holds_work) = match self.foreign(record) {
+            Ok(Some(why)) => (Some(why), false),
+            Ok(None) if by_force => (None, false),
+            Ok(None) => match self.loss(record) {
+                Ok(why) => (why.clone(), why.is_some()),
+                Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
+                // Force also removes what git cannot read, such as a worktree with a nonsensical `HEAD`.
+                Err(error) => (Some(error_chain(&error)), true),
+            },
             Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
             Err(error) => (Some(error_chain(&error)), false),
         };
@@ -88,33 +93,59 @@ impl Runner {
         })
     }
 
-    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<Keep>, RunnerError> {
-        let keep = |why: &str| Ok(Some(Keep::Loss(why.to_owned())));
-        let other = |why: &str| Ok(Some(Keep::Other(why.to_owned())));
+    /// Returns the reason to keep an agent's files even against force: it runs, or they are not those that the runner made, or
+    /// they are in use.
+    fn foreign(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
+        let other = |why: &str| Ok(Some(why.to_owned()));
         if record.is_pending_elsewhere() {
             return other("it runs on another machine, and its work is not judged yet");
         }
         if !record.state.is_final() {
             return other("it is still running");
         }
-        let repository = &self.repository;
-        let mut commits = Vec::new();
         match record.worktree() {
             None if record.worktree.symlink_metadata().is_ok() => {
                 return other("its folder is not a worktree that was made for it");
             }
+            Some(worktree) if worktree.path.symlink_metadata().is_ok() && !is_linked(&worktree) => {
+                return other("its folder is no longer the worktree that was made for it");
+            }
+            _ => {}
+        }
+        let reference = format!("refs/heads/{}", record.branch);
+        let arguments = ["for-each-ref", "--format=%(worktreepath)", &reference];
+        let path = self.repository.git.run(self.repository.location(), &arguments)?;
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if !path.is_empty() && real(Path::new(&path)) != real(&record.worktree) {
+            return other(&format!(
+                "its branch is checked out in {path}; switch to another branch there first"
+            ));
+        }
+        Ok(None)
+    }
+
+    /// Returns the reason why work would be lost.
+    fn loss(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
+        let keep = |why: &str| Ok(Some(why.to_owned()));
+        let repository = &self.repository;
+        let mut commits = Vec::new();
+        match record.worktree() {
             None => {}
             Some(worktree) => {
                 if worktree.path.symlink_metadata().is_ok() {
-                    if !is_linked(&worktree) {
-                        return other("its folder is no longer the worktree that was made for it");
-                    }
                     let files = self.left_in(record, &worktree)?.1;
                     if !files.is_empty() {
                         return keep(&format!("it holds files that are not committed: {}", named(&files)));
                     }
                 }
                 if worktree.git_folder.is_dir() {
+                    let submodules = worktree.used_submodules(repository)?;
+                    if !submodules.is_empty() {
+                        let names = planted_links::named(&submodules);
+                        return keep(&format!(
+                            "it holds submodules, whose commits may exist nowhere else: {names}"
+                        ));
+                    }
                     let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
                     commits.extend(repository.git.ask(worktree.location(&repository.common_folder), &head)?);
                     if record.own_branches {
@@ -151,10 +182,15 @@ impl Runner {
         Ok(None)
     }
 
-    /// Returns whether a commit is part of the checked-out branch, or of the branch that the agent started from.
+    /// Returns whether a commit is part of another branch that is checked out, or of the branch that the agent started from.
     fn is_merged(&self, commit: &str, record: &AgentRecord) -> Result<bool, GitError> {
-        for name in ["HEAD", record.base.as_str()] {
-            if let Some(target) = self.repository.commit(name)
+        // A detached `HEAD` keeps no commit, and the agent's own branch is about to be removed.
+        let current = ["symbolic-ref", "--quiet", "HEAD"];
+        let current = self.repository.git.ask(self.repository.location(), &current)?;
+        let base = Some(record.base.clone()).filter(|base| base != "HEAD");
+        let own = [record.branch.clone(), format!("refs/heads/{}", record.branch)];
+        for name in [current, base].into_iter().flatten().filter(|name| !own.contains(name)) {
+            if let Some(target) = self.repository.commit(&name)
                 && self.repository.is_ancestor(commit, &target)?
             {
                 return Ok(true);
@@ -188,13 +224,17 @@ impl Runner {
                 let (all, others) = self.left_in(record, &worktree)?;
                 Ok(!all.is_empty() && others.is_empty())
             };
-            let mut arguments = vec!["worktree", "remove"];
-            // Without force if possible: git itself then refuses to remove files that appeared after the listing above.
-            if by_force || (is_there && is_left_by_check()?) {
-                arguments.push("--force");
+            if by_force {
+                worktree::remove_by_force(repository, &worktree.path, Some(&worktree.git_folder))?;
+            } else {
+                let mut arguments = vec!["worktree", "remove"];
+                // Without force if possible: git itself then refuses to remove files that appeared after the listing above.
+                if is_there && is_left_by_check()? {
+                    arguments.push("--force");
+                }
+                arguments.extend(["--", &path]);
+                repository.git.run(repository.location(), &arguments)?;
             }
-            arguments.extend(["--", &path]);
-            repository.git.run(repository.location(), &arguments)?;
         }
         let reference = format!("refs/heads/{}", record.branch);
         if let Some(commit) = repository.commit(&reference) {
@@ -218,14 +258,6 @@ impl Runner {
         let _ = fs::remove_dir(self.worktrees_folder());
         Ok(())
     }
-}
-
-/// The reason why an agent's files are kept.
-enum Keep {
-    /// Work would be lost.
-    Loss(String),
-    /// The agent runs, or the files are not those that the runner made.
-    Other(String),
 }
 
 /// Returns whether the agent's own objects have any of these commits.

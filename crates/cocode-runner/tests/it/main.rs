@@ -3,6 +3,7 @@
 
 mod agent_commits;
 mod cleaning;
+mod cleaning_in_use;
 mod confinement;
 mod continuing;
 mod contract;
