@@ -184,7 +184,7 @@ impl LocalWorkspace {
         &self,
         conversation: &ConversationId,
         files: Vec<(RelPath, PlannedFile)>,
-    ) -> BTreeMap<RelPath, FsError> {
+    ) -> BTreeMap<RelPath, Failure> {
         let publish = |(path, file): (RelPath, PlannedFile)| match publish_and_hold(
             &self.root,
             &path,
@@ -197,7 +197,12 @@ impl LocalWorkspace {
                 }
                 None
             }
-            Err(error) => Some((path, error)),
+            Err(error) => {
+                let is_lost = file.before.is_some()
+                    && file.after.is_some()
+                    && matches!(Present::of_any_kind(&self.root, &path), Ok(None));
+                Some((path, Failure { error, is_lost }))
+            }
         };
         files.into_iter().filter_map(publish).collect()
     }
@@ -209,14 +214,17 @@ impl LocalWorkspace {
         &self,
         planned: Vec<Result<PlannedStep, WapError>>,
         numbers: Vec<StepNumbers>,
-        failures: &BTreeMap<RelPath, FsError>,
+        failures: &BTreeMap<RelPath, Failure>,
     ) -> Vec<ItemOutcome> {
         let mut published = Vec::new();
         let mut outcomes = Vec::with_capacity(planned.len());
         for (step, StepNumbers { folders, file: number }) in planned.into_iter().zip(numbers) {
             let outcome = step.and_then(|step| {
                 if let Some(failure) = failures.get(&step.path) {
-                    let error = fs_error(failure, &step.path.to_string());
+                    let error = failure.answer(&step.path);
+                    if failure.is_lost {
+                        return Err(error);
+                    }
                     // A folder that was made for a file that failed stays only if other files are in it.
                     let (made, missing): (Vec<_>, Vec<_>) =
                         folders.into_iter().partition(|(_, folder)| self.is_folder(folder));
@@ -256,6 +264,27 @@ impl LocalWorkspace {
     pub(crate) fn note_failure(&self, number: ChangeNumber, error: &WapError) {
         let record = ChangeRecord { outcome: Err(error.clone()), line_map: None, request: None };
         let _ = self.journal.conflict_change(number, &encode(&record));
+    }
+}
+
+/// A file of a plan that could not be published.
+struct Failure {
+    error: FsError,
+    /// True if nothing is at the path, where something was. Its changes stay intended then, and recovery makes them.
+    is_lost: bool,
+}
+
+impl Failure {
+    fn answer(&self, path: &RelPath) -> WapError {
+        let error = fs_error(&self.error, &path.to_string());
+        if !self.is_lost {
+            return error;
+        }
+        let text = format!(
+            "{}; nothing is at `{path}` now, and the change is made when the workspace is next opened",
+            error.message()
+        );
+        WapError::new(Reason::WriteError, text).with("path", path.to_string())
     }
 }
 

@@ -2,12 +2,17 @@
 
 use change_journal::{Entry, EntryKind, RecordedChange};
 use rel_path::{ProtectedNames, RelPath};
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, Staged, WriteBits};
+use sandbox_fs::{
+    Expected, FileKind, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, Staged, WriteBits,
+};
 
 use crate::change::folder_modes::OWNER_BITS;
-use crate::change::present::{Present, PresentKind, recorded_attributes};
+use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind, recorded_attributes};
 use crate::git::guard::in_git_folder;
 use crate::git::version_control;
+
+/// The name beside an entry of another kind under which its successor is staged; no entry ever gets it.
+const REHEARSAL: &[u8] = b".agentd-rehearsal";
 
 /// The same root for putting back what had its name already, whatever a new file may be called.
 pub(crate) fn restoring_root(root: &FileRoot) -> Result<FileRoot, FsError> {
@@ -73,40 +78,121 @@ pub(crate) fn publish_and_hold(
 ) -> Result<Option<OpenFile>, FsError> {
     let before_file = before.filter(|present| present.kind == PresentKind::File);
     let after_file = after.filter(|present| present.kind == PresentKind::File);
-    let publish = |after: &Present, expected| stage(root, path, before_file, after)?.publish(expected);
     if let (Some(before), Some(after)) = (before_file, after_file) {
-        return Ok(publish(after, Expected::Content(before.hash))?.replaced);
+        let staged = stage(root, path, Some(before), after)?;
+        return Ok(staged.publish(Expected::Content(before.hash))?.replaced);
     }
     if let (Some(PresentKind::Folder), Some(PresentKind::Folder)) =
         (before.map(|side| side.kind), after.map(|side| side.kind))
     {
         return after.map_or(Ok(()), |after| give_mode(root, path, after)).map(|()| None);
     }
-    // A change of the kind takes two steps, because only files are exchanged.
-    let mut removed = None;
-    match before {
-        Some(present) if present.kind == PresentKind::File => {
-            removed = root.remove_file(path, Some(&present.hash))?.content;
+    match (before, after) {
+        (Some(before), Some(after)) => change_kind(root, path, before, after),
+        (Some(before), None) => remove(root, path, before),
+        (None, Some(after)) => {
+            let folder = path.parent().filter(|folder| !folder.is_root());
+            let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
+            let created = create(root, path, after);
+            if created.is_err() {
+                for folder in made.iter().rev() {
+                    // A folder that has entries by now stays, and so do those above it.
+                    let _ = root.remove_empty_folder(folder);
+                }
+            }
+            created.map(|()| None)
         }
-        Some(present) if present.kind == PresentKind::Folder => root.remove_empty_folder(path)?,
-        Some(present) => remove_other(root, path, present)?,
-        None => {}
+        (None, None) => Ok(None),
     }
-    let Some(after) = after else { return Ok(removed) };
-    let folder = path.parent().filter(|folder| !folder.is_root());
-    let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
-    let published = match after.kind {
-        PresentKind::File => publish(after, Expected::Absent).map(drop),
+}
+
+/// Replaces an entry with one of another kind: two steps, because only files are exchanged. Where the second one fails, the
+/// old entry is put back.
+fn change_kind(
+    root: &FileRoot,
+    path: &RelPath,
+    before: &Present,
+    after: &Present,
+) -> Result<Option<OpenFile>, FsError> {
+    let rehearsal = rehearse(root, path, after)?;
+    let removed = remove(root, path, before)?;
+    // Its space and its inode are for the new entry.
+    drop(rehearsal);
+    let Err(error) = create(root, path, after) else { return Ok(removed) };
+    if after.kind == PresentKind::Folder {
+        let _ = root.remove_empty_folder(path);
+    }
+    // A plan may know only the hash of what was there, so the removed file is read. Its space is free only when it is closed.
+    let old = match removed {
+        Some(file) => file
+            .read_to_end(CONTENT_LIMIT_BYTES)
+            .map(|bytes| Present { bytes: bytes.into(), ..before.clone() }),
+        None => Ok(before.clone()),
+    };
+    // Where this fails as well, the path is empty, which the caller can see.
+    let _ = old.and_then(|old| create(root, path, &old));
+    Err(error)
+}
+
+/// Meets what is wrong with a new entry, a full disk for instance, before the old one is removed: a link or special file that
+/// is removed cannot be held open, as a file can.
+fn rehearse<'root>(
+    root: &'root FileRoot,
+    path: &RelPath,
+    after: &Present,
+) -> Result<Option<Staged<'root>>, FsError> {
+    check_new_name(root, path)?;
+    match after.kind {
+        PresentKind::File => {
+            let beside = path.parent().unwrap_or_default().child(REHEARSAL)?;
+            stage(root, &beside, None, after).map(Some).map_err(|error| named(error, path))
+        }
+        // A special file has no target, and cannot be made again.
+        PresentKind::Other if after.bytes.is_empty() => {
+            Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Unknown })
+        }
+        PresentKind::Other | PresentKind::Folder => Ok(None),
+    }
+}
+
+/// Returns an error of staging as one of this path.
+fn named(error: FsError, path: &RelPath) -> FsError {
+    let path = path.clone();
+    match error {
+        FsError::NoSpace { .. } => FsError::NoSpace { path },
+        FsError::OsPermission { .. } => FsError::OsPermission { path },
+        FsError::AttributeNotKept { name, .. } => FsError::AttributeNotKept { path, name },
+        FsError::Busy { .. } => FsError::Busy { path },
+        FsError::Io { errno, .. } => FsError::Io { path, errno },
+        other => other,
+    }
+}
+
+/// Checks whether a root allows a new entry to have the name of a path.
+pub(crate) fn check_new_name(root: &FileRoot, path: &RelPath) -> Result<(), FsError> {
+    match (root.policy().new_names, path.file_name()) {
+        (NewNames::Checked, Some(name)) => rel_path::check_new_name(name)
+            .map_err(|reason| FsError::InvalidName { path: path.clone(), reason }),
+        _ => Ok(()),
+    }
+}
+
+/// Removes an entry if it is `before`. Gives the file, where it is one.
+fn remove(root: &FileRoot, path: &RelPath, before: &Present) -> Result<Option<OpenFile>, FsError> {
+    match before.kind {
+        PresentKind::File => root.remove_file(path, Some(&before.hash)).map(|removed| removed.content),
+        PresentKind::Folder => root.remove_empty_folder(path).map(|()| None),
+        PresentKind::Other => remove_other(root, path, before).map(|()| None),
+    }
+}
+
+/// Creates an entry at a free name in a folder that is there.
+fn create(root: &FileRoot, path: &RelPath, after: &Present) -> Result<(), FsError> {
+    match after.kind {
+        PresentKind::File => stage(root, path, None, after)?.publish(Expected::Absent).map(drop),
         PresentKind::Folder => root.create_dirs(path).and_then(|_| give_mode(root, path, after)),
         PresentKind::Other => root.restore_link(path, &after.bytes).map(drop),
-    };
-    if published.is_err() {
-        for folder in made.iter().rev() {
-            // A folder that has entries by now stays, and so do those above it.
-            let _ = root.remove_empty_folder(folder);
-        }
     }
-    published.map(|()| removed)
 }
 
 /// Stages a version with the rights that it is to have: those of the file that it replaces, or those that were recorded.
@@ -166,9 +252,11 @@ fn decided_mode(before: Option<&Present>, after: Option<&Present>) -> FileMode {
 }
 
 /// Removes a link or a special file.
-///
-/// There is no exchange by which a link could be looked at after it was taken away, so it is looked at right before.
 fn remove_other(root: &FileRoot, path: &RelPath, before: &Present) -> Result<(), FsError> {
+    if !before.bytes.is_empty() {
+        return root.remove_link(path, &before.bytes).map(drop);
+    }
+    // What is no link has no target, and its kind is not recorded.
     if Present::on_disk(root, path)?.as_ref() != Some(before) {
         return Err(FsError::Changed { path: path.clone() });
     }

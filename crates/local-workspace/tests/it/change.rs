@@ -8,6 +8,7 @@ mod expected_files;
 mod fs_attacks;
 mod full_disk;
 mod hidden;
+mod kinds;
 mod late_writes;
 mod line_meaning;
 mod line_numbers;

@@ -5,6 +5,7 @@ use sandbox_fs::{FileKind, FsError};
 use wap_core::{OUTPUT_PREFIX, PROCESS_PREFIX, Reason, WapError};
 
 use crate::change::plan::{Plan, folders_above, not_found};
+use crate::change::publish::check_new_name;
 use crate::errors::{fs_error, path_error};
 
 impl Plan<'_> {
@@ -15,23 +16,25 @@ impl Plan<'_> {
         create_folders: bool,
     ) -> Result<(RelPath, Vec<RelPath>), WapError> {
         let path = self.parse(requested)?;
-        let target = match self.root.write_target(&path) {
-            Ok(target) => target,
+        let (path, missing_folders) = match self.root.write_target(&path) {
+            Ok(target) => (target.path, target.missing_folders),
             Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => {
-                return Ok((freed, Vec::new()));
+                // Links are there that no new file may be named like.
+                check_new_name(self.root, &freed).map_err(|error| fs_error(&error, requested))?;
+                (freed, Vec::new())
             }
             Err(error) => return Err(fs_error(&error, requested)),
         };
         // Once more, for the canonical path: a symlink may lead to a hidden one.
-        self.hidden.check(&target.path)?;
-        check_name_of_outputs(&target.path, requested)?;
-        self.check_planned_folders(&target.path, requested)?;
-        match target.missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
+        self.hidden.check(&path)?;
+        check_name_of_outputs(&path, requested)?;
+        self.check_planned_folders(&path, requested)?;
+        match missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
             Some(folder) if !create_folders => {
                 let error = FsError::ParentMissing { folder: folder.clone() };
                 Err(fs_error(&error, requested))
             }
-            _ => Ok((target.path, target.missing_folders)),
+            _ => Ok((path, missing_folders)),
         }
     }
 

@@ -2,6 +2,7 @@
 //! the error says what to do.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use wap_core::*;
 
@@ -58,6 +59,13 @@ fn meets_no_space(fixture: &Fixture, make_space: impl FnOnce()) {
         assert_eq!(fixture.text("old").unwrap(), old, "{what}");
         assert_eq!(fixture.all_names(), names, "{what}: something is left");
     }
+    // A link is not removed for a file that finds no space.
+    let batch = [delete("link"), write("link", &large)];
+    for outcome in workspace.change_files(&Caller::once().call(), &batch).unwrap() {
+        assert_no_space(outcome);
+    }
+    assert_eq!(fs::read_link(fixture.root().join("link")).unwrap().to_str(), Some("old"));
+    assert_eq!(fixture.all_names(), names);
     // In a batch the one that finds no space fails alone, wherever it stands.
     let batch = [write("old", &large), delete("spare")];
     let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
@@ -82,6 +90,7 @@ fn child_meets_a_full_disk() {
     let fixture = Fixture::at(&folder);
     fixture.put("old", "old line\n".repeat(1_000));
     fixture.put("spare", "");
+    symlink("old", fixture.root().join("link")).unwrap();
     let filler = fixture.root().join("filler");
     // It is as large as it can be: the write fails when the space ends, and what fitted stays.
     fs::write(&filler, vec![1; 1 << 20]).unwrap_err();
@@ -97,6 +106,7 @@ fn child_meets_a_full_inode_table() {
     let fixture = Fixture::at(&folder);
     fixture.put("old", "old line\n".repeat(1_000));
     fixture.put("spare", "");
+    symlink("old", fixture.root().join("link")).unwrap();
     let filled =
         (0..100).find(|number| fs::write(fixture.root().join(format!("filler{number}")), "").is_err());
     assert!(filled.is_some_and(|count| count > 1), "{filled:?}");

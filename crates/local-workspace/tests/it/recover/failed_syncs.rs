@@ -5,15 +5,15 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::process::Command;
 use std::time::Duration;
 
 use change_journal::{DocumentWrite, Journal, JournalLimits};
 use local_workspace::{EngineConfig, Recovery, Undo, UndoError};
 use wap_core::Workspace;
 
+use crate::fixture::faults::{end, run_child, strace, with_faults};
 use crate::fixture::workspace::*;
-use test_support::{child, folder_of_child};
+use test_support::folder_of_child;
 
 /// Runs an ignored test in a process in which `fault` is what becomes of the syncs of a file or folder of the workspace.
 /// Answers with how many syncs it became of.
@@ -23,36 +23,6 @@ fn with_failing_syncs(child_name: &str, fixture: &Fixture, name: &str, fault: &s
     command.arg("-P").arg(fixture.root().join(name));
     run_child(command, child_name, fixture);
     fs::read_to_string(fixture.path().join("trace")).unwrap().matches("INJECTED").count()
-}
-
-/// Runs an ignored test in a process with these faults, each counted for every thread by itself. Answers with what it said.
-#[track_caller]
-fn with_faults(child_name: &str, fixture: &Fixture, calls: &str, faults: &[String]) -> String {
-    run_child(strace(fixture, calls, faults), child_name, fixture)
-}
-
-fn strace(fixture: &Fixture, calls: &str, faults: &[String]) -> Command {
-    let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-e", &format!("trace={calls}")]);
-    for fault in faults {
-        command.args(["-e", &format!("inject={fault}")]);
-    }
-    command.arg("-o").arg(fixture.path().join("trace"));
-    command
-}
-
-#[track_caller]
-fn run_child(mut command: Command, name: &str, fixture: &Fixture) -> String {
-    let program = child(name, fixture.path());
-    command.arg("--").arg(program.get_program()).args(program.get_args());
-    for (name, value) in program.get_envs() {
-        command.env(name, value.unwrap());
-    }
-    let output = command.output().expect("this test needs the program strace");
-    let text =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("came to its end"), "{text}");
-    text
 }
 
 fn inode(fixture: &Fixture, name: &str) -> u64 {
@@ -65,12 +35,6 @@ fn unsettled(journal: &Journal) -> usize {
 
 fn is_marked(journal: &Journal) -> bool {
     !journal.reader().documents("unsynced/").unwrap().is_empty()
-}
-
-/// Ends at once, as by SIGKILL.
-fn end() -> ! {
-    println!("came to its end");
-    std::process::abort()
 }
 
 #[test]
