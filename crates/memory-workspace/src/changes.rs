@@ -5,7 +5,7 @@ use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, Reason,
     WapError, WriteFile, WriteFileResponse, WriteMode,
 };
-use wap_edit::{FileEdit, Rewrite, check_content_size, check_request};
+use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_request};
 
 use crate::tree::{Access, Tree, parse_text, version_of};
 
@@ -32,7 +32,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     // `old` borrows the tree, which `put` changes below.
     let created = old.is_none();
     let new = match request.write_mode() {
-        WriteMode::Append => [old.map_or(&[][..], Vec::as_slice), request.content.as_bytes()].concat(),
+        WriteMode::Append => appended(&path, old.map_or(&[][..], Vec::as_slice), &request.content)?,
         WriteMode::Create | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
     };
     let Rewrite { lines_added, lines_removed, changed } = Rewrite::between(old.map(Vec::as_slice), &new);

@@ -10,6 +10,7 @@
 //! Line numbers are 1-based and ranges of them inclusive; line indexes are 0-based and ranges half-open.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod append;
 mod apply;
 mod difference;
 mod encode;
@@ -17,7 +18,6 @@ mod error;
 mod excerpt;
 mod format;
 mod limits;
-mod line_diff;
 mod line_map;
 mod lines;
 mod new_lines;
@@ -30,6 +30,7 @@ mod text_match;
 mod text_replace;
 mod work;
 
+pub use append::append;
 pub use apply::{Edited, Outcome, apply, apply_until};
 pub use difference::{Difference, already_applied, applied_since, find_unique, first_difference};
 pub use error::{Conflict, EditError, EditErrorKind, UnsupportedConstruct};

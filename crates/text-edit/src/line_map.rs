@@ -1,6 +1,7 @@
 //! The correspondence of lines between two versions of a text.
 
 pub(crate) mod byte_edits;
+mod comparison;
 
 use std::ops::{Range, RangeInclusive};
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod append;
 mod edit_report;
 mod error;
 mod file_edit;
@@ -11,6 +12,7 @@ mod rewrite;
 mod shown_text;
 mod size;
 
+pub use append::appended;
 pub use error::edit_error;
 pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
 pub use rewrite::Rewrite;

@@ -15,7 +15,7 @@ use wap_core::{
     WriteFileResponse, WriteMode,
 };
 
-use wap_edit::{Rewrite, check_content_size};
+use wap_edit::{Rewrite, appended, check_content_size};
 
 use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
@@ -139,7 +139,7 @@ impl<'a> Plan<'a> {
                 let text = format!("'{path}' exists already");
                 return Err(WapError::new(Reason::FileExists, text).with("path", write.path.as_str()));
             }
-            (WriteMode::Append, Some(present)) => [&*present.bytes, write.content.as_bytes()].concat(),
+            (WriteMode::Append, Some(present)) => appended(&write.path, &present.bytes, &write.content)?,
             _ => write.content.clone().into_bytes(),
         };
         let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode))

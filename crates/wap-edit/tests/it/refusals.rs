@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use text_edit::{EditLimits, LineMap, Source, apply};
-use wap_core::{FileVersion, ModifyFile};
+use wap_core::{FileVersion, ModifyFile, Reason};
 use wap_edit::{FileEdit, KnownVersion, check_request};
 
 /// The version that the client saw.
@@ -123,4 +123,29 @@ fn a_blank_line_that_was_added_since_the_file_was_seen_is_not_added_twice() {
     assert_eq!(outcome_on(old, now, request("now")), "\n\none\ntwo\n");
     assert_eq!(outcome_on("\none\ntwo\n", "\none\ntwo\nmore\n", request("seen")), "\n\none\ntwo\nmore\n");
     assert_eq!(outcome_on(old, "one\ntwo\nmore\n", request("seen")), "\none\ntwo\nmore\n");
+}
+
+#[test]
+fn content_is_appended_in_the_encoding_of_the_file() {
+    let append = |file: &[u8], content: &str| wap_edit::appended("a.txt", file, content);
+    for (file, content, expected) in [
+        (&b""[..], "é\n", "é\n".as_bytes()),
+        (b"a\r\n", "b\n", b"a\r\nb\n"),
+        (b"\xef\xbb\xbfa", "é", b"\xef\xbb\xbfa\xc3\xa9"),
+        (b"\xff\xfea\0\n\0", "é\n", b"\xff\xfea\0\n\0\xe9\0\n\0"),
+        (b"\xfe\xff\0a", "b", b"\xfe\xff\0a\0b"),
+        (b"caf\xe9\n", "plain\n", b"caf\xe9\nplain\n"),
+        // Not a text: the bytes alone count.
+        (b"\0\x01", "é", b"\0\x01\xc3\xa9"),
+    ] {
+        assert_eq!(append(file, content).unwrap(), expected, "{file:?}");
+    }
+    for (file, content, reason) in [
+        (&b"caf\xe9\n"[..], "na\u{ef}ve\n", Reason::InvalidField),
+        (b"\xff\xfea\0b", "c", Reason::BinaryFile),
+    ] {
+        let error = append(file, content).unwrap_err();
+        assert_eq!(error.reason(), reason, "{error}");
+        assert!(error.message().starts_with("nothing was appended to 'a.txt': "), "{error}");
+    }
 }
