@@ -63,7 +63,7 @@ impl AgentRun<'_> {
             Err(detail) => return Ok(Ended::unstarted(detail)),
         };
         let is_shared = confines.own.is_none();
-        let waited = self.follow(running, confines, &mut log);
+        let waited = self.follow(running, confines, &mut log, &note);
         self.shared.watch.remove(&self.agent.definition.name, self.shared.observer);
         if is_shared && loose_objects::reopen(&self.runner.repository.common_folder.join("objects")) {
             record
@@ -166,7 +166,13 @@ impl AgentRun<'_> {
     }
 
     /// Writes the log and copies the agent's branch to the repository until the agent has ended.
-    fn follow(&self, running: Running, confines: Confines, log: &mut LogFile) -> Result<Outcome, WaitError> {
+    fn follow(
+        &self,
+        running: Running,
+        confines: Confines,
+        log: &mut LogFile,
+        note: &StopNote,
+    ) -> Result<Outcome, WaitError> {
         let (repository, observer) = (&self.runner.repository, self.shared.observer);
         let (name, start) = (&self.agent.definition.name, &self.shared.plan.base.commit);
         let Confines { own, head_log, .. } = confines;
@@ -200,6 +206,8 @@ impl AgentRun<'_> {
                 stream.push(bytes, &mut take);
             };
             let waited = running.wait_with(&mut output, None);
+            // The last look may take long, and no deadline applies to it.
+            note.close();
             // Ends the follower, which looks once more.
             drop(is_running);
             waited

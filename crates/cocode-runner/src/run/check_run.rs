@@ -143,7 +143,14 @@ impl Runner {
             stopping_since: None,
         });
         let waited = running.wait();
+        let reason = note.close();
         shared.watch.remove(name, shared.observer);
+        // Whatever its exit code is: a check that was asked to end has not come to its result.
+        match reason {
+            Some(StopReason::Deadline) => return failed("it took too long".to_owned()),
+            Some(StopReason::Cancelled) => return failed("it was cancelled".to_owned()),
+            None => {}
+        }
         match waited {
             Ok(Outcome { ending, .. }) => {
                 let missing = match ending {

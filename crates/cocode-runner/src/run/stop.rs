@@ -33,19 +33,28 @@ pub(crate) enum StopReason {
     Cancelled,
 }
 
+/// The number of a note about a process that has ended by itself.
+const ENDED: u8 = 3;
+
 /// A cell for the reason, empty until there is one.
 #[derive(Debug, Default)]
 pub(crate) struct StopNote(AtomicU8);
 
 impl StopNote {
-    /// Records a reason; the first one stays.
-    pub(crate) fn set(&self, reason: StopReason) {
+    /// Records a reason; the first one stays. Returns false if there is one already, or the process has ended.
+    pub(crate) fn set(&self, reason: StopReason) -> bool {
         let number = match reason {
             StopReason::Deadline => 1,
             StopReason::Cancelled => 2,
         };
-        // Fails if there is a reason already, which is then kept.
-        let _ = self.0.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
+        self.0.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Records that the process has ended, after which no reason counts. Returns the reason for which it was asked to end.
+    pub(crate) fn close(&self) -> Option<StopReason> {
+        // Fails if there is a reason, which is then kept.
+        let _ = self.0.compare_exchange(0, ENDED, Ordering::AcqRel, Ordering::Acquire);
+        self.reason()
     }
 
     pub(crate) fn reason(&self) -> Option<StopReason> {

@@ -91,7 +91,10 @@ impl Watched {
                     (false, true) => StopReason::Cancelled,
                     (false, false) => return,
                 };
-                self.note.set(reason);
+                // It has ended meanwhile, and is about to be removed from the list.
+                if !self.note.set(reason) {
+                    return;
+                }
                 self.stopping_since = Some(now);
                 let state = match reason {
                     StopReason::Deadline => AgentState::TimedOut,

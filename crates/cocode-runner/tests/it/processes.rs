@@ -2,9 +2,9 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use cocode_env::AgentState;
-use cocode_runner::{AgentDefinition, AgentRecord, StopFlag, log_files};
+use cocode_runner::{AgentDefinition, AgentRecord, RunEvent, RunObserver, StopFlag, log_files};
 
-use crate::fixture::{Fixture, Log, MARKED, agent, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, failures, request};
 use test_support::is_alive;
 
 fn limited(script: &str, seconds: u64) -> cocode_runner::AgentDefinition {
@@ -181,6 +181,87 @@ fn an_agent_whose_check_is_cancelled_is_cancelled() {
     let definition = AgentDefinition { check: Some("exit 143".into()), ..agent("b", MARKED) };
     let record = fixture.run_agent(definition);
     assert_eq!((record.state, record.exit_code), (AgentState::Completed, Some(0)), "{record:?}");
+}
+
+#[test]
+fn a_check_that_is_asked_to_end_has_not_passed_whatever_its_exit_code() {
+    // It ends with exit code 0 when it is asked to end, or by itself.
+    let script = "trap 'exit 0' TERM; touch checking; until test -e go; do sleep 0.05; done";
+    for is_cancelled in [true, false] {
+        let fixture = Fixture::new();
+        let stop = StopFlag::new();
+        let definition = AgentDefinition { check: Some(script.into()), ..agent("a", MARKED) };
+        let record = std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                fixture.runner().run(&request(vec![definition]), &stop, &Log::default()).unwrap().remove(0)
+            });
+            let began = Instant::now();
+            let folder = loop {
+                let folders = fs::read_dir(fixture.worktrees()).into_iter().flatten().flatten();
+                let mut worktrees = folders.map(|folder| folder.path().join("7-a"));
+                if let Some(folder) = worktrees.find(|folder| folder.join("checking").exists()) {
+                    break folder;
+                }
+                assert!(began.elapsed() < Duration::from_secs(60), "a hang guard");
+                std::thread::sleep(Duration::from_millis(20));
+            };
+            if is_cancelled {
+                stop.raise();
+            } else {
+                fs::write(folder.join("go"), "").unwrap();
+            }
+            running.join().unwrap()
+        });
+        let state = if is_cancelled { AgentState::Cancelled } else { AgentState::Ready };
+        assert_eq!(record.state, state, "{record:?}");
+        assert_eq!(record.verdict.as_ref().unwrap().ready, !is_cancelled, "{record:?}");
+        assert_eq!(failures(&record).contains(&"check"), is_cancelled, "{record:?}");
+    }
+    // A check that runs into its deadline has not passed either.
+    let definition = AgentDefinition { check: Some(script.into()), ..limited(MARKED, 5) };
+    let record = Fixture::new().run_agent(definition);
+    assert!(failures(&record).contains(&"check"), "{record:?}");
+}
+
+/// An observer that takes long for the first commit: until the agent's process is gone, and the run is asked to stop.
+struct SlowObserver<'a> {
+    log: Log,
+    stop: &'a StopFlag,
+    process: &'a str,
+}
+
+impl RunObserver for SlowObserver<'_> {
+    fn event(&self, event: &RunEvent) {
+        self.log.event(event);
+        if matches!(event, RunEvent::Commit { .. }) {
+            let began = Instant::now();
+            while is_alive(self.process) {
+                assert!(began.elapsed() < Duration::from_secs(60), "a hang guard");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            // The runner notices the end a moment later, and the flag within a look of the watcher.
+            std::thread::sleep(Duration::from_secs(1));
+            self.stop.raise();
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_has_ended_is_not_cancelled_while_its_last_commits_are_read() {
+    let fixture = Fixture::new();
+    let stop = StopFlag::new();
+    let process = "sleep 1.314159";
+    let observer = SlowObserver { log: Log::default(), stop: &stop, process };
+    let script = format!("{MARKED}; {process}");
+    let record =
+        fixture.runner().run(&request(vec![agent("a", &script)]), &stop, &observer).unwrap().remove(0);
+    assert_eq!((record.state, record.exit_code), (AgentState::Ready, Some(0)), "{record:?}");
+    let lines = observer.log.lines();
+    assert!(!lines.iter().any(|line| line.starts_with("stopping")), "{lines:?}");
+    // The control: the flag was raised, and an agent that starts later is cancelled.
+    let later = fixture.runner().run(&request(vec![agent("b", MARKED)]), &stop, &Log::default()).unwrap();
+    assert_eq!(later[0].state, AgentState::Cancelled);
 }
 
 #[test]
