@@ -279,6 +279,20 @@ pub enum RunnerError {
     },
 }
 
+impl RunnerError {
+    /// Returns whether the fault is on this machine, where the same operation may succeed later.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        match self {
+            RunnerError::Git(error) => error.is_of_this_machine(),
+            RunnerError::File { source, .. } => {
+                matches!(source.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Returns an error with all its causes, on one line. A cause that the text before it ends with is not repeated, since some
 /// errors print theirs.
 #[must_use]

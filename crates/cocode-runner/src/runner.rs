@@ -1,5 +1,6 @@
 //! The runner: one repository, its state folder, its agents.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -171,12 +172,31 @@ impl Runner {
         Launcher::start(config).map_err(RunnerError::Launcher)
     }
 
+    /// Judges an agent again whose work this machine failed to import. Its check does not run.
+    fn repeat_import(&self, record: &AgentRecord) -> Result<(), RunnerError> {
+        let mut record = AgentRecord { import_failed: false, ..record.clone() };
+        let body = self.store.body(&record.key())?;
+        if let Err(error) = self.judge(&mut record, &body, || None) {
+            record.warnings.push(error_chain(&error));
+        }
+        let mut seen = BTreeSet::new();
+        record.warnings.retain(|warning| seen.insert(warning.clone()));
+        let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
+        if is_ready && record.state == AgentState::Completed {
+            record.state = AgentState::Ready;
+        }
+        self.store.put(&record)
+    }
+
     /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them.
     fn recover(&self) -> Result<(), RunnerError> {
         let records = self.store.records()?;
         for worktree in records.iter().filter_map(AgentRecord::worktree) {
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
+        }
+        for record in records.iter().filter(|record| record.state.is_final() && record.import_failed) {
+            self.repeat_import(record)?;
         }
         let unresolved = records.into_iter().filter(|record| !record.state.is_final());
         let (elsewhere, here): (Vec<_>, Vec<_>) = unresolved.partition(|record| record.elsewhere.is_some());

@@ -82,14 +82,14 @@ impl Receiver<'_> {
         match git.run(self.location, &["cat-file", "-t", expected]) {
             Ok(kind) if kind == "commit" => {}
             Ok(kind) => return Err(BundleRefusal::NoCommit { object: expected.to_owned(), kind }),
-            Err(GitError::Failed { .. }) => return Err(incomplete()),
+            Err(error @ GitError::Failed { .. }) if !error.is_of_this_machine() => return Err(incomplete()),
             Err(error) => return Err(error.into()),
         }
         let mut arguments = vec!["rev-list", "--objects", "--quiet", expected, "--not"];
         arguments.extend(whole.iter().chain(&header.prerequisites).map(String::as_str));
         match git.run(self.location, &arguments) {
             Ok(_) => Ok(()),
-            Err(GitError::Failed { .. }) => Err(incomplete()),
+            Err(error @ GitError::Failed { .. }) if !error.is_of_this_machine() => Err(incomplete()),
             Err(error) => Err(error.into()),
         }
     }

@@ -46,6 +46,7 @@ pub(crate) fn unsound(
     match reason {
         // Commits that take too long or too much memory to check are not safe to check out either.
         Err(RunnerError::Git(error @ GitError::TooSlow { .. })) => Ok(Some(error.to_string())),
+        Err(RunnerError::Git(error)) if error.is_of_this_machine() => Err(error.into()),
         Err(RunnerError::Git(GitError::Failed { reason, .. })) => Ok(Some(reason)),
         reason => reason,
     }

@@ -195,12 +195,12 @@ pub(crate) fn has_whole(
     is_success(repository.git.within(limit).run(repository.location(), &arguments))
 }
 
-/// Returns whether git succeeded. Only a failure of git itself means "no": that it could not be started or took too long
-/// says nothing about the objects, and stays an error.
+/// Returns whether git succeeded. Only a failure of git itself means "no": that it could not be started, took too long, was
+/// killed or could not write says nothing about the objects, and stays an error.
 fn is_success<T>(result: Result<T, GitError>) -> Result<bool, RunnerError> {
     match result {
         Ok(_) => Ok(true),
-        Err(GitError::Failed { .. }) => Ok(false),
+        Err(error @ GitError::Failed { .. }) if !error.is_of_this_machine() => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

@@ -233,7 +233,7 @@ impl Git {
     }
 
     /// Runs git with a file on its standard input, from the file's current position. Returns whether it succeeded, and its
-    /// error output.
+    /// error output. A failure of this machine is an error.
     pub(crate) fn judge_from(
         &self,
         location: GitLocation<'_>,
@@ -241,7 +241,11 @@ impl Git {
         input: File,
     ) -> Result<(bool, String), GitError> {
         let answer = self.start(location, arguments, Input::File(input), None)?;
-        Ok((answer.code == Some(0), answer.errors))
+        let (is_accepted, errors) = (answer.code == Some(0), answer.errors.clone());
+        match answer.success(arguments) {
+            Err(error) if error.is_of_this_machine() => Err(error),
+            _ => Ok((is_accepted, errors)),
+        }
     }
 
     /// Runs git and returns its output; `None` for exit code 1, which means "no".
@@ -334,7 +338,8 @@ impl Answer {
             (_, Some(limit_bytes)) => Err(GitError::TooLong { command: first_of(arguments), limit_bytes }),
             (Some(0), None) => Ok(self.output),
             (exit_code, None) => {
-                let reason = reason(&self.errors);
+                let is_killed = exit_code.is_none() && self.errors.trim().is_empty();
+                let reason = if is_killed { "it was killed".to_owned() } else { reason(&self.errors) };
                 Err(GitError::Failed { command: first_of(arguments), reason, exit_code })
             }
         }

@@ -39,6 +39,29 @@ pub enum GitError {
     },
 }
 
+/// What git's reason contains if it could not write, as the system words it.
+const NOT_WRITTEN: [&str; 5] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "Read-only file system",
+    "Too many open files",
+    "Input/output error",
+];
+
+impl GitError {
+    /// Returns whether the fault is on this machine, where the same call may succeed later: git was killed or could not
+    /// write. If not, what git read may be damaged.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        match self {
+            GitError::NotStarted(_) => true,
+            GitError::Failed { reason, exit_code, .. } => {
+                exit_code.is_none() || NOT_WRITTEN.iter().any(|text| reason.contains(text))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// The most bytes of a reason.
 const REASON_BYTES: usize = 400;
 

@@ -51,7 +51,7 @@ impl OwnRepository {
 }
 
 /// Imports the work of an agent that has ended: its objects, its branch, its `HEAD`. A failure becomes a warning of the
-/// record, and the verdict covers the rest.
+/// record, and the verdict covers the rest; one of this machine is repeated by the next runner.
 pub(crate) fn import_work(
     repository: &Repository,
     worktree: &Worktree,
@@ -104,8 +104,12 @@ pub(crate) fn import_check_objects(
     }
     let objects = OwnObjects::of(worktree, &repository.common_folder).for_check();
     let mut import = last_import(repository, objects, record);
+    let import_failed = record.import_failed;
     import_objects(record, &mut import)?;
-    warn(record, import.finish().map(|()| None))
+    warn(record, import.finish().map(|()| None))?;
+    // To repeat it would judge the agent again, without its check. Its own work is imported already.
+    record.import_failed = import_failed;
+    Ok(())
 }
 
 /// Returns the import for an agent that has ended, with one time limit for all of it, since the run waits for it.
@@ -127,7 +131,10 @@ fn warn(record: &mut AgentRecord, result: Result<Option<String>, RunnerError>) -
     match result {
         Ok(why) => record.warnings.extend(why),
         Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
-        Err(error) => record.warnings.push(error_chain(&error)),
+        Err(error) => {
+            record.import_failed |= error.is_of_this_machine();
+            record.warnings.push(error_chain(&error));
+        }
     }
     Ok(())
 }

@@ -410,6 +410,60 @@ fn objects_that_a_killed_runner_has_not_imported_are_imported_by_the_next_one() 
 }
 
 #[test]
+fn work_that_a_failing_machine_cannot_import_is_imported_later() {
+    // The words in which git fails, and the end of its warning.
+    let failures_of_git = [
+        ("echo 'fatal: write error: No space left on device' >&2; exit 128", "No space left on device"),
+        ("kill -9 $$", "it was killed"),
+        ("echo 'fatal: object is damaged' >&2; exit 128", "damaged or missing"),
+    ];
+    for (failure, warning) in failures_of_git {
+        let mut fixture = Fixture::new();
+        let (bin, broken) = (fixture.root.join("home/bin"), fixture.root.join("home/broken"));
+        fs::create_dir(&bin).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        // A git that cannot write packs while the file exists.
+        let text = format!(
+            "#!/bin/sh\ncase \" $* \" in *' pack-objects '*) test ! -e {} || {{ {failure}; }};; esac\nPATH={path}; exec git \"$@\"\n",
+            broken.display()
+        );
+        test_support::write_program(&bin.join("git"), &text);
+        fixture.host.variables.insert("PATH".into(), format!("{}:{path}", bin.display()).into());
+        fs::write(&broken, "").unwrap();
+        let (record, log) = run(&fixture, &format!("echo x > b.txt; git add .; {MARKED}"));
+        assert_eq!(
+            (record.state, record.commits),
+            (AgentState::Completed, 0),
+            "{record:?} {:?}",
+            log.lines()
+        );
+        assert!(record.warnings.iter().any(|one| one.ends_with(warning)), "{record:?}");
+        let reopened = || fixture.runner().records().unwrap().remove(0);
+        let is_of_the_machine = !failure.contains("damaged");
+        assert_eq!(record.import_failed, is_of_the_machine, "{record:?}");
+        assert_eq!(
+            (reopened().state, reopened().import_failed),
+            (record.state, is_of_the_machine),
+            "still broken"
+        );
+        fs::remove_file(&broken).unwrap();
+        let again = reopened();
+        if is_of_the_machine {
+            assert_eq!(
+                (again.state, again.commits, again.import_failed),
+                (AgentState::Ready, 1, false),
+                "{again:?}"
+            );
+            assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), again.head.clone().unwrap());
+            assert!(fixture.runner().pick(&again, false).unwrap().done);
+        } else {
+            // The control: damage by the agent is not tried again.
+            assert_eq!(again, record);
+        }
+    }
+}
+
+#[test]
 fn siblings_at_once_have_all_their_work() {
     let fixture = Fixture::new();
     let script = "for n in $(seq 15); do echo $COCODE_REPO_PATH $n > b.txt; echo same $n > c.txt; git add .; git commit -qm $n; done";
