@@ -5,6 +5,7 @@ use cocode_env::{CheckResult, Evidence, Verdict};
 use crate::error::{RunnerError, error_chain};
 use crate::objects::object_check::{self, submodules};
 use crate::record::AgentRecord;
+use crate::repository::left_file::LeftFile;
 use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::Worktree;
 use crate::repository::{left_file, nested, own_index, planted_links};
@@ -107,6 +108,7 @@ impl Runner {
             let result = match worktree {
                 Some(worktree) if Verdict::of(&evidence).ready => {
                     let before = left_file::find(&self.repository, worktree);
+                    record.warnings.extend(before.as_deref().ok().and_then(without_commit));
                     let result = check();
                     let after = left_file::find(&self.repository, worktree);
                     // Without both lists no file is attributed to the check, and every file keeps the worktree.
@@ -145,4 +147,11 @@ impl Runner {
         let folder = self.config.state_folder.join("checked").join(record.key());
         object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
     }
+}
+
+/// Returns a warning that names the files which a check can read and no commit has: its result says nothing about the commit
+/// alone, to which the agent may have forgotten to add them.
+fn without_commit(files: &[LeftFile]) -> Option<String> {
+    let names = (!files.is_empty()).then(|| left_file::named(files))?;
+    Some(format!("its check ran with files that are not committed, and may not pass without them: {names}"))
 }

@@ -139,6 +139,27 @@ fn a_clean_tree_and_a_check_count_when_asked_for() {
 }
 
 #[test]
+fn a_check_that_reads_what_is_not_committed_is_reported() {
+    let checked = |script: &str, check: &str| {
+        let definition =
+            cocode_runner::AgentDefinition { check: Some(check.to_owned()), ..agent("a", script) };
+        Fixture::new().run_agent(definition)
+    };
+    let warning = "its check ran with files that are not committed, and may not pass without them: ";
+    for (script, names) in
+        [("echo x > needed", "needed"), ("echo x >> a.txt; echo x > needed", "a.txt, needed")]
+    {
+        let record = checked(&format!("{MARKED}; {script}"), "test -f needed");
+        assert_eq!(record.state, AgentState::Ready, "{record:?}");
+        assert_eq!(record.warnings, [format!("{warning}{names}")]);
+    }
+    // The controls: all of it is committed, and a file that the check itself leaves.
+    let record =
+        checked(&format!("echo x > needed; git add needed; {MARKED}"), "test -f needed; touch report");
+    assert_eq!((record.state, record.warnings), (AgentState::Ready, Vec::new()));
+}
+
+#[test]
 fn exit_codes_become_states() {
     for (code, state) in [
         (1, AgentState::Failed),
