@@ -122,8 +122,10 @@ impl Runner {
                 _ => &["merge", "--quiet", "--ff-only", &commit],
             };
             if let Err(error) = repository.git.run(repository.location(), arguments) {
-                // Reverts a merge that stopped half-way. It can only be this one, since an unfinished merge was excluded above.
-                let _ = repository.git.run(repository.location(), &["merge", "--abort"]);
+                // Reverts the merge that stopped half-way, and no other one: the user may have started one meanwhile.
+                if way == PickWay::Merge && repository.merged_commits().as_deref() == Some(commit.as_str()) {
+                    let _ = repository.git.run(repository.location(), &["merge", "--abort"]);
+                }
                 return Err(error.into());
             }
         }

@@ -159,6 +159,29 @@ fn a_merge_is_signed_as_the_user_signs() {
 }
 
 #[test]
+fn only_the_merge_of_the_pick_itself_is_aborted() {
+    for is_other in [false, true] {
+        let fixture = Fixture::new();
+        let (runner, record) = work(&fixture, &write("b.txt", "b"));
+        fs::write(fixture.repository().join("mine.txt"), "mine\n").unwrap();
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "mine"]);
+        // The program that signs the merge fails, after the user has begun another merge if `is_other`.
+        let head = fixture.repository().join(".git/MERGE_HEAD");
+        let start = &record.start_commit;
+        let other = if is_other { format!("echo {start} >> {}", head.display()) } else { "true".to_owned() };
+        let program = fixture.root.join("sign");
+        write_program(&program, &format!("#!/bin/sh\ncat > /dev/null; {other}; exit 2\n"));
+        fixture.git(&["config", "gpg.program", program.to_str().unwrap()]);
+        fixture.git(&["config", "commit.gpgsign", "true"]);
+        let error = refused(runner.pick(&record, false)).to_string();
+        assert!(error.contains("failed to sign"), "{error}");
+        assert_eq!(head.exists(), is_other);
+        assert_eq!(fixture.repository().join("b.txt").exists(), is_other);
+    }
+}
+
+#[test]
 fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_named() {
     let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
     let obeyed = "mkdir -p .vscode .github/workflows; echo {} > .vscode/tasks.json; echo {} > .mcp.json; \
