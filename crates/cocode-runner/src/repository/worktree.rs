@@ -150,10 +150,9 @@ pub(crate) fn remove_by_force(
         let text = path.to_string_lossy();
         // Twice, for a locked one.
         let arguments = ["worktree", "remove", "--force", "--force", "--", &text];
-        match repository.git.run(repository.location(), &arguments) {
-            Err(error @ GitError::NotStarted(_)) => return Err(error.into()),
-            // Removed below.
-            _ => {}
+        // After any other failure, both folders are removed below.
+        if let Err(error @ GitError::NotStarted(_)) = repository.git.run(repository.location(), &arguments) {
+            return Err(error.into());
         }
         loose_objects::reopen_all(path);
         empty_folder::remove(path).map_err(file_error("remove", path))?;
