@@ -2,13 +2,13 @@
 //!
 //! No call here takes a path with a slash, and none follows a link.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::error::ReadOnlyReason;
-use crate::metadata::Metadata;
+use crate::metadata::{FileKind, Metadata};
 
 /// Flags of every `open`.
 pub(crate) const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
@@ -18,8 +18,9 @@ pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 pub(crate) const FOLDER_LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NONBLOCK);
 /// Opens an entry of any kind, for its metadata only.
 pub(crate) const ANY_PATH: OFlags = OFlags::PATH;
-/// Opens a file to read it, without blocking if it is a FIFO or a device.
-pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// Opens a regular file to read it. Only for [`open_regular`]: a program at the other end of a FIFO, or a driver,
+/// sees such an open.
+const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// Opens the entry `name` of `folder`. A link is opened itself with `O_PATH`, and is ELOOP without.
 pub(crate) fn open_at(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -29,6 +30,37 @@ pub(crate) fn open_at(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result<O
 /// Reopens an `O_PATH` folder handle for listing.
 pub(crate) fn reopen_folder(folder: impl AsFd) -> Result<OwnedFd, Errno> {
     open_at(folder, b".", FOLDER_LIST)
+}
+
+/// Opens the entry `name` of `folder` for reading if it is a regular file; otherwise returns its kind.
+pub(crate) fn open_regular_at(folder: impl AsFd, name: &[u8]) -> Result<Result<OwnedFd, FileKind>, Errno> {
+    let entry = open_at(folder.as_fd(), name, ANY_PATH)?;
+    let kind = stat(&entry)?.kind;
+    open_regular(&entry, kind, |flags| open_at(folder.as_fd(), name, flags))
+}
+
+/// Opens an `O_PATH` handle of the given kind for reading if it is a regular file; otherwise returns the kind.
+///
+/// The entry is opened by its handle, so that no FIFO or device can take its name in between. Without `/proc` it is
+/// opened with `by_name` and the flags for it, and compared: EAGAIN if the name has another entry by then.
+pub(crate) fn open_regular(
+    entry: &OwnedFd,
+    kind: FileKind,
+    by_name: impl FnOnce(OFlags) -> Result<OwnedFd, Errno>,
+) -> Result<Result<OwnedFd, FileKind>, Errno> {
+    if kind != FileKind::File {
+        return Ok(Err(kind));
+    }
+    // Of the thread and not of the process: a thread may have handles of its own.
+    let link = format!("/proc/thread-self/fd/{}", entry.as_raw_fd());
+    let flags = FILE_READ | OFlags::CLOEXEC;
+    match retry_on_intr(|| rustix::fs::open(&*link, flags, Mode::empty())) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+            let opened = by_name(FILE_READ)?;
+            if stat(&opened)?.is_same_object(&stat(entry)?) { Ok(Ok(opened)) } else { Err(Errno::AGAIN) }
+        }
+        opened => opened.map(Ok),
+    }
 }
 
 /// Reads the metadata of an open file.

@@ -10,11 +10,10 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
 use crate::error::FsError;
-use crate::handle::{self, ANY_PATH, FILE_READ};
+use crate::handle;
 use crate::metadata::Metadata;
 use crate::metadata::attributes::{AttributeHandle, FileAttributes};
 use crate::policy::HardLinks;
-use crate::resolve::Last;
 use crate::root::FileRoot;
 use content_hash::ContentHash;
 
@@ -37,21 +36,11 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// [`FsError::NotAFile`] with the kind for anything but a regular file; never blocks.
+    /// [`FsError::NotAFile`] with the kind for anything but a regular file, which is not opened.
     pub fn open_file(&self, path: &RelPath) -> Result<OpenFile, FsError> {
         self.check_alive()?;
-        let links = self.policy.links;
-        let (handle, path) = match self.resolver.open(path, FILE_READ, Last::Follow, links) {
-            Ok(opened) => opened,
-            // A socket or a device without a driver cannot be opened. Its kind says more than the errno.
-            Err(error @ (FsError::Io { .. } | FsError::Busy { .. })) => {
-                let (handle, path) = self.resolver.open(path, ANY_PATH, Last::Follow, links)?;
-                let metadata = stat(&handle, &path)?;
-                require_file(&metadata, &path)?;
-                return Err(error);
-            }
-            Err(error) => return Err(error),
-        };
+        let (opened, path) = self.resolver.open_regular(path, self.policy.links)?;
+        let handle = opened.map_err(|kind| FsError::NotAFile { path: path.clone(), kind })?;
         OpenFile::from_handle(handle, path, self.policy.hard_links)
     }
 }

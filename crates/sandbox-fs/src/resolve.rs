@@ -94,7 +94,8 @@ impl Resolver {
         self.method
     }
 
-    /// Opens an existing entry and returns its canonical path with it.
+    /// Opens an existing entry and returns its canonical path with it. With `O_PATH` and [`Last::Follow`] a link is
+    /// opened itself; [`Resolver::open_followed`] follows it.
     pub(crate) fn open(
         &self,
         path: &RelPath,
@@ -102,6 +103,50 @@ impl Resolver {
         last: Last,
         links: LinkRule,
     ) -> Result<(OwnedFd, RelPath), FsError> {
+        self.open_with(path, flags, last, links, |entry, _| Ok(Some(entry)))
+    }
+
+    /// Opens what `path` leads to, through links, with `O_PATH`. Returns its canonical path with it.
+    pub(crate) fn open_followed(
+        &self,
+        path: &RelPath,
+        links: LinkRule,
+    ) -> Result<(OwnedFd, RelPath), FsError> {
+        self.open_with(path, ANY_PATH, Last::Follow, links, |entry, _| {
+            let is_link = handle::stat(&entry)?.kind == FileKind::Link;
+            Ok((!is_link).then_some(entry))
+        })
+    }
+
+    /// Opens what `path` leads to, through links, for reading if it is a regular file; otherwise returns its kind,
+    /// and does not open it. Returns its canonical path with it.
+    pub(crate) fn open_regular(
+        &self,
+        path: &RelPath,
+        links: LinkRule,
+    ) -> Result<(Result<OwnedFd, FileKind>, RelPath), FsError> {
+        self.open_with(path, ANY_PATH, Last::Follow, links, |entry, canonical| {
+            let kind = handle::stat(&entry)?.kind;
+            if kind == FileKind::Link {
+                return Ok(None);
+            }
+            let by_name = |flags| self.open_exact(canonical, flags);
+            handle::open_regular(&entry, kind, by_name).map(Some)
+        })
+    }
+
+    /// Opens an existing entry and passes it to `accept` with its canonical path.
+    ///
+    /// `accept` returns `None` for a link to follow: `O_PATH` with `O_NOFOLLOW` opens the link itself. Its ELOOP,
+    /// ENOTDIR, ENOENT and EAGAIN mean that the entry was replaced meanwhile.
+    fn open_with<T>(
+        &self,
+        path: &RelPath,
+        flags: OFlags,
+        last: Last,
+        links: LinkRule,
+        accept: impl Fn(OwnedFd, &RelPath) -> Result<Option<T>, Errno>,
+    ) -> Result<(T, RelPath), FsError> {
         let mut canonical = path.clone();
         let mut needs_resolving = path.has_parent_steps() || path.names_folder();
         for _ in 0..ATTEMPTS {
@@ -112,12 +157,9 @@ impl Resolver {
                 }
                 canonical = resolved.path;
             }
-            match self.open_exact(&canonical, flags) {
-                // `O_PATH` with `O_NOFOLLOW` opens a link itself instead of failing.
-                Ok(fd) if last == Last::Follow && flags.contains(OFlags::PATH) && is_link(&fd) => {
-                    needs_resolving = true;
-                }
-                Ok(fd) => return Ok((fd, canonical)),
+            match self.open_exact(&canonical, flags).and_then(|entry| accept(entry, &canonical)) {
+                Ok(Some(opened)) => return Ok((opened, canonical)),
+                Ok(None) => needs_resolving = true,
                 // Either the path goes through a link, or resolving by hand finds the precise reason.
                 Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN) => needs_resolving = true,
                 Err(other) => return Err(FsError::from_errno(other, &canonical)),
@@ -258,11 +300,6 @@ fn link_steps(target: &[u8], link: &RelPath) -> Result<Vec<Vec<u8>>, FsError> {
             .map(<[u8]>::to_vec)
             .collect()),
     }
-}
-
-/// Returns true if an `O_PATH` handle refers to a link itself.
-fn is_link(handle: &OwnedFd) -> bool {
-    handle::stat(handle).is_ok_and(|metadata| metadata.kind == FileKind::Link)
 }
 
 fn names_folder(target: &[u8]) -> bool {

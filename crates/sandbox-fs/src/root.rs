@@ -173,7 +173,7 @@ impl FileRoot {
     /// [`FsError::NotFound`], and those of resolving.
     pub fn canonical_path(&self, path: &RelPath) -> Result<RelPath, FsError> {
         self.check_alive()?;
-        let (_, canonical) = self.resolver.open(path, ANY_PATH, Last::Follow, self.policy.links)?;
+        let (_, canonical) = self.resolver.open_followed(path, self.policy.links)?;
         Ok(canonical)
     }
 

@@ -8,7 +8,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::change::temp_name::{is_temp_name, new_kept_name};
 use crate::error::{FsError, ReadOnlyReason};
-use crate::handle::{self, FILE_READ, FOLDER_PATH};
+use crate::handle::{self, FOLDER_PATH};
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
@@ -201,16 +201,12 @@ impl DirEntry {
         name: &[u8],
         expected: &ContentHash,
     ) -> Result<Option<OpenFile>, FsError> {
-        let file = match handle::open_at(&self.folder, name, FILE_READ) {
-            Ok(handle) => handle,
-            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT) => return Ok(None),
+        let file = match handle::open_regular_at(&self.folder, name) {
+            Ok(Ok(handle)) => handle,
+            Ok(Err(_)) | Err(Errno::NOENT) => return Ok(None),
             Err(other) => return Err(self.error(other)),
         };
-        let file = match OpenFile::from_handle(file, self.path.clone(), HardLinks::Replace) {
-            Ok(file) => file,
-            Err(FsError::NotAFile { .. }) => return Ok(None),
-            Err(other) => return Err(other),
-        };
+        let file = OpenFile::from_handle(file, self.path.clone(), HardLinks::Replace)?;
         let hash = file.content_hash()?;
         // A writer that changed the file while it was hashed may have changed a part that was already read.
         let (before, after) = (file.metadata(), file.metadata_now()?);

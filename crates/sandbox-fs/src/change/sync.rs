@@ -3,7 +3,7 @@
 use rel_path::RelPath;
 
 use crate::error::FsError;
-use crate::handle::{FILE_READ, FOLDER_LIST};
+use crate::handle::FOLDER_LIST;
 use crate::policy::LinkRule;
 use crate::resolve::Last;
 use crate::root::FileRoot;
@@ -13,9 +13,10 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// [`FsError::Io`] if the device failed, and those of finding the file.
+    /// [`FsError::Io`] if the device failed, [`FsError::NotAFile`], and those of finding the file.
     pub fn sync_file(&self, path: &RelPath) -> Result<(), FsError> {
-        let (handle, path) = self.resolver.open(path, FILE_READ, Last::Follow, LinkRule::Refuse)?;
+        let (opened, path) = self.resolver.open_regular(path, LinkRule::Refuse)?;
+        let handle = opened.map_err(|kind| FsError::NotAFile { path: path.clone(), kind })?;
         rustix::fs::fsync(handle).map_err(|errno| FsError::from_errno(errno, &path))
     }
 

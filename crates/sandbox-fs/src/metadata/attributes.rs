@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::change::dir_entry::DirEntry;
 use crate::error::FsError;
-use crate::handle::{self, ANY_PATH, FILE_READ, FOLDER_LIST};
+use crate::handle::{self, ANY_PATH, FOLDER_LIST};
 use crate::metadata::FileKind;
 use crate::metadata::access_list::ACCESS_LIST;
 use crate::resolve::Last;
@@ -234,22 +234,23 @@ impl<'a> AttributeHandle<'a> {
 impl DirEntry {
     /// Reads the attributes of the regular file or folder with this name; empty for any other kind.
     pub(crate) fn attributes(&self, kind: FileKind) -> Result<FileAttributes, FsError> {
-        let flags = match kind {
-            FileKind::File => FILE_READ,
-            FileKind::Folder => FOLDER_LIST,
+        let changed = || self.changed();
+        let opened = match kind {
+            FileKind::File => handle::open_regular_at(&self.folder, &self.name),
+            FileKind::Folder => handle::open_at(&self.folder, &self.name, FOLDER_LIST).map(Ok),
             _ => return Ok(FileAttributes::default()),
         };
-        let handle = match handle::open_at(&self.folder, &self.name, flags) {
+        let handle = match opened {
+            Ok(Ok(handle)) => Ok((handle, false)),
+            Ok(Err(_)) => return Err(changed()),
             // Reading attributes does not always need permission to read the content.
             Err(Errno::ACCESS | Errno::PERM) => {
                 handle::open_at(&self.folder, &self.name, ANY_PATH).map(|handle| (handle, true))
             }
-            other => other.map(|handle| (handle, false)),
+            Err(other) => Err(other),
         };
         let (handle, by_name) = handle.map_err(|errno| match errno {
-            Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT | Errno::NOTDIR => {
-                FsError::Changed { path: self.path.clone() }
-            }
+            Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT | Errno::NOTDIR => changed(),
             other => self.error(other),
         })?;
         AttributeHandle { handle: handle.as_fd(), by_name, path: &self.path }.read()
