@@ -179,8 +179,8 @@ impl Runner {
         if let Err(error) = self.judge(&mut record, &body, || None) {
             record.warnings.push(error_chain(&error));
         }
-        let mut seen = BTreeSet::new();
-        record.warnings.retain(|warning| seen.insert(warning.clone()));
+        let mut unique = BTreeSet::new();
+        record.warnings.retain(|warning| unique.insert(warning.clone()));
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         if is_ready && record.state == AgentState::Completed {
             record.state = AgentState::Ready;

@@ -39,7 +39,7 @@ pub enum GitError {
     },
 }
 
-/// What git's reason contains if it could not write, as the system words it.
+/// Texts of the system in git's reason, if it could not write.
 const NOT_WRITTEN: [&str; 5] = [
     "No space left on device",
     "Disk quota exceeded",

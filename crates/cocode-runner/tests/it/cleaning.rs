@@ -1,3 +1,5 @@
+mod in_use;
+
 use std::fs;
 
 use cocode_runner::{AgentDefinition, StopFlag};

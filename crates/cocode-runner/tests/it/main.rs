@@ -3,24 +3,21 @@
 
 mod agent_commits;
 mod cleaning;
-mod cleaning_in_use;
 mod confinement;
 mod continuing;
 mod contract;
 mod definitions;
 mod elsewhere;
 mod fixture;
-mod indexes;
 mod modes;
-mod nested;
 mod own_objects;
 mod picking;
-mod planted_links;
 mod processes;
 mod recovering;
 mod refusals;
 mod siblings;
 mod soundness;
+mod traces;
 #[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
 mod tricks;
 mod verdicts;

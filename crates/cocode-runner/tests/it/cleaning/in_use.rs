@@ -1,4 +1,4 @@
-//! What `clean` keeps because it is in use, and what force removes all the same.
+//! Branches and submodules in use are kept, and force removes damaged worktrees.
 
 use crate::fixture::{Fixture, MARKED, agent};
 

@@ -1,0 +1,5 @@
+//! The traces of an agent, in its worktree and its git folder, do not lead the user's git astray.
+
+mod indexes;
+mod nested;
+mod planted_links;
