@@ -133,6 +133,21 @@ pub enum JournalError {
     Database(#[source] DatabaseFailure),
 }
 
+impl JournalError {
+    /// Returns the same failure of a commit, for another write that it hinders.
+    pub(crate) fn repeated(&self) -> Self {
+        match self {
+            Self::NoSpace => Self::NoSpace,
+            Self::ReadOnly => Self::ReadOnly,
+            Self::Damaged => Self::Damaged,
+            Self::Database(failure) => Self::Database(*failure),
+            Self::Io(error) => Self::Io(error.kind().into()),
+            // A commit fails with one of the above, or with a sync that is still to be made good.
+            _ => Self::NotSynced,
+        }
+    }
+}
+
 /// The kinds of value with a size limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

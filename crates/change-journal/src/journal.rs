@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -48,6 +48,8 @@ struct Shared {
     blobs: Option<BlobFiles>,
     counters: Arc<Counters>,
     open_runs: Arc<OpenRuns>,
+    /// Set by the writer while no more lazy documents are kept.
+    is_full: Arc<AtomicBool>,
     /// `None` only while the journal is being closed.
     queue: Option<Sender<Box<dyn Job>>>,
     /// `None` only while the journal is being closed.
@@ -124,6 +126,7 @@ impl Journal {
     ) -> Result<(Self, OpenReport), OpenError> {
         let Opened { connection, opening, next_run, report } = opened;
         let (queue, queued) = channel();
+        let is_full = Arc::new(AtomicBool::new(false));
         let writer = Writer {
             connection,
             checkpointer: Checkpointer::start(&location, &limits)?,
@@ -133,6 +136,7 @@ impl Journal {
             counters: Arc::clone(&counters),
             lazy: Vec::new(),
             lazy_due: None,
+            is_full: Arc::clone(&is_full),
             stopped: None,
         };
         let thread = thread::Builder::new()
@@ -145,6 +149,7 @@ impl Journal {
             blobs,
             counters,
             open_runs: Arc::new(OpenRuns::new(next_run)),
+            is_full,
             queue: Some(queue),
             writer: Some(thread),
             _lock: lock,
@@ -362,14 +367,19 @@ impl Journal {
         self.wait_for(self.preparation().documents(documents)?)
     }
 
-    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and rides with the next commit, before
-    /// everything that is written later.
+    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and rides with the next
+    /// commit, before everything that is written later. While the disk has no space for it, later writes are
+    /// refused as well, even those that would fit.
     ///
     /// # Errors
     ///
-    /// `TooLarge` or `Closed`.
+    /// `TooLarge` or `Closed`; `NoSpace` if too many lazy writes wait already because they cannot be committed.
     pub fn write_documents_lazily(&self, documents: &[DocumentWrite<'_>]) -> Result<(), JournalError> {
         let documents = self.preparation().documents(documents)?;
+        // A document that was accepted must not be lost while later writes are committed.
+        if self.shared.is_full.load(Ordering::Relaxed) {
+            return Err(JournalError::NoSpace);
+        }
         self.enqueue(Queued::new(documents, None))
     }
 
@@ -397,8 +407,7 @@ impl Journal {
     ///
     /// Those of the disk. The contents are removed in one commit; files that are left over go the next time.
     pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
-        // The files of contents that are still queued exist already, and must not count as stray.
-        self.flush()?;
+        self.flush_for_collection()?;
         let stray = || match &self.shared.blobs {
             Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader, None),
             None => Ok((0, 0)),
@@ -430,11 +439,20 @@ impl Journal {
         self.shared.open_runs.all().iter().try_for_each(|run| Ok(insert_run(&copy, run)?))
     }
 
+    /// Commits the lazy writes before a collection, which looks only at committed rows, as far as the disk has
+    /// space for them: making space is the purpose of a collection.
+    pub(crate) fn flush_for_collection(&self) -> Result<(), JournalError> {
+        match self.flush() {
+            Err(JournalError::NoSpace) => Ok(()),
+            flushed => flushed,
+        }
+    }
+
     /// Waits until everything that was lazily written before is on the disk.
     ///
     /// # Errors
     ///
-    /// Those of the disk.
+    /// Those of the disk; what was written lazily stays queued then.
     pub fn flush(&self) -> Result<(), JournalError> {
         self.wait_for(Flush)
     }

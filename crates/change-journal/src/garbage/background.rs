@@ -125,8 +125,7 @@ impl Journal {
         rule: &GarbageRule,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<GarbageReport, JournalError> {
-        // Lazy writes that are still queued count as well.
-        self.flush()?;
+        self.flush_for_collection()?;
         let reader = self.reader();
         let mut report = GarbageReport { kept_bytes: reader.held_bytes()?, ..GarbageReport::default() };
         if report.kept_bytes <= rule.limit_bytes {

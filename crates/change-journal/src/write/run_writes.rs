@@ -60,6 +60,10 @@ impl Work for WriteDocuments {
         let bytes = |row: &DocumentRow| row.value.as_ref().map_or(0, |(_, bytes)| bytes.len()) + 256;
         self.documents.iter().map(bytes).sum()
     }
+
+    fn is_relied_on(&self) -> bool {
+        true
+    }
 }
 
 /// Finishes a run together with the documents that its end changes.

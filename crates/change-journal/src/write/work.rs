@@ -59,6 +59,17 @@ pub(crate) trait Work: Send + 'static {
         256
     }
 
+    /// Returns whether, if no caller waits for it, every later write relies on it, so that none is committed
+    /// without it.
+    fn is_relied_on(&self) -> bool {
+        false
+    }
+
+    /// Returns whether it may succeed only after every write that was queued before it.
+    fn is_after_all(&self) -> bool {
+        false
+    }
+
     /// Returns the run whose row rides with this write.
     fn run(&self) -> Option<&Arc<OpenRun>> {
         None
@@ -71,6 +82,10 @@ pub(crate) trait Job: Send {
     fn weight_bytes(&self) -> usize;
     /// Returns whether a caller waits for it. A write without a waiting caller rides with the next commit.
     fn is_awaited(&self) -> bool;
+    /// Returns whether it is a lazy write without which no later write may be committed.
+    fn is_relied_on(&self) -> bool;
+    /// Returns whether it may succeed only after every write that was queued before it.
+    fn is_after_all(&self) -> bool;
     /// Reports to the waiting caller that the write is on the disk, or the failure after which nothing of it
     /// was kept.
     fn answer(&mut self, failure: Option<JournalError>);
@@ -108,6 +123,14 @@ impl<W: Work> Job for Queued<W> {
         self.reply.is_some()
     }
 
+    fn is_relied_on(&self) -> bool {
+        !self.is_awaited() && self.work.is_relied_on()
+    }
+
+    fn is_after_all(&self) -> bool {
+        self.work.is_after_all()
+    }
+
     fn answer(&mut self, failure: Option<JournalError>) {
         if failure.is_none()
             && let Some(run) = self.work.run()
@@ -136,5 +159,9 @@ impl Work for Flush {
 
     fn apply(&self, _: &Write<'_>) -> Result<(), JournalError> {
         Ok(())
+    }
+
+    fn is_after_all(&self) -> bool {
+        true
     }
 }

@@ -1,7 +1,7 @@
 //! Owns the writer thread: it groups waiting writes into commits and takes lazy ones along.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
@@ -20,8 +20,8 @@ use crate::write::work::{Job, Write};
 /// The largest number of lazy writes that wait for another commit, whatever the delay.
 const LAZY_WRITES: usize = 1024;
 
-/// The limits on lazy writes that are kept while nothing can be committed. Later ones are lost, as they would
-/// be in a crash.
+/// The limits on lazy writes that are kept while they cannot be committed. Later ones are lost, as they would
+/// be in a crash; documents, which later writes rely on, are refused instead.
 const MOST_LAZY_BYTES: usize = 64 << 20;
 const MOST_LAZY_WRITES: usize = 16 * LAZY_WRITES;
 
@@ -40,6 +40,8 @@ pub(crate) struct Writer {
     pub(crate) lazy: Vec<Box<dyn Job>>,
     /// The deadline for committing the oldest lazy write.
     pub(crate) lazy_due: Option<Instant>,
+    /// Set while so many lazy writes are held back that later ones are lost, or refused if others rely on them.
+    pub(crate) is_full: Arc<AtomicBool>,
     /// Set while nothing can be committed.
     pub(crate) stopped: Option<Stop>,
 }
@@ -96,66 +98,59 @@ impl Writer {
             self.lazy_due.get_or_insert_with(|| Instant::now() + self.limits.lazy_delay);
             return;
         }
+        self.write_all(RENEWALS);
+    }
+
+    fn write_lazy(&mut self) {
+        self.write_all(1);
+    }
+
+    /// Commits all writes that wait, together if possible.
+    fn write_all(&mut self, mut renewals: u32) {
         let mut batch = std::mem::take(&mut self.lazy);
         self.lazy_due = None;
-        let mut renewals = RENEWALS;
-        if self.commit_renewing(&mut batch, &mut renewals, |counters| &counters.commits).is_ok() {
+        if batch.is_empty() {
             return;
         }
-        // One write may have made the whole group fail, so each is tried alone. The lazy ones stay queued.
-        let (awaited, lazy): (Vec<_>, Vec<_>) = batch.into_iter().partition(|job| job.is_awaited());
-        self.hold_back(lazy);
-        for job in awaited {
-            let mut alone = [job];
-            let committed = self.commit_renewing(&mut alone, &mut renewals, |counters| &counters.commits);
-            if let Err(failure) = committed {
-                let [mut job] = alone;
-                job.answer(Some(failure));
-            }
-        }
+        let kept = match self.commit_renewing(&mut batch, &mut renewals) {
+            Ok(()) => Vec::new(),
+            // One write may have made the whole group fail.
+            Err(_) => self.commit_one_by_one(batch, &mut renewals),
+        };
+        self.hold_back(kept);
     }
 
     /// Commits `jobs` and replies to them, or keeps nothing of any and replies to none. If the log cannot be
     /// synced, it is renewed and the commit retried.
-    fn commit_renewing(
+    pub(super) fn commit_renewing(
         &mut self,
         jobs: &mut [Box<dyn Job>],
         renewals: &mut u32,
-        counter: impl Fn(&Counters) -> &AtomicU64,
     ) -> Result<(), JournalError> {
         loop {
             self.ensure_writable(renewals)?;
-            match self.commit(jobs, &counter) {
+            match self.commit(jobs) {
                 Err(_) if self.stopped == Some(Stop::SyncLost) && *renewals > 0 => {}
                 ended => return ended,
             }
         }
     }
 
-    fn write_lazy(&mut self) {
-        let mut batch = std::mem::take(&mut self.lazy);
-        self.lazy_due = None;
-        if batch.is_empty() {
-            return;
-        }
-        let committed = self.commit_renewing(&mut batch, &mut 1, |counters| &counters.background_commits);
-        if committed.is_err() {
-            self.hold_back(batch);
-        }
-    }
-
-    /// Keeps lazy writes for a later commit, the oldest ones if there are too many.
+    /// Keeps lazy writes for a later commit. If there are too many, the oldest ones stay, and those that later
+    /// writes rely on.
     fn hold_back(&mut self, mut lazy: Vec<Box<dyn Job>>) {
+        let (mut count, mut bytes) = (0, 0);
+        lazy.retain(|job| {
+            count += 1;
+            bytes += job.weight_bytes();
+            count <= MOST_LAZY_WRITES && bytes <= MOST_LAZY_BYTES || job.is_relied_on()
+        });
+        let is_full = count > MOST_LAZY_WRITES || bytes > MOST_LAZY_BYTES;
+        self.is_full.store(is_full, Ordering::Relaxed);
+        // A damaged database takes no write any more, so nothing waits for one.
         if self.stopped == Some(Stop::Damaged) || lazy.is_empty() {
             return;
         }
-        let mut bytes = 0;
-        let fitting = lazy.iter().take(MOST_LAZY_WRITES).take_while(|job| {
-            bytes += job.weight_bytes();
-            bytes <= MOST_LAZY_BYTES
-        });
-        let fitting = fitting.count();
-        lazy.truncate(fitting);
         self.lazy_due = Some(Instant::now() + self.limits.lazy_delay);
         self.lazy = lazy;
     }
@@ -206,14 +201,14 @@ impl Writer {
     }
 
     /// Commits `jobs` once.
-    fn commit(
-        &mut self,
-        jobs: &mut [Box<dyn Job>],
-        counter: impl Fn(&Counters) -> &AtomicU64,
-    ) -> Result<(), JournalError> {
+    fn commit(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
         match self.apply_all(jobs) {
             Ok(refusals) => {
-                Counters::add(counter(&self.counters));
+                let Counters { commits, background_commits, .. } = &*self.counters;
+                let is_awaited = jobs.iter().any(|job| job.is_awaited());
+                Counters::add(if is_awaited { commits } else { background_commits });
+                // Before the replies: a caller that learns of this commit may write lazily again.
+                self.is_full.store(false, Ordering::Relaxed);
                 let weight_bytes = jobs.iter().map(|job| job.weight_bytes()).sum();
                 for (job, refusal) in jobs.iter_mut().zip(refusals) {
                     job.answer(refusal);
