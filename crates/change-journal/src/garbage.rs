@@ -48,6 +48,11 @@ pub struct GarbageReport {
     pub files_removed: u64,
     /// Their length in bytes.
     pub files_bytes: u64,
+    /// The number of content files that the journal does not know and that stay, because a quarantined database
+    /// lies beside it and may refer to them. They are removed once its files are.
+    pub files_kept: u64,
+    /// Their length in bytes.
+    pub files_kept_bytes: u64,
     /// The length of all contents that are left, in bytes.
     pub kept_bytes: u64,
     /// The bytes by which the database file shrank.
@@ -159,30 +164,45 @@ pub(crate) fn cut_changes(hash: &ContentHash, write: &Write<'_>) -> Result<u64, 
     Ok(statement.query_row([HashColumn(*hash)], |row| row.get::<_, i64>(0))?.cast_unsigned())
 }
 
+/// The stray files of a collection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StrayFiles {
+    pub(crate) removed: u64,
+    pub(crate) removed_bytes: u64,
+    pub(crate) kept: u64,
+    pub(crate) kept_bytes: u64,
+}
+
 /// Removes the files of contents that the journal does not know; with `unused_since`, only those last used
-/// before that time. Returns the number of files and their bytes.
+/// before that time. While a quarantined database exists, all contents stay: a rescue of that database needs them.
 pub(crate) fn remove_stray_files(
     blobs: &BlobFiles,
     reader: &JournalReader,
     unused_since: Option<SystemTime>,
-) -> Result<(u64, u64), JournalError> {
-    let (mut count, mut bytes) = (0, 0);
+) -> Result<StrayFiles, JournalError> {
+    let mut files = StrayFiles::default();
+    let may_be_salvaged = blobs.are_beside_quarantined()?;
     blobs.each_file(|path, name| {
-        let is_known = match name.parse::<ContentHash>() {
-            Ok(hash) => blobs.is_in_flight(&hash) || reader.holds_content(&hash)?,
-            Err(_) => false,
-        };
-        let is_used = || unused_since.is_some_and(|time| !was_unused(path, time));
-        if !is_known
-            && !is_used()
-            && let Some(length) = remove(path)?
+        let hash = name.parse::<ContentHash>().ok();
+        if let Some(hash) = hash
+            && (blobs.is_in_flight(&hash) || reader.holds_content(&hash)?)
         {
-            count += 1;
-            bytes += length;
+            return Ok(());
+        }
+        // A file under another name is a write that was never completed, which no database refers to.
+        if hash.is_some() && may_be_salvaged {
+            files.kept += 1;
+            files.kept_bytes += fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
+            return Ok(());
+        }
+        let is_used = unused_since.is_some_and(|time| !was_unused(path, time));
+        if !is_used && let Some(length) = remove(path)? {
+            files.removed += 1;
+            files.removed_bytes += length;
         }
         Ok(())
     })?;
-    Ok((count, bytes))
+    Ok(files)
 }
 
 /// Returns whether a file was last written or reused before this time; `false` if that cannot be determined.

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
 use crate::document::{DocumentVersion, DocumentWrite};
 use crate::error::{JournalError, OpenError};
-use crate::garbage::{self, CollectGarbage, GarbageReport, GarbageRule};
+use crate::garbage::{self, CollectGarbage, GarbageReport, GarbageRule, StrayFiles};
 use crate::limits::JournalLimits;
 use crate::open_runs::{OpenRun, OpenRuns};
 use crate::reader::JournalReader;
@@ -401,7 +401,8 @@ impl Journal {
     /// changes and of unfinished runs stay. No other caller may write to the journal meanwhile.
     ///
     /// Then it returns the space to the disk, as far as the disk has room to do so. Otherwise the space is
-    /// reused, and the next collection returns it.
+    /// reused, and the next collection returns it. While a quarantined database lies in the journal's folder,
+    /// the files of large contents stay, and the report counts them.
     ///
     /// # Errors
     ///
@@ -410,18 +411,25 @@ impl Journal {
         self.flush_for_collection()?;
         let stray = || match &self.shared.blobs {
             Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader, None),
-            None => Ok((0, 0)),
+            None => Ok(StrayFiles::default()),
         };
-        let (files_removed, files_bytes) = stray()?;
+        let before = stray()?;
         let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
-        // The files of the contents that were just removed are stray now, and already counted.
-        stray()?;
+        // The files of the contents that were just removed are stray now, and already counted as removed.
+        let after = stray()?;
         let database_bytes = match &self.shared.blobs {
             // The contents stay removed even if their space cannot be returned now.
             Some(_) => garbage::give_back(self.shared.reader.location()).unwrap_or(0),
             None => 0,
         };
-        Ok(GarbageReport { files_removed, files_bytes, database_bytes, ..report })
+        Ok(GarbageReport {
+            files_removed: before.removed,
+            files_bytes: before.removed_bytes,
+            files_kept: after.kept,
+            files_kept_bytes: after.kept_bytes,
+            database_bytes,
+            ..report
+        })
     }
 
     /// Writes a copy of the journal, as it is now, into the new folder `folder`, whose parent exists. The

@@ -158,7 +158,9 @@ impl Journal {
         }
         if let Some(blobs) = self.blobs() {
             let before = SystemTime::now().checked_sub(YOUNG_FILE);
-            (report.files_removed, report.files_bytes) = garbage::remove_stray_files(blobs, reader, before)?;
+            let files = garbage::remove_stray_files(blobs, reader, before)?;
+            (report.files_removed, report.files_bytes) = (files.removed, files.removed_bytes);
+            (report.files_kept, report.files_kept_bytes) = (files.kept, files.kept_bytes);
         }
         Ok(report)
     }

@@ -14,6 +14,7 @@ use crate::error::JournalError;
 use crate::store::counters::Counters;
 use crate::store::failure::Failure;
 use crate::store::in_flight::{ContentsInFlight, InFlight};
+use crate::store::set_aside;
 use crate::write::work::Work;
 use content_hash::ContentHash;
 
@@ -150,6 +151,12 @@ impl BlobFiles {
     /// of its write, so a caller that looks for the row as well asks this first.
     pub(crate) fn is_in_flight(&self, hash: &ContentHash) -> bool {
         self.in_flight.contains(hash)
+    }
+
+    /// Returns whether a quarantined database, which may refer to these files, lies beside them.
+    pub(crate) fn are_beside_quarantined(&self) -> Result<bool, JournalError> {
+        let journal_folder = self.folder.parent().expect("the blobs' folder lies in the journal's folder");
+        Ok(!set_aside::names(journal_folder)?.is_empty())
     }
 
     /// Calls `each` with the path and the name of every file, while no content is being written.

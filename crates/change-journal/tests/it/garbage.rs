@@ -117,6 +117,41 @@ fn files_go_with_their_contents_and_stray_ones_too() {
 }
 
 #[test]
+fn files_that_a_quarantined_database_may_need_stay() {
+    let folder = Folder::new();
+    let limits = JournalLimits { inline_content_bytes: 10, ..JournalLimits::default() };
+    let open = || Journal::open(&folder.path(), limits.clone()).unwrap();
+    let [old, new] = [long(b'o', 50), long(b'n', 60)];
+    replace(&open().0, "over", &old, b"x");
+    // Earlier than what a collection in the background counts as recent.
+    let name = ContentHash::of(&old).to_string();
+    let file = folder.path().join("blobs").join(&name[..2]).join(&name);
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    fs::File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
+    fs::write(file.with_file_name("unfinished"), [0; 7]).unwrap();
+    fs::write(folder.path().join("journal.db"), [0xa5; 5000]).unwrap();
+
+    let (journal, report) = open();
+    assert_eq!(report.set_aside.len(), 1);
+    replace(&journal, "over", &new, b"y");
+    let rule = GarbageRule::default();
+    let report = journal.collect_in_background(&rule, &|| true).unwrap();
+    // Both large contents: the one that only the quarantined database knows, and the one that was just removed.
+    assert_eq!((report.contents_removed, report.files_kept, report.files_kept_bytes), (2, 2, 110));
+    let report = journal.collect_garbage(&rule).unwrap();
+    assert_eq!((report.files_kept, report.files_kept_bytes), (2, 110));
+    // A partial file belongs to no database.
+    assert_eq!((report.files_removed, report.files_bytes), (1, 7));
+    assert_eq!(fs::read(&file).unwrap(), old);
+
+    // The control: they are stray, and go with the quarantined database.
+    fs::remove_file(folder.path().join("journal.db.damaged-1")).unwrap();
+    let report = journal.collect_garbage(&rule).unwrap();
+    assert_eq!((report.files_removed, report.files_bytes, report.files_kept), (2, 110, 0));
+    assert!(!file.exists());
+}
+
+#[test]
 fn space_of_removed_contents_returns_to_the_disk() {
     let folder = Folder::new();
     let limits = JournalLimits::default();
