@@ -23,7 +23,8 @@ pub struct OpenReport {
     /// A new, empty database was made.
     pub created: bool,
     /// Damaged databases, quarantined now or earlier, that are not acknowledged yet. Their record of
-    /// completed runs is lost.
+    /// completed runs is lost; if a kill interrupted the quarantine so that only a log was renamed, the latest
+    /// part of it.
     pub set_aside: Vec<SetAside>,
     /// The last process that opened the journal did not close it.
     pub after_crash: bool,
@@ -66,15 +67,16 @@ pub(crate) fn open_folder(folder: &Path, limits: &JournalLimits) -> Result<Opene
     match inspect(folder, &location, limits)? {
         Inspection::Sound(connection) => {
             renew_log(&connection)?;
+            set_aside::record(folder, &connection)?;
             register(connection, false)
         }
         Inspection::Missing => {
-            create(folder, &set_aside::names(folder)?)?;
+            create(folder)?;
             register(location.connect_to_write()?, true)
         }
         Inspection::Damaged => {
             set_aside::move_away(folder)?;
-            create(folder, &set_aside::names(folder)?)?;
+            create(folder)?;
             connection::clear_suspect(folder);
             register(location.connect_to_write()?, true)
         }
@@ -205,7 +207,7 @@ fn last_opening(connection: &Connection) -> Result<Option<(bool, String)>, Failu
 }
 
 /// Makes a complete database under a temporary name, then renames it into place.
-fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
+fn create(folder: &Path) -> Result<(), OpenError> {
     let database = folder.join(DATABASE_NAME);
     let unfinished = with_suffix(&database, ".new");
     // A crash during an earlier creation may have left these files behind.
@@ -224,10 +226,7 @@ fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(Failure::from)?;
     connection::configure(&connection)?;
     let made = schema::migrate(&connection, 0).and_then(|()| {
-        for name in set_aside {
-            let row = params![name, clock::now_ms()];
-            connection.execute("INSERT INTO set_aside (name, found_at_ms) VALUES (?1, ?2)", row)?;
-        }
+        set_aside::record(folder, &connection)?;
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
         Ok(())
     });

@@ -5,16 +5,17 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
-use crate::clock::time_of;
+use crate::clock::{self, time_of};
 use crate::store::connection::{DATABASE_NAME, with_suffix};
 use crate::store::failure::Failure;
 
 /// The separator between the database's name and the number of a quarantined one.
 const MARK: &str = ".damaged-";
 
-/// A quarantined database: damaged, and renamed so that a new one could be created.
+/// A quarantined database: damaged, and renamed so that a new one could be created. If the process ended in
+/// between, only its log may be renamed, and the journal's database then lacks the commits in that log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {
@@ -65,6 +66,29 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     names.sort_unstable();
     names.dedup();
     Ok(names)
+}
+
+/// Records the quarantined databases in `folder` that `connection` does not know yet, so that they are reported.
+///
+/// A sound database may lack one: if the process ends after a damaged database's log was renamed, the database
+/// without that log may pass the check, and lacks the commits in it.
+pub(crate) fn record(folder: &Path, connection: &Connection) -> Result<(), Failure> {
+    let names = names(folder)?;
+    // Once the user has removed the files of an acknowledged one, its name is free for another one.
+    let mut statement =
+        connection.prepare("SELECT name FROM set_aside WHERE acknowledged_at_ms IS NOT NULL")?;
+    let acknowledged: Vec<String> =
+        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for name in acknowledged.iter().filter(|name| !names.contains(name)) {
+        connection.execute("DELETE FROM set_aside WHERE name = ?1", [name])?;
+    }
+    for name in names {
+        connection.execute(
+            "INSERT INTO set_aside (name, found_at_ms) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING",
+            params![name, clock::now_ms()],
+        )?;
+    }
+    Ok(())
 }
 
 /// Lists the quarantined databases that are not acknowledged yet.

@@ -255,6 +255,28 @@ fn loss_is_reported_even_if_the_process_died_before_making_the_new_database() {
 }
 
 #[test]
+fn loss_is_reported_even_if_the_process_died_between_quarantining_the_log_and_the_database() {
+    let folder = filled();
+    // The database without its log is an older one, and sound.
+    let log = folder.path().join("journal.db.damaged-1-wal");
+    for _ in 0..2 {
+        fs::write(&log, b"a log with the latest commits").unwrap();
+        for is_acknowledged in [false, true] {
+            let (journal, report) = folder.open();
+            let names: Vec<_> = report.set_aside.into_iter().map(|set_aside| set_aside.name).collect();
+            assert_eq!((report.created, names), (false, vec!["journal.db.damaged-1".to_owned()]));
+            if is_acknowledged {
+                journal.acknowledge_set_aside().unwrap();
+            }
+        }
+        assert_eq!(folder.open().1.set_aside, []);
+        // The user removes it, and its name may be given again.
+        fs::remove_file(&log).unwrap();
+        assert_eq!(folder.open().1.set_aside, []);
+    }
+}
+
+#[test]
 fn damage_detected_while_reading_is_quarantined_by_the_next_opening() {
     let folder = filled();
     // Larger than the bound for a check on opening, so that the damage goes unseen at first.
