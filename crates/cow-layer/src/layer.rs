@@ -25,7 +25,7 @@ pub(crate) const UPPER: &[u8] = b"upper";
 const WORK: &[u8] = b"work";
 /// Holds the entries that were moved out of the workspace because the command removed them.
 pub(crate) const TAKEN: &[u8] = b"taken";
-const MOMENT: &[u8] = b"moment";
+pub(crate) const MOMENT: &[u8] = b"moment";
 pub(crate) const SEAL: &[u8] = b"changes";
 
 /// A layer over a workspace. It stays on the disk until it is discarded.
@@ -78,7 +78,10 @@ impl Layer {
     }
 
     pub(crate) fn reopen(store: &LayerStore, name: &LayerName) -> Result<Layer, LayerError> {
-        let incomplete = |_| LayerError::Incomplete;
+        let incomplete = |errno| match errno {
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => LayerError::Incomplete,
+            other => LayerError::of_layer(other),
+        };
         let folder = match handle::open_at(&store.folder, name.as_str().as_bytes(), FOLDER) {
             Err(Errno::NOENT) => return Err(LayerError::NotFound),
             other => other.map_err(incomplete)?,
@@ -87,9 +90,7 @@ impl Layer {
         let taken = open(TAKEN)?;
         open(UPPER)?;
         open(WORK)?;
-        let mut text = String::new();
-        let stamp = handle::open_at(&folder, MOMENT, FILE_READ).map_err(incomplete)?;
-        File::from(stamp).take(256).read_to_string(&mut text).map_err(|_| LayerError::Incomplete)?;
+        let text = read_text(handle::open_at(&folder, MOMENT, FILE_READ).map_err(incomplete)?)?;
         Ok(Layer {
             name: name.clone(),
             path: store.folder_path.join(name.as_str()),
@@ -200,15 +201,7 @@ impl Layer {
     ///
     /// [`LayerError::Exists`], if a layer has that name, and what the operating system refuses.
     pub fn quarantine(&self) -> Result<LayerName, LayerError> {
-        let name: LayerName = format!("{QUARANTINED}{}", self.name)
-            .parse()
-            .map_err(|_| LayerError::of_layer(Errno::NAMETOOLONG))?;
-        let [old, new] = [&self.name, &name].map(|name| (&self.store_folder, name.as_str().as_bytes()));
-        handle::rename_new(old, new).map_err(|errno| match errno {
-            Errno::EXIST => LayerError::Exists,
-            other => LayerError::of_layer(other),
-        })?;
-        Ok(name)
+        quarantine(&self.store_folder, &self.name)
     }
 
     /// Opens the workspace's folder `path`, resolved beneath its root and through no link.
@@ -218,6 +211,28 @@ impl Layer {
         let clone = handle::open_at(&folder, b".", FOLDER)
             .or_else(|_| rustix::io::fcntl_dupfd_cloexec(folder.handle(), 0));
         clone.map_err(|_| FsError::OsPermission { path: path.clone() })
+    }
+}
+
+/// Renames a layer of a store so that it stays, and returns its new name.
+pub(crate) fn quarantine(store_folder: &OwnedFd, name: &LayerName) -> Result<LayerName, LayerError> {
+    let kept: LayerName =
+        format!("{QUARANTINED}{name}").parse().map_err(|_| LayerError::of_layer(Errno::NAMETOOLONG))?;
+    let [old, new] = [name, &kept].map(|name| (store_folder, name.as_str().as_bytes()));
+    handle::rename_new(old, new).map_err(|errno| match errno {
+        Errno::EXIST => LayerError::Exists,
+        other => LayerError::of_layer(other),
+    })?;
+    Ok(kept)
+}
+
+/// Reads a file of the layer's own; text that is not UTF-8 is that of a damaged layer.
+pub(crate) fn read_text(file: OwnedFd) -> Result<String, LayerError> {
+    let mut text = String::new();
+    match File::from(file).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(LayerError::Incomplete),
+        Err(error) => Err(LayerError::of_layer(errno_of(&error))),
     }
 }
 

@@ -122,6 +122,15 @@ impl LayerStore {
         Layer::reopen(self, name)
     }
 
+    /// Renames a layer as [`Layer::quarantine`] does, also a damaged one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layer::quarantine`].
+    pub fn quarantine(&self, name: &LayerName) -> Result<LayerName, LayerError> {
+        crate::layer::quarantine(&self.folder, name)
+    }
+
     /// Removes a layer with everything in it, whatever its state; a missing one is not an error.
     ///
     /// It handles folders without permissions and of any depth. The layer must not be mounted.

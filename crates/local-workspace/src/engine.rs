@@ -31,7 +31,7 @@ use crate::errors::{fs_error, path_error};
 use crate::hidden::Hidden;
 use crate::processes::registry::Processes;
 use crate::read::file_states::KnownStamps;
-use crate::recover::layer_recovery;
+use crate::recover::layer_recovery::{self, AdoptedFromLayers};
 use crate::recover::recovery::{self, Recovery};
 use crate::runs::{EngineRun, StepState};
 use crate::turns::{Turn, Turns};
@@ -119,8 +119,11 @@ impl LocalWorkspace {
             None => Err("there is no folder for layers".to_owned()),
         };
         // Resumed first: the recovery of files takes the outcome of adopted changes from it.
-        let adopted =
-            layers.as_ref().map(|shelf| layer_recovery::resume(shelf, &journal)).unwrap_or_default();
+        let adopted = match (&layers, &config.layers_folder) {
+            (Ok(shelf), _) => layer_recovery::resume(shelf, &journal),
+            (Err(why), Some(folder)) if folder.exists() => AdoptedFromLayers::unread(why),
+            _ => AdoptedFromLayers::default(),
+        };
         let recovery = recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)
             .map_err(OpenError::Recovery)?;
         let workspace = LocalWorkspace {

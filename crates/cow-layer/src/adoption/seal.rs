@@ -4,7 +4,7 @@
 //! or a line's end.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use rel_path::RelPath;
 use rustix::fs::fsync;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, FOLDER};
-use crate::layer::{Layer, SEAL};
+use crate::layer::{Layer, MOMENT, SEAL, read_text};
 use crate::scan::change::{LayerChange, Side, Stamp, TreeSize};
 use crate::scan::changes::LayerChanges;
 use crate::scan::moment::Moment;
@@ -38,6 +38,8 @@ impl Layer {
             draft
                 .write_all(text.as_bytes())
                 .map_err(|error| error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error))?;
+            // Without its moment a layer cannot be opened again.
+            fsync(handle::open_at(&self.folder, MOMENT, FILE_READ)?)?;
             // The draft is synced before the rename and its folder after it, so a seal under its final name
             // is complete, even after a loss of power.
             fsync(&draft)?;
@@ -51,14 +53,13 @@ impl Layer {
     ///
     /// # Errors
     ///
-    /// [`LayerError::Incomplete`] if the list cannot be read.
+    /// [`LayerError::Incomplete`] if the list is damaged, [`LayerError::System`] if it cannot be read.
     pub fn sealed(&self) -> Result<Option<LayerChanges>, LayerError> {
         let file = match handle::open_at(&self.folder, SEAL, FILE_READ) {
             Err(Errno::NOENT) => return Ok(None),
-            other => other.map_err(|_| LayerError::Incomplete)?,
+            other => other.map_err(LayerError::of_layer)?,
         };
-        let mut text = String::new();
-        File::from(file).read_to_string(&mut text).map_err(|_| LayerError::Incomplete)?;
+        let text = read_text(file)?;
         decode(&text).map(Some).ok_or(LayerError::Incomplete)
     }
 }

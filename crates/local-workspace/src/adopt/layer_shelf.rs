@@ -70,6 +70,11 @@ impl LayerShelf {
         self.store.reopen(&name(run, step))
     }
 
+    /// Renames a layer so that it stays, and returns its name.
+    pub(crate) fn quarantine(&self, run: RunNumber, step: u32) -> Result<LayerName, LayerError> {
+        self.store.quarantine(&name(run, step))
+    }
+
     /// Removes a layer. What cannot be removed now goes at the next opening.
     pub(crate) fn discard(&self, run: RunNumber, step: u32) {
         let _ = self.store.discard(&name(run, step));

@@ -19,6 +19,8 @@ pub(crate) struct AdoptedFromLayers {
     pub kept: Vec<String>,
     /// Paths and layers that could not be recovered, each with the reason.
     pub failed: Vec<(String, String)>,
+    /// The reason why layers could not be read; `None` if all could. A change that only a layer holds stays open then.
+    unread: Option<String>,
 }
 
 /// The outcome of one change that a layer holds.
@@ -33,9 +35,16 @@ pub(crate) enum LayerOutcome {
 }
 
 impl AdoptedFromLayers {
+    /// Returns the outcome for a workspace whose layers cannot be used now.
+    pub(crate) fn unread(why: &str) -> AdoptedFromLayers {
+        AdoptedFromLayers { unread: Some(why.to_owned()), ..AdoptedFromLayers::default() }
+    }
+
     /// Returns the outcome of a change; `None` if no layer held it.
-    pub(crate) fn outcome(&self, number: ChangeNumber) -> Option<&LayerOutcome> {
-        self.by_change.get(&number)
+    pub(crate) fn outcome(&self, change: &RecordedChange) -> Option<LayerOutcome> {
+        let is_up_to_layer = change.state == ChangeState::Intended && !is_redoable(change);
+        let unread = self.unread.as_ref().filter(|_| is_up_to_layer);
+        self.by_change.get(&change.number).cloned().or_else(|| unread.cloned().map(LayerOutcome::Later))
     }
 
     fn is_all_adopted(&self) -> bool {
@@ -50,18 +59,13 @@ pub(crate) fn resume(shelf: &LayerShelf, journal: &Journal) -> AdoptedFromLayers
     let mut adopted = AdoptedFromLayers::default();
     let steps = match shelf.steps() {
         Ok(steps) => steps,
-        Err(error) => {
-            adopted.failed.push(("what interrupted commands left".to_owned(), error.to_string()));
-            return adopted;
-        }
+        Err(error) => return AdoptedFromLayers::unread(&error.to_string()),
     };
     for (run, step) in steps {
         match resume_one(shelf, journal, (run, step), &mut adopted) {
             Ok(Rest::Nothing) => shelf.discard(run, step),
             Ok(Rest::ForLater) => {}
-            Err(error) => {
-                adopted.failed.push((format!("what command {} of run {} left", step, run.0), error));
-            }
+            Err(error) => adopted.unread = Some(error),
         }
     }
     adopted
@@ -114,7 +118,18 @@ fn adopt_rest(
     let (layer, sealed) = match sealed {
         Ok((Some(sealed), layer)) => (layer, sealed),
         // Without its list nothing of it was adopted.
-        Ok((None, _)) | Err(LayerError::Incomplete | LayerError::NotFound) => return Rest::Nothing,
+        Ok((None, _)) => return Rest::Nothing,
+        Err(LayerError::Incomplete) => {
+            let name = shelf.quarantine(run, step);
+            let name = name.map_or_else(|_| format!("{}-{step}", run.0), |name| name.to_string());
+            let why = format!(
+                "the layer of its command is damaged: what is left is in `layers/{name}` of the state folder"
+            );
+            let failed =
+                |change: &RecordedChange| (String::from_utf8_lossy(&change.path).into_owned(), why.clone());
+            recovered.failed.extend(open.iter().map(failed));
+            return Rest::ForLater;
+        }
         Err(error) => {
             let later = |change: &RecordedChange| (change.number, LayerOutcome::Later(error.to_string()));
             recovered.by_change.extend(open.iter().map(later));

@@ -87,12 +87,12 @@ pub(crate) fn recover(
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
     for (path, changes) in going.into_iter().rev().chain(coming) {
         let root = if needs_open_root(path, changes) { &open } else { &restoring };
-        let outcome = if let Some(outcome) = adopted.outcome(last(changes).number) {
+        let outcome = if let Some(outcome) = adopted.outcome(last(changes)) {
             match outcome {
                 LayerOutcome::Adopted => Ok(PathOutcome::Unchanged),
                 LayerOutcome::GivenUp => Ok(PathOutcome::Conflict),
                 LayerOutcome::Later(why) => {
-                    recovery.failed.push((path.to_string(), why.clone()));
+                    recovery.failed.push((path.to_string(), why));
                     continue;
                 }
             }
@@ -106,7 +106,8 @@ pub(crate) fn recover(
         let outcome = match outcome {
             Ok(PathOutcome::Unchanged) if marked.contains(&last(changes).number) => {
                 // It looks as if it were in its place, which says nothing about the disk.
-                unsynced::write_again(root, journal, path, last(changes)).map(|_| PathOutcome::Redone)
+                let written = unsynced::write_again(root, journal, path, last(changes));
+                written.map(|_| PathOutcome::Redone).map_err(Into::into)
             }
             outcome => outcome,
         };
@@ -128,7 +129,8 @@ pub(crate) fn recover(
         recovery.failed.push((path.to_string(), error.to_string()));
     }
     // What is settled is no conflict any more, so these are noted first.
-    conflicts.note();
+    let unnoted = conflicts.note();
+    looked_at.retain(|(number, _)| !unnoted.contains(number));
     unsynced::unmark(
         journal,
         looked_at.iter().map(|(number, _)| *number).filter(|number| marked.contains(number)),

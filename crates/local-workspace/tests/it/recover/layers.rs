@@ -101,3 +101,34 @@ fn a_quarantined_layer_stays() {
     open_as_ordinary(&fixture);
     assert!(kept.join("upper/dir/big").exists());
 }
+
+#[test]
+fn a_change_stays_open_while_the_layers_cannot_be_used() {
+    let (fixture, layer) = interrupted();
+    let layers = layer.parent().unwrap();
+    let elsewhere = layers.with_file_name("layers-elsewhere");
+    fs::rename(layers, &elsewhere).unwrap();
+    fs::write(layers, "not a folder").unwrap();
+    let recovery = open_as_ordinary(&fixture);
+    assert_eq!(recovery.failed.len(), 1, "{recovery:?}");
+    assert!(recovery.failed[0].1.contains("the folder for layers cannot be used"), "{recovery:?}");
+    assert_eq!(recovery.conflicts, Vec::<String>::new());
+    fs::remove_file(layers).unwrap();
+    fs::rename(&elsewhere, layers).unwrap();
+    assert!(open_as_ordinary(&fixture).is_empty());
+    assert_eq!(fixture.text("dir/big").as_deref(), Some("the command's\n"));
+}
+
+#[test]
+fn a_damaged_layer_with_open_changes_is_quarantined() {
+    let (fixture, layer) = interrupted();
+    fs::write(layer.join("moment"), "").unwrap();
+    let recovery = open_as_ordinary(&fixture);
+    let name = format!("kept-{}", layer.file_name().unwrap().to_str().unwrap());
+    assert!(recovery.failed[0].1.contains(&format!("layers/{name}")), "{recovery:?}");
+    assert_eq!(fixture.text("dir/big").as_deref(), Some("theirs\n"));
+    let kept = layer.with_file_name(name).join("upper/dir/big");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "the command's\n");
+    open_as_ordinary(&fixture);
+    assert!(kept.exists(), "it stays");
+}
