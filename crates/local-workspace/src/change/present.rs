@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use change_journal::{
-    Attributes, Content, ContentHash, Entry, EntryKind, EntryRecord, JournalReader, RecordedAttributes,
+    Attributes, Content, ContentHash, Entry, EntryKind, EntryRecord, JournalError, JournalReader,
+    RecordedAttributes,
 };
 use rel_path::RelPath;
 use sandbox_fs::{FileAttributes, FileKind, FileRoot, FsError};
@@ -143,11 +144,19 @@ pub(crate) fn attribute_bytes(attributes: &FileAttributes) -> Arc<[u8]> {
 
 /// Attributes that the journal has recorded, as far as it still holds them.
 pub(crate) fn kept_attributes(journal: &JournalReader, recorded: RecordedAttributes) -> Option<Arc<[u8]>> {
-    match recorded {
+    read_attributes(journal, recorded).ok().flatten()
+}
+
+/// The same; a journal that cannot be read is an error.
+pub(crate) fn read_attributes(
+    journal: &JournalReader,
+    recorded: RecordedAttributes,
+) -> Result<Option<Arc<[u8]>>, JournalError> {
+    Ok(match recorded {
         RecordedAttributes::Unknown => None,
         RecordedAttributes::None => Some(Arc::new([])),
-        RecordedAttributes::Content(hash) => journal.content(&hash).ok().flatten().map(Arc::from),
-    }
+        RecordedAttributes::Content(hash) => journal.content(&hash)?.map(Arc::from),
+    })
 }
 
 /// Attributes as they were recorded; `None` if they are not known.

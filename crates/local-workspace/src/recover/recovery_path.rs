@@ -1,10 +1,12 @@
 //! One path after a crash: what it holds, and bringing it to what was recorded last.
 
-use change_journal::{ChangeState, Entry, EntryKind, Journal, RecordedAttributes, RecordedChange};
+use change_journal::{
+    ChangeState, Entry, EntryKind, Journal, JournalError, RecordedAttributes, RecordedChange,
+};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
-use crate::change::present::{Present, PresentKind, kept_attributes};
+use crate::change::present::{Present, PresentKind, read_attributes};
 use crate::change::publish::publish_file;
 use crate::recover::partial_write::is_partial;
 
@@ -13,6 +15,16 @@ pub(crate) enum PathOutcome {
     Unchanged,
     Redone,
     Conflict,
+}
+
+/// The reason for which a path could not be recovered now; the next opening tries again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecoverError {
+    #[error(transparent)]
+    Files(#[from] FsError),
+    /// Whether the journal has what is needed is unknown, so nothing follows for the file.
+    #[error("the journal cannot be read: {0}")]
+    Journal(#[from] JournalError),
 }
 
 pub(crate) fn last(changes: &[RecordedChange]) -> &RecordedChange {
@@ -29,14 +41,14 @@ pub(crate) fn recover_unkept(
     root: &FileRoot,
     path: &RelPath,
     last: &RecordedChange,
-) -> Result<PathOutcome, FsError> {
+) -> Result<PathOutcome, RecoverError> {
     if last.state != ChangeState::Intended {
         return Ok(PathOutcome::Unchanged);
     }
     let now = match root.metadata(path) {
         Ok(metadata) => Some(metadata.kind),
         Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => None,
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     let is_gone = last.after.is_none() && now.is_none();
     Ok(if is_gone { PathOutcome::Unchanged } else { PathOutcome::Conflict })
@@ -54,13 +66,13 @@ pub(crate) fn recover_folder(
     journal: &Journal,
     path: &RelPath,
     last: &RecordedChange,
-) -> Result<PathOutcome, FsError> {
+) -> Result<PathOutcome, RecoverError> {
     if last.state != ChangeState::Intended {
         return Ok(PathOutcome::Unchanged);
     }
     let done = match (Present::of_any_kind(root, path)?, last.after) {
         (None, Some(after)) => {
-            let attributes = kept_attributes(journal.reader(), after.attributes);
+            let attributes = read_attributes(journal.reader(), after.attributes)?;
             let folder = Present { mode: after.mode, ..Present::folder() }.with_attributes(attributes);
             publish_file(root, path, None, Some(&folder))
         }
@@ -71,7 +83,7 @@ pub(crate) fn recover_folder(
         Ok(()) => Ok(PathOutcome::Redone),
         Err(FsError::FolderNotEmpty { .. }) => Ok(PathOutcome::Unchanged),
         Err(error) if is_foreign_entry(&error) => Ok(PathOutcome::Unchanged),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -80,12 +92,12 @@ pub(crate) fn recover_path(
     journal: &Journal,
     path: &RelPath,
     changes: &[RecordedChange],
-) -> Result<PathOutcome, FsError> {
+) -> Result<PathOutcome, RecoverError> {
     let last = last(changes);
     let now = match Present::of_any_kind(root, path) {
         Ok(now) => now,
         Err(error) if is_foreign_entry(&error) => return Ok(PathOutcome::Conflict),
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     let mode = decided_mode(last);
     // A change of the permission bits alone shows in nothing else.
@@ -101,9 +113,9 @@ pub(crate) fn recover_path(
     }
     let after = match &last.after {
         None => None,
-        Some(entry) => match content(journal, entry) {
+        Some(entry) => match content(journal, entry)? {
             Some(bytes) => {
-                let attributes = kept_attributes(journal.reader(), decided_attributes(last));
+                let attributes = read_attributes(journal.reader(), decided_attributes(last))?;
                 Some(Present::recorded(entry.kind, bytes, mode).with_attributes(attributes))
             }
             None => return Ok(PathOutcome::Conflict),
@@ -118,22 +130,17 @@ pub(crate) fn recover_path(
             [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
         });
     // What a user had saved right before our change may be torn as well; we have it whole.
-    let is_left_of = |side: Option<Entry>, now: &Present| {
-        let file = side.filter(|entry| entry.kind == EntryKind::File);
-        let whole = file.and_then(|entry| content(journal, &entry));
-        whole.is_some_and(|whole| is_partial(now.content(), &whole))
+    let is_partial = match now.as_ref().filter(|now| now.kind == PresentKind::File) {
+        Some(now) if !is_ours && !last.this_boot => is_left_of_any(journal, now, changes)?,
+        _ => false,
     };
-    let is_partial = !last.this_boot
-        && now.as_ref().filter(|now| now.kind == PresentKind::File).is_some_and(|now| {
-            changes.iter().any(|change| is_left_of(change.after, now) || is_left_of(change.before, now))
-        });
     if !is_ours && !is_partial && !is_between {
         return Ok(PathOutcome::Conflict);
     }
     match publish_file(root, path, now.as_ref(), after.as_ref()) {
         Ok(()) => Ok(PathOutcome::Redone),
         Err(error) if is_foreign_entry(&error) => Ok(PathOutcome::Conflict),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -177,6 +184,22 @@ fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
     }
 }
 
-fn content(journal: &Journal, entry: &Entry) -> Option<Vec<u8>> {
-    journal.reader().content(&entry.content?).ok().flatten()
+/// Checks whether a file may be a remainder of a version before or after one of these changes.
+fn is_left_of_any(
+    journal: &Journal,
+    now: &Present,
+    changes: &[RecordedChange],
+) -> Result<bool, JournalError> {
+    let sides = changes.iter().flat_map(|change| [change.after, change.before]).flatten();
+    for entry in sides.filter(|entry| entry.kind == EntryKind::File) {
+        if content(journal, &entry)?.is_some_and(|whole| is_partial(now.content(), &whole)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads a content; `None` if it is not kept.
+fn content(journal: &Journal, entry: &Entry) -> Result<Option<Vec<u8>>, JournalError> {
+    entry.content.map_or(Ok(None), |hash| journal.reader().content(&hash))
 }
