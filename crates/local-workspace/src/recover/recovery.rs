@@ -129,7 +129,8 @@ pub(crate) fn recover(
         recovery.failed.push((path.to_string(), error.to_string()));
     }
     // What is settled is no conflict any more, so these are noted first.
-    conflicts.note();
+    let unnoted = conflicts.note();
+    looked_at.retain(|(number, _)| !unnoted.contains(number));
     unsynced::unmark(
         journal,
         looked_at.iter().map(|(number, _)| *number).filter(|number| marked.contains(number)),

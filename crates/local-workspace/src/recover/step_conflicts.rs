@@ -1,8 +1,8 @@
 //! Changes that did not come about, noted in the outcomes of their steps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange, RunNumber, StepKind};
+use change_journal::{ChangeNumber, ChangeState, Journal, JournalError, RecordedChange, RunNumber, StepKind};
 use rel_path::RelPath;
 use wap_core::{Reason, WapError};
 
@@ -29,40 +29,62 @@ impl<'a> StepConflicts<'a> {
         }
     }
 
-    /// Notes all of them. What cannot be noted, the next opening finds again.
-    pub(crate) fn note(self) {
+    /// Notes all of them. Returns the changes whose conflict cannot be noted: they must stay as they are, so that the next
+    /// opening finds it again.
+    pub(crate) fn note(self) -> BTreeSet<ChangeNumber> {
+        let mut unnoted = BTreeSet::new();
         for ((run, index), conflicts) in &self.by_step {
-            let steps = self.journal.reader().steps(*run).unwrap_or_default();
-            let step = steps.into_iter().find(|step| step.index == *index);
-            let of_command = step
-                .filter(|step| step.kind == StepKind::ShellCommand)
-                .and_then(|step| decode::<CommandOutcome>(&step.outcome?).ok());
-            match of_command {
-                Some(outcome) => note_in_command(self.journal, outcome, conflicts),
-                None => note_in_changes(self.journal, conflicts),
+            if self.note_in_step(*run, *index, conflicts).is_err() {
+                unnoted.extend(conflicts.iter().map(|(number, _)| *number));
             }
+        }
+        unnoted
+    }
+
+    /// The kind of the step decides what its outcome looks like, so nothing is noted unless that can be read.
+    fn note_in_step(
+        &self,
+        run: RunNumber,
+        index: u32,
+        conflicts: &[(ChangeNumber, RelPath)],
+    ) -> Result<(), JournalError> {
+        let steps = self.journal.reader().steps(run)?;
+        match steps.into_iter().find(|step| step.index == index) {
+            Some(step) if step.kind == StepKind::ShellCommand => {
+                note_in_command(self.journal, step.outcome.as_deref().unwrap_or_default(), conflicts)
+            }
+            _ => note_in_changes(self.journal, conflicts),
         }
     }
 }
 
 /// A command did what it did; only some of it did not come into its place.
-fn note_in_command(journal: &Journal, outcome: CommandOutcome, conflicts: &[(ChangeNumber, RelPath)]) {
+fn note_in_command(
+    journal: &Journal,
+    outcome: &[u8],
+    conflicts: &[(ChangeNumber, RelPath)],
+) -> Result<(), JournalError> {
     let notes = EffectNotes {
         conflicts: conflicts.iter().map(|(_, path)| path.to_string()).collect(),
         ..EffectNotes::default()
     };
     let numbers: Vec<_> = conflicts.iter().map(|(number, _)| *number).collect();
-    let _ = journal.conflict_changes(&numbers, &encode(&notes.add_to(outcome)));
+    match decode::<CommandOutcome>(outcome) {
+        Ok(outcome) => journal.conflict_changes(&numbers, &encode(&notes.add_to(outcome))),
+        // Another version may be able to read it.
+        Err(_) => journal.conflict_changes(&numbers, outcome),
+    }
 }
 
 /// A step of file changes has failed.
-fn note_in_changes(journal: &Journal, conflicts: &[(ChangeNumber, RelPath)]) {
+fn note_in_changes(journal: &Journal, conflicts: &[(ChangeNumber, RelPath)]) -> Result<(), JournalError> {
     for (number, path) in conflicts {
         let text = format!(
             "`{path}` was changed by another program while this change was under way, so that version stayed: read the file again"
         );
         let error = WapError::new(Reason::Conflict, text).with("path", path.to_string());
         let outcome = encode(&ChangeRecord { outcome: Err(error), line_map: None, request: None });
-        let _ = journal.conflict_change(*number, &outcome);
+        journal.conflict_change(*number, &outcome)?;
     }
+    Ok(())
 }

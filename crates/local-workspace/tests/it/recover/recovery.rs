@@ -426,3 +426,83 @@ fn folder_that_could_not_be_made_is_not_said_to_be_there() {
     });
     assert!(met, "no writer came between the commit and the folder");
 }
+
+/// The file of the journal that holds a large content.
+fn content_file(fixture: &Fixture, content: &str) -> PathBuf {
+    fn find(folder: &std::path::Path, length: u64) -> Option<PathBuf> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).find_map(|path| {
+            let is_it = fs::metadata(&path).unwrap().len() == length && path.is_file();
+            if is_it {
+                Some(path)
+            } else if path.is_dir() {
+                find(&path, length)
+            } else {
+                None
+            }
+        })
+    }
+    find(&fixture.path().join("state/journal"), content.len() as u64).unwrap()
+}
+
+#[test]
+fn a_content_that_cannot_be_read_now_is_no_conflict() {
+    let fixture = Fixture::new();
+    fixture.put("large", "old\n");
+    let large = "a line of the new content\n".repeat(60_000);
+    let promised = Promised { path: "large", before: Some("old\n"), after: Some(&large) };
+    promise(&fixture.open_journal(), &[promised], ChangeState::Intended);
+    let content = content_file(&fixture, &large);
+    let elsewhere = fixture.path().join("elsewhere");
+    fs::rename(&content, &elsewhere).unwrap();
+    let recovery = reopen(&fixture);
+    assert_eq!(recovery.failed.len(), 1, "{recovery:?}");
+    assert!(recovery.failed[0].1.contains("the journal cannot be read"), "{recovery:?}");
+    assert_eq!((&recovery.conflicts[..], &recovery.redone[..]), (&[][..], &[][..]));
+    fs::rename(&elsewhere, &content).unwrap();
+    assert_eq!(reopen(&fixture).redone, ["large"]);
+    assert_eq!(fixture.text("large").unwrap(), large);
+}
+
+#[test]
+fn a_part_of_the_version_before_is_kept_unless_power_was_lost() {
+    let names = ["1", "2"].map(|digit| format!(".agentd-tmp-{}", digit.repeat(32)));
+    for is_same_start in [true, false] {
+        let fixture = Fixture::new();
+        fixture.put("file", "new and long\n");
+        let promised =
+            Promised { path: "file", before: Some("old and long\n"), after: Some("new and long\n") };
+        promise(&fixture.open_journal(), &[promised], ChangeState::Published);
+        if !is_same_start {
+            let database =
+                rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
+            database.execute("UPDATE opening SET boot_id = 'an earlier start'", []).unwrap();
+        }
+        // Ours, unfinished; and the file as a user had cut it short when it was exchanged.
+        fixture.put(&names[0], "new and");
+        fixture.put(&names[1], "old and");
+        let recovery = reopen(&fixture);
+        let texts: Vec<_> = recovery.kept.iter().map(|name| fixture.text(name).unwrap()).collect();
+        assert_eq!(texts, if is_same_start { vec!["old and"] } else { vec![] }, "{recovery:?}");
+        assert_eq!(fixture.all_names().len(), 1 + texts.len(), "{:?}", fixture.all_names());
+    }
+}
+
+#[test]
+fn a_conflict_in_a_step_that_cannot_be_read_is_noted_later() {
+    let fixture = Fixture::new();
+    fixture.put("file", "the user's\n");
+    let promised = Promised { path: "file", before: Some("old\n"), after: Some("new\n") };
+    promise(&fixture.open_journal(), &[promised], ChangeState::Intended);
+    let database = || rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
+    let outcome =
+        || database().query_row("SELECT outcome FROM step", [], |row| row.get::<_, Vec<u8>>(0)).unwrap();
+    let recorded = outcome();
+    // A text that is none fails every reading of the step.
+    database().execute("UPDATE step SET description = CAST(X'FF' AS TEXT)", []).unwrap();
+    assert_eq!(reopen(&fixture).conflicts, ["file"]);
+    assert_eq!(outcome(), recorded, "an outcome of another kind may have been overwritten");
+    database().execute("UPDATE step SET description = 'change'", []).unwrap();
+    assert_eq!(reopen(&fixture).conflicts, ["file"]);
+    assert_ne!(outcome(), recorded);
+    assert!(reopen(&fixture).is_empty());
+}
