@@ -3,6 +3,7 @@
 mod create_dirs;
 pub(crate) mod dir_entry;
 pub(crate) mod leftovers;
+pub(crate) mod new_name;
 pub(crate) mod publish;
 pub(crate) mod remove;
 mod rename;

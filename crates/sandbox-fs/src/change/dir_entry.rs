@@ -3,9 +3,9 @@
 use std::os::fd::OwnedFd;
 
 use rel_path::RelPath;
-use rustix::fs::RenameFlags;
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::change::new_name::rename_away;
 use crate::change::temp_name::{is_temp_name, new_kept_name};
 use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, FOLDER_PATH};
@@ -219,7 +219,7 @@ impl DirEntry {
     /// that names it.
     pub(crate) fn keep_under_new_name(&self, temp_name: &[u8]) -> FsError {
         let kept = new_kept_name();
-        let renamed = rename_new((&self.folder, temp_name), (&self.folder, &kept)).is_ok();
+        let renamed = rename_away(&self.folder, temp_name, &kept).is_ok();
         let name = if renamed { &kept } else { temp_name };
         match self.folder_path.child(name) {
             Ok(kept_as) => FsError::LeftBehind { path: self.path.clone(), kept_as },
@@ -235,25 +235,4 @@ impl DirEntry {
     pub(crate) fn remove_temporary(&self, name: &[u8]) -> Result<(), Errno> {
         self.unlink_name(name).or_else(|_| self.unlink_name(name))
     }
-}
-
-/// Renames a file to a name that must be free.
-///
-/// If the file system lacks `RENAME_NOREPLACE`, hard-links the new name and unlinks the old one.
-pub(crate) fn rename_new(from: (&OwnedFd, &[u8]), to: (&OwnedFd, &[u8])) -> Result<(), Errno> {
-    // Some network file systems return EINTR from a rename that has not taken effect.
-    let rename = || rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE);
-    match retry_on_intr(rename) {
-        Err(errno) if lacks_rename_flags(errno) => {
-            let flags = rustix::fs::AtFlags::empty();
-            retry_on_intr(|| rustix::fs::linkat(from.0, from.1, to.0, to.1, flags))?;
-            retry_on_intr(|| rustix::fs::unlinkat(from.0, from.1, flags))
-        }
-        result => result,
-    }
-}
-
-/// Returns true if a rename failed because the file system or the kernel does not support its flags.
-pub(crate) fn lacks_rename_flags(errno: Errno) -> bool {
-    matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }

@@ -11,7 +11,7 @@ use rel_path::RelPath;
 use rustix::fs::RenameFlags;
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::change::dir_entry::{lacks_rename_flags, rename_new};
+use crate::change::new_name::{Guard, lacks_rename_flags, rename_new};
 use crate::change::stage::Staged;
 use crate::error::FsError;
 use crate::handle;
@@ -43,7 +43,8 @@ pub enum PublishMethod {
     New,
     /// By an exchange; the displaced file was the expected one.
     Exchanged,
-    /// By a check and a rename, because this file system cannot exchange. A version saved between the two is lost.
+    /// By a check and a rename, because this file system cannot exchange, or for a new file has neither renames that
+    /// never replace nor hard links. A version saved between the two is lost.
     CheckedThenRenamed,
     /// By a rename over any existing file.
     Overwritten,
@@ -109,10 +110,13 @@ impl Staged<'_> {
 
     fn rename_to_free_name(&mut self) -> Result<PublishMethod, FsError> {
         let folder = &self.entry.folder;
-        rename_new((folder, &self.temp_name), (folder, &self.entry.name))
+        let guard = rename_new((folder, &self.temp_name), (folder, &self.entry.name))
             .map_err(|errno| self.entry.error(errno))?;
         self.remove_on_drop = false;
-        Ok(PublishMethod::New)
+        Ok(match guard {
+            Guard::System => PublishMethod::New,
+            Guard::Checked => PublishMethod::CheckedThenRenamed,
+        })
     }
 
     fn overwrite(&mut self) -> Result<PublishMethod, FsError> {

@@ -4,7 +4,8 @@ use rel_path::RelPath;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use crate::change::dir_entry::{DirEntry, rename_new};
+use crate::change::dir_entry::DirEntry;
+use crate::change::new_name::{rename_away, rename_new};
 use crate::change::temp_name::new_temp_name;
 use crate::error::FsError;
 use crate::metadata::{FileKind, Metadata};
@@ -147,7 +148,7 @@ fn remove_checked<T>(
     // Renamed first and checked then: after the rename no other program saves to the file by its name.
     let temp_name = new_temp_name();
     let folder = &entry.folder;
-    rename_new((folder, &entry.name), (folder, &temp_name)).map_err(|errno| match errno {
+    rename_away(folder, &entry.name, &temp_name).map_err(|errno| match errno {
         Errno::NOENT => FsError::NotFound { path: entry.path.clone() },
         other => entry.error(other),
     })?;
@@ -161,7 +162,7 @@ fn remove_checked<T>(
         Err(error) => error,
     };
     match rename_new((folder, &temp_name), (folder, &entry.name)) {
-        Ok(()) => Err(verdict),
+        Ok(_) => Err(verdict),
         // Another program has the name again. Its newer version does not make the one under the temporary name
         // worthless: that one was not recorded, and may never have been read.
         Err(_) => Err(entry.keep_under_new_name(&temp_name)),

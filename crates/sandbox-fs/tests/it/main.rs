@@ -18,4 +18,5 @@ mod root;
 mod special_files;
 mod walk;
 mod watching;
+mod weak_renames;
 mod write;
