@@ -158,10 +158,14 @@ pub enum FsError {
         /// The resolved path.
         path: RelPath,
     },
-    /// A rename would have to copy between two file systems.
-    #[error("`{path}` is on another file system")]
+    /// The entry is a mount point (a bind-mounted file, for instance), or a rename would have to copy between two file
+    /// systems. Trying again does not help.
+    #[error(
+        "`{path}` is a mount point or on another file system: it cannot be replaced, moved or removed from here and \
+         has to be changed outside of the workspace"
+    )]
     CrossDevice {
-        /// The source of the rename.
+        /// The mount point, or the source of the rename.
         path: RelPath,
     },
     /// An exchange or a removal displaced another program's version, and the file changed again before that version

@@ -77,19 +77,39 @@ pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Metadata>
     }
 }
 
-/// Returns the `chattr` flag on the entry `name` that keeps every user, root included, from replacing it. Without
-/// support in file system or kernel the rename itself fails.
-pub(crate) fn mark_at(folder: impl AsFd, name: &[u8]) -> Option<ReadOnlyReason> {
+/// What keeps every user, root included, from replacing an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// A `chattr` flag.
+    Flag(ReadOnlyReason),
+    /// Another file system, or another part of this one, is mounted there.
+    MountPoint,
+}
+
+/// Returns what keeps the entry `name` of `folder` from being replaced. Without support in file system or kernel the
+/// rename itself fails.
+pub(crate) fn mark_at(folder: impl AsFd, name: &[u8]) -> Option<Mark> {
     let marks = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()).ok()?;
     // A bit outside of the mask is unsupported by the file system, not unset.
     let marks = marks.stx_attributes & marks.stx_attributes_mask;
     if marks.contains(StatxAttributes::IMMUTABLE) {
-        Some(ReadOnlyReason::Immutable)
+        Some(Mark::Flag(ReadOnlyReason::Immutable))
     } else if marks.contains(StatxAttributes::APPEND) {
-        Some(ReadOnlyReason::AppendOnly)
+        Some(Mark::Flag(ReadOnlyReason::AppendOnly))
+    } else if marks.contains(StatxAttributes::MOUNT_ROOT) {
+        Some(Mark::MountPoint)
     } else {
         None
     }
+}
+
+/// Returns true if a rename or removal of the entry `name` failed with EBUSY because it is a mount point. Kernels before
+/// 5.8 do not report mount points; there is hardly another reason for EBUSY then.
+pub(crate) fn is_busy_mount(folder: impl AsFd, name: &[u8]) -> bool {
+    rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()).is_ok_and(|statx| {
+        let is_reported = statx.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+        !is_reported || statx.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
+    })
 }
 
 /// Returns the target of a link that was opened with `O_PATH`.

@@ -8,7 +8,7 @@ use rustix::io::{Errno, retry_on_intr};
 use crate::change::new_name::rename_away;
 use crate::change::temp_name::{is_temp_name, new_kept_name};
 use crate::error::{FsError, ReadOnlyReason};
-use crate::handle::{self, FOLDER_PATH};
+use crate::handle::{self, FOLDER_PATH, Mark};
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
@@ -117,8 +117,11 @@ impl FileRoot {
         if self.policy.hard_links == HardLinks::Refuse && metadata.links > 1 {
             return Err(FsError::HardLinked { path: path(), links: metadata.links });
         }
-        if let Some(reason) = handle::mark_at(&entry.folder, &entry.name) {
-            return Err(FsError::ReadOnly { path: path(), reason });
+        match handle::mark_at(&entry.folder, &entry.name) {
+            Some(Mark::Flag(reason)) => return Err(FsError::ReadOnly { path: path(), reason }),
+            // Only a write in place would reach what is mounted there, and this crate makes none.
+            Some(Mark::MountPoint) => return Err(FsError::CrossDevice { path: path() }),
+            None => {}
         }
         if !bits_count {
             return Ok(());
@@ -191,7 +194,18 @@ impl DirEntry {
     pub(crate) fn error(&self, errno: Errno) -> FsError {
         match errno {
             Errno::NOENT => FsError::ParentMissing { folder: self.folder_path.clone() },
+            Errno::BUSY if handle::is_busy_mount(&self.folder, &self.name) => {
+                FsError::CrossDevice { path: self.path.clone() }
+            }
             other => FsError::from_errno(other, &self.path),
+        }
+    }
+
+    /// Maps a system error of removing or renaming this entry. ENOENT means that it is missing.
+    pub(crate) fn removal_error(&self, errno: Errno) -> FsError {
+        match errno {
+            Errno::NOENT => FsError::NotFound { path: self.path.clone() },
+            other => self.error(other),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use rel_path::RelPath;
 use rustix::fs::AtFlags;
-use rustix::io::Errno;
 
 use crate::change::dir_entry::DirEntry;
 use crate::change::new_name::{rename_away, rename_new};
@@ -45,7 +44,7 @@ impl FileRoot {
                 Some(remove_checked(&entry, |temp_name| entry.open_if_content(temp_name, hash))?)
             }
             (None, FileKind::File) => {
-                entry.unlink_name(&entry.name).map_err(|errno| FsError::from_errno(errno, &entry.path))?;
+                entry.unlink_name(&entry.name).map_err(|errno| entry.removal_error(errno))?;
                 None
             }
             (None, FileKind::Link) => {
@@ -123,7 +122,7 @@ impl FileRoot {
         let without_slash = if path.is_root() { path.clone() } else { RelPath::from_bytes(path.as_bytes())? };
         let entry = self.dir_entry(&without_slash)?;
         rustix::fs::unlinkat(&entry.folder, &*entry.name, AtFlags::REMOVEDIR)
-            .map_err(|errno| FsError::from_errno(errno, &entry.path))
+            .map_err(|errno| entry.removal_error(errno))
     }
 }
 
@@ -148,10 +147,7 @@ fn remove_checked<T>(
     // Renamed first and checked then: after the rename no other program saves to the file by its name.
     let temp_name = new_temp_name();
     let folder = &entry.folder;
-    rename_away(folder, &entry.name, &temp_name).map_err(|errno| match errno {
-        Errno::NOENT => FsError::NotFound { path: entry.path.clone() },
-        other => entry.error(other),
-    })?;
+    rename_away(folder, &entry.name, &temp_name).map_err(|errno| entry.removal_error(errno))?;
     let verdict = match check(&temp_name) {
         Ok(Some(removed)) => match entry.remove_temporary(&temp_name) {
             Ok(()) => return Ok(removed),

@@ -11,6 +11,7 @@ mod corpus_words;
 mod error_texts;
 mod fixture;
 mod fs_attacks;
+mod mount_points;
 mod namespace;
 mod race;
 mod read;
