@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 
 use crate::change::RecordedAttributes;
 use crate::error::JournalError;
+use crate::journal::Journal;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
 use crate::store::connection::Location;
@@ -57,6 +58,53 @@ pub struct GarbageReport {
     pub kept_bytes: u64,
     /// The bytes by which the database file shrank.
     pub database_bytes: u64,
+}
+
+impl Journal {
+    /// Removes contents that are no longer needed, by the rule: first those that no change refers to, then,
+    /// while the rest exceeds the limit, those whose newest change is the oldest. Contents of unsettled
+    /// changes and of unfinished runs stay. No other caller may write to the journal meanwhile.
+    ///
+    /// Then it returns the space to the disk, as far as the disk has room to do so. Otherwise the space is
+    /// reused, and the next collection returns it. While a quarantined database lies in the journal's folder,
+    /// the files of large contents stay, and the report counts them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk. The contents are removed in one commit; files that are left over go the next time.
+    pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
+        self.flush_for_collection()?;
+        let stray = || match self.blobs() {
+            Some(blobs) => remove_stray_files(blobs, self.reader(), None),
+            None => Ok(StrayFiles::default()),
+        };
+        let before = stray()?;
+        let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
+        // The files of the contents that were just removed are stray now, and already counted as removed.
+        let after = stray()?;
+        let database_bytes = match self.blobs() {
+            // The contents stay removed even if their space cannot be returned now.
+            Some(_) => give_back(self.reader().location()).unwrap_or(0),
+            None => 0,
+        };
+        Ok(GarbageReport {
+            files_removed: before.removed,
+            files_bytes: before.removed_bytes,
+            files_kept: after.kept,
+            files_kept_bytes: after.kept_bytes,
+            database_bytes,
+            ..report
+        })
+    }
+
+    /// Commits the lazy writes before a collection, which looks only at committed rows, as far as the disk has
+    /// space for them: making space is the purpose of a collection.
+    fn flush_for_collection(&self) -> Result<(), JournalError> {
+        match self.flush() {
+            Err(JournalError::NoSpace) => Ok(()),
+            flushed => flushed,
+        }
+    }
 }
 
 /// Removes contents from the database; the files of large ones are removed afterwards.

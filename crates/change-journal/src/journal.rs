@@ -10,7 +10,6 @@ use std::thread::{self, JoinHandle};
 use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
 use crate::document::{DocumentVersion, DocumentWrite};
 use crate::error::{JournalError, OpenError};
-use crate::garbage::{self, CollectGarbage, GarbageReport, GarbageRule, StrayFiles};
 use crate::limits::JournalLimits;
 use crate::open_runs::{OpenRun, OpenRuns};
 use crate::reader::JournalReader;
@@ -396,42 +395,6 @@ impl Journal {
         Ok(hash)
     }
 
-    /// Removes contents that are no longer needed, by the rule: first those that no change refers to, then,
-    /// while the rest exceeds the limit, those whose newest change is the oldest. Contents of unsettled
-    /// changes and of unfinished runs stay. No other caller may write to the journal meanwhile.
-    ///
-    /// Then it returns the space to the disk, as far as the disk has room to do so. Otherwise the space is
-    /// reused, and the next collection returns it. While a quarantined database lies in the journal's folder,
-    /// the files of large contents stay, and the report counts them.
-    ///
-    /// # Errors
-    ///
-    /// Those of the disk. The contents are removed in one commit; files that are left over go the next time.
-    pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
-        self.flush_for_collection()?;
-        let stray = || match &self.shared.blobs {
-            Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader, None),
-            None => Ok(StrayFiles::default()),
-        };
-        let before = stray()?;
-        let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
-        // The files of the contents that were just removed are stray now, and already counted as removed.
-        let after = stray()?;
-        let database_bytes = match &self.shared.blobs {
-            // The contents stay removed even if their space cannot be returned now.
-            Some(_) => garbage::give_back(self.shared.reader.location()).unwrap_or(0),
-            None => 0,
-        };
-        Ok(GarbageReport {
-            files_removed: before.removed,
-            files_bytes: before.removed_bytes,
-            files_kept: after.kept,
-            files_kept_bytes: after.kept_bytes,
-            database_bytes,
-            ..report
-        })
-    }
-
     /// Writes a copy of the journal, as it is now, into the new folder `folder`, whose parent exists. The
     /// copy opens like any other journal. It lists the runs that are open here by their numbers, even those
     /// that have recorded nothing yet. Large contents, which are files, are not copied: reading one from the
@@ -445,15 +408,6 @@ impl Journal {
         self.shared.reader.copy_to(folder)?;
         let copy = Location::Folder(folder.to_owned()).connect_to_write()?;
         self.shared.open_runs.all().iter().try_for_each(|run| Ok(insert_run(&copy, run)?))
-    }
-
-    /// Commits the lazy writes before a collection, which looks only at committed rows, as far as the disk has
-    /// space for them: making space is the purpose of a collection.
-    pub(crate) fn flush_for_collection(&self) -> Result<(), JournalError> {
-        match self.flush() {
-            Err(JournalError::NoSpace) => Ok(()),
-            flushed => flushed,
-        }
     }
 
     /// Waits until everything that was lazily written before is on the disk.
