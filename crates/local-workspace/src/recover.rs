@@ -1,5 +1,6 @@
 //! Recovery after a crash: redoes the changes that the journal has promised, and removes leftovers.
 
+pub(crate) mod disk_sync;
 pub(crate) mod layer_recovery;
 mod leftovers;
 mod partial_write;

@@ -7,18 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use change_journal::{ChangeNumber, Journal};
+use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange};
 use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FsError};
+use sandbox_fs::FileRoot;
 use wap_core::ConversationId;
 
 use crate::change::late_writes::LateWrites;
-use crate::recover::unsynced::{is_failed_sync, mark, unmark, write_again};
+use crate::recover::disk_sync::{DiskSync, SyncError, is_failed_sync};
+use crate::recover::unsynced::{mark, unmark, write_again};
 
 /// The delay before a failed sync is retried, if nothing else is synced before.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
-/// After this many failures in one round the rest waits for the next one.
+/// The number of a path's latest changes among which the one in force is searched.
+const LATEST_CHANGES: u32 = 16;
+
+/// After this many failures of the disk in one round the rest waits for the next one.
 const MOST_FAILURES: usize = 3;
 
 /// The background thread that syncs. Dropping it waits for what is under way.
@@ -56,8 +60,15 @@ impl Checkpoint {
     ) -> io::Result<Checkpoint> {
         let (queue, tasks) = mpsc::channel();
         let unsynced = Arc::new(Unsynced::default());
-        let worker =
-            Worker { root, journal, late_writes, unsynced: Arc::clone(&unsynced), left: BTreeMap::new() };
+        let worker = Worker {
+            root,
+            journal,
+            late_writes,
+            unsynced: Arc::clone(&unsynced),
+            left: BTreeMap::new(),
+            last_tried: None,
+            not_made: BTreeMap::new(),
+        };
         let thread = Builder::new().name("checkpoint".to_owned()).spawn(move || worker.run(&tasks))?;
         Ok(Checkpoint { queue: Some(queue), thread: Some(thread), unsynced })
     }
@@ -108,12 +119,35 @@ struct Worker {
     unsynced: Arc<Unsynced>,
     /// Changes that the disk did not take, oldest first, with their paths.
     left: BTreeMap<RelPath, Vec<ChangeNumber>>,
+    /// The path of these that was tried last: the next round begins behind it.
+    last_tried: Option<RelPath>,
+    /// Changes whose sync could not be made, oldest first, with their paths.
+    not_made: BTreeMap<RelPath, Vec<ChangeNumber>>,
+}
+
+/// The paths of a round that are not synced.
+#[derive(Debug, Default)]
+struct NotSynced {
+    /// Those of which the disk did not take something.
+    failed: BTreeSet<RelPath>,
+    /// Those whose sync could not be made.
+    not_made: BTreeSet<RelPath>,
+}
+
+impl NotSynced {
+    fn add<'p>(&mut self, synced: &Result<(), SyncError>, paths: impl Iterator<Item = &'p RelPath>) {
+        match synced {
+            Ok(()) => {}
+            Err(SyncError::Disk(_)) => self.failed.extend(paths.cloned()),
+            Err(SyncError::NotMade(_)) => self.not_made.extend(paths.cloned()),
+        }
+    }
 }
 
 impl Worker {
     fn run(mut self, tasks: &Receiver<Task>) {
         loop {
-            let first = match self.left.is_empty() {
+            let first = match self.left.is_empty() && self.not_made.is_empty() {
                 true => tasks.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 false => tasks.recv_timeout(TRY_AGAIN),
             };
@@ -141,11 +175,15 @@ impl Worker {
     }
 
     fn settle(&mut self, changes: Vec<(ChangeNumber, RelPath)>) {
-        let mut by_path: BTreeMap<RelPath, Vec<ChangeNumber>> = BTreeMap::new();
+        let mut by_path = std::mem::take(&mut self.not_made);
         for (number, path) in changes {
             by_path.entry(path).or_default().push(number);
         }
-        let failed = self.sync(&by_path);
+        let NotSynced { failed, not_made } = self.sync(&by_path);
+        for path in not_made.iter().filter(|path| !failed.contains(*path)) {
+            // They say nothing about the disk, so the files are only synced once more.
+            self.not_made.extend(by_path.remove_entry(path));
+        }
         // With the newest change of a path the older ones are settled: nothing of theirs is to be brought into place any more.
         let old = std::mem::take(&mut self.left);
         let (superseded, mut left): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -170,30 +208,39 @@ impl Worker {
         self.unsynced.set(self.left.keys());
     }
 
-    /// Syncs files, then the folders above them. Answers with the paths of which the disk did not take something.
-    fn sync(&self, by_path: &BTreeMap<RelPath, Vec<ChangeNumber>>) -> BTreeSet<RelPath> {
+    /// Syncs files, then the folders above them. Answers with the paths that are not synced.
+    fn sync(&self, by_path: &BTreeMap<RelPath, Vec<ChangeNumber>>) -> NotSynced {
         // All folders on the way: those above the nearest one may be as new as the file.
         let folders: BTreeSet<_> = by_path.keys().flat_map(folders_above).collect();
-        let is_failed = |synced: Result<(), FsError>| synced.is_err_and(|error| is_failed_sync(&error));
-        let mut failed: BTreeSet<_> =
-            by_path.keys().filter(|path| is_failed(sync_file(&self.root, path))).cloned().collect();
-        for folder in folders.iter().filter(|folder| is_failed(sync_folder(&self.root, folder))) {
-            failed.extend(by_path.keys().filter(|path| path.starts_with(folder)).cloned());
+        let mut sync = DiskSync::new(&self.root);
+        let mut not_synced = NotSynced::default();
+        for path in by_path.keys() {
+            not_synced.add(&sync.file(path), std::iter::once(path));
         }
-        failed
+        for folder in folders {
+            let beneath = by_path.keys().filter(|path| path.starts_with(&folder));
+            not_synced.add(&sync.folder(&folder), beneath);
+        }
+        not_synced
     }
 
     /// Writes what the disk did not take once more, and keeps what it does not take now either. Answers with the changes
     /// that are on the disk.
-    fn write_again(&mut self, left: BTreeMap<RelPath, Vec<ChangeNumber>>) -> Vec<ChangeNumber> {
+    fn write_again(&mut self, mut left: BTreeMap<RelPath, Vec<ChangeNumber>>) -> Vec<ChangeNumber> {
         let mut settled = Vec::new();
         let mut failures = 0;
-        for (path, numbers) in left {
-            let newest = numbers.last().and_then(|number| self.journal.reader().change(*number).ok()?);
-            let written = newest
-                // A disk that takes nothing would make `wait` last for one attempt per file.
-                .filter(|_| failures < MOST_FAILURES)
+        let (tried, others): (Vec<_>, Vec<_>) =
+            left.keys().cloned().partition(|path| self.last_tried.as_ref().is_some_and(|last| path <= last));
+        for path in others.into_iter().chain(tried) {
+            // A disk that takes nothing would make `wait` last for one attempt per file.
+            if failures == MOST_FAILURES {
+                break;
+            }
+            let Some(numbers) = left.remove(&path) else { continue };
+            let written = self
+                .change_in_force(&path, &numbers)
                 .map(|change| write_again(&self.root, &self.journal, &path, &change));
+            self.last_tried = Some(path.clone());
             match written {
                 Some(Ok(replaced)) => {
                     if let Some((replaced, content)) = replaced {
@@ -203,12 +250,24 @@ impl Worker {
                     settled.extend(numbers);
                 }
                 failed => {
-                    failures += usize::from(failed.is_some());
+                    // A file that cannot be written for another reason must not keep the others from being tried.
+                    let is_of_disk =
+                        failed.is_some_and(|failed| failed.is_err_and(|error| is_failed_sync(&error)));
+                    failures += usize::from(is_of_disk);
                     self.left.insert(path, numbers);
                 }
             }
         }
+        self.left.extend(left);
         settled
+    }
+
+    /// Reads the last of these changes again; `None` if it cannot be read, and if a newer one of the path is under way, which
+    /// is synced for itself.
+    fn change_in_force(&self, path: &RelPath, numbers: &[ChangeNumber]) -> Option<RecordedChange> {
+        let changes = self.journal.reader().changes_of_path(path.as_bytes(), LATEST_CHANGES).ok()?;
+        let newest = changes.into_iter().find(|change| change.state != ChangeState::Conflicted)?;
+        (Some(&newest.number) == numbers.last()).then_some(newest)
     }
 }
 
@@ -221,22 +280,86 @@ fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {
     std::iter::successors(path.parent(), RelPath::parent)
 }
 
-/// A file that is gone was deleted, by us or since; its folder's sync covers that.
-fn sync_file(root: &FileRoot, path: &RelPath) -> Result<(), FsError> {
-    match root.sync_file(path) {
-        Err(
-            FsError::NotFound { .. }
-            | FsError::ParentMissing { .. }
-            | FsError::NotAFile { .. }
-            | FsError::IsLink { .. },
-        ) => Ok(()),
-        other => other,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use std::fs;
 
-fn sync_folder(root: &FileRoot, folder: &RelPath) -> Result<(), FsError> {
-    match root.sync_folder(folder) {
-        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => Ok(()),
-        other => other,
+    use change_journal::{ChangeRecord, EntryRecord, JournalLimits, RunKey, RunState, StepKind, StepRecord};
+    use sandbox_fs::{FsPolicy, RootRules};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A worker over a folder, with the changes that gave each file its text.
+    fn worker(files: &[(&str, &str)]) -> (TempDir, Worker, BTreeMap<RelPath, Vec<ChangeNumber>>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("workspace");
+        fs::create_dir(&path).unwrap();
+        let root = Arc::new(FileRoot::open(&path, &RootRules::none(), FsPolicy::default()).unwrap());
+        let (journal, _) = Journal::open(&folder.path().join("journal"), JournalLimits::default()).unwrap();
+        let late_writes = Arc::new(LateWrites::new(Arc::clone(&root), journal.clone()));
+        let mut left = BTreeMap::new();
+        for (name, text) in files {
+            fs::write(path.join(name), text).unwrap();
+            left.insert(RelPath::parse(name).unwrap(), vec![record(&journal, name, text)]);
+        }
+        let worker = Worker {
+            root,
+            journal,
+            late_writes,
+            unsynced: Arc::default(),
+            left: BTreeMap::new(),
+            last_tried: None,
+            not_made: BTreeMap::new(),
+        };
+        (folder, worker, left)
+    }
+
+    fn record(journal: &Journal, name: &str, text: &str) -> ChangeNumber {
+        let RunState::New(run) = journal.begin_run(&RunKey::once("test", text.as_bytes())).unwrap() else {
+            panic!("the run is new")
+        };
+        let after = EntryRecord::file(text.as_bytes());
+        let change = ChangeRecord::intended(name.as_bytes(), None, Some(after));
+        let step =
+            StepRecord { kind: StepKind::FileChange, description: "", outcome: b"", changes: vec![change] };
+        journal.record_steps(run.number(), 0, &[step]).unwrap()[0]
+    }
+
+    #[test]
+    fn files_that_can_never_be_written_again_do_not_keep_others_from_it() {
+        let (folder, mut worker, left) = worker(&[("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")]);
+        for name in ["a", "b", "c"] {
+            let file = fs::File::create(folder.path().join("workspace").join(name)).unwrap();
+            file.set_len((64 << 20) + 1).unwrap();
+        }
+        let last = left[&RelPath::parse("d").unwrap()].clone();
+        assert_eq!(worker.write_again(left), last);
+        assert_eq!(worker.left.len(), 3);
+    }
+
+    #[test]
+    fn a_round_begins_behind_the_last_path_that_was_tried() {
+        let (_folder, mut worker, left) = worker(&[("a", "1"), ("b", "2"), ("c", "3")]);
+        worker.last_tried = RelPath::parse("b").ok();
+        let expected: Vec<_> = ["c", "a", "b"].map(|name| left[&RelPath::parse(name).unwrap()][0]).into();
+        assert_eq!(worker.write_again(left), expected);
+    }
+
+    #[test]
+    fn file_that_the_user_has_emptied_and_file_with_a_newer_change_stay() {
+        let (folder, mut worker, left) = worker(&[("emptied", "1"), ("newer", "2"), ("zeros", "3")]);
+        let at = |name: &str| folder.path().join("workspace").join(name);
+        fs::write(at("emptied"), "").unwrap();
+        fs::write(at("zeros"), "\0").unwrap();
+        let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(at("newer")).unwrap());
+        let before = inode();
+        record(&worker.journal, "newer", "of the newer change");
+        assert_eq!(worker.write_again(left).len(), 2);
+        assert_eq!(fs::read_to_string(at("emptied")).unwrap(), "");
+        // A sector that the disk lost.
+        assert_eq!(fs::read_to_string(at("zeros")).unwrap(), "3");
+        assert_eq!(inode(), before);
+        assert_eq!(worker.left.len(), 1);
     }
 }

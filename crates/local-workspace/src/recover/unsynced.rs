@@ -12,6 +12,7 @@ use sandbox_fs::{Expected, FileMode, FileRoot, FsError, OpenFile};
 
 use crate::change::present::{Present, PresentKind};
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
+use crate::recover::disk_sync::{DiskSync, SyncError, is_failed_sync};
 use crate::recover::partial_write::is_partial;
 
 /// The prefix of the marks' names.
@@ -20,14 +21,8 @@ const MARKS: &str = "unsynced/";
 /// The name of a file that is made and removed again, so that its folder has something to write.
 const STIR: &[u8] = b".agentd-sync";
 
-/// The error number that is reported for the disk where nothing is left to write again: `EIO`.
-const NOT_KEPT: i32 = 5;
-
-/// Checks whether an error of a sync means that the disk did not take something. Others are about the name or
-/// permissions.
-pub(crate) fn is_failed_sync(error: &FsError) -> bool {
-    matches!(error, FsError::Io { .. } | FsError::NoSpace { .. })
-}
+/// The error number that is reported where nothing is left to write again: `ENODATA`, which no disk reports.
+const NOT_KEPT: i32 = 61;
 
 /// Marks changes; when it answers, the marks are on the disk.
 ///
@@ -98,7 +93,8 @@ pub(crate) fn write_again(
     Ok(rewritten)
 }
 
-/// Gives the content that a change has left a file of its own, where the path still holds it, or what may be left of it.
+/// Gives the content that a change has left a file of its own, where the path still holds it. A disk may have lost sectors of
+/// it, which are zeros then; a shorter file is the user's.
 fn write_file_again(
     root: &FileRoot,
     journal: &Journal,
@@ -110,19 +106,28 @@ fn write_file_again(
         _ => return Ok(None),
     };
     let held = after.content.and_then(|hash| journal.reader().content(&hash).ok().flatten());
+    let has_lost_sectors = |held: &[u8]| now.bytes.len() == held.len() && is_partial(&now.bytes, held);
     let bytes = match &held {
-        Some(held) if now.is(after) || is_partial(&now.bytes, held) => held,
+        Some(held) if now.is(after) || has_lost_sectors(held) => held,
         // What was read has the right hash, wherever it was read from.
         None if now.is(after) => &*now.bytes,
         None if after.content.is_none() => return Err(FsError::Io { path: path.clone(), errno: NOT_KEPT }),
         _ => return Ok(None),
     };
-    match root.stage(path, bytes, FileMode::Keep)?.publish_synced(Expected::Content(now.hash)) {
-        Ok(published) => Ok(published.replaced.map(|replaced| (replaced, now.hash))),
+    // Synced here and not with the publishing, which also syncs the folder: not every file system can.
+    match root.stage(path, bytes, FileMode::Keep)?.publish(Expected::Content(now.hash)) {
+        Ok(published) => {
+            sync_again(DiskSync::new(root).file(path))?;
+            Ok(published.replaced.map(|replaced| (replaced, now.hash)))
+        }
         // The user has saved it in this moment.
         Err(FsError::Changed { .. } | FsError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+fn sync_again(synced: Result<(), SyncError>) -> Result<(), FsError> {
+    synced.map_err(|(SyncError::Disk(error) | SyncError::NotMade(error))| error)
 }
 
 /// Syncs a folder after it was given something to write.
@@ -134,9 +139,5 @@ pub(crate) fn sync_names(root: &FileRoot, folder: &RelPath) -> Result<(), FsErro
         // Where nothing can be made, nothing is lost by only syncing.
         Ok(()) | Err(_) => {}
     }
-    match root.sync_folder(folder) {
-        // A folder that is gone has no names.
-        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => Ok(()),
-        other => other,
-    }
+    sync_again(DiskSync::new(root).folder(folder))
 }

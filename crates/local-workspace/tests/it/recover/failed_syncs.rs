@@ -209,3 +209,33 @@ fn change_that_was_never_synced_does_not_come_back_over_a_newer_one() {
     assert_eq!(recovery, Recovery::default());
     assert_eq!(fixture.text("d/file").unwrap(), "1\n");
 }
+
+#[test]
+fn sync_that_was_not_made_or_that_a_folder_does_not_have_is_no_failure_of_the_disk() {
+    // A file system whose folders have no sync, and a call that is interrupted.
+    for (name, fault) in [("d", "error=EINVAL"), ("d/file", "error=EINTR:when=1")] {
+        let fixture = Fixture::new();
+        fixture.put("d/file", "1\n");
+        let child = "recover::failed_syncs::child_changes_a_file_that_is_synced_once_more";
+        assert!(with_failing_syncs(child, &fixture, name, fault) > 0, "{name}");
+        let journal = fixture.open_journal();
+        assert!(unsettled(&journal) == 0 && !is_marked(&journal), "{name}");
+    }
+}
+
+#[test]
+#[ignore = "runs as a child of sync_that_was_not_made_or_that_a_folder_does_not_have_is_no_failure_of_the_disk"]
+fn child_changes_a_file_that_is_synced_once_more() {
+    let Some(folder) = folder_of_child() else { return };
+    let fixture = Fixture::at(&folder);
+    let workspace = fixture.open();
+    change(&workspace, write("d/file", "one\n")).unwrap();
+    let first = inode(&fixture, "d/file");
+    for _ in 0..2 {
+        workspace.checkpoint();
+        assert!(workspace.unsynced().is_empty());
+    }
+    assert_eq!(inode(&fixture, "d/file"), first, "the file was written again");
+    drop(workspace);
+    end();
+}
