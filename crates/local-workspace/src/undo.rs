@@ -30,7 +30,7 @@ use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::history::undone_by;
-use crate::undo::path::{Side, UndoPath, diff_since};
+use crate::undo::path::{Side, UndoPath, diff_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 
 /// The scope of an undo.
@@ -360,7 +360,7 @@ impl LocalWorkspace {
         let obstacle = |why| UndoObstacle::new(path.path.to_string(), why);
         let wanted = match &path.wanted {
             None => None,
-            Some(side) => Some(self.recorded(side).ok_or_else(|| obstacle(ObstacleKind::NotKept))?),
+            Some(side) => Some(self.recorded(side).map_err(obstacle)?),
         };
         let done = publish_and_hold(root, &path.path, path.now.as_ref(), wanted.as_ref());
         match done {
@@ -390,14 +390,15 @@ impl LocalWorkspace {
         }
     }
 
-    fn recorded(&self, side: &Side) -> Option<Present> {
+    fn recorded(&self, side: &Side) -> Result<Present, ObstacleKind> {
         if side.kind == EntryKind::Folder {
             let folder = Present { mode: side.mode, ..Present::folder() };
-            return Some(folder.with_attributes(kept_attributes(self.journal.reader(), side.attributes)));
+            return Ok(folder.with_attributes(kept_attributes(self.journal.reader(), side.attributes)));
         }
-        let bytes = self.journal.reader().content(&side.content?).ok().flatten()?;
+        let hash = side.content.ok_or(ObstacleKind::NotKept)?;
+        let bytes = self.journal.reader().content(&hash).map_err(unread)?.ok_or(ObstacleKind::NotKept)?;
         let attributes = kept_attributes(self.journal.reader(), side.attributes);
-        Some(Present::recorded(side.kind, bytes, side.mode).with_attributes(attributes))
+        Ok(Present::recorded(side.kind, bytes, side.mode).with_attributes(attributes))
     }
 }
 

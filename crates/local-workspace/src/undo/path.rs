@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use change_journal::{
     Attributes, ChangeNumber, ChangeRecord, Content, ContentHash, Entry, EntryKind, EntryRecord,
-    JournalReader, RecordedAttributes, RecordedChange,
+    JournalError, JournalReader, RecordedAttributes, RecordedChange,
 };
 use rel_path::RelPath;
 use sandbox_fs::FsError;
@@ -12,7 +12,7 @@ use wap_core::WapError;
 
 use crate::change::present::{Present, PresentKind, is_behind_link};
 use crate::change::publish::{needs_open_root, without_mask};
-use crate::errors::fs_error;
+use crate::errors::{fs_error, journal_error};
 use crate::undo::error::{Left, ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::history::{InForce, WayBack};
 use crate::undo::plan::UndoContext;
@@ -129,6 +129,8 @@ impl UndoPath {
         let entry = |side: Side, is_now: bool| {
             let content = match (side.content, &self.now) {
                 (Some(hash), _) if held(&hash) => Content::Held(hash),
+                // Its bytes were dropped because the journal held them. If it does not any more, the commit has to fail.
+                (Some(hash), Some(now)) if is_now && is_dropped(now) => Content::Held(hash),
                 (_, Some(now)) if is_now => Content::Bytes(&now.bytes),
                 (hash, _) => Content::NotKept(hash),
             };
@@ -331,8 +333,24 @@ fn check_kept(context: &UndoContext<'_>, wanted: &Side) -> Result<(), ObstacleKi
     if wanted.kind == EntryKind::Symlink && wanted.content == Some(ContentHash::of(&[])) {
         return Err(ObstacleKind::SpecialFile);
     }
-    let bytes = wanted.content.and_then(|hash| context.journal.content(&hash).ok().flatten());
-    if bytes.is_some() { Ok(()) } else { Err(ObstacleKind::NotKept) }
+    match wanted.content.map(|hash| context.journal.content(&hash)) {
+        Some(Ok(Some(_))) => Ok(()),
+        Some(Err(error)) => Err(unread(error)),
+        Some(Ok(None)) | None => Err(ObstacleKind::NotKept),
+    }
+}
+
+/// Returns the obstacle of a content that could not be read: unlike one that is not kept, it may be there at the next attempt.
+pub(crate) fn unread(error: JournalError) -> ObstacleKind {
+    match error {
+        JournalError::ContentMissing { .. } => ObstacleKind::NotKept,
+        error => ObstacleKind::Closed(journal_error(error)),
+    }
+}
+
+/// Checks whether [`without_held_bytes`] has dropped the bytes of a present file.
+fn is_dropped(now: &Present) -> bool {
+    now.kind == PresentKind::File && now.bytes.is_empty() && now.hash != ContentHash::of(&[])
 }
 
 /// Drops the bytes that the journal holds: many files may be restored at once, and are read again one by one.

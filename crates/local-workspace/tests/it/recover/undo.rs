@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use change_journal::{
     Attributes, ChangeNumber, ChangeRecord, Content, ContentHash, EntryKind, EntryRecord, Journal, RunFilter,
@@ -435,4 +436,31 @@ fn save_in_the_moment_of_an_undo_stays_and_the_other_paths_go_back_to_how_they_w
         }
     });
     assert!(met, "no save came between the commit and the file");
+}
+
+#[test]
+fn a_content_that_cannot_be_read_now_is_no_content_that_was_not_kept() {
+    let open = OpenFixture::new();
+    // Large enough to be a file of its own in the journal.
+    let large = "a line of the first version\n".repeat(100_000);
+    open.fixture.put("a", &large);
+    let number = open.change(write("a", "short\n"));
+    let blobs = open.fixture.path().join("state/journal/blobs");
+    let stored = files_beneath(&blobs);
+    let [stored] = &stored[..] else { panic!("one content is large: {stored:?}") };
+    let moved = stored.with_extension("moved");
+    fs::rename(stored, &moved).unwrap();
+    fs::create_dir(stored).unwrap();
+    let obstacles = obstacles(open.undo(&one(number)));
+    assert!(matches!(obstacles[0].why, ObstacleKind::Closed(_)), "{obstacles:?}");
+    assert_eq!(open.fixture.text("a").as_deref(), Some("short\n"));
+    fs::remove_dir(stored).unwrap();
+    fs::rename(&moved, stored).unwrap();
+    open.undo(&one(number)).unwrap();
+    assert_eq!(open.fixture.text("a").as_deref(), Some(&*large));
+}
+
+fn files_beneath(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_beneath(&path) } else { vec![path] }).collect()
 }
