@@ -44,7 +44,7 @@ fn is_unfinished(journal: &Journal, folder: &RelPath, changes: &[RecordedChange]
         })
 }
 
-/// What may have left a file unfinished.
+/// The event that may have left a file unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
     /// The process ended while it wrote: the file begins like the version that was coming.

@@ -22,7 +22,7 @@ pub(crate) enum PathOutcome {
 pub(crate) enum RecoverError {
     #[error(transparent)]
     Files(#[from] FsError),
-    /// Whether the journal has what is needed is unknown, so nothing follows for the file.
+    /// The journal may or may not have the content, so nothing follows for the file.
     #[error("the journal cannot be read: {0}")]
     Journal(#[from] JournalError),
 }
