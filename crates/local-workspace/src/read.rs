@@ -34,6 +34,9 @@ const TIME_BOUND: Duration = Duration::from_secs(10);
 /// The number of attempts at reading a file that changes meanwhile.
 const READ_ATTEMPTS: usize = 3;
 
+/// The advice for a file that is read whole or not at all, because its credentials are masked.
+const WHOLE_ONLY: &str = "files of a repository are read whole, up to 4 MiB, because credentials in them are masked: use a command of git";
+
 const CHANGED_MEANWHILE: &str =
     "another program was writing the file while it was read, so this may be a mixture: read it again";
 
@@ -67,8 +70,11 @@ impl LocalWorkspace {
         self.check_size(request, file.path(), file.metadata().size_bytes)?;
         // Before the other ways of reading, which would return and hold the content unmasked.
         if credentials::may_be_in(file.path()) {
-            let bytes =
-                file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
+            let bytes = file.read_to_end(HELD_FILE_BYTES).map_err(|error| {
+                let refused = fs_read_error(&error, &request.path);
+                let is_large = matches!(error, FsError::TooLarge { .. });
+                if is_large { refused.with("hint", WHOLE_ONLY) } else { refused }
+            })?;
             return read_masked(request, window, metadata(file.path(), file.metadata()), &bytes);
         }
         let small = small_file(&file).map_err(|error| fs_read_error(&error, &request.path))?;

@@ -372,3 +372,21 @@ fn file_that_grows_faster_than_it_is_read_ends() {
         until(round >= 3 && changed > 0)
     });
 }
+
+#[test]
+fn a_large_file_of_a_repository_is_refused_with_a_way_out() {
+    let fixture = Fixture::new();
+    fixture.put(".git/packed-refs", "a line\n".repeat(1_000_000));
+    fixture.put("packed-refs", "a line\n".repeat(1_000_000));
+    let workspace = fixture.open();
+    let read = |path: &str| {
+        let request =
+            ReadFile { path: path.into(), start_line: Some(1), end_line: Some(2), ..ReadFile::default() };
+        workspace.read_file(&Caller::once().call(), &request)
+    };
+    let error = read(".git/packed-refs").unwrap_err();
+    assert_eq!(error.reason(), Reason::FileTooLarge);
+    let hint = error.detail("hint").and_then(Value::as_str).unwrap();
+    assert!(hint.contains("use a command of git"), "{hint}");
+    assert!(read("packed-refs").is_ok(), "elsewhere lines of it are read");
+}
