@@ -245,10 +245,14 @@ pub fn open(
     let (journal, report) = Journal::open(&paths.base.join("journal"), JournalLimits::default())
         .map_err(|error| journal_failure(&error, &paths.base))?;
     for quarantined in &report.set_aside {
-        notices.notice(&format!(
-            "the journal was damaged: it is kept as journal/{}, and a new one was started. There is no record of earlier runs.",
-            quarantined.name
-        ));
+        let name = &quarantined.name;
+        notices.notice(&if report.created {
+            format!(
+                "the journal was damaged: it is kept as journal/{name}, and a new one was started. There is no record of earlier runs."
+            )
+        } else {
+            format!("a part of the journal was damaged and is kept as journal/{name}: the latest runs may have no record.")
+        });
     }
     if !report.set_aside.is_empty() {
         // One report is enough: imported sessions remember that their history is lost.
