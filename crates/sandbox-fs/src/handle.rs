@@ -77,7 +77,7 @@ pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Metadata>
     }
 }
 
-/// What keeps every user, root included, from replacing an entry.
+/// A mark that keeps every user, root included, from replacing an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A `chattr` flag.

@@ -45,10 +45,10 @@ fn a_file_is_taken_away_in_one_step() {
         let sandbox = Sandbox::new();
         sandbox.file("a.txt", "x");
         let root = sandbox.root(METHODS[0]);
-        let seen = Watch::of(&sandbox.workspace(), WatchFlags::MOVED_FROM | WatchFlags::DELETE);
+        let watch = Watch::of(&sandbox.workspace(), WatchFlags::MOVED_FROM | WatchFlags::DELETE);
         root.remove_file(&path("a.txt"), Some(&ContentHash::of(b"x"))).unwrap();
         // Had it been deleted under this name, a file that was saved under it meanwhile would have been, too.
-        let of_name: Vec<_> = seen.events().into_iter().filter(|(_, name)| name == "a.txt").collect();
+        let of_name: Vec<_> = watch.events().into_iter().filter(|(_, name)| name == "a.txt").collect();
         assert_eq!(of_name, [(ReadFlags::MOVED_FROM, "a.txt".to_owned())]);
         assert!(sandbox.leftovers().is_empty());
     });
@@ -104,9 +104,9 @@ fn a_move_replaces_nothing_and_takes_its_source_away_in_one_step() {
             let taken = root.rename_noreplace(&path("a.txt"), &root, &path("taken.txt")).unwrap_err();
             assert_eq!(taken, FsError::AlreadyExists { path: path("taken.txt") });
             assert_eq!((sandbox.read("a.txt"), sandbox.read("taken.txt")), ("x".into(), "theirs".into()));
-            let seen = Watch::of(&sandbox.workspace(), WatchFlags::MOVED_FROM | WatchFlags::DELETE);
+            let watch = Watch::of(&sandbox.workspace(), WatchFlags::MOVED_FROM | WatchFlags::DELETE);
             root.rename_noreplace(&path("a.txt"), &root, &path("b.txt")).unwrap();
-            let of_name: Vec<_> = seen.events().into_iter().filter(|(_, name)| name == "a.txt").collect();
+            let of_name: Vec<_> = watch.events().into_iter().filter(|(_, name)| name == "a.txt").collect();
             assert_eq!(of_name, [(ReadFlags::MOVED_FROM, "a.txt".to_owned())]);
             assert_eq!(sandbox.read("b.txt"), "x");
             assert_eq!(std::fs::read_dir(sandbox.workspace()).unwrap().count(), 2);
