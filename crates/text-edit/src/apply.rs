@@ -6,12 +6,11 @@ use crate::new_lines::Indentations;
 use crate::regex_edit::pattern::Pattern;
 use crate::regex_edit::{self, Replaced};
 use crate::splice::{self, Splice};
-use crate::text_match::TextContent;
 use crate::text_replace::{self, Edit};
 use crate::work::Work;
 use crate::{
     Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, Mapped, MappedRange, MatchRule, NoMatch,
-    Numbering, Operation, SearchText, Shift, Source, TextFormat, TextOutcome, find_text,
+    Numbering, Operation, SearchText, Shift, Source, TextContent, TextFormat, TextOutcome, find_text,
 };
 
 /// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.

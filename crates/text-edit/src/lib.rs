@@ -43,6 +43,7 @@ pub use operation::{Numbering, Operation};
 pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};
 pub use text_match::{
-    MatchRule, NearestPassage, NoMatch, SearchText, TextMatch, find_all_text, find_text, stands_around,
+    MatchRule, NearestPassage, NoMatch, SearchText, TextContent, TextMatch, find_all_text, find_text,
+    stands_around,
 };
 pub use text_replace::TextOutcome;

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::text_match::{TextContent, is_curly, is_quote};
-use crate::{EditError, EditErrorKind, MatchRule, SearchText, Source, TextMatch, TextOutcome};
+use crate::text_match::{is_curly, is_quote};
+use crate::{EditError, EditErrorKind, MatchRule, SearchText, Source, TextContent, TextMatch, TextOutcome};
 
 /// Refuses new lines that were probably changed on their way from the model.
 ///

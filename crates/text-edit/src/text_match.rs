@@ -16,7 +16,7 @@ mod within_lines;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-pub(crate) use content::TextContent;
+pub use content::TextContent;
 use form::Form;
 use haystack::Haystack;
 pub(crate) use haystack::{is_curly, is_quote};

@@ -5,10 +5,10 @@ use std::ops::{Range, RangeInclusive};
 use crate::difference::TELLING_CHARACTERS;
 use crate::line_map::byte_edits::{self, ByteEdit};
 use crate::new_lines;
-use crate::text_match::{ReplacedBytes, TextContent, only_exact};
+use crate::text_match::{ReplacedBytes, only_exact};
 use crate::{
-    EditErrorKind, LineMap, Lines, MatchRule, NoMatch, SearchText, Source, TextFormat, TextMatch,
-    find_all_text, find_text,
+    EditErrorKind, LineMap, Lines, MatchRule, NoMatch, SearchText, Source, TextContent, TextFormat,
+    TextMatch, find_all_text, find_text,
 };
 
 /// The way in which a text to replace was found.

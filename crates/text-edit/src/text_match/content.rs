@@ -8,11 +8,11 @@ use crate::{LineMap, Lines, Source};
 
 /// Lines to be replaced, and the new ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TextContent {
+pub struct TextContent {
     /// The lines to go, as 0-based half-open indexes; empty for an insertion.
-    pub(crate) lines: Range<usize>,
+    pub lines: Range<usize>,
     /// The lines to come.
-    pub(crate) content: Lines,
+    pub content: Lines,
 }
 
 impl TextMatch {
@@ -21,13 +21,18 @@ impl TextMatch {
     ///
     /// Lines that the replacement takes from the search text stay as they are in the file, byte by byte. The others get
     /// the indentation and quotes of the match. `None` if a new line has less indentation than is to be taken off, or an indentation
-    /// that the file has both with tabs and with blanks.
-    pub(crate) fn content(
+    /// that the file has both with tabs and with blanks; and for a match of a text that may begin and end within lines, whose bytes are
+    /// replaced by [`apply`](crate::apply) alone.
+    #[must_use]
+    pub fn content(
         &self,
         source: &Source<'_>,
         search: &SearchText,
         replacement: &str,
     ) -> Option<Vec<TextContent>> {
+        if self.is_within_lines {
+            return None;
+        }
         let replacement = replacement.replace("\r\n", "\n");
         let passage = self.lines.start() - 1..*self.lines.end();
         // Without its line feed, the last line stays as a blank one.
