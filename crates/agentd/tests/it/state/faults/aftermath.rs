@@ -223,8 +223,11 @@ impl Aftermath {
                 finding = finding.max(Some(Finding::ConfinementUnknown));
             } else if line.starts_with(LIST_INCOMPLETE) {
                 finding = finding.max(Some(Finding::ListingIncomplete));
-            } else if !["[FAILED] ", " ", "(as listed before"].iter().any(|start| line.starts_with(start)) {
-                // The rest of a result and the list of files, with their sizes, are indented.
+            } else if !["[FAILED] ", "[NOTE] effect: ", " ", "(as listed before"]
+                .iter()
+                .any(|start| line.starts_with(start))
+            {
+                // Results and their effects are compared apart; the rest of them and the list of files, with their sizes, are indented.
                 return Err(format!("the outbox has the line '{line}'"));
             }
         }
