@@ -318,18 +318,18 @@ fn tell(known: u32, unknown: u32, told_twice: u32) {
 }
 "#;
     finds(
-        &[("crates/file-index/src/x.rs", source)],
+        &[("crates/change-journal/tests/x.rs", source)],
         &[
-            "crates/file-index/src/x.rs:5: the name `torn`: say partial write (plain words)",
-            "crates/file-index/src/x.rs:8: the name `tell`: say report, render, notify (plain words)",
-            "crates/file-index/src/x.rs:8: the name `known`: say state, or the noun itself (plain words)",
-            "crates/file-index/src/x.rs:8: the name `told`: say report, render, notify (plain words)",
-            "crates/file-index/src/x.rs:10: the name `place`: say entry, position, scope, location (plain words)",
-            "crates/file-index/src/x.rs:4: a doc comment opens with `whether`: open with a verb or the noun (plain words)",
-            "crates/file-index/src/x.rs:4: `nobody`: say name the role (plain words)",
-            "crates/file-index/src/x.rs:4: `told`: say reported (plain words)",
-            "crates/file-index/src/x.rs:9: `is no`: say is not (plain words)",
-            "crates/file-index/: the exception for `ground` is not needed any more (plain words)",
+            "crates/change-journal/tests/x.rs:5: the name `torn`: say partial write (plain words)",
+            "crates/change-journal/tests/x.rs:8: the name `tell`: say report, render, notify (plain words)",
+            "crates/change-journal/tests/x.rs:8: the name `known`: say state, or the noun itself (plain words)",
+            "crates/change-journal/tests/x.rs:8: the name `told`: say report, render, notify (plain words)",
+            "crates/change-journal/tests/x.rs:10: the name `place`: say entry, position, scope, location (plain words)",
+            "crates/change-journal/tests/x.rs:4: a doc comment opens with `whether`: open with a verb or the noun (plain words)",
+            "crates/change-journal/tests/x.rs:4: `nobody`: say name the role (plain words)",
+            "crates/change-journal/tests/x.rs:4: `told`: say reported (plain words)",
+            "crates/change-journal/tests/x.rs:9: `is no`: say is not (plain words)",
+            "crates/change-journal/tests/: the exception for `found` is not needed any more (plain words)",
         ],
     );
     // The control: a crate that is not on the list yet may say all of it.
@@ -338,12 +338,12 @@ fn tell(known: u32, unknown: u32, told_twice: u32) {
 
 #[test]
 fn a_phrase_over_two_lines_is_found_and_an_exception_covers_its_own_word_only() {
-    let source = "//! The databases that were set\n//! aside.\nmod ground;\nmod place;\n";
+    let source = "//! The databases that were set\n//! aside.\nmod found;\nmod place;\n";
     finds(
-        &[("crates/file-index/src/x.rs", source)],
+        &[("crates/change-journal/tests/x.rs", source)],
         &[
-            "crates/file-index/src/x.rs:4: the name `place`: say entry, position, scope, location (plain words)",
-            "crates/file-index/src/x.rs:1: `set aside`: say quarantined (plain words)",
+            "crates/change-journal/tests/x.rs:4: the name `place`: say entry, position, scope, location (plain words)",
+            "crates/change-journal/tests/x.rs:1: `set aside`: say quarantined (plain words)",
         ],
     );
 }
