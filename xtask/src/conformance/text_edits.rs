@@ -121,6 +121,7 @@ fn refusal(error: &EditError) -> Value {
             json!({ "kind": "stands_there", "lines": [lines.start(), lines.end()] })
         }
         EditErrorKind::Unencodable { .. } => json!({ "kind": "unencodable" }),
+        EditErrorKind::UndecodableMatch { .. } => json!({ "kind": "undecodable_match" }),
         EditErrorKind::Binary(_) => json!({ "kind": "binary" }),
         other => json!({ "kind": other.to_string() }),
     };
