@@ -1,16 +1,17 @@
 //! Applies the operations of one call, all or nothing.
 
+mod replaced_text;
+
 use std::ops::{Range, RangeInclusive};
 
 use crate::new_lines::Indentations;
 use crate::regex_edit::pattern::Pattern;
 use crate::regex_edit::{self, Replaced};
 use crate::splice::{self, Splice};
-use crate::text_replace::{self, Edit};
 use crate::work::Work;
 use crate::{
-    Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, Mapped, MappedRange, MatchRule, NoMatch,
-    Numbering, Operation, SearchText, Shift, Source, TextContent, TextFormat, TextOutcome, find_text,
+    Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, MappedRange, Numbering, Operation, Shift,
+    Source, TextFormat, TextOutcome,
 };
 
 /// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.
@@ -305,85 +306,6 @@ impl<'a> Draft<'a> {
         EditError::of(second.operation_index, EditErrorKind::Conflict(Box::new(conflict)))
     }
 
-    fn replace_text(
-        &mut self,
-        operation_index: usize,
-        operation: &Operation,
-        numbering: Numbering,
-    ) -> Result<(), EditError> {
-        let refused = |kind| EditError::of(operation_index, kind);
-        let Operation::ReplaceText { search, replacement, expected, within } = operation else {
-            unreachable!("only texts to replace are passed on");
-        };
-        if *expected != 1 {
-            let base = Source::of_edited(&self.bytes, &self.format);
-            let lines = text_replace::lines_of_all(&base, search, *expected).map_err(refused)?;
-            let (pattern, replacement) = text_replace::as_regex(search, replacement);
-            self.texts.push(TextOutcome {
-                operation_index,
-                lines,
-                rules: Vec::new(),
-                already_applied: false,
-            });
-            self.regex(operation_index, &pattern, &replacement, "g")?;
-            // The text is searched as a view shows it, and replaced as its bytes are.
-            let made = self.outcomes.last().map_or(0, |outcome| outcome.replacements);
-            return match self.texts.last().map(|text| &text.lines) {
-                Some(lines) if made != *expected => {
-                    let lines = lines.first().map_or(1, |first| *first.start())
-                        ..=lines.last().map_or(1, |last| *last.end());
-                    Err(refused(EditErrorKind::UndecodableMatch { lines }))
-                }
-                _ => Ok(()),
-            };
-        }
-        let within = match within {
-            None => None,
-            Some(_) => {
-                let lines = self.addressed(operation, numbering).map_err(refused)?;
-                Some(match numbering {
-                    Numbering::Sequential => lines,
-                    Numbering::Original => self.carried(operation_index, &lines, None)?,
-                })
-            }
-        };
-        self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64).map_err(refused)?;
-        let base = Source::of_edited(&self.bytes, &self.format);
-        let is_anywhere = within.is_none();
-        let replaced =
-            text_replace::replace((&base, &self.format), search, replacement, within).map_err(refused)?;
-        if is_anywhere {
-            self.check_not_written(search, &replaced.outcome).map_err(refused)?;
-        }
-        let contents = match replaced.edit {
-            Edit::Lines(contents) => contents,
-            Edit::Bytes { bytes, map } => {
-                self.indentations.note(operation_index, search, replacement, &replaced.outcome);
-                self.texts.push(TextOutcome { operation_index, ..replaced.outcome });
-                self.work.spend(STEPS_OF_A_PASS + bytes.len() as u64 / 16).map_err(EditError::of_call)?;
-                return self.replaced(operation_index, Replaced { bytes, map, replacements: 0, matches: 0 });
-            }
-        };
-        let splices: Vec<Splice<'_>> = contents
-            .iter()
-            .map(|TextContent { lines, content }| Splice {
-                operation_index,
-                addressed: lines.clone(),
-                old: lines.clone(),
-                content: Some(content),
-            })
-            .collect();
-        self.outcomes.push(Outcome {
-            removed_lines: splices.iter().map(|splice| splice.old.len()).sum(),
-            added_lines: splices.iter().map(Splice::added_lines).sum(),
-            replacements: 0,
-            matches: 0,
-        });
-        self.indentations.note(operation_index, search, replacement, &replaced.outcome);
-        self.texts.push(TextOutcome { operation_index, ..replaced.outcome });
-        if splices.is_empty() { Ok(()) } else { self.splice(&splices) }
-    }
-
     fn regex(
         &mut self,
         operation_index: usize,
@@ -428,28 +350,6 @@ impl<'a> Draft<'a> {
         }
         self.steps.push(step);
         Ok(())
-    }
-
-    /// Refuses lines that an earlier operation has written, where the text stood elsewhere before: both may be meant.
-    fn check_not_written(&self, search: &SearchText, outcome: &TextOutcome) -> Result<(), EditErrorKind> {
-        let Some(lines) = outcome.lines.first().filter(|_| !self.steps.is_empty()) else { return Ok(()) };
-        let map = self.map();
-        let is_written =
-            map.hunks().iter().any(|hunk| hunk.new.start < *lines.end() && lines.start() <= &hunk.new.end);
-        if !is_written {
-            return Ok(());
-        }
-        let Ok(before) = find_text(self.original, search, &MatchRule::ALL, None) else { return Ok(()) };
-        if !before.is_another_than(lines, &outcome.rules, &map) {
-            return Ok(());
-        }
-        let mut line_numbers = vec![*lines.start()];
-        if let Mapped::Kept(line) = map.map(*before.lines.start()) {
-            line_numbers.push(line);
-            line_numbers.sort_unstable();
-        }
-        let reason = NoMatch::Occurs { count: 2, is_more: false, expected: 1, line_numbers };
-        Err(EditErrorKind::NoMatch(Box::new(reason)))
     }
 
     /// Returns the map from the original text to the present one.

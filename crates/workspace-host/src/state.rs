@@ -2,6 +2,7 @@
 
 pub mod birth;
 pub mod bookkeeping;
+mod failures;
 pub mod garbage_keeper;
 mod ignore;
 pub mod linked_worktree;
@@ -34,6 +35,7 @@ use crate::owner::{Door, Host};
 use crate::review::{Reviews, overlay_process};
 use crate::secret_use::{SecretRules, SecretUse};
 use crate::session_failure;
+use crate::state::failures::{journal_failure, state_failure};
 use crate::tasks::Tasks;
 
 /// The name of the state folder within a workspace.
@@ -475,30 +477,4 @@ pub fn make_state_folder(paths: &WorkspacePaths) -> Result<(), Failure> {
     ignore::ensure(&paths.base).map_err(|error| failed(&error))?;
     // The folder is empty, or `believe` has checked its mark.
     birth::mark(&paths.base).map_err(|error| failed(&error))
-}
-
-fn state_failure(reason: &str, base: &Path) -> Failure {
-    Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {reason}", base.display()))
-        .advise("choose another one with --base DIR, for instance outside of a read-only workspace")
-}
-
-fn journal_failure(error: &OpenError, base: &Path) -> Failure {
-    let folder = base.display();
-    match error {
-        OpenError::Held { process_id } => {
-            let holder =
-                process_id.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
-            Failure::new(Exit::Held, format!("{holder} is using the state folder {folder}"))
-                .advise("stop it first; `agentd sessions`, `show`, `outbox`, `log` and `diff` work meanwhile")
-        }
-        OpenError::Newer { .. } => Failure::new(Exit::Refused, format!("the state folder {folder}: {error}"))
-            .advise("update agentd, or choose another state folder with --base DIR"),
-        OpenError::NoSpace => Failure::new(Exit::Failed, format!("the state folder {folder}: {error}"))
-            .advise("free some space and try again: nothing is lost"),
-        OpenError::Damaged => Failure::new(Exit::Failed, format!("the state folder {folder}: {error}"))
-            .advise(
-                "`agentd resume` quarantines the damaged journal and imports the sessions from their files",
-            ),
-        _ => state_failure(&error.to_string(), base),
-    }
 }

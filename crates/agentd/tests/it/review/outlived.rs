@@ -113,11 +113,10 @@ fn a_reply_that_would_be_refused_waits_for_no_review() {
     assert!(!project.has("new.txt"));
 }
 
-#[test]
-fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
+/// A process that waits for a review and is held back: another one owns the state folder meanwhile. Returns the session's id as well.
+fn held_back() -> (Project, String, Daemon, LineClient) {
     let project = Project::new();
-    project.begin("make a file");
-    // Another process owns the state folder, so that the one that waits can be held back.
+    let id = project.begin("make a file");
     let mut owner = LineClient::start(project.command(&["wap"]));
     owner.does("getWorkspaceInfo", serde_json::Value::Null);
     let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
@@ -125,6 +124,12 @@ fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
     project.put_reply("reply.txt", REPLY);
     daemon.wait_for("waits for your review: `agentd review 1`");
     daemon.signal("STOP");
+    (project, id, daemon, owner)
+}
+
+#[test]
+fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
+    let (project, _, mut daemon, mut owner) = held_back();
     let file = project.base().join("inbox/reply.txt");
     fs::remove_file(&file).unwrap();
     project.run(&["review", "1", "--send-back"]).ok().says("closed without an answer");
@@ -140,18 +145,9 @@ fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
     owner.close_input();
 }
 
-/// A process that follows a session and waits for a review in a state folder of another process, and is held back until the
-/// session has moved on by `reply` and its proposal was closed.
+/// A process that was held back until its session had moved on by `reply` and its proposal was closed.
 fn held_back_until(reply: &str) -> (Project, Daemon, LineClient) {
-    let project = Project::new();
-    let id = project.begin("make a file");
-    let mut owner = LineClient::start(project.command(&["wap"]));
-    owner.does("getWorkspaceInfo", serde_json::Value::Null);
-    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
-    daemon.wait_until_it_waits();
-    project.put_reply("reply.txt", REPLY);
-    daemon.wait_for("waits for your review: `agentd review 1`");
-    daemon.signal("STOP");
+    let (project, id, mut daemon, owner) = held_back();
     project.apply(reply, &["--session", &id]).ok();
     project.run(&["review", "1", "--send-back"]).ok().says("closed");
     daemon.signal("CONT");
