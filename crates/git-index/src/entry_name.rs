@@ -1,12 +1,18 @@
 //! The rules for the names in an entry's path.
 
-use rel_path::{ProtectedNames, RelPath};
+use std::sync::LazyLock;
+
+use rel_path::{MAX_COMPONENT_BYTES, ProtectedNames, RelPath};
 
 use crate::entry::Entry;
+use crate::file_systems::{is_hfs_name, is_ntfs_git_name, is_ntfs_settings_name};
 use crate::index_error::IndexError;
 
-/// The longest name of any file system, in bytes.
-const MAX_NAME_BYTES: usize = 255;
+/// The spellings of `.git` on the most permissive file system.
+static GIT: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".git"]));
+
+/// The spellings of `.gitmodules`, likewise.
+static SETTINGS: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".gitmodules"]));
 
 /// Returns whether some file system treats a name as `.git`.
 pub fn is_git_name(name: &[u8]) -> bool {
@@ -14,36 +20,61 @@ pub fn is_git_name(name: &[u8]) -> bool {
         return true;
     }
     // Every disguise contains a `g` and one of these characters, so that few names need the slower check.
-    let may_be = name.len() <= MAX_NAME_BYTES && name.iter().any(|byte| matches!(byte, b'g' | b'G'));
+    let may_be = name.iter().any(|byte| matches!(byte, b'g' | b'G'));
     may_be
         && (!name.is_ascii() || name.iter().any(|byte| matches!(byte, b'~' | b'.' | b':' | b' ' | b'\\')))
-        && is_protected(name, ".git")
+        && (is_protected(name, &GIT) || is_ntfs_git_name(name) || is_hfs_name(name, ".git"))
 }
 
-fn is_protected(name: &[u8], entry: &str) -> bool {
-    RelPath::from_bytes(name).is_ok_and(|path| ProtectedNames::new([entry]).protects(&path))
-}
-
-/// Checks the names of an entry's path. Its first `checked_bytes` are those of the previous entry, which was checked.
-pub(crate) fn check_path(entry: &Entry<'_>, checked_bytes: usize) -> Result<(), IndexError> {
-    let refused = || IndexError::Path { path: entry.path.to_vec() };
-    let path = match entry.path.strip_suffix(b"/") {
-        Some(folder) if entry.is_folder() => folder,
-        Some(_) => return Err(refused()),
-        None if entry.is_folder() => return Err(refused()),
-        None => entry.path,
-    };
-    // From the start of the name that contains the first new byte: that name may differ as a whole.
-    let checked = &entry.path[..checked_bytes.min(path.len())];
-    let start = checked.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
-    for name in path[start..].split(|byte| *byte == b'/') {
-        // Git reads submodules' settings from a file of this name, and refuses a symlink there.
-        let is_linked_settings = entry.is_symlink()
-            && (name.eq_ignore_ascii_case(b".gitmodules")
-                || !name.is_ascii() && is_protected(name, ".gitmodules"));
-        if matches!(name, b"" | b"." | b"..") || is_git_name(name) || is_linked_settings {
-            return Err(refused());
-        }
+/// Returns whether some file system treats a name as `.gitmodules`.
+fn is_settings_name(name: &[u8]) -> bool {
+    if name.eq_ignore_ascii_case(b".gitmodules") {
+        return true;
     }
-    Ok(())
+    // Every disguise begins with a dot or a character that is not ASCII, is a short name, or has a folder before it.
+    let may_be = name.first() == Some(&b'.')
+        || !name.is_ascii()
+        || name.iter().any(|byte| matches!(byte, b'~' | b'\\'));
+    may_be
+        && (is_protected(name, &SETTINGS) || is_ntfs_settings_name(name) || is_hfs_name(name, ".gitmodules"))
+}
+
+fn is_protected(name: &[u8], names: &ProtectedNames) -> bool {
+    // A longer one has no path, and only the rules of git itself apply.
+    name.len() <= MAX_COMPONENT_BYTES && RelPath::from_bytes(name).is_ok_and(|path| names.protects(&path))
+}
+
+/// Checks the names of paths that come one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct PathNames {
+    /// The offset of a name in the current path that some file system treats as `.gitmodules`.
+    settings: Option<usize>,
+}
+
+impl PathNames {
+    /// Checks the names of an entry's path. Its first `common` bytes are those of the previous entry, which was checked.
+    pub(crate) fn check(&mut self, entry: &Entry<'_>, common: usize) -> Result<(), IndexError> {
+        let refused = || IndexError::Path { path: entry.path.to_vec() };
+        let path = match entry.path.strip_suffix(b"/") {
+            Some(folder) if entry.is_folder() => folder,
+            Some(_) => return Err(refused()),
+            None if entry.is_folder() => return Err(refused()),
+            None => entry.path,
+        };
+        // From the start of the name that contains the first new byte: that name may differ as a whole.
+        let checked = &entry.path[..common.min(path.len())];
+        let mut start = checked.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        self.settings = self.settings.filter(|offset| *offset < start);
+        for name in path[start..].split(|byte| *byte == b'/') {
+            if matches!(name, b"" | b"." | b"..") || is_git_name(name) {
+                return Err(refused());
+            }
+            if self.settings.is_none() && is_settings_name(name) {
+                self.settings = Some(start);
+            }
+            start += name.len() + 1;
+        }
+        // Git reads submodules' settings from a file of this name, and refuses a symlink there.
+        if entry.is_symlink() && self.settings.is_some() { Err(refused()) } else { Ok(()) }
+    }
 }

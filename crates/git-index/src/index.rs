@@ -1,12 +1,11 @@
 //! The check of a whole index, from its first byte to its last.
 
-use std::collections::HashSet;
-
 use crate::entry::Entry;
-use crate::entry_name::check_path;
+use crate::entry_name::PathNames;
 use crate::extensions::{self, EntryOffsets};
 use crate::index_error::IndexError;
 use crate::object_format::ObjectFormat;
+use crate::order::Order;
 
 /// The longest path of an entry, in bytes. A system call accepts no longer one.
 pub const MAX_PATH_BYTES: usize = 4_096;
@@ -23,8 +22,8 @@ const SECOND_FLAGS: u16 = 0x6000;
 
 /// Reads an index and passes each entry to `visit`, in its order.
 ///
-/// Memory grows with the number of entries, 16 bytes for each, and with the paths of symbolic links; time with the length
-/// of the index. The checksum is not verified: the author of a forged index can compute it.
+/// Memory grows with the number of entries, 16 bytes for each, and time with the length of the index, although version 4
+/// repeats long paths in a few bytes. The checksum is not verified: the author of a forged index can compute it.
 ///
 /// # Errors
 ///
@@ -44,20 +43,21 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     }
     let count = u32_at(bytes, 8)? as usize;
     let body = &bytes[..bytes.len() - name_bytes];
-    let mut reader = Reader { body, offset: HEADER_BYTES, version, name_bytes, path: Vec::new() };
+    let (path, names) = (Vec::new(), PathNames::default());
+    let mut reader = Reader { body, offset: HEADER_BYTES, version, name_bytes, path, names };
     let mut order = Order::default();
     let mut whole = Vec::new();
     let (mut has_unnamed, mut has_folders) = (false, false);
     for position in 0..count {
         let offset = reader.offset;
-        let (entry, kept) = reader.entry()?;
+        let (entry, shared) = reader.entry()?;
         // A thread of git can start only at such an entry: any other one needs the path before it.
-        if kept == 0 {
+        if shared.encoded == 0 {
             whole.push((offset, position));
         }
         has_unnamed |= entry.path.is_empty();
         has_folders |= entry.is_folder();
-        order.check(&entry, kept)?;
+        order.check(&entry, shared.common)?;
         visit(entry);
     }
     let entries = EntryOffsets { whole, count, end: reader.offset };
@@ -79,11 +79,20 @@ struct Reader<'a> {
     name_bytes: usize,
     /// The path of the previous entry.
     path: Vec<u8>,
+    names: PathNames,
+}
+
+/// The bytes that a path shares with the previous one, from its beginning.
+struct SharedBytes {
+    /// Those that the encoding repeats.
+    encoded: usize,
+    /// All.
+    common: usize,
 }
 
 impl Reader<'_> {
-    /// Reads the next entry. Also returns the number of bytes that its path shares with the previous one by its encoding.
-    fn entry(&mut self) -> Result<(Entry<'_>, usize), IndexError> {
+    /// Reads the next entry, and compares its path with the previous one.
+    fn entry(&mut self) -> Result<(Entry<'_>, SharedBytes), IndexError> {
         let start = self.offset;
         let mode = u32_at(self.body, start + MODE_OFFSET)?;
         let flags_offset = start + STATUS_BYTES + self.name_bytes;
@@ -105,7 +114,7 @@ impl Reader<'_> {
             IndexError::Malformed { what: "a path that is too long" }
         })?;
         // Computed before the path is replaced. Names within the common part need no second check.
-        let checked_bytes = common_bytes(&self.path, &rest[..length], kept);
+        let common = common_bytes(&self.path, &rest[..length], kept);
         self.path.truncate(kept);
         self.path.extend_from_slice(&rest[..length]);
         if usize::from(flags & LENGTH) != self.path.len().min(usize::from(LENGTH)) {
@@ -123,10 +132,9 @@ impl Reader<'_> {
             return Err(IndexError::Mode { path: self.path.clone(), mode });
         }
         if !entry.path.is_empty() {
-            // A symlink has a rule of its own for names, which the previous entry may not have been subject to.
-            check_path(&entry, if entry.is_symlink() { 0 } else { checked_bytes })?;
+            self.names.check(&entry, common)?;
         }
-        Ok((entry, kept))
+        Ok((entry, SharedBytes { encoded: kept, common }))
     }
 
     /// Reads the number of bytes to remove from the end of the previous path. Returns the number of bytes that are kept.
@@ -153,49 +161,6 @@ impl Reader<'_> {
 /// Returns the length of the common beginning of two paths, whose first `kept` bytes are equal.
 fn common_bytes(before: &[u8], rest: &[u8], kept: usize) -> usize {
     kept + before[kept..].iter().zip(rest).take_while(|(one, other)| one == other).count()
-}
-
-/// Checks that entries come in git's order, and none beneath a symbolic link.
-#[derive(Default)]
-struct Order {
-    path: Vec<u8>,
-    stage: u8,
-    symlinks: HashSet<Vec<u8>>,
-}
-
-impl Order {
-    fn check(&mut self, entry: &Entry<'_>, kept: usize) -> Result<(), IndexError> {
-        // Entries without a path come first, in the order of those that they replace.
-        if entry.path.is_empty() && self.path.is_empty() {
-            return Ok(());
-        }
-        let refused = || IndexError::Order { path: entry.path.to_vec() };
-        let kept = kept.min(self.path.len());
-        let is_next = match self.path[kept..].cmp(&entry.path[kept..]) {
-            std::cmp::Ordering::Less => true,
-            // Only the sides of a conflict share a path.
-            std::cmp::Ordering::Equal => self.stage != 0 && self.stage < entry.stage,
-            std::cmp::Ordering::Greater => false,
-        };
-        if !is_next {
-            return Err(refused());
-        }
-        self.path.truncate(kept);
-        self.path.extend_from_slice(&entry.path[kept..]);
-        self.stage = entry.stage;
-        // The sides of a conflict may be a symlink and a folder.
-        if entry.stage != 0 {
-            return Ok(());
-        }
-        let slashes = || entry.path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-        if !self.symlinks.is_empty() && slashes().any(|at| self.symlinks.contains(&entry.path[..at])) {
-            return Err(IndexError::BeneathSymlink { path: entry.path.to_vec() });
-        }
-        if entry.is_symlink() {
-            self.symlinks.insert(entry.path.to_vec());
-        }
-        Ok(())
-    }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Result<u32, IndexError> {

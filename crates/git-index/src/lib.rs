@@ -10,9 +10,11 @@
 mod entry;
 mod entry_name;
 mod extensions;
+mod file_systems;
 mod index;
 mod index_error;
 mod object_format;
+mod order;
 
 pub use entry::Entry;
 pub use entry_name::is_git_name;

@@ -3,14 +3,14 @@
 use git_index::{IndexError, ObjectFormat, check};
 use proptest::prelude::*;
 
-const FILE: u32 = 0o100_644;
-const SYMLINK: u32 = 0o120_000;
+pub(crate) const FILE: u32 = 0o100_644;
+pub(crate) const SYMLINK: u32 = 0o120_000;
 const FOLDER: u32 = 0o040_000;
 
 /// One entry: path, mode and flags without the length.
-type Row<'a> = (&'a [u8], u32, u16);
+pub(crate) type Row<'a> = (&'a [u8], u32, u16);
 
-fn index(version: u32, format: ObjectFormat, rows: &[Row<'_>], extensions: &[u8]) -> Vec<u8> {
+pub(crate) fn index(version: u32, format: ObjectFormat, rows: &[Row<'_>], extensions: &[u8]) -> Vec<u8> {
     let name_bytes = if format == ObjectFormat::Sha1 { 20 } else { 32 };
     let mut bytes = b"DIRC".to_vec();
     bytes.extend(version.to_be_bytes());
@@ -50,7 +50,7 @@ fn extension(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&name[..], &u32::try_from(content.len()).unwrap().to_be_bytes(), content].concat()
 }
 
-fn checked(bytes: &[u8], format: ObjectFormat) -> Result<Vec<Vec<u8>>, IndexError> {
+pub(crate) fn checked(bytes: &[u8], format: ObjectFormat) -> Result<Vec<Vec<u8>>, IndexError> {
     let mut paths = Vec::new();
     check(bytes, format, &mut |entry| paths.push(entry.path.to_vec())).map(|()| paths)
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use git_index::{ObjectFormat, check};
 use tempfile::TempDir;
 
-fn git(folder: &Path, script: &str) -> String {
+pub(crate) fn git(folder: &Path, script: &str) -> String {
     let ran = Command::new("sh")
         .args(["-ec", script])
         .current_dir(folder)
@@ -23,7 +23,7 @@ fn git(folder: &Path, script: &str) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-fn has_git() -> bool {
+pub(crate) fn has_git() -> bool {
     let is_there = Command::new("git").arg("--version").output().is_ok();
     assert!(is_there || std::env::var_os("CI").is_none(), "git is missing");
     is_there

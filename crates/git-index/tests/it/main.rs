@@ -4,3 +4,7 @@
 mod crafted;
 #[cfg(test)]
 mod from_git;
+#[cfg(test)]
+mod growth;
+#[cfg(test)]
+mod names_of_git;
