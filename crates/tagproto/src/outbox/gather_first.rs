@@ -21,6 +21,11 @@ const FILE_BYTES: usize = 128 * 1_024;
 
 /// The most files that count as changed recently. More of them come from a checkout, not from work.
 const MOST_RECENT: usize = 8;
+/// The most files, and the most bytes of them together, of a folder that is shown whole: a message more would cost the user
+/// more than the tokens.
+const SMALL_FOLDER_FILES: usize = 24;
+const SMALL_FOLDER_BYTES: u64 = 16 * 1_024;
+
 /// The length of a time in ISO 8601 up to its hour: `2026-01-31T12`.
 const HOUR: usize = 13;
 
@@ -35,7 +40,7 @@ pub(super) fn longest_list(session: &Session) -> usize {
 }
 
 /// Collects what the first message shows: what [`gather`](crate::gather) collects, the shape of a large folder, the head of
-/// the README, and `task_files`, as far as they can be read.
+/// the README, and `task_files`, as far as they can be read. Of a small folder it is every file.
 ///
 /// Files that usually hold credentials are left out, unless the task names them.
 ///
@@ -64,7 +69,9 @@ pub fn gather_first<W: Workspace + ?Sized>(
     }
     suggestions.extend(task_files.iter().map(|file| (file.clone(), u64::MAX)));
     let recent = recently_changed(&explored);
-    suggestions.extend(recent.into_iter().map(|path| (TaskFile { path, ..TaskFile::default() }, u64::MAX)));
+    let rest = if context.unlisted == 0 { files_of_small_folder(&explored) } else { Vec::new() };
+    let without_passages = |path| (TaskFile { path, ..TaskFile::default() }, u64::MAX);
+    suggestions.extend(recent.into_iter().chain(rest).map(without_passages));
 
     // What is shown whole is not shown in passages beside it.
     let mut paths: BTreeSet<String> = context.files.iter().map(|file| file.path.clone()).collect();
@@ -130,4 +137,14 @@ fn recently_changed(explored: &[ExploredFile]) -> Vec<String> {
         return Vec::new();
     }
     changed[..recent].iter().map(|(_, path)| (*path).to_owned()).collect()
+}
+
+/// Returns the files of a folder, in the order of its list; none if they are many or large.
+fn files_of_small_folder(explored: &[ExploredFile]) -> Vec<String> {
+    let files = || explored.iter().filter(|entry| !entry.is_directory && entry.kind.is_none());
+    let bytes: u64 = files().filter_map(|entry| entry.metadata.as_ref()).map(|metadata| metadata.size).sum();
+    if files().count() > SMALL_FOLDER_FILES || bytes > SMALL_FOLDER_BYTES {
+        return Vec::new();
+    }
+    files().map(|entry| entry.path.clone()).collect()
 }

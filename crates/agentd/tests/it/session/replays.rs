@@ -81,6 +81,8 @@ fn what_comes_out_otherwise_is_shown_and_fails() {
 #[test]
 fn files_that_are_not_known_any_more_are_named() {
     let project = prepared();
+    // The first message shows every file of a smaller folder.
+    project.write("gone", &"long\n".repeat(4_000));
     let id = project.begin("a task");
     project.apply("[READ_FILE path=\"a\"]\n", &[]).ok();
     project.write("a", "rewritten by the user\n").write("gone", "longer than it was\n");

@@ -11,7 +11,7 @@ use tag_session::{Applied, ApplyOptions, Executed, Sessions, StateFolders};
 use tagproto::{Dialect, SessionId, UnobservedExecution};
 use wap_core::{CancelFlag, Limits};
 
-/// A session on a folder of ten files, in this process.
+/// A session on a folder of ten files and a large one, in this process.
 struct Fixture {
     sessions: Sessions<LocalWorkspace>,
     journal: Journal,
@@ -29,6 +29,8 @@ impl Fixture {
         for file in 0..10 {
             std::fs::write(code.join(format!("f{file}")), "one\ntwo\nthree\n").unwrap();
         }
+        // The first message shows every file of a smaller folder.
+        std::fs::write(code.join("large"), "text\n".repeat(4_000)).unwrap();
         // Lazy notes ride with a commit that has a waiting caller, on a machine of any speed.
         let limits = JournalLimits { lazy_delay: Duration::from_secs(600), ..JournalLimits::default() };
         let journal = Journal::open(&state.join("journal"), limits).unwrap().0;
