@@ -6,16 +6,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError,
+    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
+
+use tokio::task::AbortHandle;
 
 use super::request_stream::{RequestStream, WithMessages};
 use crate::tasks::for_older_client;
@@ -84,6 +86,17 @@ impl BoundedSessions {
         }
     }
 
+    /// Begins to answer a request. A session is busy from then on, and does not count as silent.
+    async fn begin(&self, id: &SessionId) -> Busy {
+        // Before the await, or the session could be ended as an idle one meanwhile.
+        let mut busy = Busy::begin(&self.used, id);
+        let handle = self.inner.sessions.read().await.get(id).cloned();
+        if let (Some(handle), Some(silence)) = (handle, self.inner.session_config.keep_alive) {
+            busy.awake = Some(Awake::keep(handle, silence / 4));
+        }
+        busy
+    }
+
     /// Makes room for one more session.
     async fn make_room(&self) -> Result<(), SessionsError> {
         // Sessions that ended by themselves leave the SDK's list without a call of this type.
@@ -146,17 +159,10 @@ impl SessionManager for BoundedSessions {
         if let ClientJsonRpcMessage::Request(request) = &mut message {
             request.request.extensions_mut().insert(own);
         }
-        // Before the await, or the session could be ended as an idle one meanwhile.
-        let busy = Busy::begin(&self.used, id);
+        let busy = self.begin(id).await;
         let stream = self.inner.create_stream(id, message).await?;
-        let offers_tasks = self.offers_tasks;
-        let stream = stream.map(move |mut event: ServerSseMessage| {
-            if offers_tasks && let Some(message) = event.message.take() {
-                event.message = Some(Arc::new(for_older_client(Arc::unwrap_or_clone(message))));
-            }
-            event
-        });
-        Ok(BusyStream { stream: Box::pin(WithMessages::new(stream, messages)), _busy: busy })
+        let stream = WithMessages::new(for_client(stream, self.offers_tasks), messages);
+        Ok(BusyStream { stream: Box::pin(stream), _busy: Some(busy) })
     }
 
     async fn accept_message(
@@ -182,7 +188,10 @@ impl SessionManager for BoundedSessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
         self.touch(id);
-        Ok(self.inner.resume(id, last_event_id).await?)
+        // The stream of a request ends with its answer, that of the session does not.
+        let busy = if last_event_id.contains('/') { Some(self.begin(id).await) } else { None };
+        let stream = self.inner.resume(id, behind(&last_event_id)).await?;
+        Ok(BusyStream { stream: Box::pin(for_client(stream, self.offers_tasks)), _busy: busy })
     }
 
     /// Refuses: sessions are not kept anywhere else.
@@ -195,6 +204,32 @@ impl SessionManager for BoundedSessions {
 struct Busy {
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
     id: SessionId,
+    awake: Option<Awake>,
+}
+
+/// Keeps a session from being ended as a silent one. The SDK counts the time without a message, and a command may print nothing
+/// for an hour.
+struct Awake(AbortHandle);
+
+impl Awake {
+    fn keep(session: LocalSessionHandle, every: Duration) -> Awake {
+        let waking = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                // Closes the stream of a request that there never is, which does nothing but count as a message.
+                if session.close_request_wise_channel(u64::MAX).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Awake(waking.abort_handle())
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Busy {
@@ -203,7 +238,7 @@ impl Busy {
             used.last = Instant::now();
             used.busy += 1;
         }
-        Busy { used: Arc::clone(used), id: id.clone() }
+        Busy { used: Arc::clone(used), id: id.clone(), awake: None }
     }
 }
 
@@ -216,10 +251,10 @@ impl Drop for Busy {
     }
 }
 
-/// The messages about a request, until the last one.
+/// The messages about a request, until the last one; or those of a session, which is not busy by them.
 struct BusyStream<S> {
     stream: Pin<Box<S>>,
-    _busy: Busy,
+    _busy: Option<Busy>,
 }
 
 impl<S: Stream> Stream for BusyStream<S> {
@@ -230,6 +265,33 @@ impl<S: Stream> Stream for BusyStream<S> {
     }
 }
 
+/// Returns events as the client is to read them.
+fn for_client(
+    stream: impl Stream<Item = ServerSseMessage>,
+    offers_tasks: bool,
+) -> impl Stream<Item = ServerSseMessage> {
+    stream.map(move |mut event: ServerSseMessage| {
+        if offers_tasks && let Some(message) = event.message.take() {
+            event.message = Some(Arc::new(for_older_client(Arc::unwrap_or_clone(message))));
+        }
+        event
+    })
+}
+
+/// Returns the id of the event behind one that a client has. The SDK begins with the event whose id it is given.
+fn behind(id: &str) -> String {
+    let (index, stream) = id.split_at(id.find('/').unwrap_or(id.len()));
+    match index.parse::<usize>() {
+        // In the stream of a session, 0 is also the id of an empty event in front of the first one.
+        Ok(0) if stream.is_empty() => id.to_owned(),
+        Ok(index) => format!("{}{stream}", index.saturating_add(1)),
+        Err(_) => id.to_owned(),
+    }
+}
+
 fn lock(used: &Mutex<HashMap<SessionId, Used>>) -> MutexGuard<'_, HashMap<SessionId, Used>> {
     used.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;
