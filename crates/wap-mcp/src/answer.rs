@@ -8,6 +8,7 @@ use wap_core::{ModifyFileResponse, Reason, Request, Response, UnknownArguments, 
 use crate::McpConfig;
 use crate::change_text;
 use crate::recent_outputs::RecentOutputs;
+use crate::search_text;
 use crate::short_listing::shorten;
 use crate::text;
 
@@ -33,7 +34,7 @@ pub(crate) fn result(
             plain(text::read_file(request, &response, limit))
         }
         (Request::SearchFiles(request), Ok(Response::SearchFiles(response))) => {
-            plain(text::search_files(request, &response, limit))
+            plain(search_text::search_files(request, &response, limit))
         }
         (_, Ok(Response::ExecuteCommand(response))) => {
             plain(text::execute_command(&response, outputs, limit))

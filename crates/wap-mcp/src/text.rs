@@ -5,15 +5,12 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use wap_core::{
     Denied, ExecuteCommandResponse, OUTPUT_PREFIX, PROCESS_PREFIX, ProcessState, ReadFile, ReadFileResponse,
-    SearchFiles, SearchFilesResponse, SearchMatch, StopProcessResponse, WapError, push_numbered_view,
-    visible_text,
+    StopProcessResponse, WapError, push_numbered_view, visible_text,
 };
 
-use crate::page::{PageLimit, head, line_count, numbered_head, tail};
+use crate::output_text::{stream, streams};
+use crate::page::{PageLimit, head, numbered_head};
 use crate::recent_outputs::{OutputPart, RecentOutputs};
-
-/// The most paths in a call that continues a search.
-const MOST_PATHS: usize = 20;
 
 /// The most characters of one detail of an error.
 const DETAIL_CHARACTERS: usize = 8_000;
@@ -180,130 +177,6 @@ fn write_denied(text: &mut String, denied: &[Denied]) {
     }
 }
 
-fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutputs, limit: PageLimit) {
-    // Errors are mostly short and name the cause, so they come first; the standard output gets the rest.
-    let for_errors = limit.characters() / 2;
-    let errors = stderr.chars().count().min(for_errors);
-    stream(text, stdout, outputs, limit.characters().saturating_sub(errors));
-    if !stderr.is_empty() {
-        end_line(text);
-        text.push_str("[standard error]\n");
-        stream(
-            text,
-            stderr,
-            outputs,
-            limit.characters().saturating_sub(stdout.chars().count()).max(for_errors),
-        );
-    }
-}
-
-/// Writes the start and the end of an output, more of the end, which is where programs report a failure.
-fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
-    if output.chars().count() <= characters {
-        text.push_str(output);
-        return;
-    }
-    let (start, lines) = head(output, characters / 4);
-    let end = tail(&output[start.len()..], characters - characters / 4);
-    // Kept under a name, since the command cannot be run again only to read the middle.
-    let name = outputs.keep(output);
-    let last = line_count(output).saturating_sub(line_count(end));
-    let arguments = json!({ "path": name, "startLine": lines + 1, "endLine": last.max(lines + 1) });
-    text.push_str(start);
-    end_line(text);
-    let omitted = output.len() - start.len() - end.len();
-    let _ = writeln!(text, "[{omitted} bytes are left out; read them with readFile {arguments}]");
-    text.push_str(end);
-}
-
-/// Renders matches, grouped by file: `12: ` stands before a match, `11- ` before a line around it.
-pub(crate) fn search_files(
-    request: &SearchFiles,
-    response: &SearchFilesResponse,
-    limit: PageLimit,
-) -> String {
-    let mut body = String::new();
-    let mut characters = 0;
-    let mut count = 0;
-    for group in response.matches.chunk_by(|one, next| one.path == next.path) {
-        let before = (body.len(), count);
-        body.push_str(&group[0].path);
-        body.push('\n');
-        for (index, hit) in group.iter().enumerate() {
-            let previous = index.checked_sub(1).map(|index| &group[index]);
-            let piece = match_lines(hit, previous);
-            characters += piece.chars().count();
-            // The first match is always in the answer, or the model could never get past a long one.
-            if characters > limit.characters() && count > 0 {
-                break;
-            }
-            body.push_str(&piece);
-            count += 1;
-        }
-        // Without a match that fits, the name of the file is removed again.
-        if count == before.1 {
-            body.truncate(before.0);
-        }
-        if characters > limit.characters() && count > 0 {
-            break;
-        }
-    }
-    let total = response.total_matches;
-    let mut text = match total {
-        0 => "no matches".to_owned(),
-        1 => "1 match".to_owned(),
-        _ if (count as u64) < total => format!("the first {count} of {total} matches"),
-        _ => format!("{total} matches"),
-    };
-    let skipped = response.skipped;
-    for (files, kind) in
-        [(skipped.binary, "binary"), (skipped.unreadable, "unreadable"), (skipped.undecodable, "undecodable")]
-    {
-        if files > 0 {
-            let _ = write!(text, ", {files} {kind} files skipped");
-        }
-    }
-    for warning in &response.warnings {
-        let _ = write!(text, "; {warning}");
-    }
-    text.push('\n');
-    text.push_str(&body);
-    if let Some(next) = response.matches.get(count) {
-        let mut paths: Vec<&str> = response.matches[count..].iter().map(|hit| hit.path.as_str()).collect();
-        paths.dedup();
-        paths.truncate(MOST_PATHS);
-        // The same request on the remaining paths: the model can send it as it is.
-        let mut arguments = json!(request);
-        arguments["paths"] = json!(paths);
-        let _ = write!(
-            text,
-            "[left out from line {} of {} on; go on with searchFiles {arguments}]",
-            next.line, next.path
-        );
-    }
-    text
-}
-
-fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>) -> String {
-    let mut text = String::new();
-    // Context lines that two matches share are written once.
-    let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
-    let first = hit.line.saturating_sub(hit.context_before.len() as u64);
-    if previous.is_some() && first > shown_to + 1 {
-        text.push_str("--\n");
-    }
-    for (number, line) in (first..).zip(&hit.context_before) {
-        if number > shown_to {
-            let _ = writeln!(text, "{number}- {line}");
-        }
-    }
-    let _ = writeln!(text, "{}: {}", hit.line, hit.match_text);
-    for (number, line) in (hit.line + 1..).zip(&hit.context_after) {
-        let _ = writeln!(text, "{number}- {line}");
-    }
-    text
-}
-
 /// Renders a failure: the code and text first, then the details for the next step.
 pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimit) -> String {
     let code = json!(error.code());
@@ -345,7 +218,8 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
     text
 }
 
-fn end_line(text: &mut String) {
+/// Ends the last line of a text, if it has not ended.
+pub(crate) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

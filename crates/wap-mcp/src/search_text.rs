@@ -1,0 +1,176 @@
+//! Matches of a search as text for a model, and the calls that continue it.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use wap_core::{SearchFiles, SearchFilesResponse, SearchMatch};
+
+use crate::page::PageLimit;
+
+/// The most paths in a call that continues a search.
+const MOST_PATHS: usize = 20;
+
+/// Renders matches, grouped by file: `12: ` stands before a match, `11- ` before a line around it.
+pub(crate) fn search_files(
+    request: &SearchFiles,
+    response: &SearchFilesResponse,
+    limit: PageLimit,
+) -> String {
+    let mut body = String::new();
+    let mut characters = 0;
+    let mut count = 0;
+    for group in response.matches.chunk_by(|one, next| one.path == next.path) {
+        let before = (body.len(), count);
+        body.push_str(&group[0].path);
+        body.push('\n');
+        for (index, hit) in group.iter().enumerate() {
+            let previous = index.checked_sub(1).map(|index| &group[index]);
+            let piece = match_lines(hit, previous);
+            characters += piece.chars().count();
+            // The first match is always in the answer, or the model could never get past a long one.
+            if characters > limit.characters() && count > 0 {
+                break;
+            }
+            body.push_str(&piece);
+            count += 1;
+        }
+        // Without a match that fits, the name of the file is removed again.
+        if count == before.1 {
+            body.truncate(before.0);
+        }
+        if characters > limit.characters() && count > 0 {
+            break;
+        }
+    }
+    let total = response.total_matches;
+    let mut text = match total {
+        0 => "no matches".to_owned(),
+        1 => "1 match".to_owned(),
+        _ if (count as u64) < total => format!("the first {count} of {total} matches"),
+        _ => format!("{total} matches"),
+    };
+    let skipped = response.skipped;
+    for (files, kind) in
+        [(skipped.binary, "binary"), (skipped.unreadable, "unreadable"), (skipped.undecodable, "undecodable")]
+    {
+        if files > 0 {
+            let _ = write!(text, ", {files} {kind} files skipped");
+        }
+    }
+    for warning in &response.warnings {
+        let _ = write!(text, "; {warning}");
+    }
+    text.push('\n');
+    text.push_str(&body);
+    if let Some(next) = response.matches.get(count) {
+        write_left_out(&mut text, request, response, count, next);
+    }
+    text
+}
+
+fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>) -> String {
+    let mut text = String::new();
+    // Context lines that two matches share are written once.
+    let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
+    let first = hit.line.saturating_sub(hit.context_before.len() as u64);
+    if previous.is_some() && first > shown_to + 1 {
+        text.push_str("--\n");
+    }
+    for (number, line) in (first..).zip(&hit.context_before) {
+        if number > shown_to {
+            let _ = writeln!(text, "{number}- {line}");
+        }
+    }
+    let _ = writeln!(text, "{}: {}", hit.line, hit.match_text);
+    for (number, line) in (hit.line + 1..).zip(&hit.context_after) {
+        let _ = writeln!(text, "{number}- {line}");
+    }
+    text
+}
+
+/// Writes where the matches behind the first `count` ones begin, and the calls that show them.
+fn write_left_out(
+    text: &mut String,
+    request: &SearchFiles,
+    response: &SearchFilesResponse,
+    count: usize,
+    next: &SearchMatch,
+) {
+    let mut paths: Vec<&str> = response.matches[count..].iter().map(|hit| hit.path.as_str()).collect();
+    paths.dedup();
+    let _ = write!(text, "[left out from line {} of {} on", next.line, next.path);
+    // Where the file is the first of this page, the same search would end at the same match for ever.
+    if response.matches.first().is_some_and(|first| first.path == next.path) {
+        let rest = json!({ "path": next.path, "startLine": next.line });
+        let _ = write!(text, ", where the same search would end again; read it with readFile {rest}");
+        if request.context_lines != Some(0) {
+            text.push_str(", or search it with contextLines 0");
+        }
+        paths.remove(0);
+    }
+    let more = paths.len().saturating_sub(MOST_PATHS);
+    paths.truncate(MOST_PATHS);
+    if !paths.is_empty() {
+        // The same request on the remaining paths: the model can send it as it is.
+        let mut arguments = json!(request);
+        arguments["paths"] = json!(paths);
+        let _ = write!(text, "; go on with searchFiles {arguments}");
+    }
+    if more > 0 {
+        let _ = write!(text, "; {more} more files behind these have matches");
+    }
+    text.push(']');
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use wap_core::{SearchFiles, SearchFilesResponse};
+
+    use super::search_files;
+
+    fn request() -> SearchFiles {
+        serde_json::from_value(json!({ "paths": ["."], "query": "x", "type": "literal" })).unwrap()
+    }
+
+    fn response(files: &[(&str, usize)]) -> SearchFilesResponse {
+        let hit = |path: &str, line: usize| json!({ "path": path, "line": line, "matchText": "x".repeat(100), "contextBefore": [], "contextAfter": [] });
+        let hits = files.iter().flat_map(|(path, count)| (1..=*count).map(move |line| hit(path, line)));
+        let matches: Vec<Value> = hits.collect();
+        let total = matches.len();
+        serde_json::from_value(json!({ "matches": matches, "isTruncated": false, "totalMatches": total }))
+            .unwrap()
+    }
+
+    fn note(files: &[(&str, usize)]) -> String {
+        let text = search_files(&request(), &response(files), "1000".parse().unwrap());
+        text.split_once("[left out ").map(|(_, note)| note.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_search_that_is_continued_gets_further() {
+        // Nine matches fit.
+        let of_one = note(&[("a", 20), ("b", 1)]);
+        assert!(
+            of_one.starts_with("from line 10 of a on, where the same search would end again;"),
+            "{of_one}"
+        );
+        assert!(
+            of_one.contains(r#"readFile {"path":"a","startLine":10}, or search it with contextLines 0"#),
+            "{of_one}"
+        );
+        assert!(of_one.contains(r#""paths":["b"]"#), "{of_one}");
+        // The control: on a page of its own, more of the second file fits.
+        let of_two = note(&[("a", 3), ("b", 20)]);
+        assert!(of_two.starts_with("from line 7 of b on; go on with searchFiles {"), "{of_two}");
+        assert!(of_two.contains(r#""paths":["b"]"#), "{of_two}");
+    }
+
+    #[test]
+    fn files_beyond_those_that_are_named_are_counted() {
+        let names: Vec<String> = (10..40).map(|number| number.to_string()).collect();
+        let files: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+        let note = note(&files);
+        assert!(note.contains(" more files behind these have matches]"), "{note}");
+    }
+}
