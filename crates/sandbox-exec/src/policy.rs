@@ -32,6 +32,12 @@ pub struct Policy {
     pub is_workspace_read_only: bool,
     /// Further folders or files that may be changed.
     pub writable: Vec<PathBuf>,
+    /// Folders among the writable ones in which there can be plain files, folders and sockets only: no symbolic link and no
+    /// pipe can be made there or moved there, nor a folder that may hold one.
+    ///
+    /// Landlock enforces it, where commands have no root of their own; no other writable folder may lie around them. With
+    /// such a root, [`replaced`](Self::replaced) keeps a command from a folder altogether.
+    pub plain: Vec<PathBuf>,
     /// Further folders or files that may be read.
     pub readable: Vec<PathBuf>,
     /// Folders or files inside the above that are masked by emptiness, such as the daemon's own state.
@@ -74,6 +80,7 @@ impl Policy {
             workspace: workspace.to_owned(),
             is_workspace_read_only: false,
             writable: Vec::new(),
+            plain: Vec::new(),
             readable: Vec::new(),
             hidden: Vec::new(),
             read_only: vec![git.join("config"), git.join("hooks")],

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
-    RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, make_bitflags, path_beneath_rules,
 };
 use rustix::io::Errno;
 
@@ -16,6 +16,13 @@ use crate::spawner::request::FileAccess;
 
 /// Rights as of this version; an older kernel enforces those of them that it knows.
 const RIGHTS: ABI = ABI::V7;
+
+/// The rights that plain folders lack.
+const NOT_PLAIN: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeSym | MakeFifo | MakeChar});
+
+/// The right that they have and other folders lack. A move must not gain rights, so no folder with links in it is moved there,
+/// while files and folders move among them. It is of no other use: devices take a capability.
+const ONLY_PLAIN: AccessFs = AccessFs::MakeBlock;
 
 /// Rules that are not in force yet, because a place that they are about is not there yet.
 pub(crate) struct LateRules {
@@ -58,9 +65,16 @@ fn make(access: &FileAccess, without_network: bool) -> Result<RulesetCreated, Ru
         rules = rules.handle_access(AccessNet::from_all(RIGHTS))?;
     }
     let existing = |paths: &[PathBuf]| paths.to_vec();
+    let (plain, writable): (Vec<_>, Vec<_>) =
+        access.writable.iter().cloned().partition(|path| access.plain.contains(path));
+    let mut rights = AccessFs::from_all(RIGHTS);
+    if !plain.is_empty() {
+        rights.remove(ONLY_PLAIN);
+    }
     rules
         .create()?
         .add_rules(path_beneath_rules(existing(&access.listable), AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(existing(&access.readable), AccessFs::from_read(RIGHTS)))?
-        .add_rules(path_beneath_rules(existing(&access.writable), AccessFs::from_all(RIGHTS)))
+        .add_rules(path_beneath_rules(writable, rights))?
+        .add_rules(path_beneath_rules(plain, AccessFs::from_all(RIGHTS) & !NOT_PLAIN))
 }

@@ -263,7 +263,7 @@ impl Plan {
             };
             let (late_writable, writable) = writable.into_iter().partition(comes_late);
             let (listable, readable) = plan.readable_beside(&etc, readable);
-            FileAccess { listable, readable, writable, late_writable }
+            FileAccess { listable, readable, writable, late_writable, plain: Vec::new() }
         } else {
             writable.extend(system_tree::devices_to_open());
             let readable = system_tree::readable().chain(etc.rules()).chain(toolchains).chain(readable);
@@ -272,6 +272,7 @@ impl Plan {
                 readable: readable.flat_map(|path| tool_settings::without(path, &masked)).collect(),
                 writable,
                 late_writable: Vec::new(),
+                plain: canonical(&policy.plain, policy, &plan.workspace)?,
             }
         };
         Ok(plan)

@@ -37,6 +37,7 @@ impl Preparation {
         out.list(&self.access.readable, |out, path| out.path(path));
         out.list(&self.access.writable, |out, path| out.path(path));
         out.list(&self.access.late_writable, |out, path| out.path(path));
+        out.list(&self.access.plain, |out, path| out.path(path));
         out.list(&self.mounts, |out, entry| entry.encode(out));
         out.number(self.is_closed.into());
         out.finish()
@@ -57,6 +58,7 @@ impl Preparation {
                 readable: input.list(Decoder::path)?,
                 writable: input.list(Decoder::path)?,
                 late_writable: input.list(Decoder::path)?,
+                plain: input.list(Decoder::path)?,
             },
             mounts: input.list(MountEntry::decode)?,
             is_closed: input.number()? != 0,

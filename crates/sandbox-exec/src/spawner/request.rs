@@ -100,6 +100,8 @@ pub(crate) struct FileAccess {
     pub(crate) writable: Vec<PathBuf>,
     /// Writable files that are there only when all mounts are made.
     pub(crate) late_writable: Vec<PathBuf>,
+    /// Those of the writable folders in which no links and pipes can be made.
+    pub(crate) plain: Vec<PathBuf>,
 }
 
 /// Resource limits of the child.
@@ -228,6 +230,7 @@ mod tests {
                     readable: vec!["/usr".into()],
                     writable: vec!["/tmp".into()],
                     late_writable: vec!["/w".into()],
+                    plain: vec!["/tmp".into()],
                 },
                 mounts: vec![
                     MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },

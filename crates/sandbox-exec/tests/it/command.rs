@@ -4,6 +4,7 @@ mod commands;
 mod kills;
 mod limits;
 mod output;
+mod plain_folders;
 mod refusals;
 mod survivors;
 mod toolchains;
