@@ -111,8 +111,9 @@ fn make(file: &Path) -> io::Result<BearerToken> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let token = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
-    // Linked when it is complete: another server may start at the same moment.
-    let unfinished = file.with_extension(format!("{}.new", std::process::id()));
+    // Linked when it is complete: another server may start at the same moment. A name of its own: a killed one may have left a
+    // file behind, and in a container its successor has the same process id.
+    let unfinished = file.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
     let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     let written = opened
         .write_all(format!("{token}\n").as_bytes())
@@ -131,4 +132,23 @@ pub fn default_token_file() -> Result<PathBuf, TokenError> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
     Ok(state.ok_or(TokenError::NoHome)?.join("agentd/token"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BearerToken, read};
+
+    #[test]
+    fn what_a_killed_server_has_left_behind_keeps_no_other_from_starting() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        let left = file.with_extension(format!("{}.new", std::process::id()));
+        std::fs::write(&left, "half a tok").unwrap();
+        let made = BearerToken::read_or_make(&file).unwrap();
+        assert!(made.is(read(&file).unwrap().trim()));
+        // The control: the next server takes the same token.
+        assert!(made.is(&BearerToken::read_or_make(&file).unwrap().0));
+        let names = std::fs::read_dir(folder.path()).unwrap();
+        assert_eq!(names.count(), 2, "nothing new is left behind");
+    }
 }
