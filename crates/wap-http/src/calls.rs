@@ -62,16 +62,25 @@ pub(crate) async fn tool(
         }
     });
     match parsed.await.flatten() {
-        Ok((request, _)) if request.is_background() && !head.headers.contains_key(clients::HEADER) => {
-            let text = format!(
-                "a background process ends with its conversation: name that in the header {} of its calls",
-                clients::HEADER
-            );
-            refusal(&WapError::new(Reason::InvalidField, text).with("field", "background"))
-        }
-        Ok((request, unknown)) => carry_out(&server, &client, request, unknown, share).await,
+        Ok((request, unknown)) => match needs_conversation(&request, &head.headers) {
+            Some(error) => refusal(&error),
+            None => carry_out(&server, &client, request, unknown, share).await,
+        },
         Err(error) => refusal(&error),
     }
+}
+
+/// Returns the refusal of a background process without a conversation: it would end with the request that begins it, and after
+/// an answer that says that it runs.
+pub(crate) fn needs_conversation(request: &ToolRequest, headers: &HeaderMap) -> Option<WapError> {
+    if !request.is_background() || headers.contains_key(clients::HEADER) {
+        return None;
+    }
+    let text = format!(
+        "a background process ends with its conversation: name that in the header {} of its calls",
+        clients::HEADER
+    );
+    Some(WapError::new(Reason::InvalidField, text).with("field", "background"))
 }
 
 /// `GET /v1/info`.

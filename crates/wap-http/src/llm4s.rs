@@ -98,7 +98,12 @@ pub(crate) async fn agent(State(server): State<Arc<Server>>, request: Request) -
     };
     let id = command.id.clone();
     let prefix = server.llm4s_prefix.clone();
-    let answer = match command.request {
+    let request =
+        command.request.and_then(|request| match calls::needs_conversation(&request, &head.headers) {
+            Some(error) => Err(error),
+            None => Ok(request),
+        });
+    let answer = match request {
         Err(error) => answer_text(&id, &Err(error)),
         Ok(mut request) => {
             let named = id.clone();

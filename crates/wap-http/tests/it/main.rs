@@ -45,6 +45,33 @@ fn requests_and_their_answers() {
     insta::assert_snapshot!(text);
 }
 
+/// Sends a JSON body to an address, with more header lines.
+fn post(server: &Server, path: &str, headers: &str, body: &str) -> String {
+    server.ask(&format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n{headers}\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        server.address,
+        body.len(),
+    ))
+}
+
+#[test]
+fn a_background_process_without_a_conversation_is_refused_by_both_ways_in() {
+    let server = Server::start(Some(TOKEN));
+    let native = ("/v1/tools/executeCommand", r#"{"command":"serve","background":"web"}"#);
+    let llm4s = (
+        "/agent",
+        r#"{"$type":"ExecuteCommandCommand","commandId":"1","command":"serve","background":"web"}"#,
+    );
+    for (path, body) in [native, llm4s] {
+        let answer = post(&server, path, "", body);
+        assert!(answer.contains("a background process ends with its conversation"), "{path}: {answer}");
+        // The control: with a conversation, the workspace is asked, which here runs only what is scripted.
+        let answer = post(&server, path, "Agentd-Conversation: mine\r\n", body);
+        assert!(!answer.contains("a background process ends with its conversation"), "{path}: {answer}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
