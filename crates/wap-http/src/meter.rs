@@ -6,10 +6,14 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use wap_core::WapError;
 
 use crate::bodies::{Bodies, Share};
+
+/// The time in which a message must arrive that holds a share: others wait for it.
+const ARRIVAL: Duration = Duration::from_secs(60);
 
 /// The measure of one connection. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +26,8 @@ struct Measured {
     /// Bytes that were read since the last whole message.
     bytes: usize,
     share: Share,
+    /// The time at which the message got its share; `None` without one.
+    shared_at: Option<Instant>,
 }
 
 /// A share that is being waited for.
@@ -38,6 +44,18 @@ impl Meter {
         let mut measured = self.lock();
         measured.bytes = 0;
         measured.share = Share::default();
+        measured.shared_at = None;
+    }
+
+    /// Takes off bytes that were read and belong to no message.
+    pub(crate) fn leave_out(&self, bytes: usize) {
+        let mut measured = self.lock();
+        measured.bytes = measured.bytes.saturating_sub(bytes);
+    }
+
+    /// Reports whether a message has held a share of the budget for too long without being complete.
+    pub(crate) fn is_overdue(&self, now: Instant) -> bool {
+        self.lock().shared_at.is_some_and(|at| now.saturating_duration_since(at) > ARRIVAL)
     }
 
     /// Returns the number of bytes that may be read now, once there is room for some. The caller keeps `growing` between
@@ -52,7 +70,9 @@ impl Meter {
             if let Some(waiting) = growing {
                 let grown = ready!(waiting.as_mut().poll(context));
                 *growing = None;
-                self.lock().share = grown?;
+                let mut measured = self.lock();
+                measured.share = grown?;
+                measured.shared_at.get_or_insert_with(Instant::now);
             }
             let mut measured = self.lock();
             let Some((bodies, most)) = measured.budget.clone() else { return Poll::Ready(Ok(usize::MAX)) };
@@ -76,5 +96,54 @@ impl Meter {
 
     fn lock(&self) -> MutexGuard<'_, Measured> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{ARRIVAL, Meter};
+    use crate::bodies::Bodies;
+
+    /// Returns the bytes that may be read now.
+    async fn room(meter: &Meter) -> usize {
+        let mut growing = None;
+        std::future::poll_fn(|context| meter.poll_room(&mut growing, context)).await.unwrap()
+    }
+
+    #[test]
+    fn a_message_that_holds_a_share_has_a_time_to_arrive() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let meter = Meter::default();
+            meter.begin(Bodies::default(), 20 << 20);
+            let late = || Instant::now() + ARRIVAL + Duration::from_secs(1);
+            meter.add(room(&meter).await);
+            assert!(!meter.is_overdue(late()), "a small piece holds no share");
+            meter.add(room(&meter).await);
+            assert!(!meter.is_overdue(Instant::now()) && meter.is_overdue(late()));
+            // More of it does not begin the time anew, and its end does.
+            room(&meter).await;
+            meter.add(1);
+            assert!(meter.is_overdue(late()));
+            meter.end_message();
+            assert!(!meter.is_overdue(late()));
+        });
+    }
+
+    #[test]
+    fn pings_take_no_share() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let meter = Meter::default();
+            meter.begin(Bodies::default(), 20 << 20);
+            for _ in 0..Bodies::UNSHARED_BYTES {
+                room(&meter).await;
+                meter.add(10);
+                meter.leave_out(10);
+            }
+            assert!(!meter.is_overdue(Instant::now() + ARRIVAL * 2));
+        });
     }
 }

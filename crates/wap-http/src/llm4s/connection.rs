@@ -15,6 +15,7 @@ use wap_core::llm4s::{
 use wap_core::{CancelFlag, CommandObserver, Limits, OutputStream, Reason, Request, WapError};
 
 use super::queue::{Queue, Sent, Waiting, queue};
+use crate::clients;
 use crate::meter::Meter;
 use crate::router::Server;
 use wap_calls::Client;
@@ -77,14 +78,18 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
                 last_heard = tokio::time::Instant::now();
                 match received {
                     Some(Ok(message)) => {
-                        // A ping may arrive between the pieces of a message, and does not end it.
-                        let is_message = matches!(message, Message::Text(_) | Message::Binary(_));
+                        let control_bytes = control_bytes(&message);
                         let end = connection.receive(message).await;
-                        if is_message {
-                            meter.end_message();
+                        // A ping may arrive between the pieces of a message, and does not end it.
+                        match control_bytes {
+                            Some(bytes) => meter.leave_out(bytes),
+                            None => meter.end_message(),
                         }
                         match end {
                             Some(end) => break end,
+                            None if meter.is_overdue(Instant::now()) => {
+                                break End::Close(close_code::POLICY, "the message did not arrive in time");
+                            }
                             None => continue,
                         }
                     }
@@ -109,7 +114,19 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
             connection.queue.close(close_code::AWAY, "the server stops");
         }
     }
+    let client = Arc::clone(&connection.client);
+    drop(connection);
+    clients::end(client);
     let _ = tokio::time::timeout(PARTING, sending).await;
+}
+
+/// Returns the bytes of the frame that a control message came in; `None` for a message that carries data.
+fn control_bytes(message: &Message) -> Option<usize> {
+    match message {
+        // Two bytes of its head, and four of the mask that every frame of a client has.
+        Message::Ping(payload) | Message::Pong(payload) => Some(payload.len() + 6),
+        Message::Text(_) | Message::Binary(_) | Message::Close(_) => None,
+    }
 }
 
 /// Sends the waiting messages, until the close.
