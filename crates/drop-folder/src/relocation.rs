@@ -6,8 +6,11 @@ use sandbox_fs::{FileRoot, FsError};
 /// The number of names that are tried before giving up.
 const NAMES_TRIED: u32 = 10_000;
 
-/// Moves a file into another folder under its own name or, if that is in use, with `-2`, `-3`, … before its extension.
-/// Returns its new name.
+/// The most bytes of a name on Linux's file systems.
+const NAME_BYTES: usize = 255;
+
+/// Moves a file into another folder under its own name or, if that is in use, with `-2`, `-3`, … before its extension, for which
+/// a name of the greatest length loses its last characters. Returns its new name.
 ///
 /// # Errors
 ///
@@ -21,11 +24,22 @@ pub fn move_to_free_name(from: &FileRoot, name: &RelPath, to: &FileRoot) -> Resu
     first_free(
         (1..=NAMES_TRIED).map(|number| match number {
             1 => Ok(name.clone()),
-            _ => RelPath::from_bytes(&[stem, format!("-{number}").as_bytes(), extension].concat()),
+            _ => {
+                let number = format!("-{number}");
+                let room = NAME_BYTES.saturating_sub(number.len() + extension.len());
+                RelPath::from_bytes(&[shortened(stem, room), number.as_bytes(), extension].concat())
+            }
         }),
         name,
         |target| from.rename_noreplace(name, to, target),
     )
+}
+
+/// Returns the beginning of a name, without a part of a character in UTF-8 at its end.
+fn shortened(name: &[u8], most_bytes: usize) -> &[u8] {
+    let is_boundary = |at: &usize| name.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    let end = (1..=most_bytes.min(name.len())).rev().find(is_boundary);
+    &name[..end.unwrap_or(most_bytes.min(name.len()))]
 }
 
 /// Renames a file within its folder to the first free name of the form `NAME.WORD-1`. Returns that name.

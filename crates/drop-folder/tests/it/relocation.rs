@@ -54,3 +54,22 @@ fn the_number_stands_before_the_extension() {
     let beside = rename_beside(&open(&to), &name("reply.txt"), "changed").unwrap();
     assert_eq!(beside.to_string(), "reply.txt.changed-1");
 }
+
+#[test]
+fn a_name_of_the_greatest_length_makes_room_for_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir(&from).unwrap();
+    fs::create_dir(&to).unwrap();
+    // The title of a chat, as a browser saves it: the number would end within a character.
+    for long in [format!("{}.txt", "x".repeat(251)), format!("x{}.txt", "é".repeat(125))] {
+        assert_eq!(long.len(), 255);
+        let mut names = BTreeSet::new();
+        for _ in 0..11 {
+            fs::write(from.join(&long), "x").unwrap();
+            names.insert(move_to_free_name(&open(&from), &name(&long), &open(&to)).unwrap().to_string());
+        }
+        assert!(names.contains(&long) && names.len() == 11, "{names:?}");
+        assert!(names.iter().all(|name| name.ends_with(".txt") && name.len() > 250), "{names:?}");
+    }
+}
