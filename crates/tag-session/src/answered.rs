@@ -18,8 +18,9 @@ impl<W: Workspace> Sessions<W> {
     /// # Errors
     ///
     /// [`SessionError::Unknown`], [`SessionError::Complete`], [`SessionError::MovedOn`] if another message is pending by now,
-    /// [`SessionError::AnswerLength`], or if journal or folders cannot be written.
+    /// [`SessionError::Busy`] while a reply to it is being executed, [`SessionError::AnswerLength`], or if journal or folders cannot be written.
     pub fn answer(&self, id: SessionId, sequence: u32, text: &str) -> Result<Session, SessionError> {
+        let _turn = self.turns.take(id)?;
         let mut session = self.session(id)?;
         if session.is_complete {
             return Err(SessionError::Complete { id });
@@ -31,6 +32,8 @@ impl<W: Workspace> Sessions<W> {
         let text = self.filtered(text.trim().to_owned());
         let text = text.as_str();
         if session.answers.last().is_some_and(|last| last == text) {
+            // An earlier call may have failed to write them.
+            self.write_files(&session, self.outbox(&session)?.as_deref())?;
             return Ok(session);
         }
         let characters: usize = session.answers.iter().map(|answer| answer.chars().count()).sum();

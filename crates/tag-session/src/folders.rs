@@ -7,7 +7,8 @@ use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError, FsPolicy, NewNames, RootError, RootRules};
 
 use crate::inbox::file::{self, InboxFile, Unusable};
-use crate::projection::{self, SetAside};
+use crate::inbox::moving::{self, SetAside};
+use crate::projection;
 
 /// The folders that people and sessions share.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ impl StateFolders {
     ///
     /// If it cannot be moved.
     pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, FsError> {
-        projection::set_aside(self, name)
+        moving::set_aside(self, name)
     }
 
     /// Puts a reply into the inbox, as a whole, in place of one that stands there under this name.
@@ -85,7 +86,7 @@ impl StateFolders {
     pub fn reply(&self, name: &str) -> Result<Option<InboxFile>, Unusable> {
         let candidates = file::candidates(self).map_err(Unusable::Other)?;
         let candidate = candidates.into_iter().find(|candidate| candidate.name.as_bytes() == name.as_bytes());
-        candidate.map_or(Ok(None), |candidate| file::read(self, &candidate))
+        candidate.map_or(Ok(None), |candidate| file::read(&self.inbox, &candidate))
     }
 
     /// Returns the path of the outbox of this name.

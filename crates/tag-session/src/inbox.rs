@@ -1,6 +1,7 @@
 //! The wait for a reply in the inbox.
 
 pub(crate) mod file;
+pub(crate) mod moving;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +15,7 @@ use wap_core::CancelFlag;
 
 use crate::folders::StateFolders;
 use crate::inbox::file::{InboxFile, Unusable, candidates, read};
-use crate::projection::{self, SetAside};
+use crate::inbox::moving::SetAside;
 
 /// The interval at which a file is checked that a program still has open.
 const OPEN_POLL: Duration = Duration::from_millis(250);
@@ -109,10 +110,12 @@ impl Inbox {
                 Settled::Not(left) => left,
                 Settled::Reply(file) => return Ok(Look::Event(InboxEvent::Reply(file))),
                 Settled::Unusable(why) => {
-                    let set_aside = if why.is_set_aside() {
-                        Some(projection::set_aside(folders, &candidate.name)?)
-                    } else {
-                        None
+                    let set_aside = match why.is_set_aside() {
+                        false => None,
+                        true => match moving::set_listed_aside(folders, &candidate)? {
+                            None => return Ok(Look::Again(OPEN_POLL)),
+                            moved => moved,
+                        },
                     };
                     return Ok(Look::Event(InboxEvent::Unusable { name: candidate.name, why, set_aside }));
                 }
@@ -161,7 +164,7 @@ fn look_at(
         observation.notes.is_open = true;
         return Settled::Unusable(Unusable::BeingWritten);
     }
-    match read(folders, candidate) {
+    match read(&folders.inbox, candidate) {
         // It changed while it was read.
         Ok(None) => Settled::Not(OPEN_POLL),
         Ok(Some(file)) if age < UNCLOSED && ends_unclosed(&file.text) => Settled::Not(UNCLOSED - age),

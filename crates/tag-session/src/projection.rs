@@ -1,17 +1,12 @@
-//! Files that are written from documents, and moving replies out of the inbox.
+//! Files that are written from documents.
 
-use std::path::PathBuf;
-
-use drop_folder::{move_to_free_name, rename_beside};
+use drop_folder::rename_beside;
 use rel_path::RelPath;
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
-use tagproto::Session;
+use tagproto::{Session, with_answers};
 
-use crate::folders::StateFolders;
-
-/// The path to which a file was moved, relative to the state folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside(pub PathBuf);
+/// The most bytes of a projection that are read.
+pub(crate) const LIMIT_BYTES: u64 = 64 << 20;
 
 /// Writes a projection as a whole: to a temporary file, which is then renamed.
 ///
@@ -20,6 +15,37 @@ pub struct SetAside(pub PathBuf);
 pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
     let path = RelPath::parse(name)?;
     folder.stage(&path, bytes, FileMode::Keep)?.publish(Expected::Anything).map(drop)
+}
+
+/// Writes the pending outbox of a session. A file that another program has edited is kept under another name, which is returned.
+pub(crate) fn write_outbox(
+    folder: &FileRoot,
+    session: &Session,
+    outbox: &[u8],
+) -> Result<Option<RelPath>, FsError> {
+    let name = session.outbox_file_name();
+    let kept = match read(folder, &name, LIMIT_BYTES) {
+        Ok(file) if file.as_deref().is_none_or(|file| is_earlier_outbox(file, session, outbox)) => None,
+        // Larger than any outbox, so it was not written from the journal.
+        Ok(_) | Err(FsError::TooLarge { .. }) => Some(keep_beside(folder, &name, "edited")?),
+        Err(error) => return Err(error),
+    };
+    write(folder, &name, outbox)?;
+    Ok(kept)
+}
+
+/// Checks whether a file holds nothing but what was written of a pending outbox: the whole, what a power loss has left of it, or
+/// the text before the user's last answers.
+fn is_earlier_outbox(file: &[u8], session: &Session, outbox: &[u8]) -> bool {
+    let zeros = file.iter().rev().take_while(|byte| **byte == 0).count();
+    if outbox.starts_with(&file[..file.len() - zeros]) {
+        return true;
+    }
+    let Ok(text) = std::str::from_utf8(file) else { return false };
+    (0..session.answers.len()).any(|count| {
+        with_answers(text, &session.answers[..count], &session.answers)
+            .is_some_and(|text| text.as_bytes() == outbox)
+    })
 }
 
 /// Writes the parts of the pending outbox of a session, and removes those of an earlier text of it.
@@ -31,11 +57,19 @@ pub(crate) fn write_parts(folder: &FileRoot, session: &Session, outbox: &str) ->
     let prefix = session.outbox_part_prefix();
     for entry in folder.list(&RelPath::root())? {
         let name = entry.path.to_string();
-        if name.starts_with(&prefix) && parts.iter().all(|(part, _)| *part != name) {
+        let is_part = name.strip_prefix(&prefix).is_some_and(is_part_number);
+        if is_part && parts.iter().all(|(part, _)| *part != name) {
             folder.remove_file(&entry.path, None)?;
         }
     }
     parts.iter().try_for_each(|(name, text)| write(folder, name, text.as_bytes()))
+}
+
+/// Checks whether the end of a name is that of a part, `2of3.txt` for instance: a user's own file may begin as one.
+fn is_part_number(end: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = end.strip_suffix(".txt").and_then(|numbers| numbers.split_once("of"));
+    numbers.is_some_and(|(number, count)| is_number(number) && is_number(count))
 }
 
 /// Removes the temporary files of a process that was killed in [`write`].
@@ -52,21 +86,6 @@ pub(crate) fn read(folder: &FileRoot, name: &str, limit_bytes: u64) -> Result<Op
         Err(FsError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Moves an executed reply to `processed/`, never over another file. A missing one was moved before.
-pub(crate) fn move_to_processed(folders: &StateFolders, name: &RelPath) -> Result<(), FsError> {
-    // A missing file is success: moving is repeated after a crash.
-    match move_to_free_name(&folders.inbox, name, &folders.processed) {
-        Ok(_) | Err(FsError::NotFound { .. }) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Moves a file that is not a usable reply to `set-aside/`, never over another file.
-pub(crate) fn set_aside(folders: &StateFolders, name: &RelPath) -> Result<SetAside, FsError> {
-    let moved = move_to_free_name(&folders.inbox, name, &folders.set_aside)?;
-    Ok(SetAside(PathBuf::from("inbox/set-aside").join(moved.to_string())))
 }
 
 /// Renames a projection within its folder, to a name with `word` in it.

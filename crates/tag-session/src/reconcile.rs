@@ -9,11 +9,9 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
 use crate::inbox::file::{TakenStamp, candidates};
-use crate::projection;
+use crate::inbox::moving;
+use crate::projection::{self, LIMIT_BYTES};
 use crate::summary;
-
-/// The largest session file that is read.
-const SESSION_LIMIT_BYTES: u64 = 64 << 20;
 
 /// The repairs of opening a state folder. Names are relative to the state folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +21,8 @@ pub struct Reconciled {
     pub rewritten: Vec<String>,
     /// Session files that cannot be read, with the name of the kept copy.
     pub damaged: Vec<(String, String)>,
-    /// Session files that another program has edited, with the name of the kept copy; the journal's version is in force.
+    /// Session files and pending messages that another program has edited, with the name of the kept copy; the journal's version
+    /// is in force.
     pub edited: Vec<(String, String)>,
     /// Sessions that were missing from the journal and were imported from their files.
     pub imported: Vec<String>,
@@ -61,7 +60,7 @@ fn import(
         if entry.kind != FileKind::File || journal.reader().document(&documents::session(id))?.is_some() {
             continue;
         }
-        let Some(bytes) = projection::read(&folders.sessions, &name, SESSION_LIMIT_BYTES)? else { continue };
+        let Some(bytes) = projection::read(&folders.sessions, &name, LIMIT_BYTES)? else { continue };
         match serde_json::from_slice::<Session>(&bytes) {
             Ok(session) if session.session_id == id => sessions.push((session, bytes)),
             _ => {
@@ -74,7 +73,7 @@ fn import(
     sessions.sort_by(|(one, _), (other, _)| one.updated_at.cmp(&other.updated_at));
     for (session, bytes) in sessions {
         let id = session.session_id;
-        let outbox = projection::read(&folders.outbox, &session.outbox_file_name(), SESSION_LIMIT_BYTES)?;
+        let outbox = projection::read(&folders.outbox, &session.outbox_file_name(), LIMIT_BYTES)?;
         let outbox_name = documents::outbox(id, session.sequence_number);
         let session_name = documents::session(id);
         let lost_name = documents::lost_history(id);
@@ -109,8 +108,10 @@ fn put_away(
     }
     for candidate in candidates(folders)? {
         if taken.contains(&candidate.stamp.into()) {
-            projection::move_to_processed(folders, &candidate.name)?;
-            reconciled.put_away.push(format!("inbox/{}", candidate.name));
+            // Of a file that is another one by now, nothing was executed.
+            if moving::move_listed(folders, &candidate, &folders.processed)?.is_some() {
+                reconciled.put_away.push(format!("inbox/{}", candidate.name));
+            }
         }
     }
     Ok(())
@@ -127,7 +128,7 @@ fn restore_session_file(
         return Ok(());
     };
     let path = format!("sessions/{name}");
-    if let Some(bytes) = projection::read(&folders.sessions, &name, SESSION_LIMIT_BYTES)? {
+    if let Some(bytes) = projection::read(&folders.sessions, &name, LIMIT_BYTES)? {
         if bytes == document.bytes {
             return Ok(());
         }
@@ -171,14 +172,16 @@ fn restore_outbox_file(
     let name = session.outbox_file_name();
     let document = documents::outbox(session.session_id, session.sequence_number);
     let Some(document) = journal.reader().document(&document)? else { return Ok(()) };
-    let file = match projection::read(&folders.outbox, &name, SESSION_LIMIT_BYTES) {
-        // Larger than any outbox, so it was not written from the journal.
+    let file = match projection::read(&folders.outbox, &name, LIMIT_BYTES) {
         Err(FsError::TooLarge { .. }) => None,
         file => file?,
     };
+    let path = format!("outbox/{name}");
     if file.as_deref() != Some(&document.bytes) {
-        projection::write(&folders.outbox, &name, &document.bytes)?;
-        reconciled.rewritten.push(format!("outbox/{name}"));
+        if let Some(kept) = projection::write_outbox(&folders.outbox, session, &document.bytes)? {
+            reconciled.edited.push((path.clone(), format!("outbox/{kept}")));
+        }
+        reconciled.rewritten.push(path);
     }
     restore_parts(session, &document.bytes, folders, reconciled)
 }
@@ -192,7 +195,7 @@ fn restore_parts(
 ) -> Result<(), SessionError> {
     let Ok(text) = std::str::from_utf8(outbox) else { return Ok(()) };
     for (name, part) in session.outbox_parts(text) {
-        let file = match projection::read(&folders.outbox, &name, SESSION_LIMIT_BYTES) {
+        let file = match projection::read(&folders.outbox, &name, LIMIT_BYTES) {
             Err(FsError::TooLarge { .. }) => None,
             file => file?,
         };

@@ -40,6 +40,8 @@ impl<W: Workspace> Sessions<W> {
         cancel: &CancelFlag,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<Applied, SessionError> {
+        // Before the session is read. Without the turn, what was executed before can still be reported.
+        let turn = self.turns.take(id);
         let session = self.session(id)?;
         let hash = identity(text);
         let quoted = ReplyTo::find(text);
@@ -64,6 +66,8 @@ impl<W: Workspace> Sessions<W> {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
+        let turn = turn?;
+        turn.execute();
         // A reply of which blocks were executed before, as complete ones, is not held any more.
         if incoming.is_held(options.run_complete || was_resumed) {
             let call = Call { origin: &origin(&session, &hash.to_string()), cancel, time_left: None };

@@ -1,5 +1,7 @@
 //! All sessions of one state folder, on one workspace.
 
+mod turns;
+
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::Path;
@@ -19,9 +21,11 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
 use crate::inbox::file::InboxFile;
+use crate::inbox::moving::{self, SetAside};
 use crate::inbox::{Inbox, Waited};
-use crate::projection::{self, SetAside};
+use crate::projection;
 use crate::reconcile::{self, Reconciled};
+use crate::sessions::turns::Turns;
 
 /// All sessions of one state folder, on one workspace.
 #[derive(Debug)]
@@ -32,6 +36,7 @@ pub struct Sessions<W> {
     inbox: Mutex<Inbox>,
     /// The files of the inbox that are being executed.
     claimed: Mutex<HashSet<RelPath>>,
+    pub(crate) turns: Turns,
     count_tokens: TokenCounter,
     filter: Option<TextFilter>,
 }
@@ -103,9 +108,11 @@ impl<W: Workspace> Sessions<W> {
         folders: StateFolders,
     ) -> Result<(Sessions<W>, Reconciled), SessionError> {
         let reconciled = reconcile::reconcile(&journal, &folders)?;
-        let (inbox, claimed) = (Mutex::default(), Mutex::default());
+        let (inbox, claimed, turns) = (Mutex::default(), Mutex::default(), Turns::default());
         let count_tokens = estimated_tokens;
-        Ok((Sessions { workspace, journal, folders, inbox, claimed, count_tokens, filter: None }, reconciled))
+        let sessions =
+            Sessions { workspace, journal, folders, inbox, claimed, turns, count_tokens, filter: None };
+        Ok((sessions, reconciled))
     }
 
     /// Returns the sessions with another way to count the tokens of messages than to estimate them.
@@ -209,6 +216,7 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// As [`Sessions::create`].
     pub fn create_once(&self, new: &NewSession<'_>, cancel: &CancelFlag) -> Result<Session, SessionError> {
+        let _turn = self.turns.take(new.id)?;
         match self.session(new.id) {
             Err(SessionError::Unknown { .. }) => self.create_as(new, cancel),
             existing => existing,
@@ -292,8 +300,10 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// # Errors
     ///
-    /// Those of [`Sessions::session`] and [`Sessions::create`].
+    /// [`SessionError::Busy`] while a reply to it is being executed, and those of [`Sessions::session`] and
+    /// [`Sessions::create`].
     pub fn reopen(&self, id: SessionId, cancel: &CancelFlag) -> Result<Session, SessionError> {
+        let _turn = self.turns.take(id)?;
         let mut session = self.session(id)?;
         if !session.is_complete {
             return Ok(session);
@@ -390,16 +400,17 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// If it cannot be moved.
     pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, SessionError> {
-        Ok(projection::set_aside(&self.folders, name)?)
+        Ok(moving::set_aside(&self.folders, name)?)
     }
 
-    /// Moves an executed reply to `inbox/processed/`.
+    /// Moves an executed reply to `inbox/processed/`. A file that was saved under its name since it was read is another reply, and
+    /// stays in the inbox.
     ///
     /// # Errors
     ///
     /// If it cannot be moved.
-    pub fn move_to_processed(&self, name: &RelPath) -> Result<(), SessionError> {
-        Ok(projection::move_to_processed(&self.folders, name)?)
+    pub fn move_to_processed(&self, file: &InboxFile) -> Result<(), SessionError> {
+        Ok(moving::move_to_processed(&self.folders, file)?)
     }
 
     /// Renders the pending outbox of a session and records the file versions in it.
@@ -424,7 +435,7 @@ impl<W: Workspace> Sessions<W> {
     /// Writes the files of a session.
     pub(crate) fn write_files(&self, session: &Session, outbox: Option<&str>) -> Result<(), FsError> {
         if let Some(outbox) = outbox {
-            projection::write(&self.folders.outbox, &session.outbox_file_name(), outbox.as_bytes())?;
+            projection::write_outbox(&self.folders.outbox, session, outbox.as_bytes())?;
             projection::write_parts(&self.folders.outbox, session, outbox)?;
         }
         projection::write(&self.folders.sessions, &session.session_file_name(), &encode(session))

@@ -2,7 +2,7 @@
 
 use drop_folder::{DroppedFile, NotText, TEXT_LIMIT_BYTES, decode_text};
 use rel_path::RelPath;
-use sandbox_fs::{FileKind, FileStamp, FsError};
+use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError};
 use serde::{Deserialize, Serialize};
 
 use crate::folders::StateFolders;
@@ -29,9 +29,13 @@ impl InboxFile {
         let Some(candidate) = candidates.iter().find(|candidate| candidate.name == self.name) else {
             return Ok(false);
         };
-        let is_unchanged = TakenStamp::from(candidate.stamp) == self.stamp;
-        let has_same_text = || matches!(read(folders, candidate), Ok(Some(now)) if now.text == self.text);
-        Ok(is_unchanged || has_same_text())
+        Ok(self.is_same(&folders.inbox, candidate))
+    }
+
+    /// Checks whether a file of a folder is this reply.
+    pub(crate) fn is_same(&self, folder: &FileRoot, file: &DroppedFile) -> bool {
+        let has_same_text = || matches!(read(folder, file), Ok(Some(now)) if now.text == self.text);
+        TakenStamp::from(file.stamp) == self.stamp || has_same_text()
     }
 }
 
@@ -103,18 +107,17 @@ pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsE
 }
 
 /// Reads a candidate that seems complete; `None` if it changed meanwhile.
-pub(crate) fn read(folders: &StateFolders, candidate: &DroppedFile) -> Result<Option<InboxFile>, Unusable> {
+pub(crate) fn read(folder: &FileRoot, candidate: &DroppedFile) -> Result<Option<InboxFile>, Unusable> {
     if candidate.kind != FileKind::File {
         return Err(Unusable::NotAFile(candidate.kind));
     }
-    let bytes =
-        drop_folder::read(&folders.inbox, candidate, REPLY_LIMIT_BYTES).map_err(|error| match error {
-            FsError::OsPermission { .. } => Unusable::Unreadable,
-            FsError::TooLarge { bytes, .. } => Unusable::TooLarge { bytes },
-            FsError::NotAFile { kind, .. } => Unusable::NotAFile(kind),
-            FsError::IsLink { .. } => Unusable::NotAFile(FileKind::Link),
-            other => Unusable::Other(other),
-        })?;
+    let bytes = drop_folder::read(folder, candidate, REPLY_LIMIT_BYTES).map_err(|error| match error {
+        FsError::OsPermission { .. } => Unusable::Unreadable,
+        FsError::TooLarge { bytes, .. } => Unusable::TooLarge { bytes },
+        FsError::NotAFile { kind, .. } => Unusable::NotAFile(kind),
+        FsError::IsLink { .. } => Unusable::NotAFile(FileKind::Link),
+        other => Unusable::Other(other),
+    })?;
     let Some(bytes) = bytes else { return Ok(None) };
     let text = decode_text(bytes)?;
     if text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}').is_empty() {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rel_path::RelPath;
 use tag_session::{InboxEvent, Unusable, Waited};
 use wap_core::CancelFlag;
 
@@ -30,7 +29,7 @@ fn replies_arrive_oldest_first_and_unchanged() {
             panic!("{name} is a reply")
         };
         assert_eq!((file.name.to_string().as_str(), file.text.as_str()), (name, text));
-        sessions.move_to_processed(&file.name).unwrap();
+        sessions.move_to_processed(&file).unwrap();
     }
     assert_eq!(desk.names("inbox/processed"), ["a.txt", "b.txt", "c.txt"]);
 }
@@ -43,7 +42,7 @@ fn an_earlier_reply_is_returned_and_a_later_one_ends_the_wait() {
     let (sessions, _) = desk.open();
     let cancel = CancelFlag::new();
     let InboxEvent::Reply(file) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
-    sessions.move_to_processed(&file.name).unwrap();
+    sessions.move_to_processed(&file).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(100));
@@ -113,7 +112,7 @@ fn an_unusable_file_does_not_delay_those_behind_it() {
     };
     assert_eq!(reply.name.to_string(), "c.txt");
     assert_eq!(reported, ["a.txt"]);
-    sessions.move_to_processed(&reply.name).unwrap();
+    sessions.move_to_processed(&reply).unwrap();
     let InboxEvent::Unusable { name, why, set_aside: None } = event(sessions.wait(&cancel).unwrap()) else {
         panic!("the empty file is reported, and stays")
     };
@@ -124,7 +123,31 @@ fn an_unusable_file_does_not_delay_those_behind_it() {
 fn moving_a_missing_file_to_processed_succeeds_and_quarantining_it_fails() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
-    let gone = RelPath::parse("gone.txt").unwrap();
-    sessions.move_to_processed(&gone).unwrap();
-    assert!(sessions.set_aside(&gone).is_err());
+    desk.put("gone.txt", "here\n");
+    let InboxEvent::Reply(file) = event(sessions.wait(&CancelFlag::new()).unwrap()) else {
+        panic!("it is a reply")
+    };
+    fs::remove_file(desk.base().join("inbox/gone.txt")).unwrap();
+    sessions.move_to_processed(&file).unwrap();
+    assert!(sessions.set_aside(&file.name).is_err());
+}
+
+#[test]
+fn a_reply_that_was_saved_over_an_executed_one_stays_in_the_inbox() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let cancel = CancelFlag::new();
+    desk.put("reply.txt", "first\n");
+    let InboxEvent::Reply(first) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
+    // While the first one is executed.
+    desk.put("reply.txt", "second\n");
+    sessions.move_to_processed(&first).unwrap();
+    assert_eq!((desk.names("inbox"), desk.names("inbox/processed")), (vec!["reply.txt".into()], vec![]));
+    let InboxEvent::Reply(second) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
+    assert_eq!(second.text, "second\n");
+    // The control: the same text, saved once more, is the executed reply.
+    desk.put("reply.txt", "second\r\n");
+    desk.put("reply.txt", "second\n");
+    sessions.move_to_processed(&second).unwrap();
+    assert_eq!((desk.names("inbox"), desk.names("inbox/processed")), (vec![], vec!["reply.txt".into()]));
 }

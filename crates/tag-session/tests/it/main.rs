@@ -3,9 +3,11 @@
 
 mod cut_off;
 mod desk;
+mod edited_messages;
 mod inbox;
 mod projections;
 mod refusals;
 mod reopening;
 mod replies;
 mod rounds;
+mod turns;

@@ -136,14 +136,14 @@ fn a_new_file_of_the_name_of_an_executed_one_is_not_put_away() {
     desk.put("reply.txt", MAKE);
     let file = receive(&sessions);
     apply_file(&sessions, id, &file);
-    sessions.move_to_processed(&file.name).unwrap();
+    sessions.move_to_processed(&file).unwrap();
     drop(sessions);
     desk.put("reply.txt", "[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n");
     let (sessions, reconciled) = desk.open();
     assert!(reconciled.put_away.is_empty(), "{reconciled:?}");
     let file = receive(&sessions);
     apply_file(&sessions, id, &file);
-    sessions.move_to_processed(&file.name).unwrap();
+    sessions.move_to_processed(&file).unwrap();
     assert_eq!(desk.names("inbox/processed"), ["reply-2.txt", "reply.txt"]);
 }
 

@@ -155,7 +155,7 @@ impl ApplyReply {
                 };
                 let applied = sessions.apply(*session, text, self.timeout, options, call.cancel, observer)?;
                 // Under the claim: another session that has read the file must not find it in the inbox any more.
-                let moved = self.file.as_ref().map(|file| sessions.move_to_processed(&file.name)).transpose();
+                let moved = self.file.as_ref().map(|file| sessions.move_to_processed(file)).transpose();
                 return answer(sessions, *session, applied, moved.err());
             }
             Err(taken @ SessionError::Taken { .. }) => {

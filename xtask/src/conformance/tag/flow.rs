@@ -86,7 +86,7 @@ fn only_txt(fixture: &Fixture, input: &Value, expect: &Value) -> Result<(), Prob
     }
     loop {
         let reply = next_reply(&sessions)?;
-        sessions.move_to_processed(&reply.name)?;
+        sessions.move_to_processed(&reply)?;
         if reply.name.to_string() == SENTINEL {
             break;
         }
@@ -151,7 +151,7 @@ fn name_collision(fixture: &Fixture, input: &Value, expect: &Value) -> Result<()
     put_reply(fixture, later, "[MESSAGE]\nlater\n[/MESSAGE]", Duration::ZERO)?;
     let reply = next_reply(&sessions)?;
     answered(&sessions, &session, &reply.text)?;
-    sessions.move_to_processed(&reply.name)?;
+    sessions.move_to_processed(&reply)?;
 
     let mut texts = Vec::new();
     for name in names(&processed)? {
