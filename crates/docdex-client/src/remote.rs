@@ -98,7 +98,7 @@ impl RemoteIndex {
         ];
         let timeout = call.time_left.unwrap_or(WEB_TIMEOUT);
         let text = self.send_within(call, "/search", &parameters, timeout)?.ok_or(IndexError::Unavailable)?;
-        web::pages(&serde_json::from_str(&text).map_err(|_| wire::unreadable())?)
+        web::pages(&wire::parsed(&text)?)
     }
 
     /// Sends a request and returns the answer's text; `None` for status 404.
@@ -139,10 +139,10 @@ impl RemoteIndex {
         let answered = request.config().timeout_global(Some(timeout)).build().call();
         let mut response = answered.map_err(|error| connection_failure(&error))?;
         let status = response.status();
-        let text = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_string();
-        let text = text.map_err(|error| connection_failure(&error))?;
+        let body = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_vec();
+        let body = body.map_err(|error| connection_failure(&error))?;
         match status {
-            StatusCode::OK => Ok(Some(text)),
+            StatusCode::OK => String::from_utf8(body).map(Some).map_err(|_| wire::unreadable()),
             StatusCode::NOT_FOUND => Ok(None),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Err(IndexError::Failed { cause: "the docdex daemon refuses the token".to_owned() })
@@ -160,7 +160,7 @@ impl RemoteIndex {
         query: &[(&str, String)],
     ) -> Result<Option<Value>, IndexError> {
         let Some(text) = self.send(call, path, query)? else { return Ok(None) };
-        serde_json::from_str(&text).map(Some).map_err(|_| wire::unreadable())
+        wire::parsed(&text).map(Some)
     }
 }
 
@@ -168,9 +168,7 @@ impl RemoteIndex {
 fn connection_failure(error: &ureq::Error) -> IndexError {
     match error {
         ureq::Error::Timeout(_) => IndexError::TimedOut,
-        ureq::Error::BodyExceedsLimit(_) => {
-            IndexError::Failed { cause: "the docdex daemon's answer is too long".to_owned() }
-        }
+        ureq::Error::BodyExceedsLimit(_) => wire::too_long(),
         _ => IndexError::Unreachable,
     }
 }
@@ -226,6 +224,6 @@ impl CodeIndex for RemoteIndex {
         query.extend(request.file.iter().map(|file| ("file", file.clone())));
         let answer =
             self.ask(call, "/v1/graph/impact/diagnostics", &query)?.ok_or(IndexError::Unavailable)?;
-        wire::diagnostics(&answer, request.limit)
+        wire::diagnostics(&answer, request)
     }
 }

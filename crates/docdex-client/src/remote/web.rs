@@ -1,5 +1,7 @@
 //! Pages of the web that a docdex daemon has fetched.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use wap_core::IndexError;
 
@@ -43,9 +45,10 @@ pub(super) fn pages(answer: &Value) -> Result<Vec<WebPage>, IndexError> {
         };
     }
     let mut pages: Vec<WebPage> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for one in fetches.iter().chain(results) {
         let page = page(one)?;
-        match pages.iter_mut().find(|earlier| earlier.url == page.url) {
+        match positions.get(&page.url).and_then(|position| pages.get_mut(*position)) {
             Some(earlier) => {
                 // The search engine knows the title, the fetch the text.
                 if earlier.title.is_empty() {
@@ -55,7 +58,10 @@ pub(super) fn pages(answer: &Value) -> Result<Vec<WebPage>, IndexError> {
                     earlier.text = page.text;
                 }
             }
-            None => pages.push(page),
+            None => {
+                positions.insert(page.url.clone(), pages.len());
+                pages.push(page);
+            }
         }
     }
     pages.retain(|page| !page.text.is_empty());

@@ -3,15 +3,49 @@
 //! Missing optional fields get a default. A missing required field, a list of another type, or a path that leads out of
 //! the workspace makes the answer unreadable.
 
+use std::collections::HashMap;
+
 use rel_path::RelPath;
 use serde_json::Value;
 use wap_core::{
-    AstNode, CodeHit, CodeSymbol, DiagnoseImpactResponse, ImpactEdge, IndexError, ListSymbolsResponse,
-    ReadAstResponse, ReadImpactResponse, ReadSnippetResponse, SearchCodeResponse, UnresolvedImport,
+    AstNode, CodeHit, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, ImpactEdge, IndexError,
+    ListSymbolsResponse, ReadAstResponse, ReadImpactResponse, ReadSnippetResponse, SearchCodeResponse,
+    UnresolvedImport,
 };
 
 /// The estimated number of bytes of a token.
 const BYTES_PER_TOKEN: usize = 4;
+
+/// The most brackets, colons and commas of an answer outside of its texts. A value takes a hundred times the memory of its
+/// three bytes, so the length alone bounds too little.
+const MOST_MARKS: usize = 500_000;
+
+/// Parses an answer.
+pub(super) fn parsed(text: &str) -> Result<Value, IndexError> {
+    if marks(text) > MOST_MARKS {
+        return Err(too_long());
+    }
+    serde_json::from_str(text).map_err(|_| unreadable())
+}
+
+/// Counts the marks that begin or separate values.
+fn marks(text: &str) -> usize {
+    let (mut count, mut in_text, mut is_escaped) = (0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' | b':' | b',' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+pub(super) fn too_long() -> IndexError {
+    IndexError::Failed { cause: "the docdex daemon's answer is too long".to_owned() }
+}
 
 pub(super) fn unreadable() -> IndexError {
     IndexError::Failed { cause: "the docdex daemon's answer cannot be read".to_owned() }
@@ -101,13 +135,16 @@ pub(super) fn ast(answer: &Value, max_nodes: u32) -> Result<ReadAstResponse, Ind
 pub(super) fn impact(answer: &Value, file: &str) -> Result<ReadImpactResponse, IndexError> {
     let edges = list(answer, &["edges"]).unwrap_or_default();
     let side = |key: &str, own: &str, other: &str| -> Result<Vec<ImpactEdge>, IndexError> {
+        let end = |edge: &Value, name: &str| edge.get(name).and_then(Value::as_str).map(str::to_owned);
+        let mut direct: HashMap<String, &Value> = HashMap::new();
+        for edge in edges.iter().filter(|edge| end(edge, own).as_deref() == Some(file)) {
+            // The first edge counts.
+            end(edge, other).map(|path| direct.entry(path).or_insert(edge));
+        }
         let mut files = Vec::new();
         for one in list(answer, &[key])? {
             let one = one.as_str().ok_or_else(unreadable)?;
-            let edge = edges.iter().find(|edge| {
-                edge.get(own).and_then(Value::as_str) == Some(file)
-                    && edge.get(other).and_then(Value::as_str) == Some(one)
-            });
+            let edge = direct.get(one);
             let kind = edge.and_then(|edge| text(edge, &["kind"])).unwrap_or_else(|| "import".to_owned());
             // Without edges all files count as direct dependencies; otherwise a file without an edge is at least two steps away.
             let depth = if edge.is_some() || edges.is_empty() { 1 } else { 2 };
@@ -127,16 +164,21 @@ pub(super) fn impact(answer: &Value, file: &str) -> Result<ReadImpactResponse, I
     })
 }
 
-pub(super) fn diagnostics(answer: &Value, limit: u32) -> Result<DiagnoseImpactResponse, IndexError> {
+pub(super) fn diagnostics(
+    answer: &Value,
+    request: &DiagnoseImpact,
+) -> Result<DiagnoseImpactResponse, IndexError> {
     let listed = list(answer, &["diagnostics", "entries", "unresolved"])?;
     let mut diagnostics = Vec::new();
-    for entry in listed.iter().take(limit as usize) {
+    for entry in listed.iter().take(request.limit as usize) {
         let file = path(entry, &["file", "path"])?;
         let line = number(entry, &["line"]).unwrap_or(1).max(1);
         let import = text(entry, &["import", "specifier"]).ok_or_else(unreadable)?;
         diagnostics.push(UnresolvedImport { file, line, import });
     }
-    let total = number(answer, &["total"]).unwrap_or(listed.len() as u64);
+    // Never fewer than those that the answer shows to exist.
+    let least = if listed.is_empty() { 0 } else { request.offset.saturating_add(listed.len() as u64) };
+    let total = number(answer, &["total"]).unwrap_or(least).max(least);
     Ok(DiagnoseImpactResponse { diagnostics, total, ..DiagnoseImpactResponse::default() })
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod call;
+mod floods;
 mod remote;
 mod remote_harm;
 mod web_pages;

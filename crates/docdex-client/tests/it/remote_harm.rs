@@ -18,10 +18,10 @@ use wap_core::{
 use crate::call::call;
 
 /// A hang guard: far longer than any of these tests takes.
-const GUARD: Duration = Duration::from_secs(30);
+pub(crate) const GUARD: Duration = Duration::from_secs(30);
 
 /// Starts a server that calls `answer` for each connection, after the head of the request; returns its address.
-fn server(answer: impl Fn(&mut TcpStream, &str) + Send + 'static) -> String {
+pub(crate) fn server(answer: impl Fn(&mut TcpStream, &str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     // The thread ends with the test program: it holds nothing but its socket.
@@ -37,16 +37,16 @@ fn server(answer: impl Fn(&mut TcpStream, &str) + Send + 'static) -> String {
     url
 }
 
-fn index(url: String) -> RemoteIndex {
+pub(crate) fn index(url: String) -> RemoteIndex {
     let timeout = Duration::from_millis(1_500);
     RemoteIndex::new(RemoteConfig { url, repo_id: None, token: Some("secret".into()), timeout })
 }
 
-fn search(index: &RemoteIndex, limit: u32) -> Result<SearchCodeResponse, IndexError> {
+pub(crate) fn search(index: &RemoteIndex, limit: u32) -> Result<SearchCodeResponse, IndexError> {
     call(|call| index.search(call, &SearchCode { query: "a".into(), limit }))
 }
 
-fn with_body(body: impl Into<String>) -> RemoteIndex {
+pub(crate) fn with_body(body: impl Into<String>) -> RemoteIndex {
     let body = body.into();
     index(server(move |stream, _| {
         let length = body.len();
