@@ -196,11 +196,17 @@ impl CompiledRule {
 
     /// Finds the values of a line, which begins at `offset` of the text.
     fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) {
-        for captures in self.pattern.get().captures_iter(line) {
-            let Some(value) = captures.get(self.group) else { continue };
+        let pattern = self.pattern.get();
+        let mut from = 0;
+        while let Some(captures) = pattern.captures_at(line, from) {
+            let whole = captures.get_match();
+            from = whole.end();
+            let Some(value) = captures.get(self.group).filter(|_| !whole.is_empty()) else { break };
             // A rule that allows any character but a quote would otherwise take the end of the line along.
             let text = value.as_str().trim_end_matches(['\n', '\r']);
             if text.is_empty() || !self.accepts(text) {
+                // What is no value may hold the name of one: `password: 'the password: '…`.
+                from = if value.start() > whole.start() { value.start() } else { from };
                 continue;
             }
             let range = offset + value.start()..offset + value.start() + text.len();

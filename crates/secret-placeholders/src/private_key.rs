@@ -15,6 +15,9 @@ const BOUNDARY: &str = "PRIVATE KEY";
 /// The shortest line without a boundary beside it that may be part of a key.
 const LEAST_BODY_BYTES: usize = 4;
 
+/// The fewest characters beside a boundary, on its line, that are taken for the body of a key.
+const LEAST_INLINE_BYTES: usize = 16;
+
 /// Adds the parts of private keys in a text, one span for each line.
 ///
 /// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
@@ -62,6 +65,10 @@ fn is_label(text: &str) -> bool {
         })
 }
 
+fn base64_bytes(text: &str) -> usize {
+    text.bytes().filter(|byte| is_base64(*byte)).count()
+}
+
 fn is_base64(byte: u8) -> bool {
     BASE64[usize::from(byte)]
 }
@@ -77,25 +84,38 @@ const BASE64: [bool; 256] = {
     table
 };
 
-/// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `\n`.
+/// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `+`, `+=`, `\n`, `\r`.
 fn body_of_line(line: &str) -> Option<Range<usize>> {
     let bytes = line.as_bytes();
     let begins = |from: usize| bytes[from..].iter().position(|byte| is_base64(*byte)).map(|at| from + at);
-    let ends = |from: usize| bytes[from..].iter().position(|byte| !is_base64(*byte)).map(|at| from + at);
+    let mut body: Option<Range<usize>> = None;
     let mut start = begins(0)?;
-    // The sign of a comment is of characters of Base64 itself.
-    if bytes[start..].starts_with(b"// ") && line[..start].trim_start().is_empty() {
-        start = begins(start + 3)?;
+    loop {
+        let end =
+            bytes[start..].iter().position(|byte| !is_base64(*byte)).map_or(bytes.len(), |at| start + at);
+        if !is_sign(bytes, start..end) {
+            match body {
+                Some(_) => return None,
+                None => body = Some(start..end),
+            }
+        }
+        match begins(end) {
+            Some(next) => start = next,
+            None => return body,
+        }
     }
-    let end = ends(start).unwrap_or(bytes.len());
-    let is_line_end = |at: usize| bytes[at..].starts_with(b"\\n");
-    let is_body = match begins(end) {
-        // Not if all that there is belongs to an escaped line end.
-        None => !(end == start + 1 && start > 0 && is_line_end(start - 1)),
-        // What follows may be an escaped line end.
-        Some(_) => is_line_end(end) && begins(end + 2).is_none(),
-    };
-    is_body.then_some(start..end)
+}
+
+/// Checks whether characters of Base64 are a sign of source code: an escaped line end, or an operator or the sign of a comment
+/// that stands by itself.
+fn is_sign(line: &[u8], run: Range<usize>) -> bool {
+    let is_escape = run.len() == 1 && run.start > 0 && line[run.start - 1] == b'\\';
+    match &line[run.clone()] {
+        b"n" | b"r" => is_escape,
+        // The last line of a key may end like that, but is longer.
+        b"+" | b"+=" | b"=" | b"//" | b"///" | b"/" => true,
+        _ => false,
+    }
 }
 
 /// The lines that may stand between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
@@ -113,10 +133,13 @@ fn body_after(text: &str, from: usize, hits: &mut Vec<Span>) {
     let on_line = &text[from..line_end];
     let body_end = on_line.find("-----END").unwrap_or(on_line.trim_end().len());
     let rest = on_line[..body_end].trim_start_matches("BLOCK-----");
-    let is_inline = rest.bytes().filter(|byte| is_base64(*byte)).count() >= 16;
+    let is_inline = base64_bytes(rest) >= LEAST_INLINE_BYTES;
     if is_inline {
         let start = from + body_end - rest.len();
-        let quote = if on_line.contains("-----END") { None } else { rest.find(['"', '\'', '`']) };
+        // Behind the quote there is code, unless the body itself is in a further literal.
+        let quote = rest.find(['"', '\'', '`']).filter(|quote| {
+            !on_line.contains("-----END") && base64_bytes(&rest[..*quote]) >= LEAST_INLINE_BYTES
+        });
         hits.push(Span { range: start..start + quote.unwrap_or(rest.len()), kind: KIND.into() });
     }
     if on_line.contains("-----END") {
@@ -138,9 +161,9 @@ fn body_after(text: &str, from: usize, hits: &mut Vec<Span>) {
 fn body_before(text: &str, line_start: usize, boundary: usize, hits: &mut Vec<Span>) {
     // The end of a one-line key whose beginning is cut off.
     let lead = text[line_start..boundary].trim_end_matches("\\n");
-    let token = lead.rfind(|character: char| character.is_whitespace() || matches!(character, '"' | '\''));
-    let token = token.map_or(0, |at| at + 1);
-    if lead.len() - token >= 16 {
+    let is_between = |character: char| character.is_whitespace() || matches!(character, '"' | '\'');
+    let token = lead.rsplit(is_between).next().map_or(0, |word| lead.len() - word.len());
+    if lead.len() - token >= LEAST_INLINE_BYTES {
         hits.push(Span { range: line_start + token..line_start + lead.len(), kind: KIND.into() });
     }
     let mut end = line_start;
@@ -169,18 +192,24 @@ mod tests {
 
     use super::*;
 
-    /// The body of a line by its definition.
+    /// The body of a line by its definition: the only run of Base64 that is not a sign.
     fn body_by_definition(line: &str) -> Option<Range<usize>> {
-        let is_around = |character: char| !u8::try_from(character).is_ok_and(is_base64);
-        let unindented = line.trim_start();
-        let comment = if unindented.starts_with("// ") { line.len() - unindented.len() + 3 } else { 0 };
-        let start = line.len() - line[comment..].trim_start_matches(is_around).len();
-        let mut end = line.trim_end_matches(is_around).len();
-        if line[..end].ends_with("\\n") {
-            end -= 2;
+        let mut bodies = Vec::new();
+        for (start, _) in line.char_indices() {
+            let is_in = |at: usize| is_base64(line.as_bytes()[at]);
+            if !is_in(start) || start > 0 && is_in(start - 1) {
+                continue;
+            }
+            let run: String = line[start..]
+                .chars()
+                .take_while(|letter| u8::try_from(*letter).is_ok_and(is_base64))
+                .collect();
+            let is_escape = line[..start].ends_with('\\') && matches!(run.as_str(), "n" | "r");
+            if !is_escape && !["+", "+=", "=", "//", "///", "/"].contains(&run.as_str()) {
+                bodies.push(start..start + run.len());
+            }
         }
-        let body = line.get(start..end)?;
-        (!body.is_empty() && body.bytes().all(is_base64)).then_some(start..end)
+        (bodies.len() == 1).then(|| bodies.remove(0))
     }
 
     proptest! {
@@ -188,7 +217,7 @@ mod tests {
         fn a_body_is_what_is_left_without_what_stands_around_it(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
-                    "\\n", "\\", "n", "// ", "//", " ", "\t", "\"", "',", "#", "MIIEow", "=", "é", "\u{2003}", "-", "A",
+                    "\\n", "\\r", "\\", "n", "// ", "//", "+", " += ", " ", "\t", "\"", "',", "#", "MIIEow", "=", "é", "\u{2003}", "-", "A",
                 ]),
                 0..9,
             ),

@@ -61,3 +61,43 @@ fn code_that_speaks_of_keys_is_left() {
     let text = format!("if pem.starts_with(\"{boundary}\") {{\n    parse(pem)\n}}\n");
     assert_eq!(secrets.mask(&text), text);
 }
+
+#[test]
+fn a_key_in_pieces_of_source_code_is_found() {
+    let forms: [&dyn Fn(&str) -> String; 7] = [
+        &|line| format!("    \"{line}\\n\" +\n"),
+        &|line| format!("    + \"{line}\\n\"\n"),
+        &|line| format!("'{line}' + \"\\r\\n\" +\n"),
+        &|line| format!("\"{line}\\r\\n\"\n"),
+        &|line| format!("/// {line}\n"),
+        &|line| format!("key += \"{line}\\n\";\n").replace("key ", ""),
+        &|line| format!(" * {line}\n"),
+    ];
+    let key = key(6);
+    for form in forms {
+        let text: String = key.lines().map(form).collect();
+        let secrets = secrets();
+        let masked = secrets.mask(&text).into_owned();
+        assert!(!masked.contains("Ab3/") && !masked.contains("Zz9"), "{masked}");
+        assert_eq!(secrets.restore(&masked).unwrap(), text);
+    }
+    // On one line, in several literals, without its end.
+    let secrets = secrets();
+    let lines: Vec<&str> = key.lines().take(4).collect();
+    let text = format!("\"{}\\n\"\n", lines.join("\\n\" + \""));
+    let masked = secrets.mask(&text).into_owned();
+    assert!(!masked.contains("Ab3/"), "{masked}");
+    assert_eq!(secrets.restore(&masked).unwrap(), text);
+}
+
+#[test]
+fn any_blank_in_front_of_the_last_line_of_a_key_is_a_blank() {
+    let boundary = ["-----END PRIVATE ", "KEY-----"].concat();
+    for blank in ["\u{a0}", "\u{2000}", "\u{3000}", " "] {
+        let secrets = secrets();
+        let text = format!("see{blank}{}{boundary}\n", "Ab3/".repeat(8));
+        let masked = secrets.mask(&text).into_owned();
+        assert_eq!(masked, format!("see{blank}⟦secret:private-key:1⟧{boundary}\n"));
+        assert_eq!(secrets.restore(&masked).unwrap(), text);
+    }
+}

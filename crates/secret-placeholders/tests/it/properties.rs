@@ -35,7 +35,9 @@ proptest! {
             let masked = secrets.mask(text).into_owned();
             prop_assert_eq!(secrets.restore(&masked).unwrap(), text.as_str());
             prop_assert_eq!(masked.matches('\n').count(), text.matches('\n').count());
-            prop_assert_eq!(secrets.mask_rest(&masked), masked.as_str());
+            // A placeholder may have taken the place of the boundary of a key, so that more looks like a secret now.
+            let rest = secrets.mask_rest(&masked).into_owned();
+            prop_assert_eq!(secrets.restore(&rest).unwrap(), text.as_str());
         }
     }
 
