@@ -102,21 +102,34 @@ impl SecretMap {
         self.by_marker.get(marker).map(String::as_str)
     }
 
-    /// Gives a value a placeholder. Returns false if the map is full.
-    pub(crate) fn assign(&mut self, kind: &str, value: &str) -> bool {
-        if self.by_value.contains_key(value) {
-            return true;
+    /// Returns the number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.by_value.len()
+    }
+
+    /// Checks whether a further value can be kept.
+    pub(crate) fn has_room(&self, kind: &str, value: &str) -> bool {
+        self.by_value.len() < MOST_VALUES
+            && (kind != LITERAL || self.literals < MOST_LITERALS)
+            && value.len() <= MOST_VALUE_BYTES
+            && self.bytes + value.len() <= MOST_BYTES
+    }
+
+    /// Gives a value a placeholder, if it has none and the map has room.
+    pub(crate) fn assign(&mut self, kind: &str, value: &str) {
+        if !self.by_value.contains_key(value) && self.has_room(kind, value) {
+            let number = self.next.get(kind).copied().unwrap_or(1);
+            self.insert(Marker { kind: kind.to_owned(), number }, value.to_owned());
         }
-        let is_full = self.by_value.len() >= MOST_VALUES
-            || (kind == LITERAL && self.literals >= MOST_LITERALS)
-            || value.len() > MOST_VALUE_BYTES
-            || self.bytes + value.len() > MOST_BYTES;
-        if is_full {
-            return false;
+    }
+
+    /// Adds the entries of another map whose value and placeholder are new here.
+    pub(crate) fn adopt(&mut self, other: &SecretMap) {
+        for (marker, value) in &other.by_marker {
+            if !self.by_value.contains_key(value) && !self.by_marker.contains_key(marker) {
+                self.insert(marker.clone(), value.clone());
+            }
         }
-        let number = self.next.get(kind).copied().unwrap_or(1);
-        self.insert(Marker { kind: kind.to_owned(), number }, value.to_owned());
-        true
     }
 
     fn insert(&mut self, marker: Marker, value: String) {

@@ -8,7 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::detector::{Detector, Span, merge};
 use crate::map::{LITERAL, SecretMap};
 use crate::marker::{Marker, markers};
+use crate::private_key;
 use crate::store::{PlaceholderStore, StoreError};
+
+/// The most times that a text is searched: values that were found may overlap others, and are one with them then.
+const MOST_ROUNDS: usize = 4;
 
 /// The secrets of a workspace: finds them, gives them placeholders, puts them back.
 ///
@@ -85,6 +89,11 @@ impl Secrets {
         self.spans(text, Source::Raw).is_empty()
     }
 
+    /// Returns the bytes that [`mask`](Self::mask) would replace, in order and apart from each other.
+    pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+        self.spans(text, Source::Raw).into_iter().map(|span| span.range).collect()
+    }
+
     /// Puts the values back. Placeholders that were never given out are data and stay.
     ///
     /// # Errors
@@ -138,12 +147,18 @@ impl Secrets {
     }
 
     fn mask_source<'t>(&self, text: &'t str, source: Source) -> Cow<'t, str> {
-        let spans = self.spans(text, source);
+        let mut spans = self.spans(text, source);
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
-        let mut map = self.lock();
-        self.keep(&mut map, text, &spans);
+        for _ in 0..MOST_ROUNDS {
+            if !self.keep(&mut self.lock(), text, &spans) {
+                break;
+            }
+            // A value that was found just now is replaced where no rule finds it, too.
+            spans = self.spans(text, source);
+        }
+        let map = self.lock();
         let mut masked = String::with_capacity(text.len());
         let mut end = 0;
         for Span { range, kind } in spans {
@@ -158,11 +173,12 @@ impl Secrets {
         Cow::Owned(masked)
     }
 
-    /// Gives each value a placeholder, in the store first.
-    fn keep(&self, map: &mut SecretMap, text: &str, spans: &[Span]) {
+    /// Gives each value a placeholder, in the store first. Returns true if there are values that had none.
+    fn keep(&self, map: &mut SecretMap, text: &str, spans: &[Span]) -> bool {
         let values = || spans.iter().map(|span| (&*span.kind, &text[span.range.clone()]));
-        if values().all(|(_, value)| map.marker_of(value).is_some()) {
-            return;
+        // A full map stays full: it is not read again for each text.
+        if values().all(|(kind, value)| map.marker_of(value).is_some() || !map.has_room(kind, value)) {
+            return false;
         }
         let mut changed = None;
         let updated = self.store.update(&mut |bytes| {
@@ -171,17 +187,20 @@ impl Secrets {
             if bytes.is_some_and(|bytes| !kept.absorb(&bytes)) {
                 return None;
             }
+            let before = kept.len();
+            // What was given out keeps its meaning, although the store was emptied meanwhile.
+            kept.adopt(map);
             for (kind, value) in values() {
                 kept.assign(kind, value);
             }
-            let encoded = kept.encode();
+            let encoded = (kept.len() > before).then(|| kept.encode());
             changed = Some(kept);
-            Some(encoded)
+            encoded
         });
         // Only what the store has may be given out.
-        if let (Ok(()), Some(kept)) = (updated, changed) {
-            *map = kept;
-        }
+        let (Ok(()), Some(kept)) = (updated, changed) else { return false };
+        *map = kept;
+        true
     }
 
     fn spans(&self, text: &str, source: Source) -> Vec<Span> {
@@ -200,14 +219,31 @@ impl Secrets {
             }
             Source::Masked => {
                 let ours: Vec<Range<usize>> = markers.map(|marker| marker.range).collect();
-                let mut spans = merge(spans);
-                let is_apart = |span: &Span| {
-                    let next = ours.partition_point(|range| range.end <= span.range.start);
-                    ours.get(next).is_none_or(|range| range.start >= span.range.end)
-                };
-                spans.retain(is_apart);
-                spans
+                // What stands beside a placeholder is hidden all the same: the placeholder may be an invented one.
+                let pieces = spans.iter().flat_map(|span| without_markers(span, &ours));
+                merge(pieces.filter(|piece| !text[piece.range.clone()].trim().is_empty()).collect())
             }
         }
     }
+}
+
+/// Returns the parts of a span between placeholders, which are given in order.
+fn without_markers(span: &Span, ours: &[Range<usize>]) -> Vec<Span> {
+    let mut pieces = Vec::new();
+    let mut start = span.range.start;
+    // What is beside the placeholder of a key is its boundary, which is no secret.
+    let is_key = span.kind == private_key::KIND;
+    for marker in &ours[ours.partition_point(|marker| marker.end <= start)..] {
+        if marker.start >= span.range.end {
+            break;
+        }
+        if is_key {
+            return Vec::new();
+        }
+        // An empty one is dropped where pieces are merged.
+        pieces.push(Span { range: start..marker.start.max(start), kind: span.kind.clone() });
+        start = marker.end;
+    }
+    pieces.push(Span { range: start.min(span.range.end)..span.range.end, kind: span.kind.clone() });
+    pieces
 }

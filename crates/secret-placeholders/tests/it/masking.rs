@@ -23,6 +23,25 @@ fn the_same_value_has_the_same_placeholder_wherever_it_stands() {
 }
 
 #[test]
+fn a_value_is_replaced_wherever_it_stands_in_the_text_in_which_it_is_found() {
+    let password = ["hunter", "2hunter", "2"].concat();
+    let text = format!("login with {password}\npassword = \"{password}\"\nor {password}\n");
+    let secrets = secrets();
+    let masked = secrets.mask(&text);
+    assert!(!masked.contains(&password), "{masked}");
+    assert_eq!(masked.matches("⟦secret:password-assignment:1⟧").count(), 3);
+    assert_eq!(secrets.restore(&masked).unwrap(), text);
+}
+
+#[test]
+fn a_value_behind_one_that_does_not_count_is_found() {
+    let password = ["aO00", "qfhjnNaw#ow"].concat();
+    let secrets = secrets();
+    let text = format!("password: 'db_password: '{password}',\n");
+    assert_eq!(secrets.mask(&text), "password: 'db_password: '⟦secret:password-assignment:1⟧',\n");
+}
+
+#[test]
 fn a_text_like_a_placeholder_is_data_and_comes_back() {
     let secrets = secrets();
     let text = format!("⟦secret:npm-token:1⟧ ⟦secret:npm-token:0⟧ {}", token());

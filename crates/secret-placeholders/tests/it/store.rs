@@ -1,6 +1,7 @@
 //! The map between processes and over restarts.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use secret_placeholders::{MemoryStore, PlaceholderStore, Secrets, StoreError};
 
@@ -59,4 +60,62 @@ fn a_damaged_map_is_refused_and_kept() {
     let opened_before = Secrets::open(Shared::default()).unwrap();
     let _ = opened_before.mask(&token());
     assert_eq!(store.read().unwrap().unwrap(), b"{");
+}
+
+#[test]
+fn a_placeholder_means_the_same_after_the_map_was_removed() {
+    /// A store whose map is lost when the user removes the file.
+    #[derive(Clone, Default)]
+    struct Removable(Arc<Mutex<Option<Vec<u8>>>>);
+    impl PlaceholderStore for Removable {
+        fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+            Ok(self.0.lock().unwrap().clone())
+        }
+        fn update(
+            &self,
+            change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>,
+        ) -> Result<(), StoreError> {
+            let mut bytes = self.0.lock().unwrap();
+            if let Some(changed) = change(bytes.clone()) {
+                *bytes = Some(changed);
+            }
+            Ok(())
+        }
+    }
+    let store = Removable::default();
+    let secrets = Secrets::open(store.clone()).unwrap();
+    assert_eq!(secrets.mask(&token()), "⟦secret:npm-token:1⟧");
+    *store.0.lock().unwrap() = None;
+    let second = token().replace("a1", "b7");
+    assert_eq!(secrets.mask(&second), "⟦secret:npm-token:2⟧");
+    assert_eq!(secrets.restore("⟦secret:npm-token:1⟧").unwrap(), token());
+    let restarted = Secrets::open(store).unwrap();
+    assert_eq!(restarted.restore("⟦secret:npm-token:1⟧").unwrap(), token());
+}
+
+#[test]
+fn a_full_map_is_not_written_again_for_each_text() {
+    #[derive(Clone, Default)]
+    struct Counting(Shared, Arc<AtomicUsize>);
+    impl PlaceholderStore for Counting {
+        fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+            self.0.read()
+        }
+        fn update(
+            &self,
+            change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>,
+        ) -> Result<(), StoreError> {
+            self.1.fetch_add(1, Ordering::SeqCst);
+            self.0.update(change)
+        }
+    }
+    let store = Counting::default();
+    let secrets = Secrets::open(store.clone()).unwrap();
+    let all: String = (0..10_000).map(|number| format!("npm_{number:036}\n")).collect();
+    let _ = secrets.mask(&all);
+    let updates = store.1.load(Ordering::SeqCst);
+    for _ in 0..3 {
+        assert_eq!(secrets.mask(&token()), "⟦secret:npm-token:0⟧");
+    }
+    assert_eq!(store.1.load(Ordering::SeqCst), updates);
 }
