@@ -11,8 +11,13 @@ use wap_core::{
     SearchCodeResponse,
 };
 
+use crate::private_key::has_body_line;
+use crate::surroundings::{CUT, Surroundings, without_cut_secrets};
 use crate::withheld::{Verdict, Withheld};
 use crate::{Secrets, json};
+
+/// The lines on both sides of a piece among which the first and the last line of a private key are looked for.
+const AROUND_LINES: u32 = 200;
 
 /// A code index for a model: masks what another one answers, and leaves out files of credentials. `I` is a pointer to that.
 ///
@@ -42,42 +47,98 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         restored.map_or_else(|| text.to_owned(), |text| text.into_owned())
     }
 
+    /// Returns an error without secrets: what the request named, in the words of the request.
+    fn failed(&self, named: &str, error: IndexError) -> IndexError {
+        let Some(secrets) = &self.secrets else { return error };
+        let mask = |text: String| {
+            let is_named = secrets.restore(named).is_ok_and(|restored| restored == text);
+            if is_named { named.to_owned() } else { secrets.mask(&text).into_owned() }
+        };
+        match error {
+            IndexError::UnknownDocument { doc_id } => IndexError::UnknownDocument { doc_id: mask(doc_id) },
+            IndexError::UnknownFile { file } => IndexError::UnknownFile { file: mask(file) },
+            IndexError::UnknownLanguage { file } => IndexError::UnknownLanguage { file: mask(file) },
+            IndexError::Failed { cause } => IndexError::Failed { cause: secrets.mask(&cause).into_owned() },
+            error => error,
+        }
+    }
+
     fn is_visible(&self, path: &str) -> bool {
         // Without a look at the content: an index has better files to offer.
         self.secrets.is_none() || self.withheld.verdict(path) == Verdict::Visible
+    }
+
+    /// Refuses a file of credentials like one that is not in the index.
+    fn check_visible(&self, named: &str, file: &str) -> Result<(), IndexError> {
+        if self.is_visible(file) { Ok(()) } else { Err(IndexError::UnknownFile { file: named.to_owned() }) }
+    }
+}
+
+impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
+    /// Masks lines of a piece of a file. Lines that may be a part of a private key, or were cut, are looked at together with
+    /// those around them.
+    fn masked_lines(&self, call: &Call<'_>, doc_id: &str, lines: &str) -> Option<String> {
+        let secrets = self.secrets.as_ref()?;
+        let is_cut = lines.contains(CUT);
+        if !is_cut && !has_body_line(lines) {
+            return None;
+        }
+        let count = u32::try_from(lines.lines().count()).unwrap_or(u32::MAX);
+        let around =
+            ReadSnippet { doc_id: doc_id.to_owned(), window_lines: count.saturating_add(2 * AROUND_LINES) };
+        let around = self.inner.snippet(call, &around).ok();
+        let around: Vec<Surroundings> =
+            around.into_iter().map(|around| Surroundings::new(secrets, around.content)).collect();
+        if is_cut { without_cut_secrets(secrets, lines, &around, |_| 0) } else { None }
     }
 }
 
 impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
-        let request = SearchCode { query: self.restored(&request.query), limit: request.limit };
-        let mut hits = self.inner.search(call, &request)?;
-        hits.hits.retain(|hit| self.is_visible(&hit.path));
-        Ok(self.masked(hits))
+        let restored = SearchCode { query: self.restored(&request.query), limit: request.limit };
+        let mut found =
+            self.inner.search(call, &restored).map_err(|error| self.failed(&request.query, error))?;
+        found.hits.retain(|hit| self.is_visible(&hit.path));
+        for hit in &mut found.hits {
+            if let Some(kept) = self.masked_lines(call, &hit.doc_id, &hit.snippet) {
+                hit.snippet = kept;
+            }
+        }
+        Ok(self.masked(found))
     }
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
-        let request = ReadSnippet { doc_id: self.restored(&request.doc_id), ..request.clone() };
-        let read = self.inner.snippet(call, &request)?;
+        let restored = ReadSnippet { doc_id: self.restored(&request.doc_id), ..request.clone() };
+        let read = self.inner.snippet(call, &restored).map_err(|error| self.failed(&request.doc_id, error));
+        let mut read = read?;
         if !self.is_visible(&read.path) {
-            return Err(IndexError::UnknownDocument { doc_id: request.doc_id });
+            return Err(IndexError::UnknownDocument { doc_id: request.doc_id.clone() });
+        }
+        if let Some(kept) = self.masked_lines(call, &restored.doc_id, &read.content) {
+            read.content = kept;
         }
         Ok(self.masked(read))
     }
 
     fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
-        let request = ListSymbols { file: self.restored(&request.file) };
-        Ok(self.masked(self.inner.symbols(call, &request)?))
+        let restored = ListSymbols { file: self.restored(&request.file) };
+        self.check_visible(&request.file, &restored.file)?;
+        let listed =
+            self.inner.symbols(call, &restored).map_err(|error| self.failed(&request.file, error))?;
+        Ok(self.masked(listed))
     }
 
     fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
-        let request = ReadAst { file: self.restored(&request.file), ..request.clone() };
-        Ok(self.masked(self.inner.ast(call, &request)?))
+        let restored = ReadAst { file: self.restored(&request.file), ..request.clone() };
+        self.check_visible(&request.file, &restored.file)?;
+        let read = self.inner.ast(call, &restored).map_err(|error| self.failed(&request.file, error))?;
+        Ok(self.masked(read))
     }
 
     fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
-        let request = ReadImpact { file: self.restored(&request.file), ..request.clone() };
-        Ok(self.masked(self.inner.impact(call, &request)?))
+        let restored = ReadImpact { file: self.restored(&request.file), ..request.clone() };
+        let read = self.inner.impact(call, &restored).map_err(|error| self.failed(&request.file, error))?;
+        Ok(self.masked(read))
     }
 
     fn impact_diagnostics(
@@ -85,7 +146,9 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         call: &Call<'_>,
         request: &DiagnoseImpact,
     ) -> Result<DiagnoseImpactResponse, IndexError> {
+        let named = request.file.as_deref().unwrap_or_default();
         let file = request.file.as_ref().map(|file| self.restored(file));
-        Ok(self.masked(self.inner.impact_diagnostics(call, &DiagnoseImpact { file, ..request.clone() })?))
+        let read = self.inner.impact_diagnostics(call, &DiagnoseImpact { file, ..request.clone() });
+        Ok(self.masked(read.map_err(|error| self.failed(named, error))?))
     }
 }

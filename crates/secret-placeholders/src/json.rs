@@ -6,18 +6,68 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Returns a value with every text replaced that `mask` replaces. The names of fields stay.
+/// Returns a value with every text replaced that `mask` replaces. The names of fields stay, and so do words of a type, such as the
+/// code of an error: a file may hold the same word as a password.
 ///
 /// # Panics
 ///
 /// If the value is not read back from its own JSON, which would be a fault of its type.
 pub(crate) fn masked<T: Serialize + DeserializeOwned>(value: T, mask: &Mask<'_>) -> T {
-    let mut json = serde_json::to_value(&value).expect("answers are JSON");
+    let plain = serde_json::to_value(&value).expect("answers are JSON");
+    let mut json = plain.clone();
     if !mask_value(&mut json, mask) {
         return value;
     }
+    // Read back, a word of a type that was replaced would be refused, or become another one silently.
+    let is_stable = read_back::<T>(&plain, true).is_some();
+    if let Some(masked) = read_back(&json, is_stable) {
+        return masked;
+    }
+    let mut json = plain;
+    mask_texts(&mut json, &mut Vec::new(), mask, &|json| read_back::<T>(json, is_stable).is_some());
     // Not the value itself if this fails: it has secrets.
-    serde_json::from_value(json).expect("the same shape with other texts")
+    read_back(&json, is_stable).expect("the same shape with other texts")
+}
+
+/// Reads a value; `None` if it is refused or, `if_same`, becomes another JSON.
+fn read_back<T: Serialize + DeserializeOwned>(json: &Value, if_same: bool) -> Option<T> {
+    let value = T::deserialize(json).ok()?;
+    (!if_same || serde_json::to_value(&value).is_ok_and(|again| again == *json)).then_some(value)
+}
+
+/// Replaces the texts at and beneath a pointer one by one, but for words with which `is_readable` is false afterwards.
+fn mask_texts(
+    json: &mut Value,
+    path: &mut Vec<String>,
+    mask: &Mask<'_>,
+    is_readable: &dyn Fn(&Value) -> bool,
+) {
+    let pointer: String =
+        path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect();
+    let Some(here) = json.pointer_mut(&pointer) else { return };
+    let names: Vec<String> = match here {
+        Value::Array(values) => (0..values.len()).map(|index| index.to_string()).collect(),
+        Value::Object(fields) => fields.keys().cloned().collect(),
+        Value::String(text) => {
+            let Cow::Owned(masked) = mask(text) else { return };
+            let plain = std::mem::replace(text, masked);
+            // Only what can be such a word: a secret is not shown because its field takes no other text.
+            let is_word = plain.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-'));
+            if is_word
+                && !is_readable(json)
+                && let Some(Value::String(text)) = json.pointer_mut(&pointer)
+            {
+                *text = plain;
+            }
+            return;
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => return,
+    };
+    for name in names {
+        path.push(name);
+        mask_texts(json, path, mask, is_readable);
+        path.pop();
+    }
 }
 
 /// Masks one text.

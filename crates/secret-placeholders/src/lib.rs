@@ -10,6 +10,7 @@ mod private_key;
 mod secrets;
 mod store;
 mod stream;
+mod surroundings;
 mod withheld;
 mod workspace;
 

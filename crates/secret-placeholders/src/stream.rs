@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Secrets;
+use crate::surroundings::is_between;
 
 /// The most bytes of earlier lines that are looked at with the next ones: enough for a private key.
 const CONTEXT_BYTES: usize = 16 * 1_024;
@@ -12,6 +13,15 @@ const LEAST_KEY_LINE_BYTES: usize = 40;
 
 /// The most bytes of a line that are held back for its end.
 const MOST_HELD_BYTES: usize = 64 * 1_024;
+
+/// The bytes at the end of a longer line that are held back: a value may have begun there.
+const LOOK_BACK_BYTES: usize = 8 * 1_024;
+
+/// The most points at which such a line is tried to be divided at a time.
+const MOST_TRIES: usize = 16;
+
+/// The most bytes that are held back when a line can be divided nowhere.
+const MOST_UNDIVIDED_BYTES: usize = 4 * MOST_HELD_BYTES;
 
 /// Masks a stream of bytes. It holds each line back until it is whole, so a secret that lies across two pieces is found.
 #[derive(Debug)]
@@ -34,13 +44,11 @@ impl StreamMask {
         self.held.extend_from_slice(bytes);
         let end = match memchr::memrchr(b'\n', &self.held) {
             // Lines that may be part of a key wait for the next one, which may be the last of the key.
-            Some(at) if self.held.len() <= MOST_HELD_BYTES => before_key_lines(&self.held[..=at]),
-            Some(at) => at + 1,
-            // A line without an end is given out up to its last word: no rule reaches across so many bytes.
-            None if self.held.len() > MOST_HELD_BYTES => {
-                let is_between = |byte: &u8| byte.is_ascii_whitespace();
-                self.held.iter().rposition(is_between).map_or(self.held.len(), |at| at + 1)
-            }
+            Some(at) => match before_key_lines(&self.held[..=at]) {
+                end if self.held.len() - end <= MOST_HELD_BYTES => end,
+                _ => at + 1,
+            },
+            None if self.held.len() > MOST_HELD_BYTES => self.division(),
             None => return String::new(),
         };
         if end == 0 {
@@ -54,6 +62,24 @@ impl StreamMask {
     pub fn finish(&mut self) -> String {
         let rest = std::mem::take(&mut self.held);
         self.masked(&rest)
+    }
+
+    /// Returns where a long line without an end can be divided, so that both parts hide what the whole line hides; 0 if it
+    /// is better to wait.
+    fn division(&self) -> usize {
+        let masked = |bytes: &[u8]| self.secrets.mask(&String::from_utf8_lossy(bytes)).into_owned();
+        let whole = masked(&self.held);
+        let latest = self.held.len() - LOOK_BACK_BYTES;
+        let ends_word = |at: &usize| is_between(self.held[*at - 1]);
+        let between = (1..=latest).rev().filter(ends_word).take(MOST_TRIES);
+        // Behind the whole character, if there are no words.
+        let anywhere = (1..=latest).rev().find(|at| self.held[*at] & 0xC0 != 0x80);
+        let hides_all = |at: &usize| masked(&self.held[..*at]) + &masked(&self.held[*at..]) == whole;
+        match between.chain(anywhere).find(hides_all) {
+            Some(at) => at,
+            None if self.held.len() > MOST_UNDIVIDED_BYTES => anywhere.unwrap_or(latest),
+            None => 0,
+        }
     }
 
     fn masked(&mut self, ready: &[u8]) -> String {

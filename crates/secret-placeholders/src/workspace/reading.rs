@@ -7,9 +7,10 @@ use wap_core::{
     ReadFileResponse, WapError, Workspace,
 };
 
-use super::veil::{Veil, without_cut_end, without_cut_words};
+use super::veil::{Veil, without_cut_words};
 use super::{PlaceholderWorkspace, restored};
 use crate::Secrets;
+use crate::surroundings::without_cut_end;
 use crate::withheld::{MASKED, Verdict, refusal, warning};
 
 /// The most files of a listing whose content decides whether they are left out; further ones are.
@@ -24,7 +25,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<ReadFileResponse, WapError> {
         let path = restored(secrets, &request.path, "path")?;
         let veil = Veil::new(&self.inner, secrets, call, Some(&path));
-        self.check_visible(call, secrets, &path)?;
+        // In the words of the request: the path may hold a value that was put back.
+        self.check_visible(call, secrets, &path).map_err(|_| refusal(&request.path))?;
         // The numbers come last: in front of the lines they would hide what a secret looks like.
         let plain = ReadFile { path: path.clone(), line_numbers: None, ..request.clone() };
         let read = self.inner.read_file(call, &plain).map_err(|error| veil.all(error))?;
@@ -34,11 +36,11 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
         let ReadFileResponse { mut content, metadata, version, warnings, .. } = read;
         if read.is_truncated && !content.ends_with('\n') {
-            content.truncate(without_cut_end(&content).len());
+            content.truncate(without_cut_end(secrets, &content).len());
         }
         // The output of a command has a gap where it was cut.
         let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
-        if is_output && let Cow::Owned(without) = without_cut_words(&content) {
+        if is_output && let Cow::Owned(without) = without_cut_words(secrets, &content) {
             content = without;
         }
         let mut warnings = veil.all(warnings);

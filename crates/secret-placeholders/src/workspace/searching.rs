@@ -1,12 +1,11 @@
 //! Searching.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use regex::Regex;
 use wap_core::{Call, Limits, QueryType, SearchFiles, SearchFilesResponse, SearchMatch, WapError, Workspace};
 
-use super::veil::{Veil, without_cut_end};
+use super::veil::Veil;
 use super::{PlaceholderWorkspace, not_kept, restored};
 use crate::withheld::warning;
 use crate::{Secrets, markers};
@@ -34,22 +33,19 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let hits = self.inner.search_files(call, &restored).map_err(|error| veil.all(error))?;
         let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings } = hits;
         let count = matches.len();
-        let mut withheld: HashMap<String, bool> = HashMap::new();
+        let mut left_out = 0;
         let visible = Visible::of(request);
         let mut masked = Vec::with_capacity(count);
-        for hits in matches {
-            let is_withheld = *withheld
-                .entry(hits.path.clone())
-                .or_insert_with(|| self.is_withheld(call, secrets, &hits.path));
-            if !is_withheld {
-                masked.extend(mask_match(
-                    &Veil::new(&self.inner, secrets, call, Some(&hits.path)),
-                    &hits,
-                    &visible,
-                ));
+        // The matches are sorted by path, and each file is looked at once.
+        for in_file in matches.chunk_by(|one, next| one.path == next.path) {
+            let path = in_file[0].path.as_str();
+            if self.is_withheld(call, secrets, path) {
+                left_out += 1;
+                continue;
             }
+            let of_file = Veil::new(&self.inner, secrets, call, Some(path));
+            masked.extend(in_file.iter().filter_map(|hits| mask_match(&of_file, hits, &visible)));
         }
-        let left_out = withheld.values().filter(|is_withheld| **is_withheld).count();
         if left_out > 0 {
             warnings.push(warning(left_out));
         }
@@ -100,16 +96,15 @@ fn mask_match<W: Workspace>(
         .iter()
         .chain([match_text])
         .chain(context_after)
-        .map(|line| {
-            let is_cut = line.len() >= Limits::MAX_MATCH_CHARACTERS
-                && line.chars().count() >= Limits::MAX_MATCH_CHARACTERS;
-            if is_cut { without_cut_end(line) } else { line }
-        })
+        .map(|line| if is_cut(line) { veil.before_cut(line) } else { line.as_str() })
         .collect();
+    // With a line feed between two lines, as in the joined text.
+    let all = context_before.iter().chain([match_text]).chain(context_after);
+    let whole = all.map(|line| line.len() + 1).sum::<usize>() - 1;
     let first = i64::try_from(*line).unwrap_or(i64::MAX).saturating_sub(context_before.len() as i64);
     let text = lines.join("\n");
     let masked = match veil.excerpt(&text, first) {
-        Cow::Borrowed(_) if lines[context_before.len()].len() == match_text.len() => {
+        Cow::Borrowed(text) if text.len() == whole => {
             return Some(SearchMatch { path: veil.text(&hits.path).into_owned(), ..hits.clone() });
         }
         masked => masked,
@@ -118,7 +113,12 @@ fn mask_match<W: Workspace>(
     let context_before: Vec<String> = masked.by_ref().take(context_before.len()).collect();
     let masked_match = masked.next().unwrap_or_default();
     if masked_match != *match_text && !visible.shows(&masked_match) {
-        return None;
+        // The match may lie behind the cut of a long line.
+        let is_behind = is_cut(match_text)
+            && veil.whole_line(*line).is_some_and(|whole| whole != *match_text && visible.shows(&whole));
+        if !is_behind {
+            return None;
+        }
     }
     let path = veil.text(&hits.path).into_owned();
     Some(SearchMatch {
@@ -128,4 +128,9 @@ fn mask_match<W: Workspace>(
         context_before,
         context_after: masked.collect(),
     })
+}
+
+/// Checks whether an engine may have cut a line.
+fn is_cut(line: &str) -> bool {
+    line.len() >= Limits::MAX_MATCH_CHARACTERS && line.chars().count() >= Limits::MAX_MATCH_CHARACTERS
 }

@@ -1,13 +1,16 @@
 //! Masking the texts of one answer.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::OnceCell;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wap_core::{Call, ReadFile, Workspace, numbered_line};
+use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
 use crate::private_key::{has_body_line, may_be_body};
+use crate::surroundings::{
+    CUT, Surroundings, before_cut, without_cut_end, without_cut_secrets, without_cut_start,
+};
 use crate::{Secrets, json};
 
 /// The lines around an excerpt among which the first and the last line of a private key are looked for.
@@ -17,14 +20,11 @@ const AROUND_LINES: i64 = 200;
 const GAP: &str = "\n… ";
 const LEFT_OUT: &str = " bytes left out";
 
-/// The most lines of a file that are looked at for an answer that does not say which of them it quotes.
-const MOST_LEARNT_LINES: usize = 1_000_000;
+/// The most readings of a file for an answer that does not say which of its lines it quotes: one gives up to a mebibyte.
+const MOST_READINGS: usize = 16;
 
-/// The most bytes of a word at a cut that are left out, since it may be the rest of a secret.
-const CUT_BYTES: usize = 512;
-
-/// The shortest word at a cut that is left out.
-const LEAST_CUT_BYTES: usize = 8;
+/// A range of lines that reaches to the end of any file.
+const ALL_LINES: i64 = i64::MAX;
 
 /// Masks the answer to one call.
 pub(super) struct Veil<'a, W> {
@@ -33,8 +33,8 @@ pub(super) struct Veil<'a, W> {
     pub(super) call: &'a Call<'a>,
     /// The file that the answer quotes.
     pub(super) path: Option<&'a str>,
-    /// True once the whole file was looked at.
-    pub(super) has_learned: Cell<bool>,
+    /// The file, once it was looked at.
+    learned: OnceCell<Vec<Surroundings>>,
 }
 
 impl<'a, W: Workspace> Veil<'a, W> {
@@ -44,7 +44,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         call: &'a Call<'a>,
         path: Option<&'a str>,
     ) -> Veil<'a, W> {
-        Veil { inner, secrets, call, path, has_learned: Cell::new(false) }
+        Veil { inner, secrets, call, path, learned: OnceCell::new() }
     }
 
     /// Masks every text of an answer or an error.
@@ -59,7 +59,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks output, which may have been cut.
     pub(super) fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match without_cut_words(text) {
+        match without_cut_words(self.secrets, text) {
             Cow::Borrowed(text) => self.text(text),
             Cow::Owned(text) => Cow::Owned(self.text(&text).into_owned()),
         }
@@ -68,9 +68,28 @@ impl<'a, W: Workspace> Veil<'a, W> {
     /// Masks a text, which may be a view with numbers in front of its lines.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if text.lines().any(|line| may_be_body(numbered_line(line).map_or(line, |(_, rest)| rest))) {
-            self.learn_file();
+            self.file();
+        }
+        if self.path.is_some() && text.contains(CUT) {
+            let rest =
+                |line: &str| line.len() - numbered_line(line).map_or(line.len(), |(_, rest)| rest.len());
+            if let Some(kept) = without_cut_secrets(self.secrets, text, self.file(), rest) {
+                return Cow::Owned(self.lines(&kept).into_owned());
+            }
         }
         self.lines(text)
+    }
+
+    /// Returns a line of the file, masked; `None` if it cannot be read to its end.
+    pub(super) fn whole_line(&self, number: u64) -> Option<String> {
+        let number = i64::try_from(number).ok()?;
+        let read = self.read(self.path?, number, number).filter(|read| !read.is_truncated)?;
+        Some(self.excerpt(read.content.trim_end_matches(['\n', '\r']), number).into_owned())
+    }
+
+    /// Returns what may be shown of a line of the file that was cut at its end.
+    pub(super) fn before_cut<'t>(&self, line: &'t str) -> &'t str {
+        before_cut(self.secrets, line, self.file())
     }
 
     /// Masks the lines `first..` of the file.
@@ -106,21 +125,37 @@ impl<'a, W: Workspace> Veil<'a, W> {
     fn learn(&self, first: i64, lines: usize) -> Option<(i64, String)> {
         let lines = i64::try_from(lines).unwrap_or(i64::MAX);
         let begin = first.saturating_sub(AROUND_LINES).max(1);
-        let request = ReadFile {
-            path: self.path?.to_owned(),
-            start_line: Some(begin),
-            end_line: Some(first.saturating_add(lines).saturating_add(AROUND_LINES)),
-            line_numbers: None,
-        };
-        let read = self.inner.read_file(self.call, &request).ok()?;
+        let read = self.read(self.path?, begin, first.saturating_add(lines).saturating_add(AROUND_LINES))?;
         let _ = self.secrets.mask(&read.content);
         Some((begin, read.content))
     }
 
-    fn learn_file(&self) {
-        if !self.has_learned.replace(true) {
-            let _ = self.learn(1, MOST_LEARNT_LINES);
-        }
+    /// Returns the file, as far as it is looked at. Its secrets have placeholders then.
+    fn file(&self) -> &[Surroundings] {
+        self.learned.get_or_init(|| {
+            let mut parts = Vec::new();
+            let mut first = 1;
+            for _ in 0..MOST_READINGS {
+                let Some(read) = self.path.and_then(|path| self.read(path, first, ALL_LINES)) else { break };
+                let lines = i64::try_from(read.returned_lines).unwrap_or(i64::MAX);
+                parts.push(Surroundings::new(self.secrets, read.content));
+                if !read.is_truncated || lines == 0 {
+                    break;
+                }
+                first = first.saturating_add(lines);
+            }
+            parts
+        })
+    }
+
+    fn read(&self, path: &str, first: i64, last: i64) -> Option<ReadFileResponse> {
+        let request = ReadFile {
+            path: path.to_owned(),
+            start_line: Some(first),
+            end_line: Some(last),
+            line_numbers: None,
+        };
+        self.inner.read_file(self.call, &request).ok()
     }
 
     fn lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -147,32 +182,26 @@ impl<'a, W: Workspace> Veil<'a, W> {
     }
 }
 
-/// Returns output without the words on both sides of a gap in it, which may be parts of secrets.
-pub(super) fn without_cut_words(output: &str) -> Cow<'_, str> {
-    let gap = output.match_indices(GAP).find_map(|(start, _)| {
-        let line = output[start + 1..].find('\n').map_or(output.len(), |at| start + 1 + at + 1);
-        output[start..line].contains(LEFT_OUT).then_some(start..line)
-    });
-    let Some(gap) = gap else { return Cow::Borrowed(output) };
-    let (head, tail) = (without_cut_end(&output[..gap.start]), without_cut_start(&output[gap.end..]));
-    if head.len() + gap.len() + tail.len() == output.len() {
+/// Returns output without the words on both sides of the gaps in it, which may be parts of secrets.
+pub(super) fn without_cut_words<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
+    let mut kept = String::new();
+    // The bytes that are done, and where the text between two gaps begins.
+    let mut start = 0;
+    let mut is_behind_gap = false;
+    for (at, _) in output.match_indices(GAP) {
+        let end = output[at + 1..].find('\n').map_or(output.len(), |length| at + 1 + length + 1);
+        if at < start || !output[at..end].contains(LEFT_OUT) {
+            continue;
+        }
+        let before = &output[start..at];
+        let before = if is_behind_gap { without_cut_start(before) } else { before };
+        kept.push_str(without_cut_end(secrets, before));
+        kept.push_str(&output[at..end]);
+        (start, is_behind_gap) = (end, true);
+    }
+    if !is_behind_gap {
         return Cow::Borrowed(output);
     }
-    Cow::Owned(format!("{head}{}{tail}", &output[gap]))
-}
-
-/// Returns a text that was cut at its end without the word at the cut.
-pub(super) fn without_cut_end(text: &str) -> &str {
-    let word = text.bytes().rev().take(CUT_BYTES).take_while(|byte| !is_between(*byte)).count();
-    if word < LEAST_CUT_BYTES { text } else { &text[..text.floor_char_boundary(text.len() - word)] }
-}
-
-/// Returns a text that was cut at its beginning without the word at the cut.
-pub(super) fn without_cut_start(text: &str) -> &str {
-    let word = text.bytes().take(CUT_BYTES).take_while(|byte| !is_between(*byte)).count();
-    if word < LEAST_CUT_BYTES { text } else { &text[text.ceil_char_boundary(word)..] }
-}
-
-fn is_between(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'(' | b')')
+    kept.push_str(without_cut_start(&output[start..]));
+    if kept.len() == output.len() { Cow::Borrowed(output) } else { Cow::Owned(kept) }
 }

@@ -2,6 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod corpus;
+mod cuts;
+mod forged;
+mod index;
 mod keys;
 mod masking;
 mod over_workspace;

@@ -14,9 +14,9 @@ use wap_core::{
 use crate::corpus::recipes;
 use crate::masking::{secrets, token};
 
-type Masked = PlaceholderWorkspace<MemoryWorkspace>;
+pub(crate) type Masked = PlaceholderWorkspace<MemoryWorkspace>;
 
-fn over(files: impl IntoIterator<Item = (&'static str, String)>) -> Masked {
+pub(crate) fn over(files: impl IntoIterator<Item = (&'static str, String)>) -> Masked {
     over_with(Arc::new(secrets()), files)
 }
 
@@ -24,7 +24,7 @@ fn over_with(secrets: Arc<Secrets>, files: impl IntoIterator<Item = (&'static st
     PlaceholderWorkspace::new(MemoryWorkspace::with_files(files), Some(secrets), Withheld::default())
 }
 
-fn with_call<T>(step: u32, act: impl FnOnce(&Call<'_>) -> T) -> T {
+pub(crate) fn with_call<T>(step: u32, act: impl FnOnce(&Call<'_>) -> T) -> T {
     let origin = Origin {
         conversation: ConversationId("test".into()),
         run: RunKey::unnumbered("1"),
@@ -34,7 +34,7 @@ fn with_call<T>(step: u32, act: impl FnOnce(&Call<'_>) -> T) -> T {
     act(&Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None })
 }
 
-fn read(masked: &Masked, path: &str, lines: Option<(i64, i64)>) -> String {
+pub(crate) fn read(masked: &Masked, path: &str, lines: Option<(i64, i64)>) -> String {
     let request = ReadFile {
         path: path.into(),
         start_line: lines.map(|lines| lines.0),
@@ -111,7 +111,7 @@ fn no_line_of_a_key_is_shown_by_a_window_or_by_a_search() {
     }
 }
 
-fn search(query: &str, query_type: QueryType) -> SearchFiles {
+pub(crate) fn search(query: &str, query_type: QueryType) -> SearchFiles {
     SearchFiles {
         paths: vec![".".into()],
         query: query.into(),
