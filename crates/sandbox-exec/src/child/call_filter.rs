@@ -18,7 +18,7 @@ use crate::child::refused_calls::{self, CallGroup, REVIEWED};
 use crate::init::step::{Step, StepError};
 #[cfg(doc)]
 use crate::init::supervisor::Supervisor;
-use crate::policy::isolation::Sockets;
+use crate::policy::isolation::{Isolation, Sockets};
 use crate::sys;
 
 /// Flags with which `clone` would make a namespace.
@@ -47,7 +47,7 @@ const LOOPBACK_FAMILIES: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc
 /// Protocols of the loopback's sockets; 0 stands for the usual one of a type. Others load code into the kernel.
 const LOOPBACK_PROTOCOLS: [libc::c_int; 3] = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP];
 
-/// The compiled programs, one for each choice of sockets.
+/// The compiled programs: one for each choice of sockets, and those for what has no namespace of the command's own.
 #[derive(Debug)]
 pub(crate) struct CallFilters {
     missing_calls: BpfProgram,
@@ -57,6 +57,9 @@ pub(crate) struct CallFilters {
     supervised_on_layer: BpfProgram,
     file_calls: BpfProgram,
     with_network: BpfProgram,
+    with_internet: BpfProgram,
+    shared_objects: BpfProgram,
+    foreign_limits: BpfProgram,
     unreviewed_calls: BpfProgram,
 }
 
@@ -66,8 +69,8 @@ impl CallFilters {
         let compile = || {
             Ok(CallFilters {
                 missing_calls: program(whole(refused_calls::UNKNOWN), Errno::NOSYS)?,
-                without_sockets: program(refusals(vec![])?, Errno::PERM)?,
-                with_loopback: program(refusals(beyond_loopback(false)?)?, Errno::PERM)?,
+                without_sockets: program(without_unix(vec![])?, Errno::PERM)?,
+                with_loopback: program(without_unix(beyond_loopback(false)?)?, Errno::PERM)?,
                 supervised: supervised(program(supervised_calls()?, Errno::PERM)?),
                 supervised_on_layer: {
                     let mut rules = supervised_calls()?;
@@ -76,6 +79,12 @@ impl CallFilters {
                 },
                 file_calls: supervised(program(file_calls()?, Errno::PERM)?),
                 with_network: program(refusals(vec![foreign_family(&NETWORK_FAMILIES)?])?, Errno::PERM)?,
+                with_internet: program(
+                    without_unix(vec![foreign_family(&LOOPBACK_FAMILIES)?])?,
+                    Errno::PERM,
+                )?,
+                shared_objects: program(whole(refused_calls::SHARED), Errno::PERM)?,
+                foreign_limits: program(foreign_limits()?, Errno::PERM)?,
                 unreviewed_calls: all_but(&REVIEWED),
             })
         };
@@ -89,15 +98,29 @@ impl CallFilters {
     /// is returned. Where the kernel gives none, the filter refuses them itself, and Unix sockets with them.
     ///
     /// On a layer, renames and removals of folders are left to it as well; without it, the kernel refuses some of them.
-    pub(crate) fn apply(&self, sockets: Sockets, is_on_layer: bool) -> Result<Option<OwnedFd>, StepError> {
+    ///
+    /// What no namespace of `isolation` separates from other programs is refused as a whole.
+    pub(crate) fn apply(
+        &self,
+        isolation: Isolation,
+        sockets: Sockets,
+        is_on_layer: bool,
+    ) -> Result<Option<OwnedFd>, StepError> {
         let apply =
             |program| apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error));
         apply(&self.missing_calls)?;
+        if !isolation.contains(Isolation::IPC_AND_NAME) {
+            apply(&self.shared_objects)?;
+        }
+        if !isolation.contains(Isolation::PROCESSES) {
+            apply(&self.foreign_limits)?;
+        }
         let of_files = || is_on_layer.then(|| sys::install_with_listener(&self.file_calls).ok()).flatten();
         let supervised = if is_on_layer { &self.supervised_on_layer } else { &self.supervised };
         let listener = match sockets {
             Sockets::None => apply(&self.without_sockets).map(|()| of_files())?,
             Sockets::Network => apply(&self.with_network).map(|()| of_files())?,
+            Sockets::Internet => apply(&self.with_internet).map(|()| of_files())?,
             Sockets::Loopback => match sys::install_with_listener(supervised) {
                 Ok(listener) => Some(listener),
                 Err(_) => apply(&self.with_loopback).map(|()| None)?,
@@ -183,9 +206,28 @@ fn supervised_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     // With an address. It is carried out by the kernel, and looked at for the receipt alone.
     rules.insert(libc::SYS_sendto, vec![rule(4, SeccompCmpOp::Ne, 0)?]);
     rules.extend(mode_filter::mode_refusals()?);
-    let pairs = unix_datagrams()?.into_iter().map(|is_type| SeccompRule::new(vec![is_type]));
-    rules.insert(libc::SYS_socketpair, pairs.collect::<Result<_, _>>()?);
+    rules.insert(libc::SYS_socketpair, datagram_pairs()?);
     Ok(rules)
+}
+
+/// Returns all rules for a command that has no Unix sockets but pairs. `socket` fits those families, too.
+fn without_unix(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+    let mut rules = refusals(socket)?;
+    rules.insert(libc::SYS_socketpair, datagram_pairs()?);
+    Ok(rules)
+}
+
+/// Fits pairs of datagram sockets: each of the two can send to any receiver that has a name in the file tree.
+fn datagram_pairs() -> Result<Vec<SeccompRule>, BackendError> {
+    unix_datagrams()?.into_iter().map(|is_type| SeccompRule::new(vec![is_type])).collect()
+}
+
+/// Returns the rule for a call that sets limits of another process, such as on the size of its files or its time.
+fn foreign_limits() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+    // A null pointer asks for the limits alone. A pointer has 64 bits, all of which count.
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    let rule = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, 0)?, sets])?;
+    Ok([(libc::SYS_prlimit64, vec![rule])].into())
 }
 
 /// Returns the rules for calls that rename something, or remove a folder.

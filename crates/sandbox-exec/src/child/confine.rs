@@ -12,7 +12,7 @@ use rustix::thread::{
 
 use crate::child::call_filter::CallFilters;
 use crate::child::file_rules::{self, LateRules};
-use crate::child::{mode_filter, processes};
+use crate::child::{abstract_names, mode_filter, processes};
 use crate::init::step::{AtStep, Step, StepError};
 use crate::policy::isolation::{Isolation, Sockets};
 use crate::spawner::preparation::Preparation;
@@ -37,19 +37,29 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
         let _ = rustix::process::nice(5);
         set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
     }
-    let sockets = isolation.sockets();
+    let sockets = match isolation.sockets() {
+        Sockets::Network if !separates_unix_sockets(isolation) => Sockets::Internet,
+        sockets => sockets,
+    };
     let late_rules = if isolation.contains(Isolation::LANDLOCK) {
         file_rules::restrict(&preparation.access, sockets == Sockets::None)?
     } else {
         None
     };
     let has_filter = isolation.contains(Isolation::FILTER);
-    let listener = if has_filter { filters.apply(sockets, preparation.has_layer())? } else { None };
+    let listener =
+        if has_filter { filters.apply(isolation, sockets, preparation.has_layer())? } else { None };
     if isolation.contains(Isolation::MODES) {
         let has_mode_rules = listener.is_some() && sockets == Sockets::Loopback;
         mode_filter::apply(!has_filter, has_mode_rules)?;
     }
     Ok(Restricted { late_rules, listener })
+}
+
+/// Checks whether a command in the host's network can make Unix sockets and reaches no server of the host by them: those with a
+/// name in the file tree are not in its own, and rules keep it from abstract names, which belong to the network.
+fn separates_unix_sockets(isolation: Isolation) -> bool {
+    isolation.contains(Isolation::ROOT | Isolation::LANDLOCK) && abstract_names::can_be_closed()
 }
 
 fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {

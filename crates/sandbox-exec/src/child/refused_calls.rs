@@ -117,6 +117,26 @@ pub(crate) const REFUSED: &[CallGroup] = &[
     },
 ];
 
+/// Calls that answer EPERM where a command has no IPC namespace of its own.
+pub(crate) const SHARED: &[CallGroup] = &[CallGroup {
+    reason: "without a namespace, the objects are those of other programs, and outlive the command",
+    calls: &[
+        ("mq_open", libc::SYS_mq_open),
+        ("mq_unlink", libc::SYS_mq_unlink),
+        ("msgctl", libc::SYS_msgctl),
+        ("msgget", libc::SYS_msgget),
+        ("msgrcv", libc::SYS_msgrcv),
+        ("msgsnd", libc::SYS_msgsnd),
+        ("semctl", libc::SYS_semctl),
+        ("semget", libc::SYS_semget),
+        ("semop", libc::SYS_semop),
+        ("semtimedop", libc::SYS_semtimedop),
+        ("shmat", libc::SYS_shmat),
+        ("shmctl", libc::SYS_shmctl),
+        ("shmget", libc::SYS_shmget),
+    ],
+}];
+
 /// Calls that answer ENOSYS: programs then do the same in the way of an older kernel.
 pub(crate) const UNKNOWN: &[CallGroup] = &[
     CallGroup {

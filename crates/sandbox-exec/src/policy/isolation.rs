@@ -107,8 +107,10 @@ pub(crate) enum Sockets {
     None,
     /// Those that reach the command's own processes over the loopback interface of its own network namespace.
     Loopback,
-    /// Those of the network.
+    /// Those of the network, and Unix sockets.
     Network,
+    /// Those of the network alone: a Unix socket could lead to any server of the host.
+    Internet,
 }
 
 impl BitOr for Isolation {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::mount::{FsOpenFlags, fsopen};
-use rustix::net::{AddressFamily, SocketType, netlink, socket};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, netlink, socket, socketpair};
 use rustix::process::{Pid, WaitOptions, test_kill_process, waitpid};
 
 use crate::spawner::request::Targets;
@@ -56,6 +56,12 @@ attacks! {
     ReadForeignEnvironment = "read a foreign environment";
     /// Lets others run a file with its owner's rights, gives a file away, or makes a device.
     SetIdBits = "set set-user-ID bits";
+    /// Changes permissions of a file outside the workspace.
+    ChangePermissions = "change permissions outside";
+    /// Sets a limit of a process outside the sandbox.
+    LimitOutside = "set limits of a process outside";
+    /// Uses memory, queues or semaphores that programs outside the sandbox share.
+    UseSharedObjects = "use objects that other programs share";
 }
 
 /// First words of a line.
@@ -98,6 +104,14 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
             is_outside_visible && fs::read(format!("/proc/{}/environ", targets.process)).is_ok()
         }
         Attack::SetIdBits => AttemptedCall::MODES.iter().any(AttemptedCall::gets_through),
+        // They are what they were.
+        Attack::ChangePermissions => fs::symlink_metadata(&targets.secret)
+            .is_ok_and(|secret| fs::set_permissions(&targets.secret, secret.permissions()).is_ok()),
+        Attack::LimitOutside => is_outside_visible && AttemptedCall::FOREIGN_LIMIT.gets_through(),
+        // Namespaces for processes and for such objects come together.
+        Attack::UseSharedObjects => {
+            is_outside_visible && AttemptedCall::SHARED.iter().any(AttemptedCall::gets_through)
+        }
     }
 }
 
@@ -114,7 +128,8 @@ fn makes_socket_beyond_loopback(targets: &Targets) -> bool {
     let own_network = fs::read_link("/proc/self/ns/net").ok();
     let is_own = own_network.is_some_and(|own| own != targets.network_namespace);
     let families = [AddressFamily::UNIX, AddressFamily::INET, AddressFamily::INET6, AddressFamily::NETLINK];
-    !is_own && families.into_iter().any(|family| makes(family, SocketType::DGRAM))
+    let pair = || socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+    !is_own && (families.into_iter().any(|family| makes(family, SocketType::DGRAM)) || pair().is_ok())
 }
 
 fn is_same_file(path: &Path, (device, inode): (u64, u64)) -> bool {

@@ -112,6 +112,20 @@ impl AttemptedCall {
         call("a call in the x32 numbering", 0x4000_0000 | libc::SYS_getpid, [0, 0, 0, 0, 0]),
     ];
 
+    /// A limit of another process.
+    pub(crate) const FOREIGN_LIMIT: AttemptedCall =
+        call("prlimit64", libc::SYS_prlimit64, [UNKNOWN, 0, NOWHERE, 0, 0]);
+
+    /// Those that use objects which programs share where they are in one IPC namespace.
+    pub(crate) const SHARED: &[AttemptedCall] = &[
+        call("mq_open", libc::SYS_mq_open, [NOWHERE, 0, 0, 0, 0]),
+        call("mq_unlink", libc::SYS_mq_unlink, [NOWHERE, 0, 0, 0, 0]),
+        call("msgctl", libc::SYS_msgctl, [NONE, UNKNOWN, NOWHERE, 0, 0]),
+        call("semctl", libc::SYS_semctl, [NONE, 0, UNKNOWN, 0, 0]),
+        call("shmat", libc::SYS_shmat, [NONE, 0, 0, 0, 0]),
+        call("shmctl", libc::SYS_shmctl, [NONE, UNKNOWN, NOWHERE, 0, 0]),
+    ];
+
     /// Tries it; `true` says that it got through to its arguments.
     pub(crate) fn gets_through(&self) -> bool {
         let [a, b, c, d, e] = self.arguments;

@@ -6,5 +6,6 @@ mod cases;
 mod escapes;
 pub(crate) mod exec_attacks;
 mod exec_report;
+mod host_objects;
 mod phrases;
 mod special_cases;
