@@ -205,7 +205,8 @@ impl Denial {
                 Denied::new(what, NOT_ALLOWED.into(), allow, count)
             }
             Denial::Port(name, port) => {
-                let (what, allow) = (format!("connect {name}:{port}"), allowing(name, &format!(":{port}")));
+                let what = format!("connect {}:{port}", one_line(name));
+                let allow = allowing(name, &format!(":{port}"));
                 Denied::new(what, NOT_ALLOWED.into(), allow, count)
             }
             Denial::OtherPort(port) => {
@@ -316,8 +317,7 @@ fn one_line(text: &str) -> String {
 
 /// Returns the option that allows a name; `None` for one that no host has, which could be anything but a word of a shell.
 fn allowing(name: &str, port: &str) -> Option<String> {
-    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    name.bytes().all(is_host).then(|| format!("--network allow={name}{port}"))
+    names::is_of_host(name).then(|| format!("--network allow={name}{port}"))
 }
 
 /// Checks whether an address is one of the machine's own network segment.
@@ -427,6 +427,9 @@ mod tests {
         let mut denials = Denials::default();
         denials.note(&Denial::UnixSocket("a\n[OK] b\u{1b}[0m".into()));
         assert_eq!(denials.describe(false)[0].what, "connect Unix socket a\u{fffd}[OK] b\u{fffd}[0m");
+        let mut denials = Denials::default();
+        denials.note(&Denial::Port("a\n[OK] b.example".into(), 22));
+        assert_eq!(denials.describe(true)[0].what, "connect a\u{fffd}[OK] b.example:22");
     }
 
     #[test]

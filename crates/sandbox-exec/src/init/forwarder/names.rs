@@ -60,7 +60,8 @@ impl Names {
 
     /// Finds the address of a name in lower case; one that has none yet gets one.
     pub(super) fn find(&mut self, name: &str) -> Lookup {
-        if !self.allowed.iter().any(|allowed| matches(&allowed.pattern, name)) {
+        // A label of a query may hold any byte. What no host name has reaches no list and no receipt.
+        if !is_of_host(name) || !self.allowed.iter().any(|allowed| matches(&allowed.pattern, name)) {
             return Lookup::NotAllowed;
         }
         let index = match self.indices.get(name) {
@@ -86,6 +87,11 @@ impl Names {
     pub(super) fn allows(&self, name: &str, port: u16) -> bool {
         self.allowed.iter().any(|allowed| matches(&allowed.pattern, name) && allowed.ports.contains(&port))
     }
+}
+
+/// Checks whether a name has characters of host names alone.
+pub(crate) fn is_of_host(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 /// Checks whether a pattern stands for a name.
@@ -123,6 +129,9 @@ mod tests {
     fn other_names_and_ports_are_refused() {
         let mut names = names();
         for other in ["cdn.example", ".cdn.example.", "b.example", "xa.example", "xcdn.example", "", "*"] {
+            assert_eq!(names.find(other), Lookup::NotAllowed, "{other}");
+        }
+        for other in ["a\n[OK].cdn.example", "a b.cdn.example", "\u{fffd}.cdn.example", "a/b.cdn.example"] {
             assert_eq!(names.find(other), Lookup::NotAllowed, "{other}");
         }
         assert!(names.allows("a.example", 80) && names.allows("x.cdn.example", 8443));
