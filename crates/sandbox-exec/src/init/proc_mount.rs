@@ -16,10 +16,12 @@ use crate::init::user_limits;
 const READ_ONLY: [&str; 4] = ["proc/sys", "proc/irq", "proc/bus", "proc/fs"];
 
 /// Files that describe the host, its kernel and its keys, or the activity of other processes: interrupts by the time of key
-/// strokes, locks by the files. The kernel's command line may hold passwords. Programs need none of it.
-const COVERED: [&str; 29] = [
+/// strokes, locks by the files. The kernel's command line may hold passwords; since Linux 6.10, `bootconfig` repeats it. Programs need
+/// none of it.
+const COVERED: [&str; 30] = [
     "proc/acpi",
     "proc/asound",
+    "proc/bootconfig",
     "proc/cmdline",
     "proc/config.gz",
     "proc/driver",

@@ -13,12 +13,13 @@ use crate::spawner::request::Targets;
 use crate::sys::AttemptedCall;
 
 /// Files of the machine that a command may not open for reading.
-const FILES_TO_READ: [&str; 22] = [
+const FILES_TO_READ: [&str; 23] = [
     "/etc/shadow",
     "/etc/gshadow",
     "/etc/machine-id",
     "/etc/ssh/ssh_host_ed25519_key",
     "/etc/ssl/private/ssl-cert-snakeoil.key",
+    "/proc/bootconfig",
     "/proc/cmdline",
     "/proc/config.gz",
     "/proc/interrupts",
