@@ -80,7 +80,12 @@ fn load(root: &FileRoot, folder: &RelPath) -> Option<Gitignore> {
 }
 
 fn add(builder: &mut GitignoreBuilder, root: &FileRoot, path: &RelPath) -> bool {
-    let Ok(bytes) = root.open_file(path).and_then(|file| file.read_to_end(LIMIT_BYTES)) else { return false };
+    let Ok(file) = root.open_file(path) else { return false };
+    // Git follows no link to a `.gitignore`.
+    if file.path() != path {
+        return false;
+    }
+    let Ok(bytes) = file.read_to_end(LIMIT_BYTES) else { return false };
     let text = String::from_utf8_lossy(&bytes);
     for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
         // A line that is not a glob is skipped, as git does.

@@ -8,6 +8,8 @@ mod fixture;
 #[cfg(test)]
 mod folder_watch;
 #[cfg(test)]
+mod git_ignores;
+#[cfg(test)]
 mod list;
 #[cfg(test)]
 mod rendered;
