@@ -8,6 +8,9 @@ use rel_path::RelPath;
 /// The number of changes kept for readers that are behind.
 const MOST_CHANGES: usize = 50_000;
 
+/// The most bytes of memory for them: a path may have 4,096 bytes.
+const MOST_BYTES: usize = 16 << 20;
+
 /// A position in the sequence of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedCursor {
@@ -59,6 +62,8 @@ pub(crate) struct Feed {
     /// The number of the first change that is held.
     first: u64,
     changes: VecDeque<RelPath>,
+    /// The bytes of their paths.
+    path_bytes: usize,
 }
 
 impl Feed {
@@ -66,13 +71,16 @@ impl Feed {
     pub(crate) fn restart(&mut self) {
         self.incarnation += 1;
         self.changes = VecDeque::new();
+        self.path_bytes = 0;
         self.first = 0;
     }
 
     pub(crate) fn push(&mut self, path: RelPath) {
+        self.path_bytes += path.as_bytes().len();
         self.changes.push_back(path);
-        if self.changes.len() > MOST_CHANGES {
-            self.changes.pop_front();
+        while self.changes.len() > MOST_CHANGES || self.bytes() > MOST_BYTES {
+            let Some(oldest) = self.changes.pop_front() else { break };
+            self.path_bytes -= oldest.as_bytes().len();
             self.first += 1;
         }
     }
@@ -92,7 +100,28 @@ impl Feed {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.changes.capacity() * size_of::<RelPath>()
-            + self.changes.iter().map(|path| path.as_bytes().len()).sum::<usize>()
+        self.changes.len() * size_of::<RelPath>() + self.path_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_paths_take_bounded_memory_and_readers_behind_are_lost() {
+        let mut feed = Feed::default();
+        let start = feed.cursor();
+        let long = RelPath::parse(&vec!["a".repeat(200); 20].join("/")).unwrap();
+        (0..MOST_CHANGES).for_each(|_| feed.push(long.clone()));
+        assert!(feed.bytes() <= MOST_BYTES, "{}", feed.bytes());
+        assert_eq!(feed.since(start, 10), FeedPage::Lost);
+        // The control: as many short ones are kept.
+        let mut feed = Feed::default();
+        (0..MOST_CHANGES).for_each(|_| feed.push(RelPath::parse("a/b").unwrap()));
+        assert!(matches!(feed.since(feed.cursor(), 10), FeedPage::Changes { .. }));
+        assert!(
+            matches!(feed.since(Feed::default().cursor(), 10), FeedPage::Changes { paths, .. } if paths.len() == 10)
+        );
     }
 }
