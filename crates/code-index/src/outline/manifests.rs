@@ -2,7 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// The most values that are kept of all manifests in JSON; those of further ones are left out. A value takes a hundred times
+/// the memory of its few bytes in a file.
+const MOST_VALUES: usize = 500_000;
+
+/// The keys of `package.json` that matter for imports.
+const PACKAGE_KEYS: [&str; 7] = ["name", "source", "types", "module", "main", "exports", "imports"];
+/// The keys of `tsconfig.json` that matter for imports, and those of its compiler options.
+const CONFIGURATION_KEYS: [&str; 2] = ["extends", "compilerOptions"];
+const COMPILER_KEYS: [&str; 3] = ["baseUrl", "paths", "rootDirs"];
 
 /// Returns true for a manifest.
 pub(crate) fn is_manifest(path: &str) -> bool {
@@ -24,6 +34,8 @@ pub(crate) struct Manifests {
     /// Names of Dart packages.
     #[cfg(feature = "more-languages")]
     pub(crate) dart: BTreeMap<String, String>,
+    /// The number of values in `node` and `typescript`.
+    values: usize,
 }
 
 /// A package of Rust.
@@ -72,16 +84,52 @@ impl Manifests {
                 }
             }
             "package.json" => {
-                if let Ok(value) = serde_json::from_str(text) {
+                if let Some(value) = serde_json::from_str(text).ok().and_then(|value| self.package(value)) {
                     self.node.insert(folder.to_owned(), value);
                 }
             }
             _ => {
-                if let Ok(value) = jsonc_parser::parse_to_serde_value::<Value>(text, &Default::default()) {
+                let value = jsonc_parser::parse_to_serde_value::<Value>(text, &Default::default());
+                if let Some(value) = value.ok().and_then(|value| self.configuration(value)) {
                     self.typescript.insert(path.to_owned(), value);
                 }
             }
         }
+    }
+
+    fn package(&mut self, value: Value) -> Option<Value> {
+        self.counted(Value::Object(with_keys(value, &PACKAGE_KEYS)))
+    }
+
+    fn configuration(&mut self, value: Value) -> Option<Value> {
+        let mut kept = with_keys(value, &CONFIGURATION_KEYS);
+        if let Some(options) = kept.get_mut("compilerOptions") {
+            *options = Value::Object(with_keys(options.take(), &COMPILER_KEYS));
+        }
+        self.counted(Value::Object(kept))
+    }
+
+    /// Counts the values of a manifest; `None` if they are too many together with the others.
+    fn counted(&mut self, value: Value) -> Option<Value> {
+        let all = self.values + count(&value);
+        (all <= MOST_VALUES).then(|| {
+            self.values = all;
+            value
+        })
+    }
+}
+
+/// Returns the members of an object with these keys; none of another value.
+fn with_keys(value: Value, keys: &[&str]) -> Map<String, Value> {
+    let Value::Object(members) = value else { return Map::new() };
+    members.into_iter().filter(|(key, _)| keys.contains(&key.as_str())).collect()
+}
+
+fn count(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => 1 + values.iter().map(count).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(count).sum::<usize>(),
+        _ => 1,
     }
 }
 
@@ -138,4 +186,38 @@ fn go_module(text: &str) -> Option<GoModule> {
         }
     }
     (!module.name.is_empty()).then_some(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_matters_for_imports_is_kept() {
+        let mut manifests = Manifests::default();
+        manifests
+            .add("a/package.json", r#"{"name": "a", "scripts": {"x": [1, 2]}, "exports": {".": "./a.js"}}"#);
+        manifests
+            .add("tsconfig.json", r#"{"files": [1], "compilerOptions": {"baseUrl": ".", "lib": ["x"]}}"#);
+        manifests.add("b/package.json", "[1, 2]");
+        assert_eq!(manifests.node["a"], json!({ "name": "a", "exports": { ".": "./a.js" } }));
+        assert_eq!(manifests.typescript["tsconfig.json"], json!({ "compilerOptions": { "baseUrl": "." } }));
+        assert_eq!(manifests.node["b"], json!({}));
+    }
+
+    #[test]
+    fn values_of_all_manifests_are_bounded() {
+        let mut manifests = Manifests::default();
+        let text = format!(r#"{{"name": "a", "exports": [{}0]}}"#, "[],".repeat(300_000));
+        for number in 0..5 {
+            manifests.add(&format!("{number}/package.json"), &text);
+            manifests.add(&format!("{number}/tsconfig.json"), &text.replace("exports", "extends"));
+        }
+        assert_eq!((manifests.node.len(), manifests.typescript.len()), (1, 0));
+        // The control: a small one is kept beside a large one.
+        manifests.add("small/package.json", r#"{"name": "small"}"#);
+        assert!(manifests.node.contains_key("small"));
+    }
 }
