@@ -1,26 +1,61 @@
 //! The dependencies between files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use wap_core::{Call, ImpactEdge, IndexError, ReadImpactResponse, UnresolvedImport};
 
 use crate::error::store_failed;
-use crate::index::LocalIndex;
+use crate::index::{LocalIndex, check};
 use crate::outline::manifests::{Manifests, is_manifest};
 use crate::resolve::{Lead, Project};
 use crate::store::packed_outline::imports;
+
+/// The most files to which an import leads one by one. More are a group, which every import that leads to them shares: of
+/// a namespace with a thousand files, each imported by all, a million pairs would be kept otherwise.
+const MOST_SINGLE_FILES: usize = 8;
+
+/// The longest time of resolving all imports, for a caller without a limit of its own.
+const LONGEST_RESOLVING: Duration = Duration::from_secs(60);
 
 /// The resolved imports of all files.
 #[derive(Debug)]
 pub(crate) struct Graph {
     paths: Vec<String>,
     numbers: HashMap<String, usize>,
-    /// For each file the files that it depends on, with the kind of dependency.
-    outbound: Vec<Vec<(usize, String)>>,
-    inbound: Vec<Vec<(usize, String)>>,
+    /// The imports of each file.
+    files: Vec<FileEdges>,
+    groups: Vec<Group>,
     /// Sorted by file and line.
     unresolved: Vec<UnresolvedImport>,
+}
+
+/// The dependencies of one file, each with its kind.
+#[derive(Debug, Default)]
+struct FileEdges {
+    /// The files that it depends on.
+    outbound: Vec<(usize, String)>,
+    outbound_groups: Vec<(usize, String)>,
+    /// The files that depend on it.
+    inbound: Vec<(usize, String)>,
+    /// The groups that it is in.
+    member_of: Vec<usize>,
+}
+
+/// Files that imports lead to together.
+#[derive(Debug)]
+struct Group {
+    members: Vec<usize>,
+    /// The files that depend on all of them, each with the kind.
+    inbound: Vec<(usize, String)>,
+}
+
+/// A direction in which edges are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Inbound,
+    Outbound,
 }
 
 impl LocalIndex {
@@ -50,31 +85,37 @@ impl LocalIndex {
 
 impl Graph {
     fn new(project: &Project, call: &Call<'_>) -> Result<Graph, IndexError> {
-        let count = project.files.len();
+        let began = Instant::now();
+        let numbers = project.files.iter().enumerate().map(|(number, file)| (file.path.clone(), number));
         let mut graph = Graph {
             paths: project.files.iter().map(|file| file.path.clone()).collect(),
-            numbers: project
-                .files
-                .iter()
-                .enumerate()
-                .map(|(number, file)| (file.path.clone(), number))
-                .collect(),
-            outbound: vec![Vec::new(); count],
-            inbound: vec![Vec::new(); count],
+            numbers: numbers.collect(),
+            files: project.files.iter().map(|_| FileEdges::default()).collect(),
+            groups: Vec::new(),
             unresolved: Vec::new(),
         };
+        let mut groups: HashMap<Vec<usize>, usize> = HashMap::new();
         for (number, file) in project.files.iter().enumerate() {
-            if call.cancel.is_cancelled() {
-                return Err(IndexError::Cancelled);
-            }
+            let mut kept = HashSet::new();
             for import in imports(&file.imports) {
+                check(call, began)?;
+                if began.elapsed() > LONGEST_RESOLVING {
+                    return Err(IndexError::TimedOut);
+                }
                 match project.resolve(number, &import) {
+                    Lead::To(targets) if targets.len() > MOST_SINGLE_FILES => {
+                        let group =
+                            *groups.entry(targets).or_insert_with_key(|targets| graph.add_group(targets));
+                        if kept.insert((Err(group), import.kind.clone())) {
+                            graph.files[number].outbound_groups.push((group, import.kind.clone()));
+                            graph.groups[group].inbound.push((number, import.kind));
+                        }
+                    }
                     Lead::To(targets) => {
                         for target in targets.into_iter().filter(|target| *target != number) {
-                            let edges = &mut graph.outbound[number];
-                            if !edges.iter().any(|(other, kind)| *other == target && *kind == import.kind) {
-                                edges.push((target, import.kind.clone()));
-                                graph.inbound[target].push((number, import.kind.clone()));
+                            if kept.insert((Ok(target), import.kind.clone())) {
+                                graph.files[number].outbound.push((target, import.kind.clone()));
+                                graph.files[target].inbound.push((number, import.kind.clone()));
                             }
                         }
                     }
@@ -87,9 +128,15 @@ impl Graph {
                 }
             }
         }
-        let order = |one: &UnresolvedImport| (one.file.clone(), one.line);
-        graph.unresolved.sort_by_key(order);
+        graph.unresolved.sort_by(|one, other| (&one.file, one.line).cmp(&(&other.file, other.line)));
         Ok(graph)
+    }
+
+    fn add_group(&mut self, members: &[usize]) -> usize {
+        let group = self.groups.len();
+        members.iter().for_each(|member| self.files[*member].member_of.push(group));
+        self.groups.push(Group { members: members.to_vec(), inbound: Vec::new() });
+        group
     }
 
     /// Returns the dependencies and dependents of a file; `None` if the file is not indexed.
@@ -97,8 +144,8 @@ impl Graph {
         let start = *self.numbers.get(file)?;
         let unresolved = self.unresolved.iter().filter(|one| one.file == file).count() as u64;
         Some(ReadImpactResponse {
-            inbound: self.edges(&self.inbound, start, max_depth),
-            outbound: self.edges(&self.outbound, start, max_depth),
+            inbound: self.edges(Direction::Inbound, start, max_depth),
+            outbound: self.edges(Direction::Outbound, start, max_depth),
             unresolved,
             ..ReadImpactResponse::default()
         })
@@ -106,22 +153,24 @@ impl Graph {
 
     /// Returns the reachable files, breadth first: each at its smallest depth, once for each kind of dependency
     /// that leads to it there.
-    fn edges(&self, next: &[Vec<(usize, String)>], start: usize, max_depth: u32) -> Vec<ImpactEdge> {
+    fn edges(&self, direction: Direction, start: usize, max_depth: u32) -> Vec<ImpactEdge> {
         let mut edges: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         let mut depths: HashMap<usize, u32> = HashMap::from([(start, 0)]);
         let mut here = vec![start];
+        let mut followed = HashSet::new();
         for depth in 1..=max_depth {
             let mut further = Vec::new();
-            for (other, kind) in here.iter().flat_map(|file| &next[*file]) {
+            let mut reach = |other: usize, kind| {
                 // An edge counts at the smallest depth at which its file is reached.
-                let least = *depths.entry(*other).or_insert_with(|| {
-                    further.push(*other);
+                let least = *depths.entry(other).or_insert_with(|| {
+                    further.push(other);
                     depth
                 });
                 if least == depth {
-                    edges.insert((&self.paths[*other], kind), depth);
+                    edges.insert((&self.paths[other], kind), depth);
                 }
-            }
+            };
+            here.iter().for_each(|file| self.follow(direction, *file, &mut followed, &mut reach));
             if further.is_empty() {
                 break;
             }
@@ -133,6 +182,36 @@ impl Graph {
             depth,
         };
         edges.into_iter().map(edge).collect()
+    }
+
+    /// Calls `reach` with the neighbours of a file. Each group is followed once, for each kind of dependency: a second time
+    /// leads to the same files, and no sooner.
+    fn follow<'g>(
+        &'g self,
+        direction: Direction,
+        file: usize,
+        followed: &mut HashSet<(usize, &'g str)>,
+        reach: &mut dyn FnMut(usize, &'g str),
+    ) {
+        let edges = &self.files[file];
+        match direction {
+            Direction::Outbound => {
+                edges.outbound.iter().for_each(|(other, kind)| reach(*other, kind));
+                for (group, kind) in &edges.outbound_groups {
+                    if followed.insert((*group, kind)) {
+                        self.groups[*group].members.iter().for_each(|member| reach(*member, kind));
+                    }
+                }
+            }
+            Direction::Inbound => {
+                edges.inbound.iter().for_each(|(other, kind)| reach(*other, kind));
+                for group in &edges.member_of {
+                    if followed.insert((*group, "")) {
+                        self.groups[*group].inbound.iter().for_each(|(other, kind)| reach(*other, kind));
+                    }
+                }
+            }
+        }
     }
 
     /// Returns the unresolved imports of one file or of all; `None` if the file is not indexed.

@@ -6,6 +6,7 @@ mod answers;
 mod fixture;
 mod following;
 mod freshness;
+mod groups;
 mod hidden;
 mod hostile;
 mod interpreters;
