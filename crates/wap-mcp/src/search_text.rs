@@ -25,7 +25,7 @@ pub(crate) fn search_files(
         body.push('\n');
         for (index, hit) in group.iter().enumerate() {
             let previous = index.checked_sub(1).map(|index| &group[index]);
-            let piece = match_lines(hit, previous);
+            let piece = match_lines(hit, previous, group.get(index + 1));
             characters += piece.chars().count();
             // The first match is always in the answer, or the model could never get past a long one.
             if characters > limit.characters() && count > 0 {
@@ -68,9 +68,9 @@ pub(crate) fn search_files(
     text
 }
 
-fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>) -> String {
+/// Writes a match between those before and behind it in its file. Lines that two of them share are written once.
+fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>, next: Option<&SearchMatch>) -> String {
     let mut text = String::new();
-    // Context lines that two matches share are written once.
     let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
     let first = hit.line.saturating_sub(hit.context_before.len() as u64);
     if previous.is_some() && first > shown_to + 1 {
@@ -82,7 +82,8 @@ fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>) -> String {
         }
     }
     let _ = writeln!(text, "{}: {}", hit.line, hit.match_text);
-    for (number, line) in (hit.line + 1..).zip(&hit.context_after) {
+    let end = next.map_or(u64::MAX, |next| next.line);
+    for (number, line) in (hit.line + 1..end).zip(&hit.context_after) {
         let _ = writeln!(text, "{number}- {line}");
     }
     text
@@ -145,6 +146,25 @@ mod tests {
     fn note(files: &[(&str, usize)]) -> String {
         let text = search_files(&request(), &response(files), "1000".parse().unwrap());
         text.split_once("[left out ").map(|(_, note)| note.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn lines_that_matches_share_are_written_once() {
+        let line = |number: u64| format!("line {number}");
+        let hit = |number: u64| {
+            json!({
+                "path": "a", "line": number, "matchText": line(number),
+                "contextBefore": [line(number - 2), line(number - 1)],
+                "contextAfter": [line(number + 1), line(number + 2)],
+            })
+        };
+        let hits: Vec<Value> = [3, 5, 6, 12].map(hit).into();
+        let response = json!({ "matches": hits, "isTruncated": false, "totalMatches": hits.len() });
+        let text =
+            search_files(&request(), &serde_json::from_value(response).unwrap(), "1000".parse().unwrap());
+        let expected = "4 matches\na\n1- line 1\n2- line 2\n3: line 3\n4- line 4\n5: line 5\n6: line 6\n7- line 7\n\
+                        8- line 8\n--\n10- line 10\n11- line 11\n12: line 12\n13- line 13\n14- line 14\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -129,8 +129,8 @@ impl McpServer {
         match tool_list::ALWAYS.into_iter().find(|tool| tool.name() == name) {
             Some(tool) => Ok(self.documented(tool, arguments, context).await),
             None => {
-                let name: String = name.chars().take(100).collect();
-                Err(ErrorData::invalid_params(format!("there is no tool '{name}'"), None))
+                let text = tool_list::no_such_tool(name, &self.config);
+                Err(ErrorData::invalid_params(text, None))
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use wap_core::{
     Denied, ExecuteCommandResponse, OUTPUT_PREFIX, PROCESS_PREFIX, ProcessState, ReadFile, ReadFileResponse,
-    StopProcessResponse, WapError, push_numbered_view, visible_text,
+    Reason, StopProcessResponse, WapError, push_numbered_view, visible_text,
 };
 
 use crate::output_text::{stream, streams};
@@ -184,8 +184,11 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
     let reason = error.reason().name();
     let mut text = if reason == code { code.to_owned() } else { format!("{code} ({reason})") };
     let _ = write!(text, ": {}", error.message());
-    if let Some(hint) = error.detail("hint").and_then(Value::as_str) {
-        let _ = write!(text, "\n{hint}");
+    match error.detail("hint").and_then(Value::as_str) {
+        Some(hint) => {
+            let _ = write!(text, "\n{hint}");
+        }
+        None => write_search_for_missing(&mut text, error),
     }
     let (mut stdout, mut stderr) = ("", "");
     for (name, value) in error.details() {
@@ -218,6 +221,20 @@ pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimi
     text
 }
 
+/// Writes the call that looks for a missing file or folder by its name, as the model can send it.
+fn write_search_for_missing(text: &mut String, error: &WapError) {
+    if !matches!(error.reason(), Reason::FileNotFound | Reason::PathNotFound) {
+        return;
+    }
+    let path = error.detail("path").and_then(Value::as_str).unwrap_or_default();
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    // A name with characters of globs would look for others.
+    if !name.is_empty() && !name.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+        let call = json!({ "path": ".", "recursive": true, "pattern": name });
+        let _ = write!(text, "\nlook for it with exploreFiles {call}");
+    }
+}
+
 /// Ends the last line of a text, if it has not ended.
 pub(crate) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
@@ -227,9 +244,23 @@ pub(crate) fn end_line(text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use wap_core::Reason;
-
     use super::*;
+
+    #[test]
+    fn a_missing_file_is_looked_for_by_its_name() {
+        let failed = |reason: Reason, path: &str| {
+            let error = WapError::new(reason, "it does not exist").with("path", path);
+            failure(&error, &RecentOutputs::default(), PageLimit::default())
+        };
+        let text = failed(Reason::FileNotFound, "src/lib.rs");
+        let call = r#"exploreFiles {"path":".","pattern":"lib.rs","recursive":true}"#;
+        assert_eq!(text, format!("FILE_NOT_FOUND: it does not exist\nlook for it with {call}"));
+        assert!(failed(Reason::PathNotFound, "src/").ends_with(r#""pattern":"src","recursive":true}"#));
+        // Neither for another failure, nor for a name that is a glob.
+        for text in [failed(Reason::ReadError, "src/lib.rs"), failed(Reason::FileNotFound, "src/*.rs")] {
+            assert!(!text.contains("exploreFiles"), "{text}");
+        }
+    }
 
     #[test]
     fn each_refusal_of_a_command_has_a_line() {

@@ -31,6 +31,19 @@ pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     tools
 }
 
+/// The most characters of a name, and the most tools, that the answer to an unknown name repeats.
+const NAME_CHARACTERS: usize = 100;
+const NAMED_TOOLS: usize = 40;
+
+/// Returns the answer to a call of a tool that does not exist. A model that was not given the list again reads the names there.
+pub(crate) fn no_such_tool(name: &str, config: &McpConfig) -> String {
+    let name: String = name.chars().take(NAME_CHARACTERS).collect();
+    let tools = tools(config);
+    let names: Vec<&str> = tools.iter().take(NAMED_TOOLS).map(|tool| tool.name.as_ref()).collect();
+    let more = if tools.len() > NAMED_TOOLS { ", …" } else { "" };
+    format!("there is no tool '{name}'; the tools are {}{more}", names.join(", "))
+}
+
 /// Reports whether the workspace has a tool of this name, so that no contributed one is called in its stead.
 pub(crate) fn is_of_workspace(name: &str, config: &McpConfig) -> bool {
     ALWAYS.iter().any(|tool| tool.name() == name) || config.extra_tools.iter().any(|tool| tool.name() == name)

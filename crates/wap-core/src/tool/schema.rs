@@ -148,7 +148,11 @@ impl Compactor {
 /// Returns a description without the word that marks an extension of the document: it is of no use to a model.
 fn without_extension(description: &Value) -> Value {
     match description.as_str().and_then(|text| text.strip_prefix("Extension: ")) {
-        Some(text) => text.into(),
+        Some(text) => {
+            let mut characters = text.chars();
+            let first = characters.next().into_iter().flat_map(char::to_uppercase);
+            first.chain(characters).collect::<String>().into()
+        }
         None => description.clone(),
     }
 }
