@@ -28,7 +28,12 @@ pub(crate) struct Opened {
     pub(crate) sideways: usize,
     /// Comments that were written here and that no answer has confirmed.
     unconfirmed: Vec<Comment>,
+    /// The comment that is typed, on the lines as they were when that began.
+    begun: Option<Comment>,
 }
+
+/// The number of a step, and the name of its hunk.
+type StopName = (Option<u32>, Option<HunkId>);
 
 /// The subject of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +76,7 @@ impl Opened {
             scroll: 0,
             sideways: 0,
             unconfirmed: Vec::new(),
+            begun: None,
         };
         opened.rebuild();
         opened.cursor = opened.rows.stops.first().map_or(0, |stop| stop.row);
@@ -103,10 +109,12 @@ impl Opened {
                 }
             }
         }
+        // By the steps that the rows are of: a hunk has another number among the new ones.
+        let kept = self.kept();
         self.proposal = read.proposal;
         self.tried = read.tried;
         self.since = read.since;
-        self.rebuild();
+        self.rebuild_at(kept);
         changed
     }
 
@@ -117,7 +125,16 @@ impl Opened {
 
     /// Works the rows out anew. The cursor stays at its hunk.
     pub(crate) fn rebuild(&mut self) {
-        let kept = self.stop().map(|stop| (self.name(stop), self.cursor.saturating_sub(stop.row)));
+        let kept = self.kept();
+        self.rebuild_at(kept);
+    }
+
+    /// Returns the hunk of the cursor, and the rows from its head to the cursor.
+    fn kept(&self) -> Option<(StopName, usize)> {
+        self.stop().map(|stop| (self.name(stop), self.cursor.saturating_sub(stop.row)))
+    }
+
+    fn rebuild_at(&mut self, kept: Option<(StopName, usize)>) {
         self.positions =
             self.draft.comments.iter().map(|comment| comment.position(&self.proposal.steps)).collect();
         self.rows = {
@@ -138,7 +155,7 @@ impl Opened {
     }
 
     /// Returns the name of a stop that stays when rows are added.
-    fn name(&self, stop: Stop) -> (Option<u32>, Option<HunkId>) {
+    fn name(&self, stop: Stop) -> StopName {
         let step = self.proposal.steps.get(stop.step);
         let hunk = step.and_then(|step| hunks(step).get(stop.hunk?)).map(|hunk| hunk.id.clone());
         (step.map(|step| step.step), hunk)
@@ -253,6 +270,16 @@ impl Opened {
         }
     }
 
+    /// Notes the lines that a comment is about before it is typed: they may have other numbers when it is written.
+    pub(crate) fn begin(&mut self, subject: Subject) {
+        self.begun = match subject {
+            Subject::Step(index) | Subject::Lines(index, ..) => {
+                self.proposal.steps.get(index).map(|step| comment(step, subject, ""))
+            }
+            Subject::Comment(_) | Subject::Everything => None,
+        };
+    }
+
     /// Writes a text about a subject. An empty text removes what was there. Returns true if the draft has changed.
     pub(crate) fn write(&mut self, subject: Subject, text: &str) -> bool {
         let before = self.draft.clone();
@@ -270,9 +297,9 @@ impl Opened {
             }
             Subject::Comment(_) => {}
             Subject::Step(_) | Subject::Lines(..) if text.is_empty() => {}
-            Subject::Step(index) | Subject::Lines(index, ..) => {
-                let Some(step) = self.proposal.steps.get(index) else { return false };
-                let comment = comment(step, subject, text);
+            Subject::Step(_) | Subject::Lines(..) => {
+                let Some(begun) = self.begun.take() else { return false };
+                let comment = Comment { text: text.to_owned(), ..begun };
                 self.unconfirmed.push(comment.clone());
                 self.draft.comments.push(comment);
             }

@@ -359,6 +359,11 @@ impl ReviewView {
             self.complain("the decision is being carried out");
             return false;
         }
+        // The next keys are meant for that one.
+        if let Some(opening) = self.opening.filter(|opening| *opening != id) {
+            self.complain(format!("proposal {opening} is being read: nothing was done"));
+            return false;
+        }
         if self.decided.contains(&id) {
             self.complain(format!("proposal {id} is over: Tab opens the next one"));
             return false;

@@ -177,9 +177,10 @@ impl ReviewView {
 
     fn begin_to_type(&mut self, subject: Option<Subject>) -> Vec<Request> {
         if self.is_open()
-            && let (Some(subject), Some(opened)) = (subject, &self.opened)
+            && let (Some(subject), Some(opened)) = (subject, &mut self.opened)
         {
             self.notice = None;
+            opened.begin(subject);
             self.mode = Mode::Type(LineEditor::with(&opened.text_of(subject)), subject);
         }
         Vec::new()

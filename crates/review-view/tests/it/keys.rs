@@ -188,3 +188,21 @@ fn quitting_requests_nothing_else() {
     assert!(host.has_quit);
     assert_eq!(host.kept(USUAL).draft.revision, 1, "the draft is kept");
 }
+
+#[test]
+fn keys_after_tab_do_nothing_to_the_proposal_that_is_left() {
+    for key in [' ', 'x', 'd', 'n', 'S', 't', 'l', 'b'] {
+        let mut host = host();
+        host.keys("j");
+        host.press(Key::Tab);
+        // Before the next proposal was read.
+        host.press(Key::Character(key));
+        host.press(Key::Character('y'));
+        host.answer_all();
+        assert_eq!(host.view.opened_id(), Some(ProposalId(4)), "{key}");
+        for id in [USUAL, ProposalId(4)] {
+            assert_eq!(host.kept(id).draft, change_review::Draft::default(), "{key}");
+            assert!(host.kept(id).proposal.is_pending() && host.kept(id).tried.is_none(), "{key}");
+        }
+    }
+}

@@ -124,7 +124,7 @@ fn a_full_trial_by_another_window_ends_a_question() {
     host.show(USUAL);
     let screen = host.screen(100, 60);
     assert!(!screen.contains("[y/N]") && screen.contains("another window has tried all of it"), "{screen}");
-    assert!(screen.contains("changes made.txt"), "{screen}");
+    assert!(screen.contains("changes +1 -0  made.txt"), "{screen}");
 }
 
 #[test]
@@ -222,4 +222,51 @@ fn comments_of_other_windows_are_shown_where_they_belong() {
     let screen = host.screen(100, 60);
     let command = screen.find("$ echo done").unwrap();
     assert!(screen.find("why twice?").unwrap() > command, "{screen}");
+}
+
+/// Changes two lines of twenty, or only the second one of them.
+fn hunks(host: &mut Host, with_first: bool) {
+    let (before, mut after) = (lines(), lines().replace("line_15 = 15", "fifteenth = 15"));
+    after = after.replace("line_18 = 18", "eighteenth = 18");
+    if with_first {
+        after = after.replace("line_3 = 3", "third = 3");
+    }
+    host.kept(USUAL).proposal.steps[0] = file_step(0, "src/lib.rs", Some(&before), Some(&after));
+}
+
+#[test]
+fn the_cursor_stays_at_its_hunk_when_one_in_front_of_it_is_gone() {
+    let mut host = Host::new(vec![usual()]);
+    hunks(&mut host, true);
+    host.show(USUAL);
+    host.keys("jj");
+    hunks(&mut host, false);
+    host.show(USUAL);
+    host.keys(" ");
+    let step = host.kept(USUAL).proposal.steps[0].clone();
+    let StepEffect::File(file) = &step.effect else { panic!("a file") };
+    let selection = host.kept(USUAL).draft.selection.clone();
+    let taken: Vec<bool> = file.hunks.iter().map(|hunk| selection.takes_hunk(0, &hunk.id)).collect();
+    // The hunk at line 15, where the cursor was, is left out.
+    assert_eq!(taken, [false, true]);
+}
+
+#[test]
+fn a_comment_that_is_typed_while_the_folder_changes_is_about_the_lines_that_were_looked_at() {
+    let mut host = Host::new(vec![usual()]);
+    hunks(&mut host, true);
+    host.show(USUAL);
+    host.keys("jjnabout fifteen");
+    let (before, after) =
+        (format!("// on top\n{}", lines()), lines().replace("line_15 = 15", "fifteenth = 15"));
+    let after = format!("// on top\n{after}");
+    host.kept(USUAL).proposal.steps[0] = file_step(0, "src/lib.rs", Some(&before), Some(&after));
+    host.show(USUAL);
+    host.keys("\n");
+    let (draft, steps) = (host.kept(USUAL).draft.clone(), host.kept(USUAL).proposal.steps.clone());
+    assert_eq!(draft.comments.len(), 1);
+    let anchor = draft.comments[0].anchor.clone().unwrap();
+    assert_eq!(anchor.quoted, "let fifteenth = 15;");
+    let position = change_review::CommentPosition::Lines { first: 16, last: 16 };
+    assert_eq!(draft.comments[0].position(&steps), position);
 }
