@@ -8,7 +8,8 @@ use wap_core::is_invisible;
 /// The cells between two stops of the tabulator.
 const TAB_CELLS: usize = 4;
 
-/// The most characters without a width of their own that stay on one letter; more would grow out of the row.
+/// The most characters without a width of their own that stay on one letter; more would grow out of the row, and stand as
+/// marks behind it.
 const MOST_COMBINED: usize = 2;
 
 /// The most characters that are read for each cell in front of the visible part.
@@ -28,8 +29,9 @@ pub struct CutLine {
 /// Returns at most `width` cells of a line, from the cell `skipped` on.
 ///
 /// Characters that control a terminal, change the direction of writing or are invisible stand as marks: `␛` for an
-/// escape, `⟨202E⟩` for a character that has no sign of its own. A reviewer has to see that they are there. Only the part
-/// of the line up to the end of the row is read, however long the line is.
+/// escape, `⟨202E⟩` for a character that has no sign of its own, accents without a letter among them. A reviewer has to see
+/// that they are there. The end of the line, `\n` or `\r\n`, is not part of it. Only the part of the line up to the end of
+/// the row is read, however long the line is.
 ///
 /// # Example
 ///
@@ -44,23 +46,27 @@ pub struct CutLine {
 #[must_use]
 pub fn cut_line(line: &str, skipped: usize, width: usize) -> CutLine {
     let mut row = Row { cut: CutLine::default(), column: 0, visible: skipped..skipped.saturating_add(width) };
-    let mut combined = 0;
+    // The accents on the letter so far; `None` if there is no letter for any.
+    let mut accents: Option<usize> = None;
     // A line of combining characters only would otherwise be read to its end.
     let most = row.visible.end.saturating_add(1).saturating_mul(CHARACTERS_PER_CELL);
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    let line = line.strip_suffix('\r').unwrap_or(line);
+    let line = line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line);
     for (read, character) in line.chars().enumerate() {
         if read >= most {
             row.cut.is_cut = true;
             break;
         }
         let shape = shape(character);
-        combined = if matches!(shape, Shape::Combining) { combined + 1 } else { 0 };
+        accents = match shape {
+            Shape::Plain(_) => Some(0),
+            Shape::Combining => accents.map(|count| count + 1).filter(|count| *count <= MOST_COMBINED),
+            Shape::Tab | Shape::Mark(_) => None,
+        };
         let fits = match shape {
             Shape::Tab => (0..TAB_CELLS - row.column % TAB_CELLS).all(|_| row.put(' ', 1)),
             Shape::Mark(mark) => mark.chars().all(|character| row.put(character, 1)),
-            Shape::Combining if combined <= MOST_COMBINED => row.put(character, 0),
-            Shape::Combining => true,
+            Shape::Combining if accents.is_some() => row.put(character, 0),
+            Shape::Combining => code(character).chars().all(|character| row.put(character, 1)),
             Shape::Plain(cells) => row.put(character, cells),
         };
         if !fits {
@@ -120,12 +126,15 @@ fn shape(character: char) -> Shape {
             Shape::Mark(char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}').to_string())
         }
         '\u{7f}' => Shape::Mark('\u{2421}'.to_string()),
-        _ if character.is_control() || is_invisible(character) => {
-            Shape::Mark(format!("⟨{:02X}⟩", u32::from(character)))
-        }
+        _ if character.is_control() || is_invisible(character) => Shape::Mark(code(character)),
         _ => match character.width().unwrap_or(1) {
             0 => Shape::Combining,
             cells => Shape::Plain(cells),
         },
     }
+}
+
+/// Returns the mark of a character that has no sign of its own.
+fn code(character: char) -> String {
+    format!("⟨{:02X}⟩", u32::from(character))
 }

@@ -43,6 +43,10 @@ pub(crate) enum RowKind {
     Note,
     /// The news of the step since the last review.
     Since,
+    /// The folder of a command.
+    Folder,
+    /// The name of a command that is left running.
+    Background,
     /// A part of the command's text.
     Command(Span),
     /// The verdict on a hunk of the step.
@@ -51,6 +55,8 @@ pub(crate) enum RowKind {
     Gap,
     /// A line of a file.
     Line(Line),
+    /// The line above has no end, where the other text has one.
+    NoLineEnd,
     /// The step's lines are folded: so many.
     Folded(u32),
     /// A file that the command has changed in the trial.
@@ -85,6 +91,8 @@ pub(crate) struct Line {
     pub(crate) span: Span,
     /// Its number before and after the step, 1-based; 0 where it is not there.
     pub(crate) numbers: [u32; 2],
+    /// True if a carriage return at its end is shown: other lines of the file do not end so.
+    pub(crate) shows_return: bool,
 }
 
 /// The change that a line is of.
@@ -225,6 +233,12 @@ impl StepRows<'_> {
                 }
             }
             StepEffect::Command(command) => {
+                if command.folder.is_some() {
+                    self.push(RowKind::Folder);
+                }
+                if command.background.is_some() {
+                    self.push(RowKind::Background);
+                }
                 for line in lines_of(&command.command) {
                     self.push(RowKind::Command(line));
                 }

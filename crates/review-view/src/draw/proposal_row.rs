@@ -1,6 +1,6 @@
 //! One row of the proposal.
 
-use change_review::{CommentPosition, FileStep, ProposedStep, Side, StepEffect};
+use change_review::{CommandStep, CommentPosition, FileStep, ProposedStep, Side, StepEffect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -56,7 +56,8 @@ impl<'a> RowPainter<'a> {
             left -= cut.cells;
             spans.push(Span::styled(cut.text, style));
         }
-        let is_scrolled = self.opened.sideways > 0 && scrolls(row.kind);
+        let is_scrolled =
+            self.opened.sideways > 0 && (scrolls(row.kind) || cut_line(painted.text, 0, left).is_cut);
         let sideways = if is_scrolled { self.opened.sideways } else { 0 };
         let mut cut = cut_line(painted.text, sideways, left);
         if cut.is_cut && left > 0 {
@@ -98,6 +99,16 @@ impl<'a> RowPainter<'a> {
                 let text = dropped.map(String::as_str).unwrap_or_default();
                 Painted { text, style: palette.faint(), ..plain("not proposed again: ", palette.faint()) }
             }
+            (RowKind::Folder, Some(step)) => {
+                let text = command(step).and_then(|command| command.folder.as_deref()).unwrap_or_default();
+                Painted { text, ..plain("  in the folder ", palette.note()) }
+            }
+            (RowKind::Background, Some(step)) => {
+                let text =
+                    command(step).and_then(|command| command.background.as_deref()).unwrap_or_default();
+                Painted { text, ..plain("  left running as ", palette.note()) }
+            }
+            (RowKind::NoLineEnd, _) => plain("  \\ no line end behind the last line", palette.faint()),
             (RowKind::Command(span), Some(step)) => {
                 let StepEffect::Command(command) = &step.effect else { return plain("", Style::new()) };
                 Painted { text: span.of(&command.command), ..plain("  $ ", palette.strong()) }
@@ -111,7 +122,7 @@ impl<'a> RowPainter<'a> {
                 plain(&text, palette.faint())
             }
             (RowKind::Effect(index), Some(step)) => match effect(step, index) {
-                Some(file) => plain(&format!("  changes {}", counted(file)), palette.faint()),
+                Some(file) => self.counted("  changes", file),
                 None => plain("", Style::new()),
             },
             (RowKind::Outcome(index), _) => self.outcome(index as usize),
@@ -133,7 +144,7 @@ impl<'a> RowPainter<'a> {
             (RowKind::TrialFile(index), _) => {
                 let tried = self.opened.tried.as_ref();
                 let file = tried.and_then(|tried| tried.files.get(index as usize));
-                plain(&file.map(|file| format!("  {}", counted(file))).unwrap_or_default(), palette.faint())
+                file.map_or_else(|| plain("", Style::new()), |file| self.counted(" ", file))
             }
             _ => plain("", Style::new()),
         }
@@ -153,6 +164,12 @@ impl<'a> RowPainter<'a> {
             (counts, self.palette.faint()),
         ];
         Painted { fixed, text: &step.title, style: self.palette.strong() }
+    }
+
+    /// Names a file behind the numbers of its lines that come and go.
+    fn counted(&self, what: &str, file: &'a FileStep) -> Painted<'a> {
+        let style = self.palette.faint();
+        Painted { fixed: vec![(format!("{what} {}  ", counts(file)), style)], text: &file.path, style }
     }
 
     /// Says what has become of a step since the last review.
@@ -209,7 +226,10 @@ impl<'a> RowPainter<'a> {
         let [old, new] = line.numbers.map(number);
         let gutter = format!("{old:>digits$} {new:>digits$} ");
         let fixed = vec![(gutter, self.palette.faint()), (sign.to_string(), style)];
-        Painted { fixed, text: text.map(|text| line.span.of(text)).unwrap_or_default(), style }
+        let text = text.map(|text| line.span.of(text)).unwrap_or_default();
+        // Without the line feed, a carriage return in front of it is a character of the line.
+        let text = if line.shows_return { text.strip_suffix('\n').unwrap_or(text) } else { text };
+        Painted { fixed, text, style }
     }
 
     fn outcome(&self, index: usize) -> Painted<'a> {
@@ -247,9 +267,16 @@ impl<'a> RowPainter<'a> {
     }
 }
 
-/// Checks whether the text of a row scrolls sideways.
+/// Checks whether the text of a row always scrolls sideways. Another one does if it is too long for its row.
 fn scrolls(kind: RowKind) -> bool {
     matches!(kind, RowKind::Line(_) | RowKind::Command(_) | RowKind::Output(..) | RowKind::Problem)
+}
+
+fn command(step: &ProposedStep) -> Option<&CommandStep> {
+    match &step.effect {
+        StepEffect::Command(command) => Some(command),
+        StepEffect::File(_) => None,
+    }
 }
 
 fn file(step: &ProposedStep) -> Option<&FileStep> {
@@ -264,10 +291,6 @@ fn effect(step: &ProposedStep, index: u32) -> Option<&FileStep> {
         StepEffect::Command(command) => command.effects.get(index as usize),
         StepEffect::File(_) => None,
     }
-}
-
-fn counted(file: &FileStep) -> String {
-    format!("{}  {}", file.path, counts(file))
 }
 
 /// Returns the numbers of lines that come and go.

@@ -14,12 +14,24 @@ pub(super) struct FileRows<'a> {
     file: &'a FileStep,
     before: Vec<Span>,
     after: Vec<Span>,
+    /// True if some lines end in CRLF and others do not, in either text.
+    has_mixed_ends: bool,
+    /// True if only one of the two texts has an end behind its last line.
+    differs_at_end: bool,
 }
 
 impl<'a> FileRows<'a> {
     pub(super) fn new(file: &'a FileStep) -> FileRows<'a> {
         let spans = |text: &Option<String>| lines_of(text.as_deref().unwrap_or_default()).collect();
-        FileRows { file, before: spans(&file.before), after: spans(&file.after) }
+        let texts = || [&file.before, &file.after].into_iter().flatten();
+        let mut ends =
+            texts().flat_map(|text| text.split_inclusive('\n')).filter(|line| line.ends_with('\n'));
+        let is_return = ends.next().is_some_and(|line| line.ends_with("\r\n"));
+        let has_mixed_ends = ends.any(|line| line.ends_with("\r\n") != is_return);
+        let has_end = |text: &Option<String>| text.as_ref().is_none_or(|text| text.ends_with('\n'));
+        let differs_at_end = has_end(&file.before) != has_end(&file.after);
+        let (before, after) = (spans(&file.before), spans(&file.after));
+        FileRows { file, before, after, has_mixed_ends, differs_at_end }
     }
 
     /// Returns the number of lines that come or go.
@@ -108,6 +120,14 @@ impl<'a> FileRows<'a> {
         }
     }
 
+    fn has_line_end(&self, side: Side) -> bool {
+        let text = match side {
+            Side::Before => &self.file.before,
+            Side::After => &self.file.after,
+        };
+        text.as_ref().is_none_or(|text| text.ends_with('\n'))
+    }
+
     fn line(
         &self,
         rows: &mut StepRows<'_>,
@@ -121,7 +141,11 @@ impl<'a> FileRows<'a> {
             Side::After => &self.after,
         };
         let Some(span) = spans.get(index).copied() else { return };
-        rows.push(RowKind::Line(Line { source, hunk, side, span, numbers }));
+        let shows_return = self.has_mixed_ends;
+        rows.push(RowKind::Line(Line { source, hunk, side, span, numbers, shows_return }));
+        if hunk.is_some() && self.differs_at_end && index + 1 == spans.len() && !self.has_line_end(side) {
+            rows.push(RowKind::NoLineEnd);
+        }
         if source == LineSource::Step {
             rows.comments_at(side, small(index + 1));
         }

@@ -69,3 +69,55 @@ proptest! {
         prop_assert!(cut.cells >= line.chars().count());
     }
 }
+
+#[test]
+fn accents_without_a_letter_and_beyond_two_are_visible() {
+    assert_eq!(cut_line("\u{301}\u{302}x", 0, 20).text, "⟨301⟩⟨302⟩x");
+    assert_eq!(cut_line("e\u{301}\u{302}\u{303}x", 0, 20).text, "e\u{301}\u{302}⟨303⟩x");
+    assert_eq!(cut_line("a\r", 0, 20).text, "a␍");
+}
+
+#[test]
+fn ends_of_lines_that_differ_are_visible() {
+    let screen = |before: &str, after: &str| {
+        let step = file_step(0, "run.sh", Some(before), Some(after));
+        Host::new(vec![proposal(1, "ends", vec![step])]).screen(80, 24)
+    };
+    let returns = screen("#!/bin/sh\necho\n", "#!/bin/sh\necho\r\n");
+    assert!(returns.contains("-echo\n") && returns.contains("+echo␍\n"), "{returns}");
+    let usual = screen("a\r\nb\r\n", "a\r\nc\r\n");
+    assert!(usual.contains("-b\n") && usual.contains("+c\n") && !usual.contains('␍'), "{usual}");
+    let last = screen("a\nb", "a\nb\n");
+    assert!(
+        last.contains("-b\n  \\ no line end") || last.contains("\\ no line end behind the last line"),
+        "{last}"
+    );
+    assert_eq!(last.matches("no line end").count(), 1, "{last}");
+}
+
+#[test]
+fn nothing_about_a_command_is_out_of_reach() {
+    let long = format!("make {}", "x".repeat(200));
+    let mut step = command_step(0, &long);
+    step.title = format!("run {long}, with MAKEFLAGS=\"--eval=evil\"");
+    if let change_review::StepEffect::Command(command) = &mut step.effect {
+        command.folder = Some("sub/folder".to_owned());
+        command.background = Some("server".to_owned());
+        let path = format!("{}/evil.sh", "deep/".repeat(40));
+        command.effects = vec![change_review::FileStep::between(path, None, Some(b"x\n"))];
+    }
+    let mut host = Host::new(vec![proposal(1, "command", vec![step])]);
+    let screen = host.screen(80, 24);
+    assert!(
+        screen.contains("in the folder sub/folder") && screen.contains("left running as server"),
+        "{screen}"
+    );
+    let mut all = screen;
+    for _ in 0..40 {
+        host.key(Key::Right);
+        all.push_str(&host.screen(80, 24));
+    }
+    assert!(all.contains("--eval=evil") && all.contains("evil.sh"), "{all}");
+    // What fits stays where it is.
+    assert!(host.screen(80, 24).contains("left running as server"));
+}
