@@ -38,6 +38,7 @@ mod policy;
 mod resolve;
 mod root;
 mod root_rules;
+mod spelling;
 mod walk;
 
 pub use change::leftovers::Swept;
