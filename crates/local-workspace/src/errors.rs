@@ -31,6 +31,7 @@ pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
         FsError::TooLarge { .. } => (Reason::FileTooLarge, Some("read a range of lines")),
         FsError::NoSpace { .. } => (Reason::NoSpace, Some("free some space and try again")),
         FsError::Busy { .. } => (Reason::Busy, Some("try again")),
+        FsError::InUse { .. } => (Reason::Busy, None),
         FsError::Changed { .. } | FsError::LeftBehind { .. } => {
             (Reason::Conflict, Some("another program saved the file meanwhile: read it again"))
         }

@@ -146,6 +146,14 @@ pub enum FsError {
         /// The path of the request.
         path: RelPath,
     },
+    /// The system does not let the entry be changed while something else uses it. Mount points are refused as such.
+    #[error(
+        "`{path}` is in use, so the system does not let it be changed: end what uses it, or change another file"
+    )]
+    InUse {
+        /// The path of the request.
+        path: RelPath,
+    },
     /// The file is no longer the version that the caller expected; the other version stays in place.
     #[error("`{path}` was changed by another program")]
     Changed {
@@ -158,14 +166,10 @@ pub enum FsError {
         /// The resolved path.
         path: RelPath,
     },
-    /// The entry is a mount point (a bind-mounted file, for instance), or a rename would have to copy between two file
-    /// systems. Trying again does not help.
-    #[error(
-        "`{path}` is a mount point or on another file system: it cannot be replaced, moved or removed from here and \
-         has to be changed outside of the workspace"
-    )]
+    /// A rename would have to copy between two file systems.
+    #[error("`{path}` cannot be moved to another file system: copy its content and remove it instead")]
     CrossDevice {
-        /// The mount point, or the source of the rename.
+        /// The source of the rename.
         path: RelPath,
     },
     /// An exchange or a removal displaced another program's version, and the file changed again before that version
@@ -219,6 +223,11 @@ pub enum ReadOnlyReason {
     /// The file carries the flag `append-only`.
     #[error("the file is marked as append-only (`chattr -a` removes the mark)")]
     AppendOnly,
+    /// It is a mount point, a bind-mounted file for instance. What is mounted there could only be changed in place.
+    #[error(
+        "it is a mount point, which cannot be replaced, moved or removed from here: change it outside of the workspace"
+    )]
+    MountPoint,
     /// The file system is mounted read-only, or the file is immutable.
     #[error("the file system is read-only")]
     FileSystem,
@@ -239,7 +248,8 @@ impl FsError {
             Errno::LOOP => FsError::LinkLoop { path },
             Errno::XDEV => FsError::CrossDevice { path },
             Errno::NOTEMPTY => FsError::FolderNotEmpty { path },
-            Errno::AGAIN | Errno::BUSY | Errno::TXTBSY => FsError::Busy { path },
+            Errno::AGAIN => FsError::Busy { path },
+            Errno::BUSY | Errno::TXTBSY => FsError::InUse { path },
             other => FsError::Io { path, errno: other.raw_os_error() },
         }
     }

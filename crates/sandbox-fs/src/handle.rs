@@ -77,27 +77,18 @@ pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Metadata>
     }
 }
 
-/// A mark that keeps every user, root included, from replacing an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// A `chattr` flag.
-    Flag(ReadOnlyReason),
-    /// Another file system, or another part of this one, is mounted there.
-    MountPoint,
-}
-
-/// Returns what keeps the entry `name` of `folder` from being replaced. Without support in file system or kernel the
+/// Returns what keeps every user, root included, from replacing the entry `name` of `folder`. Without support in file system or kernel the
 /// rename itself fails.
-pub(crate) fn mark_at(folder: impl AsFd, name: &[u8]) -> Option<Mark> {
+pub(crate) fn mark_at(folder: impl AsFd, name: &[u8]) -> Option<ReadOnlyReason> {
     let marks = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()).ok()?;
     // A bit outside of the mask is unsupported by the file system, not unset.
     let marks = marks.stx_attributes & marks.stx_attributes_mask;
     if marks.contains(StatxAttributes::IMMUTABLE) {
-        Some(Mark::Flag(ReadOnlyReason::Immutable))
+        Some(ReadOnlyReason::Immutable)
     } else if marks.contains(StatxAttributes::APPEND) {
-        Some(Mark::Flag(ReadOnlyReason::AppendOnly))
+        Some(ReadOnlyReason::AppendOnly)
     } else if marks.contains(StatxAttributes::MOUNT_ROOT) {
-        Some(Mark::MountPoint)
+        Some(ReadOnlyReason::MountPoint)
     } else {
         None
     }

@@ -163,6 +163,7 @@ fn named(error: FsError, path: &RelPath) -> FsError {
         FsError::OsPermission { .. } => FsError::OsPermission { path },
         FsError::AttributeNotKept { name, .. } => FsError::AttributeNotKept { path, name },
         FsError::Busy { .. } => FsError::Busy { path },
+        FsError::InUse { .. } => FsError::InUse { path },
         FsError::Io { errno, .. } => FsError::Io { path, errno },
         other => other,
     }

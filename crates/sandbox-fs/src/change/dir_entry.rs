@@ -8,7 +8,7 @@ use rustix::io::{Errno, retry_on_intr};
 use crate::change::new_name::rename_away;
 use crate::change::temp_name::{is_temp_name, new_kept_name};
 use crate::error::{FsError, ReadOnlyReason};
-use crate::handle::{self, FOLDER_PATH, Mark};
+use crate::handle::{self, FOLDER_PATH};
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
@@ -117,11 +117,8 @@ impl FileRoot {
         if self.policy.hard_links == HardLinks::Refuse && metadata.links > 1 {
             return Err(FsError::HardLinked { path: path(), links: metadata.links });
         }
-        match handle::mark_at(&entry.folder, &entry.name) {
-            Some(Mark::Flag(reason)) => return Err(FsError::ReadOnly { path: path(), reason }),
-            // Only a write in place would reach what is mounted there, and this crate makes none.
-            Some(Mark::MountPoint) => return Err(FsError::CrossDevice { path: path() }),
-            None => {}
+        if let Some(reason) = handle::mark_at(&entry.folder, &entry.name) {
+            return Err(FsError::ReadOnly { path: path(), reason });
         }
         if !bits_count {
             return Ok(());
@@ -195,7 +192,7 @@ impl DirEntry {
         match errno {
             Errno::NOENT => FsError::ParentMissing { folder: self.folder_path.clone() },
             Errno::BUSY if handle::is_busy_mount(&self.folder, &self.name) => {
-                FsError::CrossDevice { path: self.path.clone() }
+                FsError::ReadOnly { path: self.path.clone(), reason: ReadOnlyReason::MountPoint }
             }
             other => FsError::from_errno(other, &self.path),
         }

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use sandbox_fs::{ContentHash, Expected, FileMode, FileRoot, FsError, FsPolicy, RootRules, WriteBits};
+use sandbox_fs::{
+    ContentHash, Expected, FileMode, FileRoot, FsError, FsPolicy, ReadOnlyReason, RootRules, WriteBits,
+};
 
 use crate::fixture::{METHODS, Sandbox, path};
 use crate::namespace;
@@ -23,7 +25,7 @@ fn a_mount_point_is_refused_as_one() {
 fn child_with_mounts() {
     let Some(folder) = namespace::folder_of_child() else { return };
     let workspace = folder.join("workspace");
-    let refused = |name: &str| FsError::CrossDevice { path: path(name) };
+    let refused = |name: &str| FsError::ReadOnly { path: path(name), reason: ReadOnlyReason::MountPoint };
     for method in METHODS {
         for bits in [WriteBits::Respect, WriteBits::Ignore] {
             let policy = FsPolicy::default().with_write_bits(bits);
@@ -61,7 +63,7 @@ fn child_that_mounts() {
     rustix::mount::mount_bind(workspace.join("source.txt"), workspace.join("a.txt")).unwrap();
     // The mark is looked at when a version is staged, so this is the EBUSY of the exchange.
     let error = staged.publish(Expected::Content(ContentHash::of(b"x"))).unwrap_err();
-    assert_eq!(error, FsError::CrossDevice { path: path("a.txt") });
+    assert_eq!(error, FsError::ReadOnly { path: path("a.txt"), reason: ReadOnlyReason::MountPoint });
 }
 
 #[test]
