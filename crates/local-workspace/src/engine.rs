@@ -53,7 +53,7 @@ pub struct LocalWorkspace {
     /// Before the launcher, so that they end first.
     pub(crate) processes: Processes,
     launcher: OnceLock<Result<Launcher, StartError>>,
-    changes: Turns,
+    changes: Arc<Turns>,
     commands: Turns,
     /// The store of layers, or the reason for which there is none.
     pub(crate) layers: Result<LayerShelf, String>,
@@ -111,8 +111,14 @@ impl LocalWorkspace {
         let root = Arc::new(root);
         let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
         let late_writes = Arc::new(LateWrites::new(Arc::clone(&root), journal.clone()));
-        let checkpoint = Checkpoint::start(Arc::clone(&root), journal.clone(), Arc::clone(&late_writes))
-            .map_err(OpenError::Thread)?;
+        let changes = Arc::new(Turns::default());
+        let checkpoint = Checkpoint::start(
+            Arc::clone(&root),
+            journal.clone(),
+            Arc::clone(&late_writes),
+            Arc::clone(&changes),
+        )
+        .map_err(OpenError::Thread)?;
         let layers = match &config.layers_folder {
             Some(_) if config.read_only => Err("nothing can be changed".to_owned()),
             Some(folder) => LayerShelf::open(folder, &root),
@@ -124,8 +130,12 @@ impl LocalWorkspace {
             (Err(why), Some(folder)) if folder.exists() => AdoptedFromLayers::unread(why),
             _ => AdoptedFromLayers::default(),
         };
-        let recovery = recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)
-            .map_err(OpenError::Recovery)?;
+        let recovery = {
+            // Recovery clears away temporary files, among which may be one that is just being written again.
+            let _no_change_meanwhile = changes.wait();
+            recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)
+                .map_err(OpenError::Recovery)?
+        };
         let workspace = LocalWorkspace {
             root,
             hidden: Hidden::new(config.state_folder.clone()),
@@ -138,7 +148,7 @@ impl LocalWorkspace {
             late_writes,
             processes: Processes::default(),
             launcher: OnceLock::new(),
-            changes: Turns::default(),
+            changes,
             commands: Turns::default(),
             layers,
             untouched: adopted.untouched,

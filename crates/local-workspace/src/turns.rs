@@ -55,6 +55,12 @@ impl Turns {
         Some(turn)
     }
 
+    /// The number of callers that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.lock().numbers.len().saturating_sub(1)
+    }
+
     fn ask(&self) -> Turn<'_> {
         let mut queue = self.lock();
         let number = queue.next;

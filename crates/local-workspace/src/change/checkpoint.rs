@@ -15,6 +15,7 @@ use wap_core::ConversationId;
 use crate::change::late_writes::LateWrites;
 use crate::recover::disk_sync::{DiskSync, SyncError, is_failed_sync};
 use crate::recover::unsynced::{mark, unmark, write_again};
+use crate::turns::Turns;
 
 /// The delay before a failed sync is retried, if nothing else is synced before.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
@@ -57,6 +58,7 @@ impl Checkpoint {
         root: Arc<FileRoot>,
         journal: Journal,
         late_writes: Arc<LateWrites>,
+        turns: Arc<Turns>,
     ) -> io::Result<Checkpoint> {
         let (queue, tasks) = mpsc::channel();
         let unsynced = Arc::new(Unsynced::default());
@@ -64,6 +66,7 @@ impl Checkpoint {
             root,
             journal,
             late_writes,
+            turns,
             unsynced: Arc::clone(&unsynced),
             left: BTreeMap::new(),
             last_tried: None,
@@ -116,6 +119,9 @@ struct Worker {
     root: Arc<FileRoot>,
     journal: Journal,
     late_writes: Arc<LateWrites>,
+    /// The turns of changes: a file that is written again is another one, which a batch, an undo or an adoption must not
+    /// meet between its look at the file and its exchange.
+    turns: Arc<Turns>,
     unsynced: Arc<Unsynced>,
     /// Changes that the disk did not take, oldest first, with their paths.
     left: BTreeMap<RelPath, Vec<ChangeNumber>>,
@@ -237,9 +243,11 @@ impl Worker {
                 break;
             }
             let Some(numbers) = left.remove(&path) else { continue };
+            let turn = self.turns.wait();
             let written = self
                 .change_in_force(&path, &numbers)
                 .map(|change| write_again(&self.root, &self.journal, &path, &change));
+            drop(turn);
             self.last_tried = Some(path.clone());
             match written {
                 Some(Ok(replaced)) => {
@@ -307,6 +315,7 @@ mod tests {
             root,
             journal,
             late_writes,
+            turns: Arc::default(),
             unsynced: Arc::default(),
             left: BTreeMap::new(),
             last_tried: None,
@@ -336,6 +345,29 @@ mod tests {
         let last = left[&RelPath::parse("d").unwrap()].clone();
         assert_eq!(worker.write_again(left), last);
         assert_eq!(worker.left.len(), 3);
+    }
+
+    #[test]
+    fn a_file_is_not_written_again_while_another_change_has_its_turn() {
+        let (folder, mut worker, left) = worker(&[("a", "1")]);
+        let inode = || {
+            let metadata = fs::metadata(folder.path().join("workspace/a")).unwrap();
+            std::os::unix::fs::MetadataExt::ino(&metadata)
+        };
+        let before = inode();
+        let turns = Arc::clone(&worker.turns);
+        let turn = turns.wait();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| worker.write_again(left));
+            while turns.waiting() == 0 {
+                assert!(!thread.is_finished(), "it did not wait for its turn");
+                std::thread::yield_now();
+            }
+            assert_eq!(inode(), before);
+            drop(turn);
+            assert_eq!(thread.join().unwrap().len(), 1);
+        });
+        assert_ne!(inode(), before);
     }
 
     #[test]
