@@ -6,6 +6,8 @@ pub(crate) mod history;
 pub(crate) mod line_origins;
 mod path;
 mod plan;
+mod put_back;
+pub(crate) mod record;
 pub(crate) mod unified_diff;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +34,7 @@ use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::history::undone_by;
 use crate::undo::path::{Side, UndoPath, diff_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
+use crate::undo::record::UndoRecord;
 
 /// The scope of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +60,8 @@ pub struct Undone {
     pub kept_folders: Vec<String>,
     /// Commands of the same runs of which it is not known what they did to files.
     pub commands: Vec<String>,
-    /// Paths that commands of the same runs changed and that stay as they are: what was there before is not kept, or a
-    /// repository is not what they left.
+    /// Paths that stay as they are: what was there before commands of the same runs is not kept, a repository is not what
+    /// they left, or another program has changed the file while a crash had interrupted this undo.
     #[serde(default)]
     pub not_undoable: Vec<String>,
 }
@@ -86,13 +89,6 @@ pub enum UndoEffect {
     BroughtBack,
     /// It is gone again.
     Removed,
-}
-
-/// The outcome of an undo in the journal. It has the shape of every outcome of file changes, because recovery puts a
-/// conflict into its place.
-#[derive(Serialize, Deserialize)]
-struct UndoRecord {
-    outcome: Result<Undone, WapError>,
 }
 
 impl LocalWorkspace {
@@ -163,8 +159,8 @@ impl LocalWorkspace {
         let failures = match self.take_back(run, step, (&root, &open), &chosen, what)? {
             Taken::All(undone) => return Ok(undone),
             Taken::Partly { published, failed, failures } => {
-                if let Err(cause) = self.put_back(run, step + 1, (&root, &open), &published) {
-                    return Err(self.left_in_parts(&published, &failed, failures, &cause));
+                if let Err(stays) = self.put_back(run, step + 1, (&root, &open), &published) {
+                    return Err(self.left_in_parts(stays, &failed, failures));
                 }
                 failures
             }
@@ -172,65 +168,6 @@ impl LocalWorkspace {
         // The step answers from now on what is answered here. If that cannot be noted, recovery comes to the same finding.
         let _ = self.journal.flush();
         Err(UndoError::Obstacles(failures))
-    }
-
-    /// Reverts the paths that an undo has restored already, because the rest of it failed.
-    ///
-    /// # Errors
-    ///
-    /// Those of planning and recording: then the restored paths stay restored.
-    fn put_back(
-        &self,
-        run: &EngineRun<'_>,
-        step: u32,
-        roots: (&FileRoot, &FileRoot),
-        published: &[(ChangeNumber, RelPath)],
-    ) -> Result<(), UndoError> {
-        let numbers: BTreeSet<_> = published.iter().map(|(number, _)| *number).collect();
-        let changes = self.journal.reader().changes_of_run(run.number())?;
-        let changes = changes.into_iter().filter(|change| numbers.contains(&change.number));
-        let mut chosen =
-            Chosen { changes: changes.map(|change| (change.number, change)).collect(), ..Chosen::default() };
-        while !chosen.changes.is_empty() {
-            let again = Undo::Changes(chosen.changes.keys().copied().collect());
-            let obstacles = match self.take_back(run, step, roots, &chosen, &again) {
-                // Whatever has not gone back was changed by another process within the last moments, and stays.
-                Ok(Taken::All(_) | Taken::Partly { .. }) | Err(UndoError::Nothing) => return Ok(()),
-                Err(UndoError::Obstacles(obstacles)) => obstacles,
-                Err(error) => return Err(error),
-            };
-            // The same before the commit: that is no reason for the other paths to stay.
-            let is_theirs = |change: &RecordedChange| {
-                RelPath::from_bytes(&change.path)
-                    .is_ok_and(|path| obstacles.iter().any(|obstacle| obstacle.path == path.to_string()))
-            };
-            let before = chosen.changes.len();
-            chosen.changes.retain(|_, change| !is_theirs(change));
-            if chosen.changes.len() == before {
-                return Err(UndoError::Obstacles(obstacles));
-            }
-        }
-        Ok(())
-    }
-
-    /// Records and returns the answer of an undo that was published in part and could not be reverted; its step answers
-    /// the same from then on.
-    fn left_in_parts(
-        &self,
-        published: &[(ChangeNumber, RelPath)],
-        failed: &[ChangeNumber],
-        obstacles: Vec<UndoObstacle>,
-        cause: &UndoError,
-    ) -> UndoError {
-        let mut brought_back: Vec<_> = published.iter().map(|(_, path)| path.to_string()).collect();
-        brought_back.dedup();
-        let cause = cause.to_string();
-        let error = UndoError::InParts { brought_back, obstacles, cause };
-        let reported = WapError::new(Reason::WriteError, error.to_string());
-        let outcome = encode(&UndoRecord { outcome: Err(reported) });
-        // It rides with the next commit that the disk takes.
-        let _ = self.journal.conflict_changes(failed, &outcome);
-        error
     }
 
     /// The changes that are asked for, with what is to be said about commands of the same runs.
@@ -323,9 +260,8 @@ impl LocalWorkspace {
         }
         let (failures, failed): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
         let failed = failed.concat();
-        let error = WapError::new(Reason::Conflict, UndoError::Obstacles(failures.clone()).to_string());
         // If even this fails, recovery comes to the same finding.
-        let _ = self.journal.conflict_changes(&failed, &encode(&UndoRecord { outcome: Err(error) }));
+        let _ = self.journal.conflict_changes(&failed, &encode(&UndoRecord::refused(&failures)));
         Ok(Taken::Partly { published, failed, failures })
     }
 

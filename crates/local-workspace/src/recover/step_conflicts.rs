@@ -9,6 +9,7 @@ use wap_core::{Reason, WapError};
 use crate::command::answer::CommandOutcome;
 use crate::command::effect_notes::EffectNotes;
 use crate::step_record::{ChangeRecord, decode, encode};
+use crate::undo::record::UndoRecord;
 
 /// Conflicts that were found, by the step that had promised otherwise.
 pub(crate) struct StepConflicts<'a> {
@@ -53,7 +54,10 @@ impl<'a> StepConflicts<'a> {
             Some(step) if step.kind == StepKind::ShellCommand => {
                 note_in_command(self.journal, step.outcome.as_deref().unwrap_or_default(), conflicts)
             }
-            _ => note_in_changes(self.journal, conflicts),
+            step => {
+                let outcome = step.and_then(|step| step.outcome).unwrap_or_default();
+                note_in_changes(self.journal, &outcome, conflicts)
+            }
         }
     }
 }
@@ -76,8 +80,17 @@ fn note_in_command(
     }
 }
 
-/// A step of file changes has failed.
-fn note_in_changes(journal: &Journal, conflicts: &[(ChangeNumber, RelPath)]) -> Result<(), JournalError> {
+/// A step of file changes has failed, unless it is an undo of which other paths came back.
+fn note_in_changes(
+    journal: &Journal,
+    outcome: &[u8],
+    conflicts: &[(ChangeNumber, RelPath)],
+) -> Result<(), JournalError> {
+    let paths: BTreeSet<_> = conflicts.iter().map(|(_, path)| path).collect();
+    if let Some(outcome) = UndoRecord::without(outcome, &paths) {
+        let numbers: Vec<_> = conflicts.iter().map(|(number, _)| *number).collect();
+        return journal.conflict_changes(&numbers, &outcome);
+    }
     for (number, path) in conflicts {
         let text = format!(
             "`{path}` was changed by another program while this change was under way, so that version stayed: read the file again"

@@ -1,6 +1,6 @@
 //! The reasons for which an undo is refused.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use change_journal::{ChangeNumber, Entry, JournalError};
 use wap_core::WapError;
@@ -15,8 +15,8 @@ pub enum UndoError {
         /// The requested number.
         number: ChangeNumber,
     },
-    /// The change was recorded and never published, because another program had changed the file.
-    #[error("change {number} did not come about: `{path}` was changed by another program")]
+    /// The change was recorded and never published: another program had changed the file, or it could not be written.
+    #[error("change {number} of `{path}` did not come about, so there is nothing to undo")]
     NeverHappened {
         /// The requested number.
         number: ChangeNumber,
@@ -125,17 +125,22 @@ fn in_parts(brought_back: &[String], obstacles: &[UndoObstacle], cause: &str) ->
     )
 }
 
+/// Names the first of some obstacles.
+pub(crate) fn obstacles_text(obstacles: &[UndoObstacle]) -> String {
+    let named: Vec<_> = obstacles.iter().take(NAMED_OBSTACLES).map(UndoObstacle::to_string).collect();
+    match obstacles.len() - named.len() {
+        0 => named.join("; "),
+        more => format!("{}; and {more} more", named.join("; ")),
+    }
+}
+
 fn obstacle_list(obstacles: &[UndoObstacle]) -> String {
     list("nothing was undone", obstacles)
 }
 
 fn list(what: &str, obstacles: &[UndoObstacle]) -> String {
-    let mut text = what.to_owned();
-    for (index, obstacle) in obstacles.iter().take(NAMED_OBSTACLES).enumerate() {
-        let _ = write!(text, "{} {obstacle}", if index == 0 { ":" } else { ";" });
+    if obstacles.is_empty() {
+        return what.to_owned();
     }
-    if obstacles.len() > NAMED_OBSTACLES {
-        let _ = write!(text, "; and {} more", obstacles.len() - NAMED_OBSTACLES);
-    }
-    text
+    format!("{what}: {}", obstacles_text(obstacles))
 }

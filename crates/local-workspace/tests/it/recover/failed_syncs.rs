@@ -154,6 +154,21 @@ fn undo_that_can_be_neither_finished_nor_put_back_says_so() {
 }
 
 #[test]
+fn undo_whose_files_cannot_be_put_back_says_so() {
+    let fixture = Fixture::new();
+    // Two changes, the first file of the undo; from the second one on nothing is renamed any more.
+    let faults = ["renameat2:error=EIO:when=4+".to_owned()];
+    let child = "recover::failed_syncs::child_undoes_in_parts";
+    let text = with_faults(child, &fixture, "renameat2", &faults);
+    let reported = text.split_once("outcome: ").unwrap().1.lines().next().unwrap();
+    assert_eq!(["a", "b"].map(|name| fixture.text(name).unwrap()), ["old\n", "new\n"], "{reported}");
+    assert!(reported.starts_with("InParts only a part was undone: `a`; "), "{reported}");
+    assert!(reported.contains("`b`") && reported.contains("could not be put back: `a`"), "{reported}");
+    // It is no conflict: no other program was there.
+    assert!(text.contains("again: WriteError"), "{text}");
+}
+
+#[test]
 #[ignore = "runs as a child of undo_that_can_be_neither_finished_nor_put_back_says_so"]
 fn child_undoes_in_parts() {
     let Some(folder) = folder_of_child() else { return };
@@ -176,7 +191,8 @@ fn child_undoes_in_parts() {
         end();
     }
     let run = journal.reader().latest_changes(None, 1).unwrap()[0].run;
-    let reported = match workspace.undo(&Caller::once().call(), &Undo::Run(run)) {
+    let caller = Caller::once();
+    let reported = match workspace.undo(&caller.call(), &Undo::Run(run)) {
         Ok(_) => "Done".to_owned(),
         Err(error @ UndoError::Obstacles(_)) => format!("Obstacles {error}"),
         Err(error @ UndoError::InParts { .. }) => format!("InParts {error}"),
@@ -185,6 +201,10 @@ fn child_undoes_in_parts() {
         Err(error) => format!("{error:?}"),
     };
     println!("outcome: {reported}");
+    // The same call once more answers from its record.
+    if let Err(UndoError::Workspace(error)) = workspace.undo(&caller.call(), &Undo::Run(run)) {
+        println!("again: {:?}", error.reason());
+    }
     end();
 }
 

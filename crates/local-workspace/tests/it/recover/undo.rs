@@ -397,6 +397,43 @@ fn undo_that_a_crash_has_cut_short_is_carried_out() {
 }
 
 #[test]
+fn undo_that_a_crash_has_cut_short_answers_with_what_it_has_undone() {
+    let opened = OpenFixture::new();
+    for name in ["a", "b"] {
+        opened.fixture.put(name, "old\n");
+    }
+    let run = opened.reply(1, &[write("a", "new\n"), write("b", "new\n")]);
+    opened.workspace.checkpoint();
+    let OpenFixture { fixture, journal, workspace } = opened;
+    drop(workspace);
+    let caller = Caller::numbered(2);
+    let key = change_journal::RunKey {
+        conversation: caller.origin.conversation.0.clone(),
+        sequence: 2,
+        content: ContentHash::of(caller.origin.run.digest.as_bytes()),
+    };
+    let RunState::New(undo) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+    let path = |name: &str, change: u64| serde_json::json!({ "path": name, "effect": "restored", "undoes": [change] });
+    let outcome = serde_json::json!({ "outcome": { "Ok": {
+        "run": undo.number().0, "paths": [path("a", 1), path("b", 2)], "keptFolders": [], "commands": [],
+    } } });
+    let [new, old] = [b"new\n", b"old\n"].map(|text| Some(EntryRecord::file(text)));
+    let changes = ["a", "b"].map(|name| ChangeRecord::intended(name.as_bytes(), new, old)).into();
+    let outcome = outcome.to_string();
+    let kind = StepKind::FileChange;
+    let step = StepRecord { kind, description: "undo", outcome: outcome.as_bytes(), changes };
+    journal.record_steps(undo.number(), 0, &[step]).unwrap();
+    drop((undo, journal));
+    fixture.put("b", "the user's\n");
+    let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
+    assert_eq!((recovery.redone, recovery.conflicts), (vec!["a".to_owned()], vec!["b".to_owned()]));
+    let undone = workspace.undo(&caller.call(), &Undo::Run(run)).unwrap();
+    let paths: Vec<_> = undone.paths.iter().map(|path| &*path.path).collect();
+    assert_eq!((paths, undone.not_undoable), (vec!["a"], vec!["b".to_owned()]));
+    assert_eq!(["a", "b"].map(|name| fixture.text(name).unwrap()), ["old\n", "the user's\n"]);
+}
+
+#[test]
 fn save_in_the_moment_of_an_undo_stays_and_the_other_paths_go_back_to_how_they_were() {
     let opened = OpenFixture::new();
     // The saved file is the last of many, so that there is time between the commit and its turn.

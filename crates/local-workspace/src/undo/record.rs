@@ -1,0 +1,43 @@
+//! The outcome of an undo as the journal has it.
+
+use std::collections::BTreeSet;
+
+use rel_path::RelPath;
+use serde::{Deserialize, Serialize};
+use wap_core::{Reason, WapError};
+
+use crate::step_record::{decode, encode};
+use crate::undo::Undone;
+use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+
+/// The outcome of an undo in the journal. It has the shape of every outcome of file changes, because recovery may put a
+/// conflict into its place.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct UndoRecord {
+    pub(crate) outcome: Result<Undone, WapError>,
+}
+
+impl UndoRecord {
+    /// The outcome where nothing was undone. It is a conflict only if another program was in the way of every path.
+    pub(crate) fn refused(obstacles: &[UndoObstacle]) -> UndoRecord {
+        let closed = obstacles.iter().find_map(|obstacle| match &obstacle.why {
+            ObstacleKind::Closed(error) => Some(error.reason()),
+            _ => None,
+        });
+        let text = UndoError::Obstacles(obstacles.to_vec()).to_string();
+        UndoRecord { outcome: Err(WapError::new(closed.unwrap_or(Reason::Conflict), text)) }
+    }
+
+    /// Returns the recorded outcome of an undo without paths that did not come back after all; `None` if it is the outcome
+    /// of another step, or nothing else was undone.
+    pub(crate) fn without(recorded: &[u8], stayed: &BTreeSet<&RelPath>) -> Option<Vec<u8>> {
+        let mut undone = decode::<UndoRecord>(recorded).ok()?.outcome.ok()?;
+        let stayed: BTreeSet<_> = stayed.iter().map(|path| path.to_string()).collect();
+        undone.paths.retain(|path| !stayed.contains(&path.path));
+        if undone.paths.is_empty() {
+            return None;
+        }
+        undone.not_undoable.extend(stayed);
+        Some(encode(&UndoRecord { outcome: Ok(undone) }))
+    }
+}
