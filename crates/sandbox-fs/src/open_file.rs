@@ -20,6 +20,20 @@ use content_hash::ContentHash;
 /// The bytes by which a buffer grows at least, where the size of the file was not known.
 const GROWTH_BYTES: usize = 64 * 1024;
 
+/// The numbers of file systems on disks and in memory of this machine: ext2 to ext4, XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs,
+/// ramfs, and layers over these.
+const LOCAL_FILE_SYSTEMS: [u64; 9] = [
+    0xef53,
+    0x5846_5342,
+    0x9123_683e,
+    0xf2f5_2010,
+    0x2fc1_2fc1,
+    0xca45_1a4e,
+    0x0102_1994,
+    0x8584_58f6,
+    0x794c_7630,
+];
+
 /// A regular file, open for reading. Implements [`Read`].
 ///
 /// It stays the same file whatever happens to its name. It is never mapped into memory, so a file that shrinks
@@ -67,6 +81,17 @@ impl OpenFile {
             return Err(FsError::HardLinked { path, links: metadata.links });
         }
         Ok(OpenFile { file: File::from(handle), path, metadata })
+    }
+
+    /// Returns true if the times of the file are known to come from the clock of this machine, in ticks of a few milliseconds.
+    ///
+    /// Those of a share are another machine's, and some file systems round them down by seconds: neither can be compared
+    /// with a moment of this machine.
+    pub fn has_local_times(&self) -> bool {
+        rustix::fs::fstatfs(&self.file).is_ok_and(|system| {
+            let kind = u64::try_from(system.f_type).unwrap_or(0);
+            LOCAL_FILE_SYSTEMS.contains(&(kind & 0xffff_ffff))
+        })
     }
 
     /// Returns the canonical path: without links and `..`.
