@@ -9,39 +9,76 @@ use sandbox_fs::{FileRoot, OpenFile};
 use crate::change::present::CONTENT_LIMIT_BYTES;
 use crate::recover::partial_write::is_partial;
 
-/// Removes what a crash has left in `folder` of `changes`. Returns the names of versions that other programs wrote,
-/// which are kept.
-pub(crate) fn clear(
-    root: &FileRoot,
-    journal: &Journal,
-    folder: &RelPath,
-    changes: &[RecordedChange],
-) -> Vec<String> {
-    let swept = root.sweep_leftovers(folder, |file| {
-        is_held(journal, file) || is_unfinished(journal, folder, changes, file)
-    });
-    // A folder that is gone or cannot be read has nothing to clear; what cannot be removed is hidden from every walk.
-    swept.map_or_else(|_| Vec::new(), |swept| swept.kept.iter().map(RelPath::to_string).collect())
+/// The temporary files that a crash may have left beside the files of some changes.
+#[derive(Debug)]
+pub(crate) struct Leftovers<'a> {
+    pub journal: &'a Journal,
+    /// The changes that are not settled.
+    pub changes: &'a [RecordedChange],
+    /// The paths that held what was to come before recovery has touched anything.
+    pub in_place: &'a BTreeSet<RelPath>,
 }
 
-fn is_held(journal: &Journal, file: &OpenFile) -> bool {
-    let Ok(hash) = file.content_hash() else { return false };
-    journal.reader().holds_content(&hash).unwrap_or(false)
-}
+impl Leftovers<'_> {
+    /// Removes what a crash has left in `folder`. Returns the names of versions that other programs wrote, which are kept.
+    pub(crate) fn clear(&self, root: &FileRoot, folder: &RelPath) -> Vec<String> {
+        let swept = root.sweep_leftovers(folder, |file| {
+            self.is_of_change(folder, file) || self.is_unfinished(folder, file)
+        });
+        // A folder that is gone or cannot be read has nothing to clear; what cannot be removed is hidden from every walk.
+        swept.map_or_else(|_| Vec::new(), |swept| swept.kept.iter().map(RelPath::to_string).collect())
+    }
 
-/// Checks whether a file is a partial write of what the files of these changes held or were to hold. The contents are read one
-/// after the other: all of them together may be larger than the memory.
-fn is_unfinished(journal: &Journal, folder: &RelPath, changes: &[RecordedChange], file: &OpenFile) -> bool {
-    let Ok(bytes) = file.read_to_end(CONTENT_LIMIT_BYTES) else { return false };
-    let mut compared = BTreeSet::new();
-    bytes.is_empty()
-        || candidates(folder, changes).any(|(hash, origin)| {
-            compared.insert((hash, origin))
-                && journal.reader().content(&hash).ok().flatten().is_some_and(|whole| match origin {
-                    Origin::Interrupted => whole.starts_with(&bytes),
-                    Origin::PowerLoss => is_partial(&bytes, &whole),
-                })
+    /// Checks whether a file is what one of the changes found or was to leave, and the journal has it. Any other content is a
+    /// save of another program, which an exchange has displaced: even where the journal has that content, too, from an
+    /// earlier change, the program's file was to hold it now.
+    fn is_of_change(&self, folder: &RelPath, file: &OpenFile) -> bool {
+        let Ok(hash) = file.content_hash() else { return false };
+        let sides = self.changes_in(folder).flat_map(|change| [change.before, change.after]).flatten();
+        sides.filter_map(|side| side.content).any(|content| content == hash)
+            && self.journal.reader().holds_content(&hash).unwrap_or(false)
+    }
+
+    /// Checks whether a file is a partial write of what the files of these changes held or were to hold. The contents are read
+    /// one after the other: all of them together may be larger than the memory.
+    fn is_unfinished(&self, folder: &RelPath, file: &OpenFile) -> bool {
+        let Ok(bytes) = file.read_to_end(CONTENT_LIMIT_BYTES) else { return false };
+        let mut compared = BTreeSet::new();
+        bytes.is_empty()
+            || self.candidates(folder).any(|(hash, origin)| {
+                compared.insert((hash, origin))
+                    && self.journal.reader().content(&hash).ok().flatten().is_some_and(|whole| match origin {
+                        Origin::Interrupted => whole.starts_with(&bytes),
+                        Origin::PowerLoss => is_partial(&bytes, &whole),
+                    })
+            })
+    }
+
+    /// The contents that a file in `folder` may be a part of. As long as the machine runs, a part of the version before a
+    /// change is another program's: it saved a shorter version, which the exchange displaced. So is a part of a version
+    /// that has come into its place, because that was whole before.
+    fn candidates(&self, folder: &RelPath) -> impl Iterator<Item = (ContentHash, Origin)> {
+        self.changes_in(folder).flat_map(|change| {
+            let (before, after, origin) = match change.this_boot {
+                true if self.is_in_place(change) => (None, None, Origin::Interrupted),
+                true => (None, change.after, Origin::Interrupted),
+                false => (change.before, change.after, Origin::PowerLoss),
+            };
+            let contents = [before, after].into_iter().flatten().filter_map(|entry| entry.content);
+            contents.map(move |hash| (hash, origin))
         })
+    }
+
+    fn changes_in(&self, folder: &RelPath) -> impl Iterator<Item = &RecordedChange> {
+        let is_here = move |change: &&RecordedChange| {
+            RelPath::from_bytes(&change.path).is_ok_and(|path| path.parent().as_ref() == Some(folder))
+        };
+        self.changes.iter().filter(is_here)
+    }
+
+    fn is_in_place(&self, change: &RecordedChange) -> bool {
+        RelPath::from_bytes(&change.path).is_ok_and(|path| self.in_place.contains(&path))
+    }
 }
 
 /// The event that may have left a file unfinished.
@@ -51,23 +88,4 @@ enum Origin {
     Interrupted,
     /// The machine lost power: parts of any version may be missing.
     PowerLoss,
-}
-
-/// The contents that a file in `folder` may be a part of. As long as the machine runs, a part of the version before a change
-/// is another program's: it saved a shorter version, which the exchange displaced.
-fn candidates<'c>(
-    folder: &'c RelPath,
-    changes: &'c [RecordedChange],
-) -> impl Iterator<Item = (ContentHash, Origin)> + 'c {
-    let is_here = |change: &&RecordedChange| {
-        RelPath::from_bytes(&change.path).is_ok_and(|path| path.parent().as_ref() == Some(folder))
-    };
-    changes.iter().filter(is_here).flat_map(|change| {
-        let (before, origin) = match change.this_boot {
-            true => (None, Origin::Interrupted),
-            false => (change.before, Origin::PowerLoss),
-        };
-        let contents = [before, change.after].into_iter().flatten().filter_map(|entry| entry.content);
-        contents.map(move |hash| (hash, origin))
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeState, EntryKind, Journal, JournalError, RecordedChange};
+use change_journal::{ChangeNumber, ChangeState, EntryKind, Journal, JournalError, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 use wap_core::WapError;
@@ -12,11 +12,12 @@ use crate::change::folder_modes::FolderModes;
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
 use crate::errors::{fs_error, journal_error};
 use crate::recover::layer_recovery::{AdoptedFromLayers, LayerOutcome};
+use crate::recover::leftovers::Leftovers;
 use crate::recover::recovery_path::{
-    PathOutcome, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
+    Lost, PathOutcome, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
 };
 use crate::recover::step_conflicts::StepConflicts;
-use crate::recover::{leftovers, unsynced};
+use crate::recover::unsynced;
 
 /// The number of a path's latest changes among which one without a conflict is searched.
 const LATEST_CHANGES: u32 = 64;
@@ -57,10 +58,8 @@ pub(crate) fn recover(
 ) -> Result<Recovery, WapError> {
     let mut by_path: BTreeMap<RelPath, Vec<RecordedChange>> = BTreeMap::new();
     let marked = unsynced::marked(journal).map_err(journal_error)?;
-    for mut change in journal.reader().unsettled_changes().map_err(journal_error)? {
+    for change in journal.reader().unsettled_changes().map_err(journal_error)? {
         let Ok(path) = RelPath::from_bytes(&change.path) else { continue };
-        // What the disk did not take may be gone without a loss of power, too.
-        change.this_boot &= !marked.contains(&change.number);
         by_path.entry(path).or_default().push(change);
     }
     settle_superseded(journal, &mut by_path).map_err(journal_error)?;
@@ -82,6 +81,7 @@ pub(crate) fn recover(
     modes.open(&open);
     let mut conflicts = StepConflicts::new(journal);
     let mut looked_at = Vec::new();
+    let mut in_place = BTreeSet::new();
     // What goes makes room for what comes, and a folder can go only after what is in it.
     let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
@@ -101,7 +101,7 @@ pub(crate) fn recover(
         } else if is_about_folders_only(changes) {
             recover_folder(root, journal, path, last(changes))
         } else {
-            recover_path(root, journal, path, changes)
+            recover_path(root, journal, path, changes, lost_with(last(changes), &marked))
         };
         let outcome = match outcome {
             Ok(PathOutcome::Unchanged) if marked.contains(&last(changes).number) => {
@@ -112,7 +112,9 @@ pub(crate) fn recover(
             outcome => outcome,
         };
         match outcome {
-            Ok(PathOutcome::Unchanged) => {}
+            Ok(PathOutcome::Unchanged) => {
+                in_place.insert(path.clone());
+            }
             Ok(PathOutcome::Redone) => recovery.redone.push(path.to_string()),
             Ok(PathOutcome::Conflict) => {
                 conflicts.add(path, changes);
@@ -141,12 +143,22 @@ pub(crate) fn recover(
     recovery.failed.sort_unstable();
     let folders: BTreeSet<_> = by_path.keys().filter_map(RelPath::parent).collect();
     let changes: Vec<_> = by_path.into_values().flatten().collect();
+    let leftovers = Leftovers { journal, changes: &changes, in_place: &in_place };
     for folder in folders {
-        recovery.kept.extend(leftovers::clear(root, journal, &folder, &changes));
+        recovery.kept.extend(leftovers.clear(root, &folder));
     }
     // A step that is asked for again must answer what was found here.
     journal.flush().map_err(journal_error)?;
     Ok(recovery)
+}
+
+/// The parts of an unsettled change's file that may be missing.
+fn lost_with(change: &RecordedChange, marked: &BTreeSet<ChangeNumber>) -> Lost {
+    match (change.this_boot, marked.contains(&change.number)) {
+        (false, _) => Lost::AnyPart,
+        (true, true) => Lost::Sectors,
+        (true, false) => Lost::Nothing,
+    }
 }
 
 /// Settles the changes of paths that were changed again by what is settled: had they come into force once more, they

@@ -17,6 +17,17 @@ pub(crate) enum PathOutcome {
     Conflict,
 }
 
+/// The parts of a file that may be missing although it was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// None: the machine has run since.
+    Nothing,
+    /// The machine has run since, but the disk did not take everything: sectors may be zeros. A shorter file is the user's.
+    Sectors,
+    /// Power was lost: any part that was not synced may be missing.
+    AnyPart,
+}
+
 /// The reason for which a path could not be recovered now; the next opening tries again.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecoverError {
@@ -46,6 +57,7 @@ pub(crate) fn recover_unkept(
         return Ok(PathOutcome::Unchanged);
     }
     let now = match root.metadata(path) {
+        Ok(_) if root.is_stored_otherwise(path)? => None,
         Ok(metadata) => Some(metadata.kind),
         Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => None,
         Err(error) => return Err(error.into()),
@@ -92,6 +104,7 @@ pub(crate) fn recover_path(
     journal: &Journal,
     path: &RelPath,
     changes: &[RecordedChange],
+    lost: Lost,
 ) -> Result<PathOutcome, RecoverError> {
     let last = last(changes);
     let now = match Present::of_any_kind(root, path) {
@@ -107,7 +120,7 @@ pub(crate) fn recover_path(
     if holds(now.as_ref(), last.after.as_ref()) && !has_old_mode {
         return Ok(PathOutcome::Unchanged);
     }
-    if last.this_boot && last.state == ChangeState::Published {
+    if lost == Lost::Nothing && last.state == ChangeState::Published {
         // It was in its place, and only a loss of power removes it again without another process.
         return Ok(PathOutcome::Conflict);
     }
@@ -131,7 +144,7 @@ pub(crate) fn recover_path(
         });
     // What a user had saved right before our change may be torn as well; we have it whole.
     let is_partial = match now.as_ref().filter(|now| now.kind == PresentKind::File) {
-        Some(now) if !is_ours && !last.this_boot => is_left_of_any(journal, now, changes)?,
+        Some(now) if !is_ours => is_left_of_any(journal, now, changes, lost)?,
         _ => false,
     };
     if !is_ours && !is_partial && !is_between {
@@ -189,10 +202,18 @@ fn is_left_of_any(
     journal: &Journal,
     now: &Present,
     changes: &[RecordedChange],
+    lost: Lost,
 ) -> Result<bool, JournalError> {
+    if lost == Lost::Nothing {
+        return Ok(false);
+    }
+    let may_be_left = |whole: &[u8]| {
+        let has_length = lost == Lost::AnyPart || now.content().len() == whole.len();
+        has_length && is_partial(now.content(), whole)
+    };
     let sides = changes.iter().flat_map(|change| [change.after, change.before]).flatten();
     for entry in sides.filter(|entry| entry.kind == EntryKind::File) {
-        if content(journal, &entry)?.is_some_and(|whole| is_partial(now.content(), &whole)) {
+        if content(journal, &entry)?.is_some_and(|whole| may_be_left(&whole)) {
             return Ok(true);
         }
     }

@@ -464,7 +464,7 @@ fn a_content_that_cannot_be_read_now_is_no_conflict() {
 }
 
 #[test]
-fn a_part_of_the_version_before_is_kept_unless_power_was_lost() {
+fn a_part_of_a_version_is_kept_beside_a_file_in_its_place_unless_power_was_lost() {
     let names = ["1", "2"].map(|digit| format!(".agentd-tmp-{}", digit.repeat(32)));
     for is_same_start in [true, false] {
         let fixture = Fixture::new();
@@ -477,14 +477,60 @@ fn a_part_of_the_version_before_is_kept_unless_power_was_lost() {
                 rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
             database.execute("UPDATE opening SET boot_id = 'an earlier start'", []).unwrap();
         }
-        // Ours, unfinished; and the file as a user had cut it short when it was exchanged.
+        // The file as a user had cut it short when it was exchanged: what has come into its place was whole before.
         fixture.put(&names[0], "new and");
         fixture.put(&names[1], "old and");
         let recovery = reopen(&fixture);
         let texts: Vec<_> = recovery.kept.iter().map(|name| fixture.text(name).unwrap()).collect();
-        assert_eq!(texts, if is_same_start { vec!["old and"] } else { vec![] }, "{recovery:?}");
+        let mut sorted = texts.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, if is_same_start { vec!["new and", "old and"] } else { vec![] }, "{recovery:?}");
         assert_eq!(fixture.all_names().len(), 1 + texts.len(), "{:?}", fixture.all_names());
     }
+}
+
+#[test]
+fn a_file_that_the_disk_did_not_take_and_a_user_has_cut_short_stays() {
+    let new = "new and long\n".repeat(100);
+    let zeros = format!("{}{}", "\0".repeat(512), &new[512..]);
+    for (now, is_theirs) in [("", true), (&new[..700], true), (&zeros, false)] {
+        let fixture = Fixture::new();
+        let journal = fixture.open_journal();
+        let promised = Promised { path: "file", before: Some("old\n"), after: Some(&new) };
+        promise(&journal, &[promised], ChangeState::Published);
+        let mark = change_journal::DocumentWrite::Put { name: "unsynced/1", bytes: b"" };
+        journal.write_documents(&[mark]).unwrap();
+        drop(journal);
+        fixture.put("file", now);
+        let recovery = reopen(&fixture);
+        let (stayed, redone) =
+            if is_theirs { (vec!["file".to_owned()], vec![]) } else { (vec![], vec!["file".into()]) };
+        assert_eq!((recovery.conflicts, recovery.redone), (stayed, redone));
+        assert_eq!(fixture.text("file").unwrap(), if is_theirs { now } else { &new });
+        assert!(reopen(&fixture).is_empty());
+    }
+}
+
+#[test]
+fn a_save_that_an_exchange_displaced_is_kept_although_the_journal_has_its_content() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
+    for content in ["first\n", "old\n"] {
+        change(&workspace, write("file", content)).unwrap();
+    }
+    workspace.checkpoint();
+    drop(workspace);
+    let promised = Promised { path: "file", before: Some("old\n"), after: Some("new\n") };
+    promise(&fixture.open_journal(), &[promised], ChangeState::Intended);
+    // The exchange was made, and a user had restored the first version right before it.
+    fixture.put("file", "new\n");
+    fixture.put(&format!(".agentd-tmp-{}", "1".repeat(32)), "first\n");
+    let recovery = reopen(&fixture);
+    let [kept] = &recovery.kept[..] else { panic!("the user's version is gone: {recovery:?}") };
+    assert_eq!(
+        (fixture.text(kept).unwrap(), fixture.text("file").unwrap()),
+        ("first\n".into(), "new\n".into())
+    );
 }
 
 #[test]
