@@ -67,24 +67,32 @@ impl LocalWorkspace {
         let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
         // The path of the opened file: a symlink may lead to a hidden one.
         self.hidden.check(file.path())?;
-        self.check_size(request, file.path(), file.metadata().size_bytes)?;
+        let path = self.stored_path(file.path(), &request.path)?;
+        self.check_size(request, &path, file.metadata().size_bytes)?;
         // Before the other ways of reading, which would return and hold the content unmasked.
-        if credentials::may_be_in(file.path()) {
+        if credentials::may_be_in(&path) {
             let bytes = file.read_to_end(HELD_FILE_BYTES).map_err(|error| {
                 let refused = fs_read_error(&error, &request.path);
                 let is_large = matches!(error, FsError::TooLarge { .. });
                 if is_large { refused.with("hint", WHOLE_ONLY) } else { refused }
             })?;
-            return read_masked(request, window, metadata(file.path(), file.metadata()), &bytes);
+            return read_masked(request, window, metadata(&path, file.metadata()), &bytes);
         }
         let small = small_file(&file).map_err(|error| fs_read_error(&error, &request.path))?;
-        let Some(small) = small else { return read_large(call, request, window, &mut file) };
-        let metadata = metadata(file.path(), &small.metadata);
+        let Some(small) = small else { return read_large(call, request, window, (&path, &mut file)) };
+        let metadata = metadata(&path, &small.metadata);
         let mut response = self.read_small(call, request, window, metadata, small.bytes)?;
         if !small.is_settled {
             response.warnings.push(CHANGED_MEANWHILE.to_owned());
         }
         Ok(response)
+    }
+
+    /// Returns the one path that an opened file has wherever it is named: another one may lead to a hidden file, too.
+    pub(crate) fn stored_path(&self, opened: &RelPath, requested: &str) -> Result<RelPath, WapError> {
+        let path = self.root.stored_path(opened).map_err(|error| fs_read_error(&error, requested))?;
+        self.hidden.check(&path)?;
+        Ok(path)
     }
 
     /// Reads a planned version of a file, which is nowhere yet.
@@ -269,18 +277,18 @@ fn read_large(
     call: &Call<'_>,
     request: &ReadFile,
     window: Window,
-    file: &mut OpenFile,
+    (path, file): (&RelPath, &mut OpenFile),
 ) -> Result<ReadFileResponse, WapError> {
     // A range is cut at bytes that are line feeds, which are not line ends in UTF-16.
     let mark = file.read_range(0, 2).map_err(|error| fs_read_error(&error, &request.path))?;
     if matches!(&mark[..], b"\xff\xfe" | b"\xfe\xff") {
-        let text = format!("'{}' is UTF-16, which is read up to {HELD_FILE_BYTES} bytes only", file.path());
+        let text = format!("'{}' is UTF-16, which is read up to {HELD_FILE_BYTES} bytes only", path);
         return Err(WapError::new(Reason::FileTooLarge, text).with("limit", HELD_FILE_BYTES));
     }
     let excerpt = watched(call, request, window, &mut *file)?;
     let now = file.metadata_now().map_err(|error| fs_read_error(&error, &request.path))?;
     let is_settled = now.stamp() == file.metadata().stamp();
-    let mut response = respond(request, metadata(file.path(), &now), excerpt, Vec::new())?;
+    let mut response = respond(request, metadata(path, &now), excerpt, Vec::new())?;
     if !is_settled {
         // A mixture is no version of the file.
         response.version = None;

@@ -72,8 +72,10 @@ impl<'a> DryWorkspace<'a> {
             .root
             .canonical_path(path)
             .or_else(|_| self.workspace.root.write_target(path).map(|target| target.path));
-        let canonical = canonical.ok()?;
-        let after = self.work().plan.after(&canonical)?.map(|present| present.bytes.clone());
+        let stored = self.workspace.root.stored_path(&canonical.ok()?).ok()?;
+        let work = self.work();
+        let canonical = work.plan.planned_spelling(stored);
+        let after = work.plan.after(&canonical)?.map(|present| present.bytes.clone());
         Some((canonical, after))
     }
 }

@@ -3,6 +3,7 @@
 mod modify;
 mod planned_file;
 mod repository_check;
+mod spellings;
 mod syntax_notes;
 mod targets;
 
@@ -21,6 +22,7 @@ use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
 pub(crate) use crate::change::plan::planned_file::PlannedFile;
 pub(crate) use crate::change::plan::repository_check::repository_error;
+use crate::change::plan::spellings::Spellings;
 use crate::change::prepared_edits::PreparedEdits;
 use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::errors::fs_error;
@@ -41,6 +43,8 @@ pub(crate) struct Plan<'a> {
     files: BTreeMap<RelPath, PlannedFile>,
     /// Canonical paths in the order in which they are first changed.
     order: Vec<RelPath>,
+    /// The paths of `files` that differ in case at most.
+    spellings: Spellings,
     /// The number of files that the plan leaves beneath each folder, by canonical path; an absent folder has 0.
     folders: BTreeMap<RelPath, usize>,
     /// The number of files that the plan leaves at and beneath each path, by the path in lower case; an absent path has
@@ -74,6 +78,7 @@ impl<'a> Plan<'a> {
             held,
             files: BTreeMap::new(),
             order: Vec::new(),
+            spellings: Spellings::default(),
             folders: BTreeMap::new(),
             folded: BTreeMap::new(),
             held_bytes: 0,
@@ -190,6 +195,7 @@ impl<'a> Plan<'a> {
     ) -> PlannedStep {
         if !self.files.contains_key(&path) {
             self.order.push(path.clone());
+            self.spellings.add(&path);
         }
         // `before` is the disk's state only for the first change of a path; later ones see the plan's, and must not replace it.
         let file = self.files.entry(path.clone()).or_insert_with(|| PlannedFile {
@@ -246,6 +252,9 @@ impl<'a> Plan<'a> {
     pub(crate) fn present(&self, path: &RelPath, requested: &str) -> Result<Option<Present>, WapError> {
         if let Some(file) = self.files.get(path) {
             return Ok(file.after.clone());
+        }
+        if self.is_freed(path) {
+            return Ok(None);
         }
         let present = Present::on_disk(self.root, path).map_err(|error| match error {
             FsError::TooLarge { bytes, .. } => too_large(path, bytes),

@@ -84,10 +84,10 @@ impl Present {
         }
     }
 
-    /// Looks at a recorded path, which may be a folder, too. What is reached through a link has another path, so nothing is
-    /// here then.
+    /// Looks at a recorded path, which may be a folder, too. What is reached through a link has another path, and so has what
+    /// only answers to this name in another spelling, so nothing is here then.
     pub(crate) fn of_any_kind(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
-        if is_behind_link(root, path) {
+        if is_behind_link(root, path) || root.is_stored_otherwise(path)? {
             return Ok(None);
         }
         match Present::on_disk(root, path) {

@@ -75,14 +75,14 @@ impl LocalWorkspace {
         let path = self.file_path(requested).ok()?;
         self.hidden.check(&path).ok()?;
         let file = self.root.open_file(&path).ok()?;
-        let path = file.path().clone();
-        self.hidden.check(&path).ok()?;
+        self.hidden.check(file.path()).ok()?;
+        let path = self.stored_path(file.path(), requested).ok()?;
         let changed = file.metadata().status_changed_nanoseconds;
         // What git keeps is not shown as it is, so that it has no version.
         let hash =
             if credentials::may_be_in(&path) { None } else { self.hash_of(call.origin.retention, &file) };
         let has_changed = since.is_some_and(|since| {
-            changed >= i128::from(since.clock_nanoseconds)
+            (changed >= i128::from(since.clock_nanoseconds) || !file.has_local_times())
                 && !self.is_change_before(&path, hash.as_ref(), since)
         });
         Some(FileState { path: path.to_string(), version: hash.as_ref().map(version), has_changed })
@@ -100,7 +100,9 @@ impl LocalWorkspace {
     fn hash_of(&self, retention: Retention, file: &OpenFile) -> Option<ContentHash> {
         let metadata = *file.metadata();
         let is_small = metadata.size_bytes <= HELD_FILE_BYTES;
-        if let Some(remembered) = self.stamps.get(file.path(), metadata.stamp()) {
+        // Elsewhere equal stamps say little: when a file was written once more is known by another clock, or only roughly.
+        let has_local_times = file.has_local_times();
+        if has_local_times && let Some(remembered) = self.stamps.get(file.path(), metadata.stamp()) {
             let is_held = match retention {
                 Retention::Durable => remembered.is_durable,
                 Retention::Process => self.held.keeps(&remembered.hash),
@@ -117,7 +119,7 @@ impl LocalWorkspace {
         // A file that changes once more within the same tick keeps its stamp.
         let is_settled =
             i128::from(began.saturating_sub(TICK_NANOSECONDS)) > metadata.status_changed_nanoseconds;
-        if is_settled && after.stamp() == metadata.stamp() {
+        if has_local_times && is_settled && after.stamp() == metadata.stamp() {
             let remembered =
                 Remembered { stamp: metadata.stamp(), hash, is_durable: retention == Retention::Durable };
             self.stamps.put(file.path(), remembered);

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod byte_exact;
+mod caseless;
 mod changes;
 mod dry_run;
 mod expected_files;

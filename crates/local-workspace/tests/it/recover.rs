@@ -4,6 +4,6 @@ mod failed_syncs;
 mod layers;
 mod line_origins;
 mod power_loss;
-mod recovery;
+pub(crate) mod recovery;
 mod undo;
 mod undo_properties;

@@ -15,16 +15,24 @@ impl Plan<'_> {
         requested: &str,
         create_folders: bool,
     ) -> Result<(RelPath, Vec<RelPath>), WapError> {
-        let path = self.parse(requested)?;
-        let (path, missing_folders) = match self.root.write_target(&path) {
+        let parsed = self.parse(requested)?;
+        let (path, missing_folders) = match self.root.write_target(&parsed) {
             Ok(target) => (target.path, target.missing_folders),
-            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => {
+            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&parsed) => {
                 // Links are there that no new file may be named like.
                 check_new_name(self.root, &freed).map_err(|error| fs_error(&error, requested))?;
                 (freed, Vec::new())
             }
             Err(error) => return Err(fs_error(&error, requested)),
         };
+        let freed = self.freed_spelling(path.clone(), &parsed);
+        if freed != path {
+            check_new_name(self.root, &freed).map_err(|error| fs_error(&error, requested))?;
+        }
+        let path = self.planned_spelling(freed);
+        // In the spelling of that path.
+        let mut missing_folders: Vec<_> = folders_above(&path).take(missing_folders.len()).collect();
+        missing_folders.reverse();
         // Once more, for the canonical path: a symlink may lead to a hidden one.
         self.hidden.check(&path)?;
         check_name_of_outputs(&path, requested)?;
@@ -67,13 +75,14 @@ impl Plan<'_> {
             }
             Err(error) => return Err(fs_error(&error, requested)),
         };
+        let target = self.planned_spelling(target);
         self.hidden.check(&target)?;
         Ok(target)
     }
 
     /// The canonical path of a file that only the plan has.
     fn planned_only(&self, path: &RelPath) -> Option<RelPath> {
-        let target = self.root.write_target(path).ok()?.path;
+        let target = self.planned_spelling(self.root.write_target(path).ok()?.path);
         self.files.get(&target).is_some_and(|file| file.after.is_some()).then_some(target)
     }
 
