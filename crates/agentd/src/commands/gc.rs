@@ -94,6 +94,14 @@ fn say(console: Console, report: &Collected) {
         "stray files of the journal: {} removed ({} bytes)",
         report.stray_files_removed, report.stray_files_bytes
     ));
+    if report.stray_files_kept > 0 {
+        console.result(&format!(
+            "  {} ({} bytes) kept for a quarantined database; once you have removed `journal/journal.db.damaged-*` from the \
+             state folder, `agentd gc` removes these, too",
+            counted(usize::try_from(report.stray_files_kept).unwrap_or(usize::MAX), "file"),
+            report.stray_files_kept_bytes
+        ));
+    }
     console.result(&format!(
         "outputs of commands: {} removed ({} bytes)",
         report.outputs_removed, report.outputs_bytes

@@ -30,6 +30,12 @@ pub struct Collected {
     pub stray_files_removed: u64,
     /// Their size in bytes.
     pub stray_files_bytes: u64,
+    /// Files that the journal does not know and that stay, because a quarantined database beside it may refer to them.
+    #[serde(default)]
+    pub stray_files_kept: u64,
+    /// Their size in bytes.
+    #[serde(default)]
+    pub stray_files_kept_bytes: u64,
     /// Outputs of commands that were removed.
     pub outputs_removed: u64,
     /// Their size in bytes.
@@ -80,6 +86,8 @@ impl SessionCall for CollectGarbage {
             changes_cut,
             files_removed,
             files_bytes,
+            files_kept,
+            files_kept_bytes,
             kept_bytes,
             database_bytes,
             ..
@@ -90,6 +98,8 @@ impl SessionCall for CollectGarbage {
             changes_not_undoable: changes_cut,
             stray_files_removed: files_removed,
             stray_files_bytes: files_bytes,
+            stray_files_kept: files_kept,
+            stray_files_kept_bytes: files_kept_bytes,
             outputs_removed,
             outputs_bytes,
             kept_bytes,

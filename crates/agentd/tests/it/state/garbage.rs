@@ -36,6 +36,33 @@ fn what_unfinished_sessions_need_stays_and_the_rest_goes_beyond_the_budget() {
 }
 
 #[test]
+fn files_that_are_kept_for_a_quarantined_database_are_counted() {
+    let project = Project::new();
+    let large = "a line of a large file\n".repeat(60_000);
+    project.write("a", &large);
+    project.begin("first");
+    edit(&project, "two");
+    let journal = project.base().join("journal");
+    for name in ["journal.db", "journal.db-wal"] {
+        std::fs::write(journal.join(name), vec![b'x'; 8192]).unwrap();
+    }
+    let kept = project.run(&["gc", "--json"]).ok().json();
+    let bytes = large.len();
+    assert_eq!((&kept["strayFilesKept"], &kept["strayFilesKeptBytes"]), (&1.into(), &bytes.into()), "{kept}");
+    let kept =
+        project.run(&["gc"]).ok().prints(&format!("1 file ({bytes} bytes) kept for a quarantined database"));
+    kept.prints("journal.db.damaged-*");
+    for entry in std::fs::read_dir(&journal).unwrap().map(Result::unwrap) {
+        if entry.file_name().to_str().unwrap().contains(".damaged-") {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    project.run(&["gc"]).ok().prints(&format!("stray files of the journal: 1 removed ({bytes} bytes)"));
+    let kept = project.run(&["gc", "--json"]).ok().json();
+    assert_eq!(kept["strayFilesKept"], 0, "{kept}");
+}
+
+#[test]
 fn session_goes_on_with_the_line_numbers_that_it_was_shown_after_gc() {
     let project = Project::new();
     project.write("a", "1\n2\n3\n");
