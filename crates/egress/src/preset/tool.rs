@@ -152,14 +152,17 @@ impl Tools {
         })
     }
 
-    /// Checks whether a value of a variable contains the path of a writable folder, or is a path that leads there.
+    /// Checks whether a value of a variable contains the path of a writable folder, or one that leads there.
     fn leads_into_writable(&self, value: &[u8]) -> bool {
         let contains = |folder: &PathBuf| {
             let folder = folder.as_os_str().as_bytes();
             !folder.is_empty() && value.windows(folder.len()).any(|window| window == folder)
         };
-        let path = Path::new(std::ffi::OsStr::from_bytes(value));
-        self.writable.iter().any(contains) || (path.is_absolute() && self.is_writable(path))
+        // Values are paths, lists of them, and options with paths in them.
+        let parts = value.split(|byte| b":;,= \t\n\"'".contains(byte));
+        let paths = parts.chain([value]).map(|part| Path::new(std::ffi::OsStr::from_bytes(part)));
+        self.writable.iter().any(contains)
+            || paths.filter(|path| path.is_absolute()).any(|path| self.is_writable(path))
     }
 }
 

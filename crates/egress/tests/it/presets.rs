@@ -252,12 +252,17 @@ fn a_tool_runs_in_an_empty_folder_with_the_users_environment() {
     machine.set("NPM_CONFIG_USERCONFIG", machine.path("workspace/.npmrc"));
     machine.set("LISTED", format!("/x:{}/y", machine.path("workspace").display()));
     symlink(machine.path("workspace"), machine.path("home/link")).unwrap();
-    machine.set("LINKED", machine.path("home/link"));
+    let link = machine.path("home/link");
+    machine.set("LINKED", &link);
+    machine.set("LINKS", format!("/x:{}:/y", link.display()));
+    machine.set("OPTION", format!("--quiet --require={}", link.display()));
+    machine.set("ADDRESS", format!("file://{}", link.display()));
+    machine.set("OTHER", "/x:/usr --require=/usr");
     let record = machine.path("seen");
     machine.tool(
         "npm",
         &format!(
-            r#"{{ ls -A; cat package.json; echo " $OWN/$NPM_CONFIG_USERCONFIG/$LISTED/$LINKED"; }} > {}
+            r#"{{ ls -A; cat package.json; echo " $OWN/$NPM_CONFIG_USERCONFIG/$LISTED/$LINKED"; echo "$LINKS$OPTION$ADDRESS$OTHER"; }} > {}
 echo '{{"registry": "https://registry.example/"}}'"#,
             record.display()
         ),
@@ -266,6 +271,7 @@ echo '{{"registry": "https://registry.example/"}}'"#,
     assert_snapshot!(fs::read_to_string(record).unwrap(), @"
     package.json
     {} kept///
+    /x:/usr --require=/usr
     ");
     let left: Vec<_> =
         fs::read_dir(machine.path("home")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
