@@ -21,6 +21,8 @@ pub enum AddressKind {
     Multicast,
     /// A range with another purpose than hosts: benchmarks, protocols, translation, tunnels, what is reserved.
     Special,
+    /// An address of this machine in a network, such as its public one. [`refused_kind`] does not know it.
+    Own,
 }
 
 impl fmt::Display for AddressKind {
@@ -33,6 +35,7 @@ impl fmt::Display for AddressKind {
             AddressKind::Shared => "an address of a provider's own network",
             AddressKind::Multicast => "a multicast address",
             AddressKind::Special => "an address of a special range",
+            AddressKind::Own => "an address of this machine",
         })
     }
 }
@@ -72,6 +75,9 @@ const V6: &[(Ipv6Addr, u32, AddressKind)] = &[
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, Multicast),
 ];
 
+/// The addresses of IPv6 that hosts can have, apart from those that the table names: all others are reserved, or lead to a translator.
+const UNICAST: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+
 /// The prefix by which gateways translate to IPv4 for machines that only have IPv6, in front of the IPv4 address.
 const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 
@@ -89,7 +95,12 @@ pub fn refused_kind(address: IpAddr) -> Option<AddressKind> {
             None => V6
                 .iter()
                 .find(|(network, prefix, _)| is_within(address.to_bits(), network.to_bits(), *prefix, 128))
-                .map(|(.., kind)| *kind),
+                .map(|(.., kind)| *kind)
+                .or_else(|| {
+                    let (network, prefix) = UNICAST;
+                    let is_unicast = is_within(address.to_bits(), network.to_bits(), prefix, 128);
+                    (!is_unicast).then_some(Special)
+                }),
         },
     }
 }

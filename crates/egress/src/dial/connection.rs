@@ -83,7 +83,7 @@ fn carry(shared: &Shared, connection: &Connection) -> Result<(), Fault> {
         greeting = greeting::read(accepted, name, Instant::now() + shared.limits.greeting)?;
         entry.hold_bytes();
     }
-    let connected = route::connect(shared, name, *port, allowed)?;
+    let connected = route::connect(shared, entry.scope(), name, *port, allowed)?;
     let outside = Arc::new(connected.stream);
     if !entry.connect(Arc::clone(&outside)) {
         return Ok(());

@@ -19,6 +19,13 @@ pub trait Outside: Send + Sync {
     ///
     /// As the system reports them.
     fn connect(&self, address: SocketAddr, deadline: Instant) -> io::Result<TcpStream>;
+
+    /// Checks whether an address is one of this machine, at which its own servers listen. A name that leads there is refused like
+    /// one that leads to the loopback interface.
+    fn is_own(&self, address: IpAddr) -> bool {
+        let _ = address;
+        false
+    }
 }
 
 /// The reason why a name has no addresses.

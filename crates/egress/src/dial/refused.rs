@@ -44,7 +44,10 @@ impl Fault {
             Fault::NotAllowed => return Refusal::of_name(name, port),
             Fault::Greeting(GreetingFault::OtherName(other)) => Refusal::of_name(other, port).allow,
             // Where clouds serve credentials, and where no host is, a grant is not suggested.
-            Fault::Address(address, AddressKind::Private | AddressKind::Loopback | AddressKind::Shared) => {
+            Fault::Address(
+                address,
+                AddressKind::Private | AddressKind::Loopback | AddressKind::Shared | AddressKind::Own,
+            ) => {
                 let names = NamePattern::Exact(name.clone());
                 let entry = AllowEntry { names, ports: Ports::One(port), address: Some(*address) };
                 Some(format!("--network allow={entry}"))

@@ -7,7 +7,8 @@ use super::dialer::Shared;
 use super::outside::ResolveError;
 use super::proxy::Proxy;
 use super::refused::Fault;
-use crate::address::refused_kind;
+use super::scope::Scope;
+use crate::address::{AddressKind, refused_kind};
 use crate::allow::{HostName, Match};
 
 /// The most addresses of a name that are tried.
@@ -28,6 +29,7 @@ pub(crate) struct Connected {
 /// nothing by it.
 pub(crate) fn connect(
     shared: &Shared,
+    scope: &Scope,
     name: &HostName,
     port: u16,
     allowed: Match,
@@ -42,13 +44,13 @@ pub(crate) fn connect(
     }
     let proxy = shared.proxy.as_ref().map_err(|error| *error)?;
     match proxy.as_ref().filter(|proxy| proxy.is_used_for(name, port)) {
-        Some(proxy) => through(shared, proxy, name, port, deadline),
-        None => direct(&resolve(shared, name, deadline)?),
+        Some(proxy) => through((shared, scope), proxy, name, port, deadline),
+        None => direct(&resolve(shared, scope, name, deadline)?),
     }
 }
 
 fn through(
-    shared: &Shared,
+    (shared, scope): (&Shared, &Scope),
     proxy: &Proxy,
     name: &HostName,
     port: u16,
@@ -56,7 +58,7 @@ fn through(
 ) -> Result<Connected, Fault> {
     // The proxy resolves the name itself. Where this machine can, too, a name that leads to a refused address is refused.
     let lookup_deadline = deadline.min(Instant::now() + LOOKUP_BESIDE_PROXY);
-    match resolve(shared, name, lookup_deadline) {
+    match resolve(shared, scope, name, lookup_deadline) {
         Ok(_) | Err(Fault::Resolve(_)) => {}
         Err(fault) => return Err(fault),
     }
@@ -75,9 +77,14 @@ fn proxy_stream(shared: &Shared, proxy: &Proxy, deadline: Instant) -> Result<Tcp
 }
 
 /// Resolves a name, and checks every address that it has.
-fn resolve(shared: &Shared, name: &HostName, deadline: Instant) -> Result<Vec<IpAddr>, Fault> {
+fn resolve(shared: &Shared, scope: &Scope, name: &HostName, deadline: Instant) -> Result<Vec<IpAddr>, Fault> {
+    let turn = scope.begin_lookup(deadline).ok_or(ResolveError::TimedOut)?;
     let addresses = shared.outside.resolve(name.as_str(), deadline)?;
-    let refused = addresses.iter().find_map(|address| Some((*address, refused_kind(*address)?)));
+    drop(turn);
+    let kind = |address: IpAddr| {
+        refused_kind(address).or_else(|| shared.outside.is_own(address).then_some(AddressKind::Own))
+    };
+    let refused = addresses.iter().find_map(|address| Some((*address, kind(*address)?)));
     match refused {
         Some((address, kind)) => Err(Fault::Address(address, kind)),
         None => Ok(addresses),

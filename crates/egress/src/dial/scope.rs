@@ -10,6 +10,9 @@ use rustix::net::{RecvFlags, recv};
 use crate::allow::AllowList;
 use crate::refusal::Refusal;
 
+/// The most look-ups of one command at a time: a name that resolves slowly leaves the system's resolver to other commands.
+pub(crate) const MOST_LOOKUPS: usize = 16;
+
 /// The state that the connections of a command share.
 pub(crate) struct Scope {
     pub(crate) list: Arc<AllowList>,
@@ -23,6 +26,7 @@ pub(crate) struct Scope {
 struct Open {
     stage: Stage,
     last: u64,
+    lookups: usize,
     connections: HashMap<u64, Streams>,
 }
 
@@ -49,6 +53,16 @@ struct Streams {
     is_sent: bool,
 }
 
+/// The turn of a look-up; another one may begin when this is dropped.
+pub(crate) struct LookupTurn<'a>(&'a Scope);
+
+impl Drop for LookupTurn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().lookups -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
 /// A connection of a scope; it leaves the scope when this is dropped.
 pub(crate) struct Entry {
     scope: Arc<Scope>,
@@ -66,6 +80,23 @@ impl Scope {
 
     pub(crate) fn report(&self, refusal: Refusal) {
         (self.report)(refusal);
+    }
+
+    /// Waits until the command may look up a name, at most until the deadline; `None` after it, and after the end of the scope.
+    pub(crate) fn begin_lookup(&self, deadline: Instant) -> Option<LookupTurn<'_>> {
+        let mut open = self.lock();
+        while open.lookups >= MOST_LOOKUPS && open.stage != Stage::Ended {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            open = self.changed.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        if open.stage == Stage::Ended {
+            return None;
+        }
+        open.lookups += 1;
+        Some(LookupTurn(self))
     }
 
     /// Has a connection of the command end with the scope; `None` if that has ended.

@@ -1,7 +1,7 @@
 //! The machine's own resolver and sockets.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -84,5 +84,20 @@ impl Outside for SystemOutside {
     fn connect(&self, address: SocketAddr, deadline: Instant) -> io::Result<TcpStream> {
         let left = deadline.saturating_duration_since(Instant::now());
         TcpStream::connect_timeout(&address, left.max(SHORTEST))
+    }
+
+    fn is_own(&self, address: IpAddr) -> bool {
+        /// Any port: nothing is sent.
+        const PORT: u16 = 9;
+        let any = match address {
+            IpAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
+        };
+        // The system chooses the address to send from. To one of its own, that is the same one, and to no other.
+        let chosen = UdpSocket::bind((any, 0)).and_then(|socket| {
+            socket.connect((address, PORT))?;
+            socket.local_addr()
+        });
+        chosen.is_ok_and(|chosen| chosen.ip() == address)
     }
 }

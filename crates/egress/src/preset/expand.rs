@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use super::answer::pinned;
@@ -151,7 +152,9 @@ fn at_home(entry: AllowEntry, outside: &dyn Outside) -> AllowEntry {
     let addresses = outside.resolve(name.as_str(), Instant::now() + LOOKUP).unwrap_or_default();
     let is_private =
         |kind| matches!(kind, AddressKind::Private | AddressKind::Loopback | AddressKind::Shared);
-    let private = addresses.into_iter().find(|address| refused_kind(*address).is_some_and(is_private));
+    let is_at_home =
+        |address: &IpAddr| refused_kind(*address).is_some_and(is_private) || outside.is_own(*address);
+    let private = addresses.into_iter().find(is_at_home);
     match private {
         Some(address) => pinned(entry, address),
         None => entry,

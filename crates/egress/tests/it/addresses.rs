@@ -53,6 +53,14 @@ fn special_addresses_are_refused_and_those_of_the_internet_are_not() {
         "febf::1",
         "fec0::1",
         "ff02::1",
+        // IPv4 as translators without a prefix of their own write it.
+        "::ffff:0:127.0.0.1",
+        "::ffff:0:8.8.8.8",
+        "200::1",
+        "1fff::1",
+        "3fff:ffff::1",
+        "4000::1",
+        "5f00::1",
     ];
     let line = |text: &&str| {
         let kind = refused_kind(text.parse().unwrap());

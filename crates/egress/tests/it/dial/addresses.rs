@@ -1,5 +1,7 @@
 //! Names, the addresses that they lead to, and what is dialled.
 
+use egress::{Outside, SystemOutside};
+
 use super::fixture::{Network, assert_connected, assert_reset};
 
 const PUBLIC: &str = "93.184.215.14";
@@ -53,6 +55,34 @@ fn a_name_that_leads_to_a_refused_address_is_not_dialled() {
     }
     insta::assert_snapshot!("refused_addresses", receipts.join("\n"));
     assert_eq!(network.dialled(), [""; 0]);
+}
+
+#[test]
+fn a_name_that_leads_to_this_machine_by_its_own_address_is_not_dialled() {
+    let network = Network::of_machine(PUBLIC, &[&[PUBLIC], &["93.184.215.15"]]);
+    let grant = network.grant("a.example:8080");
+    assert_reset(network.open(&grant, "a.example", 8080));
+    insta::assert_snapshot!(network.receipt(), @"connect a.example:8080 · the name leads to 93.184.215.14, an address of this machine · --network allow=a.example:8080@93.184.215.14");
+    assert_eq!(network.dialled(), [""; 0]);
+    // The control: the address beside it is another machine's.
+    assert_connected(network.open(&grant, "a.example", 8080), network.accept());
+    assert_eq!(network.dialled(), ["93.184.215.15:8080"]);
+}
+
+#[test]
+fn the_system_tells_its_own_addresses_from_others() {
+    let is_own = |address: &str| SystemOutside::default().is_own(address.parse().unwrap());
+    assert!(is_own("127.0.0.1"));
+    for other in ["93.184.215.14", "192.0.2.1", "2606:4700::1111", "0.0.0.0", "224.0.0.1"] {
+        assert!(!is_own(other), "{other}");
+    }
+    // Every address that another machine could reach this one at.
+    let list = std::fs::read_to_string("/proc/net/fib_trie").unwrap_or_default();
+    let lines: Vec<&str> = list.lines().map(str::trim).collect();
+    let local = lines.windows(2).filter(|pair| pair[1].starts_with("/32 host LOCAL"));
+    for address in local.filter_map(|pair| pair[0].strip_prefix("|-- ")) {
+        assert!(is_own(address) || address.starts_with("127."), "{address}");
+    }
 }
 
 #[test]

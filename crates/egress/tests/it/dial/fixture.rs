@@ -20,6 +20,8 @@ pub(super) struct Script {
     pub(super) answers: Arc<Mutex<VecDeque<Vec<IpAddr>>>>,
     pub(super) dialled: Arc<Mutex<Vec<SocketAddr>>>,
     pub(super) server: SocketAddr,
+    /// An address of the machine in a network.
+    pub(super) own: Option<IpAddr>,
 }
 
 impl Outside for Script {
@@ -30,6 +32,10 @@ impl Outside for Script {
     fn connect(&self, address: SocketAddr, _deadline: Instant) -> io::Result<TcpStream> {
         self.dialled.lock().unwrap().push(address);
         TcpStream::connect(self.server)
+    }
+
+    fn is_own(&self, address: IpAddr) -> bool {
+        self.own == Some(address)
     }
 }
 
@@ -50,12 +56,22 @@ impl Network {
     }
 
     pub(super) fn with(answers: &[&[&str]], limits: DialLimits, proxy: Option<Proxy>) -> Network {
+        Network::on(answers, limits, proxy, None)
+    }
+
+    /// A network of a machine that has this address in it.
+    pub(super) fn of_machine(own: &str, answers: &[&[&str]]) -> Network {
+        Network::on(answers, DialLimits::default(), None, Some(own.parse().unwrap()))
+    }
+
+    fn on(answers: &[&[&str]], limits: DialLimits, proxy: Option<Proxy>, own: Option<IpAddr>) -> Network {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let addresses = |list: &&[&str]| list.iter().map(|address| address.parse().unwrap()).collect();
         let script = Script {
             answers: Arc::new(Mutex::new(answers.iter().map(addresses).collect())),
             dialled: Arc::default(),
             server: server.local_addr().unwrap(),
+            own,
         };
         let dialer = Dialer::new(limits, script.clone(), Ok(proxy));
         let (report, receipts) = channel();

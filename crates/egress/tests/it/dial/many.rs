@@ -1,9 +1,17 @@
 //! Many connections at one time.
 
-use egress::DialLimits;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use egress::{DialLimits, Dialer, Grant, Outside, ResolveError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::fixture::{Network, assert_connected, assert_reset};
+use super::fixture::{Network, PATIENCE, assert_connected, assert_reset};
 
 const LIST: &str = "a.example:8080@127.0.0.1";
 
@@ -107,6 +115,73 @@ fn one_command_leaves_connections_to_the_others() {
     let (command, server) = open.pop().unwrap();
     assert_connected(command, server);
     assert_connected(waiting, network.accept());
+}
+
+/// A resolver that answers for slow names when it is let, and knows how many it was asked for at a time.
+struct SlowResolver {
+    server: SocketAddr,
+    running: AtomicUsize,
+    most: Arc<AtomicUsize>,
+    requested: Sender<()>,
+    answers: Mutex<Receiver<()>>,
+}
+
+impl Outside for SlowResolver {
+    fn resolve(&self, name: &str, _deadline: Instant) -> Result<Vec<IpAddr>, ResolveError> {
+        if name.starts_with("slow") {
+            let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(running, Ordering::SeqCst);
+            self.requested.send(()).unwrap();
+            let answer = self.answers.lock().unwrap().recv_timeout(PATIENCE);
+            self.running.fetch_sub(1, Ordering::SeqCst);
+            answer.map_err(|_| ResolveError::TimedOut)?;
+        }
+        Ok(vec![IpAddr::from([93, 184, 215, 14])])
+    }
+
+    fn connect(&self, _address: SocketAddr, _deadline: Instant) -> io::Result<TcpStream> {
+        TcpStream::connect(self.server)
+    }
+}
+
+#[test]
+fn one_command_leaves_look_ups_to_the_others() {
+    const CONNECTIONS: usize = 60;
+    const MOST: usize = 16;
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let ((requested, is_requested), (answer, answers)) = (channel(), channel());
+    let most = Arc::new(AtomicUsize::new(0));
+    let outside = SlowResolver {
+        server: server.local_addr().unwrap(),
+        running: AtomicUsize::new(0),
+        most: Arc::clone(&most),
+        requested,
+        answers: Mutex::new(answers),
+    };
+    let dialer = Dialer::new(DialLimits::default(), outside, Ok(None));
+    let grant = |list: &str| Grant::new(&dialer, Arc::new(list.parse().unwrap()), |_| ());
+    let (greedy, other, sockets) =
+        (grant("slow.example:8080"), grant("quick.example:8080"), Network::new(&[]));
+    let open = |grant: &Grant, name: &str| {
+        let (command, accepted) = sockets.pair();
+        grant.carry(name.parse().unwrap(), 8080, OwnedFd::from(accepted));
+        command
+    };
+    let slow: Vec<_> = (0..CONNECTIONS).map(|_| open(&greedy, "slow.example")).collect();
+    for _ in 0..MOST {
+        is_requested.recv_timeout(PATIENCE).unwrap();
+    }
+    let accept = || server.accept().unwrap().0;
+    assert_connected(open(&other, "quick.example"), accept());
+    for _ in 0..CONNECTIONS {
+        answer.send(()).unwrap();
+    }
+    // Every one has its turn.
+    for _ in 0..CONNECTIONS {
+        accept();
+    }
+    assert_eq!(most.load(Ordering::SeqCst), MOST);
+    drop((slow, greedy));
 }
 
 #[test]
