@@ -2,6 +2,7 @@
 
 mod live_output;
 mod observer;
+mod progress;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,18 +11,18 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde::Serialize;
-use tagproto::{CommandResult, SessionId, Strictness, read_in};
+use tagproto::{SessionId, Strictness, read_in};
 use wap_core::CancelFlag;
 use workspace_host::{AppliedReply, ApplyReply, SessionRefusal, SharedSessions, Watching};
 
 use crate::answer::Refused;
-use crate::bounded_text::{BoundedText, TextBounds, bounded};
 use crate::event_hub::EventHub;
-use live_output::{LiveOutput, OutputState};
 use observer::RunObserver;
+use progress::{BlockProgress, BlockView, Ended, Progress, RunView};
 
-/// The runs that are remembered after their end, so that a page that was reloaded can show them.
+/// The runs that are remembered after their end, so that a page that was reloaded can show them, and the most bytes of them.
 const MOST_ENDED: usize = 32;
+const MOST_ENDED_BYTES: usize = 32 << 20;
 
 /// The pause between two events with output.
 const OUTPUT_PAUSE: Duration = Duration::from_millis(40);
@@ -44,74 +45,6 @@ pub(crate) struct Run {
     cancel: CancelFlag,
     progress: Mutex<Progress>,
     events: Arc<EventHub>,
-}
-
-#[derive(Debug, Default)]
-struct Progress {
-    blocks: Vec<BlockProgress>,
-    blocks_left_out: usize,
-    ended: Option<Ended>,
-    /// The number of the last event about this run.
-    last_event: u64,
-}
-
-#[derive(Debug)]
-struct BlockProgress {
-    kind: String,
-    title: String,
-    /// `None` while it runs.
-    success: Option<bool>,
-    summary: String,
-    counts: Option<(i64, i64)>,
-    denied: Vec<String>,
-    notes: Vec<String>,
-    result_output: BoundedText,
-    output: LiveOutput,
-}
-
-/// A run as a page reads it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RunView {
-    run: u64,
-    session: String,
-    blocks: Vec<BlockView>,
-    blocks_left_out: usize,
-    ended: Option<Ended>,
-    /// The number of the last event that is part of this.
-    last_event: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BlockView {
-    kind: String,
-    title: String,
-    success: Option<bool>,
-    summary: String,
-    lines_added: Option<i64>,
-    lines_removed: Option<i64>,
-    denied: Vec<String>,
-    notes: Vec<String>,
-    result_output: BoundedText,
-    output: OutputState,
-}
-
-/// The end of a run.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Ended {
-    /// The reason why the reply was refused or stopped; `None` if it was executed.
-    error: Option<String>,
-    advice: Option<String>,
-    /// False if it was executed before, so that nothing was done.
-    is_executed: bool,
-    complete: bool,
-    failed: usize,
-    repairs: Vec<String>,
-    /// Results of an earlier, interrupted reply that this one supersedes.
-    superseded: Vec<String>,
-    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -155,10 +88,7 @@ impl Runs {
             return Err(refused.advise("wait until it has ended, or stop it"));
         }
         let id = runs.last_key_value().map_or(1, |(id, _)| id + 1);
-        let ended: Vec<u64> = runs.iter().filter(|(_, run)| run.has_ended()).map(|(id, _)| *id).collect();
-        for old in ended.iter().take(ended.len().saturating_sub(MOST_ENDED)) {
-            runs.remove(old);
-        }
+        forget(&mut runs);
         let run = Arc::new(Run {
             id,
             session,
@@ -198,6 +128,19 @@ impl Runs {
         let runs: Vec<_> = self.lock().values().cloned().collect();
         runs.iter().for_each(|run| run.cancel.cancel());
     }
+}
+
+/// Forgets the oldest of the runs that have ended, if they are too many or too large.
+fn forget(runs: &mut BTreeMap<u64, Arc<Run>>) {
+    let (mut count, mut bytes) = (0, 0);
+    let mut forgotten = Vec::new();
+    for (id, run) in runs.iter().rev().filter(|(_, run)| run.has_ended()) {
+        (count, bytes) = (count + 1, bytes + run.lock().bytes());
+        if count > MOST_ENDED || bytes > MOST_ENDED_BYTES {
+            forgotten.push(*id);
+        }
+    }
+    forgotten.iter().for_each(|id| drop(runs.remove(id)));
 }
 
 impl Run {
@@ -303,67 +246,5 @@ struct Flushing(Option<std::sync::mpsc::Sender<()>>);
 impl Drop for Flushing {
     fn drop(&mut self) {
         drop(self.0.take());
-    }
-}
-
-impl BlockProgress {
-    fn view(&self) -> BlockView {
-        BlockView {
-            kind: self.kind.clone(),
-            title: self.title.clone(),
-            success: self.success,
-            summary: self.summary.clone(),
-            lines_added: self.counts.map(|(added, _)| added),
-            lines_removed: self.counts.map(|(_, removed)| removed),
-            denied: self.denied.clone(),
-            notes: self.notes.clone(),
-            result_output: self.result_output.clone(),
-            output: self.output.state(),
-        }
-    }
-
-    fn finish(&mut self, result: &CommandResult) {
-        self.success = Some(result.success);
-        self.summary = bounded(&result.summary, TextBounds::OUTPUT).text;
-        self.denied = result.denied.iter().take(50).cloned().collect();
-        let notes = result.notes.iter().take(50);
-        self.notes = notes.map(|note| bounded(note, TextBounds::OUTPUT).text).collect();
-        // What a command has printed was shown as it arrived.
-        if self.output.is_empty() {
-            self.result_output = bounded(&result.output, TextBounds::OUTPUT);
-        }
-    }
-}
-
-impl Ended {
-    fn of(applied: &AppliedReply) -> Ended {
-        let line = |result: &CommandResult| {
-            let mark = if result.success { "OK" } else { "FAILED" };
-            format!("[{mark}] {}: {}", result.command_type, result.summary)
-        };
-        let mut notes = applied.late.clone();
-        notes.extend(applied.left_undone.as_ref().map(|refusal| refusal.message.clone()));
-        if applied.is_executed && applied.session.held.is_some() {
-            notes.push(
-                "the reply was cut off: nothing was done, and the next message asks the model to go on"
-                    .to_owned(),
-            );
-        } else if applied.is_executed && applied.results.is_empty() {
-            notes.push(
-                "no block was found in this reply, so nothing was done; the next message tells the model how blocks are \
-                 written"
-                    .to_owned(),
-            );
-        }
-        Ended {
-            error: None,
-            advice: None,
-            is_executed: applied.is_executed,
-            complete: applied.session.is_complete,
-            failed: applied.results.iter().filter(|result| !result.success).count(),
-            repairs: applied.repairs.clone(),
-            superseded: applied.taken_over.iter().map(line).collect(),
-            notes,
-        }
     }
 }

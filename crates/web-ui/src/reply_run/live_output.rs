@@ -4,16 +4,22 @@ use serde::Serialize;
 
 use crate::bounded_text::cut;
 
-/// The most bytes that are kept of the beginning, and of the end.
+/// The most bytes that are kept of the beginning, and about half as many as are kept of the end.
 const HEAD_BYTES: usize = 512 * 1024;
 const TAIL_BYTES: usize = 128 * 1024;
+
+/// The same where the outputs of the run have used up its bytes.
+const LEAST_HEAD_BYTES: usize = 4 * 1024;
+const LEAST_TAIL_BYTES: usize = 1024;
 
 /// The most characters of a line.
 const LINE_CHARACTERS: usize = 4_000;
 
 /// The output of one command.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct LiveOutput {
+    /// The bounds of `head` and `tail`.
+    most_bytes: (usize, usize),
     head: String,
     /// The bytes of `head` that were published.
     published: usize,
@@ -40,6 +46,29 @@ pub(crate) struct OutputState {
 }
 
 impl LiveOutput {
+    /// Returns an output of which so many bytes may be kept, and some in any case.
+    pub(super) fn within(bytes: usize) -> LiveOutput {
+        LiveOutput {
+            most_bytes: (
+                (bytes / 2).clamp(LEAST_HEAD_BYTES, HEAD_BYTES),
+                (bytes / 4).clamp(LEAST_TAIL_BYTES, TAIL_BYTES),
+            ),
+            head: String::new(),
+            published: 0,
+            tail: String::new(),
+            left_out_bytes: 0,
+            published_left_out: 0,
+            incomplete: Vec::new(),
+            line_characters: 0,
+            line_cut: 0,
+        }
+    }
+
+    /// Returns the bytes that are kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.head.len() + self.tail.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.head.is_empty() && self.incomplete.is_empty()
     }
@@ -48,15 +77,30 @@ impl LiveOutput {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut piece = std::mem::take(&mut self.incomplete);
         piece.extend_from_slice(bytes);
-        let complete = match std::str::from_utf8(&piece) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => piece.len(),
-        };
-        self.incomplete = piece.split_off(complete);
-        let text = String::from_utf8_lossy(&piece);
+        let mut text = String::with_capacity(piece.len());
+        let mut chunks = piece.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            text.push_str(chunk.valid());
+            // Only the last bytes can be the start of a character.
+            let is_start = chunks.peek().is_none()
+                && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+            if is_start {
+                self.incomplete = chunk.invalid().to_vec();
+            } else if !chunk.invalid().is_empty() {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
         for line in text.split_inclusive('\n') {
             self.add(line);
         }
+    }
+
+    /// Completes the output of a program that has ended, perhaps in the middle of a line or of a character.
+    pub(super) fn end(&mut self) {
+        if !std::mem::take(&mut self.incomplete).is_empty() {
+            self.add("\u{fffd}");
+        }
+        self.say_cut();
     }
 
     fn add(&mut self, line: &str) {
@@ -66,22 +110,29 @@ impl LiveOutput {
         self.line_cut += more;
         self.keep(kept);
         if ends {
-            if self.line_cut > 0 {
-                self.keep(&format!("… [{} more characters]", self.line_cut));
-            }
+            self.say_cut();
             self.keep("\n");
-            (self.line_characters, self.line_cut) = (0, 0);
+            self.line_characters = 0;
+        }
+    }
+
+    /// Adds what is missing of a line that was cut.
+    fn say_cut(&mut self) {
+        if self.line_cut > 0 {
+            self.keep(&format!("… [{} more characters]", self.line_cut));
+            self.line_cut = 0;
         }
     }
 
     fn keep(&mut self, text: &str) {
-        if self.tail.is_empty() && self.head.len() + text.len() <= HEAD_BYTES {
+        let (head_bytes, tail_bytes) = self.most_bytes;
+        if self.tail.is_empty() && self.head.len() + text.len() <= head_bytes {
             self.head.push_str(text);
             return;
         }
         self.tail.push_str(text);
-        if self.tail.len() > 2 * TAIL_BYTES {
-            let mut from = self.tail.len() - TAIL_BYTES;
+        if self.tail.len() > 2 * tail_bytes {
+            let mut from = self.tail.len() - tail_bytes;
             while !self.tail.is_char_boundary(from) {
                 from += 1;
             }
@@ -115,7 +166,7 @@ mod tests {
 
     #[test]
     fn pieces_may_split_characters() {
-        let mut output = LiveOutput::default();
+        let mut output = LiveOutput::within(usize::MAX);
         for byte in "naïve ✓\n".bytes() {
             output.push(&[byte]);
         }
@@ -125,14 +176,50 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_are_replaced() {
-        let mut output = LiveOutput::default();
+        let mut output = LiveOutput::within(usize::MAX);
         output.push(b"a\xffb\n");
         assert_eq!(output.state().text, "a\u{fffd}b\n");
     }
 
     #[test]
+    fn a_byte_that_is_not_text_spoils_no_character_behind_it() {
+        let mut output = LiveOutput::within(usize::MAX);
+        let text = "\u{e9}\n".as_bytes();
+        output.push(&[b"a\xff", &text[..1]].concat());
+        output.push(&text[1..]);
+        assert_eq!(output.state().text, "a\u{fffd}\u{e9}\n");
+        // A program that ends within a character.
+        output.push(b"b\xe2\x9c");
+        output.end();
+        assert_eq!(output.state().text, "a\u{fffd}\u{e9}\nb\u{fffd}");
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_says_what_was_cut_of_it() {
+        let mut output = LiveOutput::within(usize::MAX);
+        output.push(&[b'x'; 10_000]);
+        output.end();
+        let expected = format!("{}… [6000 more characters]", "x".repeat(LINE_CHARACTERS));
+        assert_eq!(output.take_new(), Some((expected, 0)));
+        // Once.
+        output.end();
+        assert_eq!(output.take_new(), None);
+    }
+
+    #[test]
+    fn little_is_kept_where_little_is_left() {
+        let mut output = LiveOutput::within(0);
+        for number in 0..10_000 {
+            output.push(format!("line {number}\n").as_bytes());
+        }
+        assert!(output.bytes() <= LEAST_HEAD_BYTES + 2 * LEAST_TAIL_BYTES, "{}", output.bytes());
+        let OutputState { text, left_out_bytes, end } = output.state();
+        assert!(text.starts_with("line 0\n") && end.ends_with("line 9999\n") && left_out_bytes > 0);
+    }
+
+    #[test]
     fn a_line_of_ten_megabytes_is_cut_and_counted() {
-        let mut output = LiveOutput::default();
+        let mut output = LiveOutput::within(usize::MAX);
         for _ in 0..160 {
             output.push(&[b'x'; 64 * 1024]);
         }
@@ -145,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_beginning_and_the_end_of_a_long_output_are_kept() {
-        let mut output = LiveOutput::default();
+        let mut output = LiveOutput::within(usize::MAX);
         for number in 0..200_000 {
             output.push(format!("line {number}\n").as_bytes());
         }

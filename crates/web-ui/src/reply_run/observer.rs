@@ -6,7 +6,8 @@ use tagproto::{CommandResult, ExecutionObserver, Item};
 use wap_core::{FileChanged, OutputStream};
 
 use super::live_output::LiveOutput;
-use super::{BlockProgress, MOST_BLOCKS, Run, What};
+use super::progress::BlockProgress;
+use super::{MOST_BLOCKS, Run, What};
 use crate::bounded_text::BoundedText;
 
 use crate::api::plan::block_title;
@@ -40,6 +41,7 @@ impl RunObserver {
         }
         // After a change of the owner, blocks may be reported again from the record.
         progress.blocks.truncate(index);
+        let left = progress.bytes_left();
         progress.blocks.push(BlockProgress {
             kind: item.kind().name().to_owned(),
             title: block_title(item),
@@ -49,7 +51,7 @@ impl RunObserver {
             denied: Vec::new(),
             notes: Vec::new(),
             result_output: BoundedText::default(),
-            output: LiveOutput::default(),
+            output: LiveOutput::within(left),
         });
     }
 }
@@ -62,7 +64,12 @@ impl ExecutionObserver for RunObserver {
 
     fn output(&mut self, _: OutputStream, bytes: &[u8]) {
         // Published by the thread that flushes: a program that prints byte by byte must not flood the pages.
-        if let Some(block) = self.run.lock().blocks.last_mut() {
+        let mut progress = self.run.lock();
+        // What a block prints that is not shown would stand at the last one that is.
+        if progress.blocks_left_out > 0 {
+            return;
+        }
+        if let Some(block) = progress.blocks.last_mut() {
             block.output.push(bytes);
         }
     }
@@ -77,9 +84,16 @@ impl ExecutionObserver for RunObserver {
         if self.run.lock().blocks.len() <= index {
             self.add(index, item);
         }
+        let left = {
+            let mut progress = self.run.lock();
+            if let Some(block) = progress.blocks.get_mut(index) {
+                block.output.end();
+            }
+            progress.bytes_left()
+        };
         self.changed(index, |block| {
             block.counts = changed.and_then(counts);
-            block.finish(result);
+            block.finish(result, left);
         });
     }
 }
@@ -94,5 +108,69 @@ fn counts(changed: &FileChanged) -> Option<(i64, i64)> {
             Some((number(modified.lines_added as u64), number(modified.lines_removed as u64)))
         }
         FileChanged::Deleted(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tagproto::{CommandResult, Dialect, ExecutionObserver, Strictness, read_in};
+    use wap_core::{CancelFlag, OutputStream};
+
+    use super::RunObserver;
+    use crate::event_hub::EventHub;
+    use crate::reply_run::{MOST_BLOCKS, Run, RunView};
+
+    /// Returns a run of so many commands, each of which has printed so many bytes of its own letter.
+    fn run(commands: usize, bytes: usize) -> RunView {
+        let command = |number: usize| format!("[RUN_COMMAND]\necho {number}\n[/RUN_COMMAND]\n");
+        let text: String = (0..commands).map(command).collect();
+        let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
+        assert_eq!(reply.items.len(), commands);
+        let run = Arc::new(Run {
+            id: 1,
+            session: "0123abcd".parse().unwrap(),
+            cancel: CancelFlag::new(),
+            progress: Mutex::default(),
+            events: Arc::new(EventHub::new()),
+        });
+        let mut observer = RunObserver::new(&run);
+        for (index, item) in reply.items.iter().enumerate() {
+            let line = char::from(b'a' + u8::try_from(index % 26).unwrap()).to_string().repeat(99) + "\n";
+            observer.block_started(index, item);
+            observer.output(OutputStream::Stdout, line.repeat(bytes / 100).as_bytes());
+            let result: CommandResult = serde_json::from_value(serde_json::json!({
+                "commandType": "RUN_COMMAND", "summary": "ran", "success": true
+            }))
+            .unwrap();
+            observer.block_finished(index, item, &result, None);
+        }
+        run.view()
+    }
+
+    fn text(view: &RunView) -> String {
+        serde_json::to_string(view).unwrap()
+    }
+
+    #[test]
+    fn the_outputs_of_many_commands_are_bounded_together() {
+        let view = run(40, 1 << 19);
+        assert_eq!(view.blocks.len(), 40);
+        let length = text(&view).len();
+        assert!(length < 12 << 20, "{length}");
+        // Each still shows a beginning and an end; the control: a single command shows more.
+        assert!(text(&view).matches("leftOutBytes").count() == 40);
+        assert!(text(&run(1, 1 << 20)).len() > 500 * 1024);
+    }
+
+    #[test]
+    fn what_a_block_prints_that_is_not_shown_stands_at_no_other() {
+        let view = run(MOST_BLOCKS + 1, 100);
+        assert_eq!((view.blocks.len(), view.blocks_left_out), (MOST_BLOCKS, 1));
+        // The letter of the last block, which is the 1,001st.
+        let letter = char::from(b'a' + u8::try_from(MOST_BLOCKS % 26).unwrap()).to_string();
+        let last = serde_json::to_value(view.blocks.last()).unwrap();
+        assert!(!last["output"]["text"].as_str().unwrap().contains(&letter.repeat(99)), "{last}");
     }
 }
