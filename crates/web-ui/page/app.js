@@ -2,7 +2,7 @@
 
 import { el, fill, problem } from "./dom.js";
 import { get, whenRefused } from "./server.js";
-import { follow, hurry } from "./events.js";
+import { beginBehind, follow, hurry } from "./events.js";
 import { setKeys, addKey, help } from "./keys.js";
 import { enterByAddress, showEntry } from "./entry.js";
 import { LoopView } from "./loop.js";
@@ -48,6 +48,7 @@ class App {
 
   async load() {
     this.overview = await get("overview");
+    beginBehind(this.overview.lastEvent);
     this.inbox = this.overview.inbox;
     this.reviews = this.overview.reviews;
     document.getElementById("workspace").textContent = this.overview.workspace;
@@ -130,7 +131,7 @@ class App {
   }
 
   event(event, id) {
-    if (event.type === "reset") return this.isFresh ? this.refresh() : (this.isFresh = true);
+    if (event.type === "reset") return this.refresh();
     if (event.type === "inbox") {
       this.inbox = event.waiting;
       this.badge();

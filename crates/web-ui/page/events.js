@@ -9,6 +9,12 @@ const LONGEST_PAUSE = 5000;
 const SILENCE = 40000;
 
 let lastId = "";
+
+/// Sets the event behind which to begin, unless some were read already: what the page has read is not older than it.
+export function beginBehind(id) {
+  lastId ||= id;
+}
+
 let wake = () => {};
 
 /// Reads events for as long as the page is open. `onState` is called with "open" or "lost".

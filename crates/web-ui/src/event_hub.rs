@@ -9,15 +9,11 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Response, header};
 use futures_util::stream;
 use serde::Serialize;
-use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 
 /// The most events, and the most bytes of them, that are remembered.
 const MOST_EVENTS: usize = 4_096;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-
-/// The events that a page may be behind before it has to start anew.
-const BACKLOG: usize = 1_024;
 
 /// The interval at which a silent connection is written to, so that both sides notice when the other is gone.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
@@ -38,8 +34,8 @@ struct State {
     last: u64,
     bytes: usize,
     remembered: VecDeque<Arc<Event>>,
-    /// `None` once the process is about to end.
-    sender: Option<broadcast::Sender<Arc<Event>>>,
+    /// Wakes the streams; `None` once the process is about to end.
+    sender: Option<watch::Sender<()>>,
 }
 
 #[derive(Debug)]
@@ -50,7 +46,7 @@ struct Event {
 
 impl EventHub {
     pub(crate) fn new() -> EventHub {
-        let sender = Some(broadcast::Sender::new(BACKLOG));
+        let sender = Some(watch::Sender::new(()));
         let state = State { last: 0, bytes: 0, remembered: VecDeque::new(), sender };
         EventHub { epoch: uuid::Uuid::new_v4().simple().to_string(), state: Mutex::new(state) }
     }
@@ -66,14 +62,13 @@ impl EventHub {
         state.last += 1;
         let event = Arc::new(Event { number: state.last, json });
         state.bytes += event.json.len();
-        state.remembered.push_back(Arc::clone(&event));
+        state.remembered.push_back(event);
         while state.remembered.len() > MOST_EVENTS || state.bytes > MOST_BYTES {
             let Some(forgotten) = state.remembered.pop_front() else { break };
             state.bytes -= forgotten.json.len();
         }
         if let Some(sender) = &state.sender {
-            // Without an open page there is no receiver, which is not an error.
-            let _ = sender.send(event);
+            sender.send_replace(());
         }
         state.last
     }
@@ -83,68 +78,70 @@ impl EventHub {
         self.lock().sender = None;
     }
 
+    /// Returns the id of the last event: a page that reads the state of something now follows the events behind this one.
+    pub(crate) fn last_id(&self) -> String {
+        format!("{}-{}", self.epoch, self.lock().last)
+    }
+
     /// Returns the stream of events behind the one with this id; `None` while too many pages are open.
     ///
     /// If that event is not remembered, or of another process, the first event is `{"type":"reset"}`: the page then reads
-    /// everything anew.
-    pub(crate) fn stream(&self, last_id: Option<&str>) -> Option<Response<Body>> {
-        let state = self.lock();
-        let receiver = match &state.sender {
-            Some(sender) if sender.receiver_count() >= MOST_PAGES => return None,
-            Some(sender) => Some(sender.subscribe()),
-            None => None,
+    /// everything anew. So it does when it was slower than the events: what it has not read is remembered for no page longer
+    /// than for others.
+    pub(crate) fn stream(self: &Arc<EventHub>, last_id: Option<&str>) -> Option<Response<Body>> {
+        let (receiver, after) = {
+            let state = self.lock();
+            let receiver = match &state.sender {
+                Some(sender) if sender.receiver_count() >= MOST_PAGES => return None,
+                Some(sender) => sender.subscribe(),
+                None => watch::channel(()).1,
+            };
+            (receiver, self.number(&state, last_id))
         };
-        let mut waiting: VecDeque<Bytes> = VecDeque::new();
-        match self.missed(&state, last_id) {
-            Some(missed) => waiting.extend(missed.map(|event| self.frame(event))),
-            None => waiting.push_back(self.reset(state.last)),
-        }
-        drop(state);
-        let epoch = self.epoch.clone();
-        let frames = stream::unfold((receiver, waiting), move |(mut receiver, mut waiting)| {
-            let epoch = epoch.clone();
-            async move {
-                if let Some(frame) = waiting.pop_front() {
-                    return Some((Ok::<_, Infallible>(frame), (receiver, waiting)));
-                }
-                let received = tokio::time::timeout(SIGN_OF_LIFE, receiver.as_mut()?.recv()).await;
-                let frame = match received {
-                    Ok(Ok(event)) => frame(&epoch, &event),
-                    // The page was slower than the events: it starts anew, behind all that were skipped.
-                    Ok(Err(RecvError::Lagged(_))) => {
-                        receiver = receiver.map(|receiver| receiver.resubscribe());
-                        Bytes::from_static(b"data: {\"type\":\"reset\"}\n\n")
+        let frames =
+            stream::unfold((Arc::clone(self), receiver, after), |(hub, mut receiver, after)| async move {
+                loop {
+                    // Before the look: what is published after it wakes the wait.
+                    receiver.mark_unchanged();
+                    if let Some((frame, number)) = hub.next(after) {
+                        return Some((Ok::<_, Infallible>(frame), (hub, receiver, Some(number))));
                     }
-                    Ok(Err(RecvError::Closed)) => return None,
-                    Err(_) => Bytes::from_static(b": here\n\n"),
-                };
-                Some((Ok(frame), (receiver, waiting)))
-            }
-        });
+                    match tokio::time::timeout(SIGN_OF_LIFE, receiver.changed()).await {
+                        Ok(Ok(())) => {}
+                        Ok(Err(_)) => return None,
+                        Err(_) => {
+                            return Some((Ok(Bytes::from_static(b": here\n\n")), (hub, receiver, after)));
+                        }
+                    }
+                }
+            });
         let mut response = Response::new(Body::from_stream(frames));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         Some(response)
     }
 
-    /// Returns the events that a page has missed; `None` if they are not all remembered.
-    fn missed<'a>(
-        &self,
-        state: &'a State,
-        last_id: Option<&str>,
-    ) -> Option<impl Iterator<Item = &'a Arc<Event>> + use<'a>> {
-        let (epoch, number) = last_id?.split_once('-')?;
-        let number: u64 = number.parse().ok()?;
+    /// Returns the number in an id; `None` if this process has published no event of that id.
+    fn number(&self, state: &State, id: Option<&str>) -> Option<u64> {
+        let (epoch, number) = id?.split_once('-')?;
+        number.parse().ok().filter(|number| epoch == self.epoch && *number <= state.last)
+    }
+
+    /// Returns the event behind the one of a number, with its own number, or a reset if it is not remembered; `None` if there
+    /// is none yet.
+    fn next(&self, after: Option<u64>) -> Option<(Bytes, u64)> {
+        let state = self.lock();
         let oldest = state.remembered.front().map_or(state.last + 1, |event| event.number);
-        let is_remembered = epoch == self.epoch && number <= state.last && number + 1 >= oldest;
-        is_remembered.then(|| state.remembered.iter().filter(move |event| event.number > number))
-    }
-
-    fn frame(&self, event: &Event) -> Bytes {
-        frame(&self.epoch, event)
-    }
-
-    fn reset(&self, last: u64) -> Bytes {
-        frame(&self.epoch, &Event { number: last, json: r#"{"type":"reset"}"#.to_owned() })
+        let index = match after {
+            Some(after) if after == state.last => return None,
+            Some(after) => (after + 1).checked_sub(oldest).and_then(|index| usize::try_from(index).ok()),
+            None => None,
+        };
+        let event = index.and_then(|index| state.remembered.get(index)).map_or_else(
+            || Arc::new(Event { number: state.last, json: r#"{"type":"reset"}"#.to_owned() }),
+            Arc::clone,
+        );
+        drop(state);
+        Some((frame(&self.epoch, &event), event.number))
     }
 }
 
@@ -155,11 +152,19 @@ fn frame(epoch: &str, event: &Event) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt;
+
     use super::*;
 
-    fn missed(hub: &EventHub, id: &str) -> Option<Vec<u64>> {
-        let state = hub.lock();
-        Some(hub.missed(&state, Some(id))?.map(|event| event.number).collect())
+    /// Returns the numbers of the events behind the one of this id; `None` in front of them is a reset.
+    fn missed(hub: &EventHub, id: &str) -> Vec<Option<u64>> {
+        let mut after = hub.number(&hub.lock(), Some(id));
+        let mut numbers = Vec::new();
+        while let Some((frame, number)) = hub.next(after) {
+            numbers.push((!frame.ends_with(b"{\"type\":\"reset\"}\n\n")).then_some(number));
+            after = Some(number);
+        }
+        numbers
     }
 
     #[test]
@@ -169,16 +174,37 @@ mod tests {
             assert_eq!(hub.publish(&number), number);
         }
         let id = |number: u64| format!("{}-{number}", hub.epoch);
-        assert_eq!(missed(&hub, &id(1)), Some(vec![2, 3]));
-        assert_eq!(missed(&hub, &id(3)), Some(vec![]));
-        assert_eq!(missed(&hub, &id(4)), None, "this process has not published it");
-        assert_eq!(missed(&hub, "other-1"), None);
-        assert_eq!(missed(&hub, "nonsense"), None);
+        assert_eq!(missed(&hub, &id(1)), [Some(2), Some(3)]);
+        assert_eq!(missed(&hub, &id(3)), []);
+        assert_eq!(missed(&hub, &hub.last_id()), []);
+        assert_eq!(missed(&hub, &id(4)), [None], "this process has not published it");
+        assert_eq!(missed(&hub, "other-1"), [None]);
+        assert_eq!(missed(&hub, "nonsense"), [None]);
         for number in 0..MOST_EVENTS {
             hub.publish(&number);
         }
-        assert_eq!(missed(&hub, &id(1)), None, "it is forgotten");
-        assert_eq!(missed(&hub, &id(3)).map(|missed| missed.len()), Some(MOST_EVENTS));
+        assert_eq!(missed(&hub, &id(1)), [None], "it is forgotten");
+        assert_eq!(missed(&hub, &id(3)).len(), MOST_EVENTS);
+    }
+
+    #[tokio::test]
+    async fn a_page_that_does_not_read_keeps_no_events_in_memory() {
+        let hub = Arc::new(EventHub::new());
+        let response = hub.stream(Some(&hub.last_id())).unwrap();
+        let mut frames = response.into_body().into_data_stream();
+        let large = "x".repeat(MOST_BYTES / 64);
+        for _ in 0..640 {
+            hub.publish(&large);
+        }
+        let first = frames.next().await.unwrap().unwrap();
+        let id = hub.last_id();
+        assert_eq!(first, format!("id: {id}\ndata: {{\"type\":\"reset\"}}\n\n").as_bytes());
+        // It goes on behind all that it was told to read anew; the end of the process ends it.
+        hub.publish(&1);
+        hub.close();
+        let (next, id) = (frames.next().await.unwrap().unwrap(), hub.last_id());
+        assert_eq!(next, format!("id: {id}\ndata: 1\n\n").as_bytes());
+        assert!(frames.next().await.is_none());
     }
 
     #[test]

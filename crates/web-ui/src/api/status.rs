@@ -36,6 +36,8 @@ struct Overview {
     inbox: Vec<WaitingReply>,
     /// The number of proposals that wait for a review.
     reviews: usize,
+    /// The id of the last event before all that the page reads from here on.
+    last_event: String,
 }
 
 /// Returns what every view shows.
@@ -43,8 +45,11 @@ pub(crate) async fn overview(State(page): State<Arc<Page>>) -> Response {
     page.answer(|page| {
         let folder = &page.config.paths.workspace;
         let name = folder.file_name().unwrap_or(folder.as_os_str());
+        // Before anything is read: an event that is published meanwhile is not lost.
+        let last_event = page.events.last_id();
         let sessions = page.sessions()?;
         Ok(json(&Overview {
+            last_event,
             workspace: name.to_string_lossy().into_owned(),
             folder: folder.display().to_string(),
             version: page.config.version,
