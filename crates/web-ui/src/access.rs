@@ -120,6 +120,14 @@ impl Access {
             ends_at: now_seconds() + VISIT.as_secs(),
         };
         let mut state = self.lock();
+        // Another server of this folder, on another port, has admitted browsers of its own since.
+        let others = self.file.read();
+        for other in others {
+            if !state.visitors.iter().any(|visitor| visitor.cookie == other.cookie) {
+                state.visitors.push(other);
+            }
+        }
+        state.visitors.sort_by_key(|visitor| visitor.ends_at);
         state.visitors.retain(|visitor| visitor.ends_at > now_seconds());
         if state.visitors.len() >= MOST_VISITORS {
             state.visitors.remove(0);
@@ -205,6 +213,23 @@ mod tests {
         let now = now_seconds();
         assert!(access.is_admitted_at(&headers, now + VISIT.as_secs() - 1));
         assert!(!access.is_admitted_at(&headers, now + VISIT.as_secs() + 1));
+    }
+
+    #[test]
+    fn two_servers_of_a_folder_keep_the_browsers_of_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (Access::new(1, folder.path()), Access::new(2, folder.path()));
+        let (of_one, of_other) = (one.admit(), other.admit());
+        let _ = one.admit();
+        for (port, entry) in [(1, of_one), (2, of_other)] {
+            let again = Access::new(port, folder.path());
+            assert!(again.is_admitted(&headers(value(&entry), &entry.key)), "port {port}");
+        }
+        // The oldest still make room.
+        let first = one.admit();
+        let last = (0..MOST_VISITORS).map(|_| other.admit()).last().unwrap();
+        assert!(!Access::new(1, folder.path()).is_admitted(&headers(value(&first), &first.key)));
+        assert!(Access::new(2, folder.path()).is_admitted(&headers(value(&last), &last.key)));
     }
 
     #[test]
