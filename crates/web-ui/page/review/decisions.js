@@ -32,6 +32,8 @@ export class Decisions {
     if (panel.id !== id) return false;
     panel.shown.isTrying = false;
     await panel.refresh();
+    // Its results are what was waited for.
+    if (ended) panel.isUnread = false;
     if (ended?.stopped) notice("Stopped: nothing was changed");
     else if (ended) say(panel.said);
     return Boolean(ended && !ended.stopped);
@@ -58,7 +60,8 @@ export class Decisions {
     await panel.settled();
     if (panel.isUnread) {
       panel.isUnread = false;
-      return notice("The folder has changed since you looked: it was planned again, and nothing has landed", { bad: true, advice: "look at it, and land it then" });
+      const why = panel.shown.isTried ? "It was tried in another window since you looked: the differences are the real ones now" : "The folder has changed since you looked: it was planned again";
+      return notice(`${why}, and nothing has landed`, { bad: true, advice: "look at it, and land it then" });
     }
     if (panel.shown.steps.every((step) => panel.draft.taken(step) === "none")) {
       return notice("Nothing is taken, so nothing would land", { advice: "take a part, or send it back" });

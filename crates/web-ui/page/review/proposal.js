@@ -82,9 +82,9 @@ export class ProposalPanel {
       if (document.activeElement !== this.summary) this.summary.value = shown.draft.summary;
     }
     const hasChanged = old && old.mark !== shown.mark;
+    // A key that was pressed for the steps before must not land these.
+    if (hasChanged && this.isOpen()) this.isUnread = true;
     if (hasChanged && this.isOpen() && !shown.isTried) {
-      // A key that was pressed for the steps before must not land these.
-      this.isUnread = true;
       notice("The folder has changed", { advice: "The proposal was planned again on the files as they are now. Comments are where their lines are; those whose lines are gone are outdated." });
       say("The folder has changed: planned again");
     }
