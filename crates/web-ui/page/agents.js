@@ -32,7 +32,12 @@ export class AgentsView {
 
   async refresh() {
     if (document.visibilityState === "hidden") return;
-    const found = await get(`agents?skip=${this.skip}`);
+    // A look at many agents takes longer than the interval: looks that wait would keep all other requests of the page waiting.
+    const { skip } = this;
+    if (this.looking === skip) return;
+    this.looking = skip;
+    const found = await get(`agents?skip=${skip}`).finally(() => (this.looking = null));
+    if (skip !== this.skip) return;
     const text = JSON.stringify(found);
     // Only what has changed is drawn again, so that the focus stays where it is.
     if (text === this.last) return;

@@ -84,6 +84,11 @@ export class RunPanel {
 
   block(index, block) {
     const view = this.views[index];
+    if (view && block.success === null) {
+      // Reported again, by another process that goes on with the run: with it, and those behind it, it begins anew.
+      for (const old of this.views.splice(index)) old.root.remove();
+      return this.block(index, block);
+    }
     if (view) view.update(block);
     else {
       this.views[index] = new BlockView(block);
@@ -190,6 +195,8 @@ class BlockView {
     fill(this.counts, block.linesAdded === null ? "" : `+${block.linesAdded} −${block.linesRemoved}`);
     fill(this.rest);
     if (block.output.leftOutBytes || block.output.end) {
+      // While it ran, its end counted as left out.
+      this.skipped.hidden = true;
       this.skip(block.output.leftOutBytes);
       this.rest.append(el("pre", { class: "output", tabindex: "0", "aria-label": "End of the output" }, uncoloured(block.output.end)));
     }
