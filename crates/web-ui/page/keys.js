@@ -26,6 +26,8 @@ addEventListener("keydown", (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
   if (document.getElementById("dialog").open) return;
+  // A key that is held down moves on, and does nothing else twice.
+  if (event.repeat && event.key !== "j" && event.key !== "k") return;
   const action = actions[event.key] ?? COMMON_ACTIONS[event.key];
   if (!action || action.unless?.(event.target)) return;
   event.preventDefault();

@@ -14,7 +14,7 @@ export class LoopView {
     this.title = "Loop";
     this.name = "loop";
     this.message = new MessagePanel();
-    this.reply = new ReplyPanel((source) => this.run(source));
+    this.reply = new ReplyPanel((session, source) => this.run(session, source));
     this.runPanel = new RunPanel();
     this.list = el("ul", { class: "sessions" });
     this.more = el("div", {});
@@ -121,7 +121,10 @@ export class LoopView {
     if (!session.question || this.questionKey === key) return;
     this.questionKey = key;
     const box = el("textarea", { id: "answer", rows: "2" });
+    let isSending = false;
     const go = async () => {
+      if (isSending) return;
+      isSending = true;
       try {
         const now = await send(`sessions/${session.session}/answer`, { sequence: session.sequence, text: box.value });
         say("The message has your answer");
@@ -129,6 +132,8 @@ export class LoopView {
         this.show(now);
       } catch (error) {
         problem(error);
+      } finally {
+        isSending = false;
       }
     };
     box.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && go());
@@ -154,6 +159,8 @@ export class LoopView {
     }
     const parts = el("input", { id: "parts", type: "number", min: "2000", step: "500", placeholder: "no limit" });
     const go = async () => {
+      // The key works without the button.
+      if (create.disabled) return;
       try {
         create.disabled = true;
         const session = await send("sessions", { task: task.value, budget: Number(size.value), pasteCharacters: parts.value ? Number(parts.value) : undefined });
@@ -197,9 +204,11 @@ export class LoopView {
     }
   }
 
-  async run(source) {
+  async run(session, source) {
+    // The panel still shows the reply of a session that was left, until the next one is read.
+    if (session !== this.id) return;
     try {
-      await send(`sessions/${this.id}/run`, source);
+      await send(`sessions/${session}/run`, source);
       this.reply.clear();
       this.runPanel.root.hidden = false;
       this.runPanel.root.scrollIntoView({ block: "nearest" });

@@ -13,7 +13,7 @@ const MOST_SHOWN = 400000;
 
 /// The panel for the reply to the pending message.
 export class ReplyPanel {
-  /// `onRun` is called with what the server needs to run the reply.
+  /// `onRun` is called with the session, and with what the server needs to run the reply.
   constructor(onRun) {
     this.onRun = onRun;
     this.box = el("textarea", { id: "reply", rows: "7", spellcheck: "false", autocomplete: "off", "aria-describedby": "reply-note", placeholder: "Paste the whole answer here" });
@@ -33,7 +33,7 @@ export class ReplyPanel {
     this.box.addEventListener("input", () => this.changed());
     this.box.addEventListener("paste", (event) => this.pasted(event));
     this.box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.land();
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) this.land();
     });
     this.root.addEventListener("dragover", (event) => (event.preventDefault(), this.root.classList.add("dropping")));
     this.root.addEventListener("dragleave", () => this.root.classList.remove("dropping"));
@@ -81,6 +81,8 @@ export class ReplyPanel {
   changed() {
     if (this.box.readOnly) return;
     this.source = { text: this.box.value };
+    // The plan that is shown is of another text.
+    this.planned = null;
     this.keepDraft();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.tryOut(), PAUSE);
@@ -155,9 +157,9 @@ export class ReplyPanel {
     try {
       const plan = await send(`sessions/${of.session}/plan`, source);
       // The text has changed meanwhile, and is planned again.
-      if (source !== this.source || of !== this.session) return;
+      if (source !== this.source || of.session !== this.session.session || of.sequence !== this.session.sequence) return;
       this.planned = plan;
-      const said = showPlan(this.plan, plan, { run: (more) => this.run(more), clear: () => this.clear() });
+      const said = showPlan(this.plan, plan, { run: (more) => this.run(source, plan, more), clear: () => this.clear() });
       say(said);
       if (focus) this.plan.querySelector("h3")?.focus();
     } catch (error) {
@@ -171,11 +173,17 @@ export class ReplyPanel {
   async land() {
     if (!this.source) return this.focus();
     if (!this.planned) await this.tryOut();
-    if (this.planned && !this.planned.refused) this.run();
+    if (this.planned && !this.planned.refused) await this.run(this.source, this.planned);
   }
 
-  run(more = {}) {
-    const source = { ...this.source, ...more };
-    this.onRun(source);
+  /// Runs what was planned: that text, as the answer to the message that was pending then. A second click is none.
+  async run(source, { mark, sequence }, more = {}) {
+    if (this.isBeginning) return;
+    this.isBeginning = true;
+    try {
+      await this.onRun(this.session.session, { ...source, mark, sequence, ...more });
+    } finally {
+      this.isBeginning = false;
+    }
   }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use tag_session::InboxFile;
 use tagproto::{Block, Incoming, Item, ReadRange, Strictness, UnobservedExecution, read_in};
 use wap_core::{CancelFlag, visible_line};
 use workspace_host::obeyed_names::reported_reason;
@@ -42,12 +44,19 @@ pub(super) struct Submitted {
     /// True to run the complete blocks of a reply that was cut off.
     #[serde(default)]
     pub(super) run_complete: bool,
+    /// The mark of the text that was planned: a file of the inbox may hold another one by now.
+    mark: Option<String>,
+    /// The message that was pending then.
+    pub(super) sequence: Option<u32>,
 }
 
 /// The effects of a reply.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PlanView {
+    /// What a request to run the reply says about the text that was planned, and about the message that was pending.
+    mark: String,
+    sequence: u32,
     /// False if it was executed before.
     would_execute: bool,
     /// The reason why nothing of it would be executed; `None` if it would.
@@ -98,32 +107,44 @@ struct Excerpt {
 }
 
 impl Submitted {
-    /// Returns the text of the reply.
-    pub(super) fn text(&mut self, page: &Page) -> Result<String, Refused> {
+    /// Takes the text of the reply, and its file if it is in the inbox.
+    pub(super) fn take(&mut self, page: &Page) -> Result<(String, Option<InboxFile>), Refused> {
         if let Some(name) = &self.file {
-            let file = page.waiting_reply(name);
             let gone = || Refused::missing(format!("inbox/{name} is not there any more"));
-            return Ok(file.ok_or_else(gone)?.text);
+            let file = page.waiting_reply(name).ok_or_else(gone)?;
+            if self.mark.as_ref().is_some_and(|mark| *mark != mark_of(&file.text)) {
+                let text =
+                    format!("inbox/{name} has changed since it was looked at, and nothing of it has run");
+                return Err(Refused::new(StatusCode::CONFLICT, text).advise("look at it again"));
+            }
+            return Ok((file.text.clone(), Some(file)));
         }
         let text = self.text.take().unwrap_or_default();
         if text.len() as u64 > tag_session::REPLY_LIMIT_BYTES {
             let most = tag_session::REPLY_LIMIT_BYTES;
             return Err(Refused::bad(format!("a reply has at most {most} bytes")));
         }
-        Ok(text)
+        Ok((text, None))
     }
+}
+
+/// Returns a mark that another text does not have.
+fn mark_of(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 /// Returns what a reply would do; nothing is done.
 pub(crate) async fn plan(State(page): State<Arc<Page>>, Path(id): Path<String>, body: Bytes) -> Response {
     page.answer(move |page| {
         let mut submitted: Submitted = read(&body)?;
-        let text = submitted.text(page)?;
+        let (text, _) = submitted.take(page)?;
         let sessions = page.sessions()?;
         let session = sessions.session(session_id(&id)?)?;
         let incoming = session.incoming(&text);
         let read = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
         let mut plan = PlanView {
+            mark: mark_of(&text),
+            sequence: session.sequence_number,
             would_execute: true,
             held: None,
             refused: None,

@@ -21,14 +21,15 @@ const REPLY: TextBounds = TextBounds { lines: 20_000, line_characters: 4_000, by
 pub(crate) async fn begin(State(page): State<Arc<Page>>, Path(id): Path<String>, body: Bytes) -> Response {
     page.answer(move |page| {
         let mut submitted: Submitted = read(&body)?;
-        let text = submitted.text(page)?;
+        let (text, file) = submitted.take(page)?;
         let sessions = page.sessions()?;
         let session = sessions.session(session_id(&id)?)?;
-        let Submitted { again, run_complete, file, .. } = submitted;
+        let Submitted { again, run_complete, sequence, .. } = submitted;
         let request = ApplyReply {
             reply: SessionReply { session: session.session_id, text, again, run_complete },
-            file: file.as_deref().and_then(|name| page.waiting_reply(name)),
-            answering: session.sequence_number,
+            file,
+            // A reply that was planned for an earlier message answers that one: it has been run, or is refused.
+            answering: sequence.unwrap_or(session.sequence_number),
             // The person has seen the plan.
             confirmed: true,
             timeout: page.timeout(),

@@ -2,5 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod files;
+mod replies;
+mod scripts;
+mod site;
 mod texts;
 mod unseen;
