@@ -203,6 +203,14 @@ pub enum RunnerError {
         #[source]
         source: DeliveryError,
     },
+    /// This machine could not run the check of delivered work, which says nothing about the work.
+    #[error("the check of the agent '{agent}' could not be run on this machine: {why}")]
+    CheckNotRun {
+        /// The agent.
+        agent: AgentName,
+        /// The reason.
+        why: String,
+    },
     /// The agent has left no commit.
     #[error("the agent '{agent}' has committed nothing")]
     NothingToPick {

@@ -43,6 +43,7 @@ pub use record::AgentRecord;
 pub use record::elsewhere::{CheckPermissions, DeliveredHead, Elsewhere};
 pub use repository::git::GitError;
 pub use repository::left_file::LeftFile;
+pub use repository::own_git_folder::SESSION_FOLDER;
 pub use run::event::{RunEvent, RunObserver, Unobserved};
 pub use run::launchers::Launchers;
 pub use run::stop::StopFlag;

@@ -73,7 +73,7 @@ pub struct AgentRecord {
     /// The files that this command left in the worktree. They do not keep the worktree from being removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_by_check: Vec<LeftFile>,
-    /// True if this machine failed to import the agent's work, such as on a full disk. The next runner repeats it.
+    /// True if this machine failed to import the agent's work, or to judge it, such as on a full disk. The next runner repeats it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub import_failed: bool,
     /// The facts about the other machine, if the agent runs on one.

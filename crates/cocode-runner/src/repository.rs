@@ -8,10 +8,12 @@ pub(crate) mod head_log;
 pub(crate) mod left_file;
 pub(crate) mod nested;
 pub(crate) mod own_branches;
+pub(crate) mod own_git_folder;
 pub(crate) mod own_index;
 pub(crate) mod own_repository;
 pub(crate) mod planted_links;
 mod snapshot;
+pub(crate) mod used_branches;
 pub(crate) mod worktree;
 
 use std::collections::BTreeMap;

@@ -8,13 +8,14 @@ mod ended;
 pub(crate) mod event;
 pub(crate) mod launchers;
 pub(crate) mod log_file;
+pub(crate) mod orphan_guard;
 pub(crate) mod stop;
 pub(crate) mod watch;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cocode_env::{AgentState, ExitMeaning};
+use cocode_env::{AgentState, CheckResult, ExitMeaning};
 use sandbox_exec::{FileConfinement, GitIdentity, Launcher, Policy};
 
 use crate::error::{RunnerError, error_chain};
@@ -174,6 +175,10 @@ impl Runner {
                 Err(error) => {
                     record.state = AgentState::Failed;
                     record.detail = Some(error_chain(&error));
+                    // It has done nothing. What cannot be moved now is moved when a runner is opened.
+                    if let Some(worktree) = record.worktree() {
+                        let _ = worktree.take_back(&self.repository.common_folder);
+                    }
                 }
             }
         }
@@ -196,8 +201,12 @@ impl Runner {
         record.detail = ended.detail;
         let worktree = record.worktree();
         let note = Arc::new(StopNote::default());
-        let judged =
-            self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?, &note));
+        let check = || match self.run_check(shared, agent, worktree.as_ref()?, &note) {
+            Ok(result) => result,
+            // The agent has ended, and is not started again for that.
+            Err(detail) => Some(CheckResult { passed: false, detail }),
+        };
+        let judged = self.judge(record, shared.body, check);
         // A cancelled check cancels its agent. A check that took too long only makes the agent not ready.
         let reason = ended.reason.or(note.reason().filter(|reason| matches!(reason, StopReason::Cancelled)));
         if let Err(error) = judged {

@@ -37,7 +37,8 @@ pub struct RunnerConfig {
     pub repository: PathBuf,
     /// The folder for records and logs. It is made; its parent must exist.
     pub state_folder: PathBuf,
-    /// The folder for worktrees, outside of any repository. It is made with its parents.
+    /// The folder for worktrees, outside of any repository. It is made with its parents. Links on the way are followed once,
+    /// when the runner is opened.
     pub worktrees: PathBuf,
     /// The folder of the homes that confined agents keep, one for each worktree; `None` gives each agent a home that is
     /// discarded. It is made with its parents, and hidden from agents.
@@ -81,7 +82,9 @@ impl Runner {
     /// # Errors
     /// [`RunnerError::Repository`], [`RunnerError::Open`] (`Held` while another process runs agents),
     /// [`RunnerError::File`].
-    pub fn open(config: RunnerConfig) -> Result<Runner, RunnerError> {
+    pub fn open(mut config: RunnerConfig) -> Result<Runner, RunnerError> {
+        // Git names worktrees by their paths without links, and only those exist for a confined agent.
+        config.worktrees = without_links(&config.worktrees);
         let hooks = config.state_folder.join(NO_HOOKS);
         let repository = Repository::open(Git::new(&config.host, hooks.clone()), &config.repository)?;
         let folders = ["logs", "cancel", NO_HOOKS].map(|name| config.state_folder.join(name));
@@ -190,10 +193,20 @@ impl Runner {
 
     /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them.
     fn recover(&self) -> Result<(), RunnerError> {
-        let records = self.store.records()?;
-        for worktree in records.iter().filter_map(AgentRecord::worktree) {
+        let mut records = self.store.records()?;
+        for record in &mut records {
+            let Some(worktree) = record.worktree() else { continue };
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
+            // What fails here stays for the next runner; the judgement of an agent that is not judged yet reports it.
+            if record.state.is_final()
+                && !record.import_failed
+                && let Ok(Some(warning)) = worktree.take_back(&self.repository.common_folder)
+                && !record.warnings.contains(&warning)
+            {
+                record.warnings.push(warning);
+                self.store.put(record)?;
+            }
         }
         for record in records.iter().filter(|record| record.state.is_final() && record.import_failed) {
             self.repeat_import(record)?;
@@ -273,6 +286,17 @@ fn repository_folder(worktrees: &Path, repository: &Repository) -> PathBuf {
     let digits: String = hash.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
     let name = repository.root.file_name().unwrap_or_default().to_string_lossy();
     worktrees.join(format!("{name}-{digits}"))
+}
+
+/// Returns a path without symlinks, as far as it exists.
+fn without_links(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().find_map(|existing| {
+        let rest = path.strip_prefix(existing).ok()?;
+        let real = fs::canonicalize(existing).ok()?;
+        // Joining nothing would add a slash at the end.
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    });
+    resolved.unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the git folder that the `.git` file of a worktree names.

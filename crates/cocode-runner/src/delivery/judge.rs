@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 
-use cocode_env::{AgentState, CheckResult};
+use cocode_env::AgentState;
 
 use crate::delivery::Delivery;
 use crate::delivery::error::DeliveryError;
@@ -32,7 +32,7 @@ impl Runner {
     /// # Errors
     /// [`RunnerError::Delivery`] if the delivery is refused, after which nothing of it can be reached and the record has no
     /// verdict: another delivery may be judged, or the record's state set. With [`DeliveryError::Stopped`], and after errors
-    /// of this machine, the same delivery can be judged again, with the same result.
+    /// of this machine, such as [`RunnerError::CheckNotRun`], the same delivery can be judged again, with the same result.
     /// [`DeliveryError::Late`] and [`DeliveryError::Over`] also arise if a later attempt or an end is recorded meanwhile.
     /// [`RunnerError::BranchExists`], [`RunnerError::FolderExists`] if another program has made the branch or files at the
     /// agent's paths.
@@ -95,16 +95,27 @@ impl Runner {
             worktree: worktree.as_ref(),
         };
         let body = self.store.body(&record.key())?;
-        let stopped = Cell::new(false);
+        let (stopped, not_run) = (Cell::new(false), Cell::new(None));
         let owns_folders = Cell::new(false);
         let facts = record.clone();
         let was_checked = self.weigh(&mut record, &body, to_weigh, || {
-            let check =
-                self.check_delivery(&facts, &elsewhere.check, delivery, worktree.as_ref()?, (stop, observer));
-            stopped.set(check.was_cancelled);
-            owns_folders.set(check.owns_folders);
-            check.result
+            let worktree = worktree.as_ref()?;
+            match self.check_delivery(&facts, &elsewhere.check, delivery, worktree, (stop, observer)) {
+                Ok(check) => {
+                    stopped.set(check.was_cancelled);
+                    owns_folders.set(check.owns_folders);
+                    check.result
+                }
+                Err(error) => {
+                    not_run.set(Some(error));
+                    None
+                }
+            }
         })?;
+        // A fault of this machine is no verdict on the work: the same delivery is judged again.
+        if let Some(error) = not_run.take() {
+            return Err(error);
+        }
         if stopped.get() && stop.is_raised() {
             return refused(DeliveryError::Stopped);
         }
@@ -145,19 +156,10 @@ impl Runner {
         delivery: &Delivery,
         worktree: &Worktree,
         (stop, observer): (&StopFlag, &dyn RunObserver),
-    ) -> LoneCheck {
-        let failed = |error: RunnerError| {
-            LoneCheck::not_run(CheckResult { passed: false, detail: error_chain(&error) })
-        };
-        let Some(check) = &record.check else { return LoneCheck::default() };
-        let plan = match self.check_plan(record, permissions, delivery, check) {
-            Ok(plan) => plan,
-            Err(error) => return failed(error),
-        };
-        let body = match self.store.body(&record.key()) {
-            Ok(body) => body,
-            Err(error) => return failed(error),
-        };
-        self.check_alone(&plan, &body, worktree, stop, observer).unwrap_or_else(failed)
+    ) -> Result<LoneCheck, RunnerError> {
+        let Some(check) = &record.check else { return Ok(LoneCheck::default()) };
+        let plan = self.check_plan(record, permissions, delivery, check)?;
+        let body = self.store.body(&record.key())?;
+        self.check_alone(&plan, &body, worktree, stop, observer)
     }
 }

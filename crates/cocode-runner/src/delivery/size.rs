@@ -26,7 +26,8 @@ const LISTED_BYTES: u64 = 2;
 /// them and for each of their folders. `git` reads the objects of `head` and has a limit of time and memory.
 ///
 /// # Errors
-/// [`DeliveryError::Files`] if they take more, or git takes too long to find out; [`DeliveryError::Unlistable`] if git fails.
+/// [`DeliveryError::Files`] if they take more, or git takes too long to find out; [`DeliveryError::Unlistable`] if git fails;
+/// [`RunnerError::Git`] if that is a fault of this machine.
 pub(super) fn check(
     repository: &Repository,
     git: &Git,
@@ -65,6 +66,7 @@ fn refusal(
         Ok(_) | Err(GitError::TooLong { .. } | GitError::TooSlow { .. }) => {
             Ok(Some(DeliveryError::Files { limit_bytes }))
         }
+        Err(error) if error.is_of_this_machine() => Err(error),
         Err(GitError::Failed { reason, .. }) => Ok(Some(DeliveryError::Unlistable { reason })),
         Err(error) => Err(error),
     }
@@ -151,6 +153,12 @@ mod tests {
         assert!(why.is_about_delivery());
         assert_eq!(why.to_string(), "its files cannot be listed: exceeded maximum allowed tree depth");
         // A fault of this machine is not the delivery's.
+        let full = || GitError::Failed {
+            command: "ls-tree".to_owned(),
+            reason: "write error: No space left on device".to_owned(),
+            exit_code: Some(128),
+        };
+        assert!(matches!(refusal(Err(full()), 10), Err(GitError::Failed { .. })));
         let answer = refusal(Err(GitError::Answer { command: "ls-tree" }), 10);
         assert!(matches!(answer, Err(GitError::Answer { .. })));
     }

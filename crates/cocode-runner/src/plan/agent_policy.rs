@@ -119,7 +119,6 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     policy.readable.extend(program_files(host, definition));
     policy.readable.extend(definition.readable.iter().filter(|path| path.exists()).cloned());
     policy.readable.extend(context.objects_elsewhere.iter().cloned());
-    policy.writable.push(worktree.git_folder.clone());
     let listed = definition.writable.iter().map(|path| host.expand_home(path));
     policy.writable.extend(listed.filter(|path| path.is_absolute() && path.exists()));
     // These files select the repository and settings that git uses outside of the confinement. An agent that could
@@ -130,10 +129,14 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     match context.own {
         Some(own) => {
             policy.replaced = own.replaced();
+            policy.readable.push(own.git_folder.runners());
+            policy.writable.push(own.git_folder.session());
             policy.read_only.extend(own.read_only());
         }
         None => {
-            policy.writable.extend(shared_folders(common_folder));
+            policy.plain = shared_folders(common_folder).to_vec();
+            policy.plain.push(worktree.git_folder.clone());
+            policy.writable.extend(policy.plain.iter().cloned());
             policy.read_only.extend(kept_objects(common_folder));
         }
     }
@@ -141,7 +144,10 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     let credentials = CREDENTIALS.iter().map(|entry| host.home.join(entry));
     let homes = context.home.as_ref().and_then(|home| home.parent());
     let homes = homes.into_iter().map(Path::to_owned);
-    let private = context.private.iter().flat_map(|folder| all_but(folder, context.worktrees)).chain(homes);
+    // The folder of the worktrees has no links on its way either.
+    let private =
+        context.private.iter().map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()));
+    let private = private.flat_map(|folder| all_but(&folder, context.worktrees)).chain(homes);
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();
     policy
 }

@@ -8,12 +8,14 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::plan::host::Host;
 pub use crate::repository::git_error::GitError;
 pub(crate) use crate::repository::git_error::reason;
 use crate::run::child_output::{self, Bounds, Input, Ran};
+use crate::run::orphan_guard::OrphanGuard;
 
 /// The time limit of a call in a worktree: an agent can leave a pipe where git expects a file, and git would block there.
 const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
@@ -69,6 +71,8 @@ pub(crate) struct Git {
     file_bytes: Option<u64>,
     /// The most bytes of output that are read.
     output_bytes: u64,
+    /// Ends the calls with a time limit when this process is killed.
+    guard: Arc<OrphanGuard>,
 }
 
 impl Git {
@@ -95,6 +99,7 @@ impl Git {
             memory_bytes: None,
             file_bytes: None,
             output_bytes: MOST_OUTPUT_BYTES,
+            guard: Arc::new(OrphanGuard::new(host.variable("PATH").map(OsStr::to_owned))),
         }
     }
 
@@ -297,17 +302,15 @@ impl Git {
         }
         command.args(arguments);
         command.stdout(output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
-        let limit = self.limit.or(match location {
-            GitLocation::Folder(_) | GitLocation::Bare(_) => None,
-            GitLocation::Worktree { .. } => Some(WORKTREE_LIMIT),
-        });
+        let is_worktree = matches!(location, GitLocation::Worktree { .. });
         let bounds = Bounds {
-            limit,
+            limit: self.limit.or(is_worktree.then_some(WORKTREE_LIMIT)),
             output_bytes: self.output_bytes,
-            memory_bytes: self.memory_bytes,
+            memory_bytes: self.memory_bytes.or(is_worktree.then_some(MOST_MEMORY_BYTES)),
             file_bytes: self.file_bytes,
         };
-        let output = match child_output::output(command, input, bounds).map_err(GitError::NotStarted)? {
+        let ran = child_output::output(command, input, bounds, Some(&self.guard));
+        let output = match ran.map_err(GitError::NotStarted)? {
             Ran::Ended(output) => output,
             Ran::TooSlow => return Err(GitError::TooSlow { command: first_of(arguments) }),
             Ran::TooLong(start) => {

@@ -39,23 +39,27 @@ pub enum GitError {
     },
 }
 
-/// Texts of the system in git's reason, if it could not write.
-const NOT_WRITTEN: [&str; 5] = [
+/// Texts in git's reason if this machine has failed: it could not write, another process held a lock, or it had no more of
+/// something.
+const OF_MACHINE: [&str; 8] = [
     "No space left on device",
     "Disk quota exceeded",
     "Read-only file system",
     "Too many open files",
     "Input/output error",
+    "Resource temporarily unavailable",
+    "insufficient permission for adding an object",
+    ".lock': File exists",
 ];
 
 impl GitError {
-    /// Returns whether the fault is on this machine, where the same call may succeed later: git was killed or could not
-    /// write. If not, what git read may be damaged.
+    /// Returns whether the fault is on this machine, where the same call may succeed later: git was killed, could not
+    /// write, or found a lock. If not, what git read may be damaged.
     pub(crate) fn is_of_this_machine(&self) -> bool {
         match self {
             GitError::NotStarted(_) => true,
             GitError::Failed { reason, exit_code, .. } => {
-                exit_code.is_none() || NOT_WRITTEN.iter().any(|text| reason.contains(text))
+                exit_code.is_none() || OF_MACHINE.iter().any(|text| reason.contains(text))
             }
             _ => false,
         }

@@ -6,8 +6,8 @@
 //! branch to the repository, and nothing else.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ use crate::error::RunnerError;
 use crate::objects::object_import::ObjectImport;
 use crate::repository::git::GitError;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
-use crate::repository::{Repository, closed_folder, foreign_file, head_log};
+use crate::repository::{Repository, closed_folder, foreign_file, head_log, used_branches};
 
 /// The folder of all agents' branches, in the repository's `refs/heads` and `logs/refs/heads`.
 const FOLDER: &str = "cocode";
@@ -43,7 +43,7 @@ pub(crate) struct OwnBranches {
     logs: PathBuf,
     shared_heads: PathBuf,
     shared_logs: PathBuf,
-    /// The worktree's own folder.
+    /// The worktree's git folder, as far as it is the agent's.
     git_folder: PathBuf,
     /// The branch's name in these folders.
     name: String,
@@ -61,6 +61,11 @@ impl OwnBranches {
             git_folder: worktree.git_folder.clone(),
             name: branch.strip_prefix("cocode/").unwrap_or(branch).to_owned(),
         }
+    }
+
+    /// Returns the same for an agent that runs, and has a git folder of its own until it has ended.
+    pub(crate) fn while_in(self, git_folder: &Path) -> OwnBranches {
+        OwnBranches { git_folder: git_folder.to_owned(), ..self }
     }
 
     /// Makes the folders, with the branch at `commit` in them.
@@ -172,15 +177,8 @@ impl OwnBranches {
     /// would count as proof that the commit was made here.
     pub(crate) fn settle_head(&self) -> Result<(), RunnerError> {
         let Head::Own(commit) = self.head() else { return Ok(()) };
-        let head = self.git_folder.join("HEAD");
-        let failed = |error| file_error("write", &head)(error);
-        // A new file under a name that was free, which replaces the entry itself, whatever that is by now.
-        let mut file = tempfile::Builder::new()
-            .permissions(fs::Permissions::from_mode(0o644))
-            .tempfile_in(&self.git_folder)
-            .map_err(failed)?;
-        file.write_all(format!("{commit}\n").as_bytes()).map_err(failed)?;
-        file.persist(&head).map(drop).map_err(|error| failed(error.error))
+        used_branches::detach(&self.git_folder, &commit)
+            .map_err(file_error("write", &self.git_folder.join("HEAD")))
     }
 
     /// Returns the commits of all branches in the agent's view; `None` if its folder was replaced or holds more than

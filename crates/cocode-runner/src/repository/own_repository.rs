@@ -10,14 +10,16 @@ use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::GitError;
 use crate::repository::own_branches::OwnBranches;
-use crate::repository::worktree::{OWN_FOLDER, Worktree};
+use crate::repository::own_git_folder::OwnGitFolder;
+use crate::repository::worktree::Worktree;
 
 /// The own view of one agent that has a file tree of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnRepository {
     pub(crate) branches: OwnBranches,
     pub(crate) objects: OwnObjects,
-    folder: PathBuf,
+    pub(crate) git_folder: OwnGitFolder,
+    real_git_folder: PathBuf,
 }
 
 impl OwnRepository {
@@ -27,7 +29,8 @@ impl OwnRepository {
         OwnRepository {
             branches: OwnBranches::of(worktree, common_folder, branch),
             objects: OwnObjects::of(worktree, common_folder),
-            folder: worktree.git_folder.join(OWN_FOLDER),
+            git_folder: OwnGitFolder::of(worktree),
+            real_git_folder: worktree.git_folder.clone(),
         }
     }
 
@@ -39,14 +42,15 @@ impl OwnRepository {
 
     /// Returns pairs of an own folder and the folder that it replaces in the agent's view.
     pub(crate) fn replaced(&self) -> Vec<(PathBuf, PathBuf)> {
-        [self.branches.replaced(), self.objects.replaced()].concat()
+        let git_folder = (self.git_folder.path().to_owned(), self.real_git_folder.clone());
+        [vec![git_folder], self.branches.replaced(), self.objects.replaced()].concat()
     }
 
     /// Returns the read-only folders: the agent writes there only at the paths of the folders that they replace.
     pub(crate) fn read_only(&self) -> [PathBuf; 2] {
         // Resolved, because a rule for a symlink does not protect its target, and the repository's objects may be behind one.
         let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
-        [real(self.folder.clone()), real(self.objects.read_only())]
+        [real(self.git_folder.runners()), real(self.objects.read_only())]
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::objects::loose_objects::reopen_folder;
 use crate::repository::worktree::{OWN_FOLDER, Worktree};
@@ -22,14 +22,20 @@ const MOST_NAMED: usize = 5;
 ///
 /// No process of the agent may run any more.
 pub(crate) fn remove(worktree: &Worktree) -> Option<String> {
+    remove_beneath(&worktree.git_folder).unwrap_or_else(Some)
+}
+
+/// Removes all symlinks beneath a git folder, and returns a warning if there were any. The error is the warning if one may be
+/// left.
+pub(crate) fn remove_beneath(git_folder: &Path) -> Result<Option<String>, String> {
     let mut removed = Vec::new();
-    match remove_all(&worktree.git_folder, &mut removed) {
-        Ok(()) if removed.is_empty() => None,
-        Ok(()) => Some(format!(
+    match remove_all(git_folder, &mut removed) {
+        Ok(()) if removed.is_empty() => Ok(None),
+        Ok(()) => Ok(Some(format!(
             "it had put symlinks into its git folder, through which git would write elsewhere; they were removed: {}",
             named(&removed)
-        )),
-        Err((path, error)) => Some(format!(
+        ))),
+        Err((path, error)) => Err(format!(
             "'{}' in its git folder could not be checked for symlinks ({}): do not use git in its worktree",
             path.display(),
             error.kind()
@@ -85,7 +91,9 @@ fn remove_all(root: &Path, removed: &mut Vec<PathBuf>) -> Result<(), (PathBuf, i
 /// Returns whether this is `HEAD` as a symlink to a reference, which git makes with `core.preferSymlinkRefs` and reads
 /// without following it.
 fn is_reference(name: &Path, path: &Path) -> bool {
-    name == Path::new("HEAD") && fs::read_link(path).is_ok_and(|target| target.starts_with("refs"))
+    let leads_up = |target: &Path| target.components().any(|part| part == Component::ParentDir);
+    let is_one = |target: PathBuf| target.starts_with("refs") && !leads_up(&target);
+    name == Path::new("HEAD") && fs::read_link(path).is_ok_and(is_one)
 }
 
 /// Renders the first paths, and the number of further ones.

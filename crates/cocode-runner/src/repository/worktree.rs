@@ -10,6 +10,7 @@ use crate::bundle::empty_folder;
 use crate::error::RunnerError;
 use crate::objects::loose_objects;
 use crate::repository::git::{GitError, GitLocation};
+use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::{Repository, closed_folder, planted_links};
 
 /// The folder of an agent's own view of the repository, in its worktree's git folder.
@@ -57,15 +58,25 @@ impl Worktree {
     /// Closes its git folder, and the agent's own folder in it, to every user but the owner. An agent can open them again, so
     /// they are closed again when the agent has ended, and when a runner is opened.
     pub(crate) fn close(&self, common_folder: &Path) -> Result<(), RunnerError> {
-        // The path comes from a record or a worktree, so it must be one of the repository's before its mode is changed.
-        let all = fs::canonicalize(common_folder.join("worktrees")).ok();
-        if all.is_none() || self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) != all {
+        if !self.is_in(common_folder) {
             return Ok(());
         }
         for folder in [&self.git_folder, &self.git_folder.join(OWN_FOLDER)] {
             closed_folder::close(folder).map_err(file_error("close", folder))?;
         }
         Ok(())
+    }
+
+    /// Moves what an agent that has ended has left in its own copy of the git folder to the real one. Returns a warning for the user
+    /// if links were removed, or if it has to stay there.
+    pub(crate) fn take_back(&self, common_folder: &Path) -> Result<Option<String>, RunnerError> {
+        if self.is_in(common_folder) { OwnGitFolder::of(self).take_back() } else { Ok(None) }
+    }
+
+    /// Returns whether its git folder is one of the repository's. The path comes from a record or a worktree.
+    fn is_in(&self, common_folder: &Path) -> bool {
+        let all = fs::canonicalize(common_folder.join("worktrees")).ok();
+        all.is_some() && self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) == all
     }
 
     /// Makes the files and folders that the policy names: a rule can only cover existing ones.
@@ -108,7 +119,7 @@ impl Worktree {
         let location = self.location(&repository.common_folder);
         let differences = match repository.git.run_for_bytes(location, &arguments) {
             // Without a commit at `HEAD`, the status lists every file.
-            Err(GitError::Failed { .. }) => return Ok(Vec::new()),
+            Err(error @ GitError::Failed { .. }) if !error.is_of_this_machine() => return Ok(Vec::new()),
             differences => differences?,
         };
         let fields: Vec<&[u8]> = differences.split(|byte| *byte == 0).collect();

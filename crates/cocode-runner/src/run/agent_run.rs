@@ -123,10 +123,16 @@ impl AgentRun<'_> {
             None if agent.definition.is_confined => record.warnings.extend(runner.pack_once(shared)),
             None => {}
         }
-        let policy = runner.policy(shared, agent, worktree, own.as_ref())?;
         record.own_branches = own.is_some();
         record.own_objects = own.is_some();
-        Ok(Confines { own, policy, head_log: HeadFollower::new(&worktree.git_folder) })
+        let mut git_folder = worktree.git_folder.as_path();
+        if let Some(own) = &own {
+            own.git_folder.begin()?;
+            git_folder = own.git_folder.path();
+        }
+        let head_log = HeadFollower::new(git_folder);
+        let policy = runner.policy(shared, agent, worktree, own.as_ref())?;
+        Ok(Confines { own, policy, head_log })
     }
 
     /// Records that the agent runs, starts it, and watches its deadline. The inner error is the reason why it did not
@@ -178,7 +184,8 @@ impl AgentRun<'_> {
         let Confines { own, head_log, .. } = confines;
         let follower = own.map(|own| {
             let import = ObjectImport::new(repository, own.objects, start);
-            BranchFollower::new(name.clone(), own.branches, import, repository, head_log, observer, start)
+            let branches = own.branches.while_in(own.git_folder.path());
+            BranchFollower::new(name.clone(), branches, import, repository, head_log, observer, start)
         });
         let mut streams = [LogStream::new(), LogStream::new()];
         let packed_refs = repository.common_folder.join("packed-refs.lock");

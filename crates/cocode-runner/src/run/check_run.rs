@@ -32,13 +32,6 @@ pub(crate) struct LoneCheck {
     pub(crate) owns_folders: bool,
 }
 
-impl LoneCheck {
-    /// Returns a check that was not started.
-    pub(crate) fn not_run(result: CheckResult) -> LoneCheck {
-        LoneCheck { result: Some(result), ..LoneCheck::default() }
-    }
-}
-
 /// Returns the reason for which a launcher may not start an agent of this definition, or its check.
 pub(super) fn network_fault(definition: &AgentDefinition, launcher: &Launcher) -> Option<&'static str> {
     if matches!(definition.network, Network::Names(_)) && !launcher.can_limit_network_to_names() {
@@ -52,6 +45,9 @@ pub(super) fn network_fault(definition: &AgentDefinition, launcher: &Launcher) -
 
 impl Runner {
     /// Runs the check of the only agent of `plan`, which has not run here, in its worktree: confined as the agent would be.
+    ///
+    /// # Errors
+    /// [`RunnerError::CheckNotRun`] and those of files, if this machine cannot run it.
     pub(crate) fn check_alone(
         &self,
         plan: &RunPlan,
@@ -63,13 +59,10 @@ impl Runner {
         let Some(agent) = plan.agents.first() else { return Ok(LoneCheck::default()) };
         let confined = OnceLock::new();
         let shared = self.shared(plan, body, stop, observer, &confined);
-        let failed = |detail: String| LoneCheck::not_run(CheckResult { passed: false, detail });
-        let launcher = match self.shared_launcher(&shared, agent.definition.is_confined) {
-            Ok(launcher) => launcher,
-            Err(detail) => return Ok(failed(detail)),
-        };
+        let not_run = |why| RunnerError::CheckNotRun { agent: agent.definition.name.clone(), why };
+        let launcher = self.shared_launcher(&shared, agent.definition.is_confined).map_err(not_run)?;
         if let Some(fault) = network_fault(&agent.definition, launcher) {
-            return Ok(failed(fault.to_owned()));
+            return Err(not_run(fault.to_owned()));
         }
         let body_file = agent.context.issue_body_file();
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(body_file);
@@ -89,45 +82,41 @@ impl Runner {
             result
         });
         remove_if_there(body_file)?;
+        let result = result.map_err(not_run)?;
         let was_cancelled = note.reason() == Some(StopReason::Cancelled);
         Ok(LoneCheck { result, was_cancelled, owns_folders: own.is_some() })
     }
 
-    /// Runs the check command in the agent's worktree, confined as the agent was.
+    /// Runs the check command in the agent's worktree, confined as the agent was. An error is the reason why this machine could not
+    /// run it.
     pub(super) fn run_check(
         &self,
         shared: &Shared<'_>,
         agent: &PlannedAgent,
         worktree: &Worktree,
         note: &Arc<StopNote>,
-    ) -> Option<CheckResult> {
-        let text = agent.definition.check.as_ref()?;
-        let failed = |detail: String| Some(CheckResult { passed: false, detail });
-        let timeout = Timeout::new(agent.timeout).ok()?;
+    ) -> Result<Option<CheckResult>, String> {
+        let failed = |detail: String| Ok(Some(CheckResult { passed: false, detail }));
+        let (Some(text), Ok(timeout)) = (&agent.definition.check, Timeout::new(agent.timeout)) else {
+            return Ok(None);
+        };
         let command = match ShellCommand::new(text) {
             Ok(command) => command.with_timeout(timeout),
             Err(error) => return failed(error.to_string()),
         };
-        let launcher = match self.shared_launcher(shared, agent.definition.is_confined) {
-            Ok(launcher) => launcher,
-            Err(detail) => return failed(detail),
-        };
+        let launcher = self.shared_launcher(shared, agent.definition.is_confined)?;
         let mut own = self.own_repository(launcher, agent, worktree);
+        let mut git_folder = worktree.git_folder.clone();
         if let Some(own) = &mut own {
             // The check reads the repository's objects. The agent's own may have forged contents under valid names.
             own.objects = own.objects.clone().for_check();
-            if let Err(error) = own.objects.make(&self.repository) {
-                return failed(error_chain(&error));
-            }
+            let made = own.objects.make(&self.repository).and_then(|()| own.git_folder.begin());
+            made.map_err(|error| error_chain(&error))?;
+            git_folder = own.git_folder.path().to_owned();
         }
-        let policy = match self.policy(shared, agent, worktree, own.as_ref()) {
-            Ok(policy) => policy,
-            Err(error) => return failed(error_chain(&error)),
-        };
-        let running = match launcher.spawn(&policy, &command) {
-            Ok(running) => running,
-            Err(error) => return failed(error_chain(&error)),
-        };
+        let policy = self.policy(shared, agent, worktree, own.as_ref());
+        let policy = policy.map_err(|error| error_chain(&error))?;
+        let running = launcher.spawn(&policy, &command).map_err(|error| error_chain(&error))?;
         let name = &agent.definition.name;
         shared.watch.add(Watched {
             agent: name.clone(),
@@ -138,7 +127,7 @@ impl Runner {
                 .state_folder
                 .join("cancel")
                 .join(format!("{}-{name}", agent.context.issue)),
-            log: Some(HeadFollower::new(&worktree.git_folder)),
+            log: Some(HeadFollower::new(&git_folder)),
             note: Arc::clone(note),
             stopping_since: None,
         });
@@ -157,9 +146,9 @@ impl Runner {
                     Ending::Exited(127) => ": the shell did not find a command of it",
                     _ => "",
                 };
-                Some(CheckResult { passed: ending.is_success(), detail: format!("{ending}{missing}") })
+                Ok(Some(CheckResult { passed: ending.is_success(), detail: format!("{ending}{missing}") }))
             }
-            Err(error) => failed(error_chain(&error)),
+            Err(error) => Err(error_chain(&error)),
         }
     }
 }

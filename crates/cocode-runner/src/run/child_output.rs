@@ -13,6 +13,8 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, prlimit, waitid,
 };
 
+use crate::run::orphan_guard::OrphanGuard;
+
 /// The time that a command has to end after `SIGTERM`.
 const PARTING: Duration = Duration::from_secs(2);
 
@@ -52,10 +54,16 @@ pub(crate) enum Input<'a> {
     File(File),
 }
 
-/// Runs a command, and kills it with all its children if it exceeds `bounds`.
+/// Runs a command, and kills it with all its children if it exceeds `bounds`. One with a time limit is killed with this process,
+/// too, if there is a guard.
 ///
 /// An output that the caller has not piped is empty.
-pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> io::Result<Ran> {
+pub(crate) fn output(
+    mut command: Command,
+    input: Input<'_>,
+    bounds: Bounds,
+    guard: Option<&OrphanGuard>,
+) -> io::Result<Ran> {
     let limit = bounds.limit;
     let text = match input {
         Input::Text(text) if !text.is_empty() => {
@@ -77,6 +85,14 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
     }
     let mut child = command.spawn()?;
     let group = Pid::from_child(&child);
+    let held = match guard.filter(|_| limit.is_some()).map(|guard| guard.hold(group)).transpose() {
+        Ok(held) => held,
+        Err(error) => {
+            let _ = kill_process_group(group, Signal::KILL);
+            let _ = child.wait();
+            return Err(error);
+        }
+    };
     let limits = [(Resource::Data, bounds.memory_bytes), (Resource::Fsize, bounds.file_bytes)];
     for (resource, bytes) in limits {
         // Fails only if the child has ended already.
@@ -123,6 +139,7 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
         }
         drop(done);
         let was_killed = killer.is_some_and(|killer| killer.join().unwrap_or(false));
+        drop(held);
         let status = child.wait()?;
         Ok(match (is_too_long, was_killed) {
             (true, _) => {
@@ -170,7 +187,8 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let limit = limit_ms.map(Duration::from_millis);
-        output(command, input, Bounds { limit, output_bytes: MOST, memory_bytes, file_bytes: None }).unwrap()
+        output(command, input, Bounds { limit, output_bytes: MOST, memory_bytes, file_bytes: None }, None)
+            .unwrap()
     }
 
     fn run(script: &str, input: Input<'_>, limit_ms: Option<u64>) -> Option<Output> {

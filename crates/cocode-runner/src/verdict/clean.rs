@@ -9,16 +9,21 @@ use serde::Serialize;
 
 use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
-use crate::objects::object_import::ObjectImport;
+use crate::objects::object_import::{LIMIT, ObjectImport};
 use crate::record::AgentRecord;
+use crate::repository::foreign_file;
 use crate::repository::git::GitError;
 use crate::repository::left_file::{self, LeftFile, named};
 use crate::repository::own_branches::OwnBranches;
+use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::own_repository::OwnRepository;
 use crate::repository::planted_links;
 use crate::repository::worktree::{self, Worktree};
 use crate::run::log_file;
 use crate::runner::{Runner, remove_if_there};
+
+/// The most bytes of the files by which a worktree and its git folder name each other: a path, and what is around it.
+const LINK_BYTES: u64 = 8192;
 
 /// The outcome of a removal for one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -138,6 +143,11 @@ impl Runner {
                         return keep(&format!("it holds files that are not committed: {}", named(&files)));
                     }
                 }
+                if OwnGitFolder::of(&worktree).is_left() {
+                    return keep(
+                        "a part of its git folder could not be searched for links, and holds what git keeps there",
+                    );
+                }
                 if worktree.git_folder.is_dir() {
                     let submodules = worktree.used_submodules(repository)?;
                     if !submodules.is_empty() {
@@ -191,7 +201,7 @@ impl Runner {
         let own = [record.branch.clone(), format!("refs/heads/{}", record.branch)];
         for name in [current, base].into_iter().flatten().filter(|name| !own.contains(name)) {
             if let Some(target) = self.repository.commit(&name)
-                && self.repository.is_ancestor(commit, &target)?
+                && self.repository.within(LIMIT).is_ancestor(commit, &target)?
             {
                 return Ok(true);
             }
@@ -273,12 +283,15 @@ fn holds_any(mut import: ObjectImport, commits: &[String]) -> Result<bool, Runne
 /// Returns whether worktree and git folder name each other, as they did when they were made.
 fn is_linked(worktree: &Worktree) -> bool {
     let names = |file: &Path, prefix: &str, target: &Path| {
-        fs::read_to_string(file).is_ok_and(|text| {
+        foreign_file::read_short(file, LINK_BYTES).is_ok_and(|text| {
             text.trim_end().strip_prefix(prefix).is_some_and(|path| Path::new(path) == target)
         })
     };
+    // Git writes the path without the links that lead to the worktree. One at its own place could lead to another one.
+    let parent = worktree.path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+    let real = parent.zip(worktree.path.file_name()).map(|(parent, name)| parent.join(name));
+    let link = real.as_deref().unwrap_or(&worktree.path).join(".git");
     // Only a plain file: a symlink could name the `.git` file of another worktree.
-    let link = worktree.path.join(".git");
     link.symlink_metadata().is_ok_and(|data| data.is_file())
         && names(&link, "gitdir: ", &worktree.git_folder)
         && names(&worktree.git_folder.join("gitdir"), "", &link)

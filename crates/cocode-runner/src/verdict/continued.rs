@@ -8,6 +8,7 @@ use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
 use crate::error::RunnerError;
+use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::runner::Runner;
 use crate::verdict::obeyed_files::ObeyedFiles;
@@ -110,7 +111,7 @@ impl Runner {
             options.read(true).write(true).create(true).truncate(true).open(&path).map_err(failed)?;
         // The open file is all that is needed.
         fs::remove_file(&path).map_err(failed)?;
-        let (git, location) = (&self.repository.git, self.repository.location());
+        let (git, location) = (&self.repository.git.within(LIMIT), self.repository.location());
         let again = || file.try_clone().map_err(failed);
         git.write_to(location, &[&DIFFERENCE[..], &[start, commit]].concat(), "", again()?)?;
         let mut judge = |options: &[&str]| {

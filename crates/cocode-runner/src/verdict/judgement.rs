@@ -8,7 +8,7 @@ use crate::record::AgentRecord;
 use crate::repository::left_file::LeftFile;
 use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::Worktree;
-use crate::repository::{left_file, nested, own_index, planted_links};
+use crate::repository::{left_file, nested, own_index, planted_links, used_branches};
 use crate::runner::Runner;
 use crate::verdict::evidence::Work;
 
@@ -31,10 +31,30 @@ impl Runner {
         body: &str,
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
+        let judged = self.judge_traces(record, body, check);
+        // No verdict, so that the next runner judges it again.
+        record.import_failed |= judged.as_ref().is_err_and(RunnerError::is_of_this_machine);
+        // Afterwards, since the branch that it has ended on is a part of the evidence.
+        if let Some(worktree) = record.worktree() {
+            record.warnings.extend(used_branches::free(&self.repository, &worktree, &record.branch));
+        }
+        judged
+    }
+
+    fn judge_traces(
+        &self,
+        record: &mut AgentRecord,
+        body: &str,
+        check: impl FnOnce() -> Option<CheckResult>,
+    ) -> Result<(), RunnerError> {
         let worktree = record.worktree();
         let mut work = Work::default();
         if let Some(worktree) = &worktree {
             worktree.close(&self.repository.common_folder)?;
+            let taken = worktree.take_back(&self.repository.common_folder);
+            // For another attempt, without which the work would stay out of the repository's sight.
+            record.import_failed |= taken.is_err();
+            record.warnings.extend(taken?);
             // Before git uses the worktree: symlinks and a crafted index lead git outside of it.
             record.warnings.extend(planted_links::remove(worktree));
             record.warnings.extend(nested::refuse(worktree));
@@ -110,6 +130,9 @@ impl Runner {
                     let before = left_file::find(&self.repository, worktree);
                     record.warnings.extend(before.as_deref().ok().and_then(without_commit));
                     let result = check();
+                    // What cannot be moved now is moved when a runner is opened.
+                    let taken = worktree.take_back(&self.repository.common_folder);
+                    record.warnings.extend(taken.unwrap_or_else(|error| Some(error_chain(&error))));
                     let after = left_file::find(&self.repository, worktree);
                     // Without both lists no file is attributed to the check, and every file keeps the worktree.
                     if let (Ok(before), Ok(after)) = (before, after) {
@@ -139,6 +162,7 @@ impl Runner {
         record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
         import_check_objects(&self.repository, worktree, record)?;
         own_index::make_again(&self.repository, worktree);
+        record.warnings.extend(used_branches::free(&self.repository, worktree, &record.branch));
         Ok(())
     }
 

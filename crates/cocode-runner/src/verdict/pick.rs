@@ -4,6 +4,7 @@ use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
 use crate::error::RunnerError;
+use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::Git;
@@ -95,6 +96,8 @@ impl Runner {
         if !repository.is_clean()? {
             return Err(RunnerError::Dirty);
         }
+        // What the agent has made is read within bounds before it is taken.
+        let reading = repository.within(LIMIT);
         let mut target = commit.clone();
         let way = if repository.is_ancestor(&commit, "HEAD")? {
             PickWay::AlreadyThere
@@ -103,7 +106,7 @@ impl Runner {
         } else {
             // Merges in memory: neither the work tree nor the index changes.
             let trial = ["merge-tree", "--write-tree", "--no-messages", "HEAD", &commit];
-            let Some(tree) = repository.git.ask(repository.location(), &trial)? else {
+            let Some(tree) = reading.git.ask(reading.location(), &trial)? else {
                 return Err(RunnerError::Conflicts { branch: record.branch.clone() });
             };
             target = tree;
@@ -111,7 +114,7 @@ impl Runner {
         };
         let mut to_review = ObeyedFiles::default();
         if way != PickWay::AlreadyThere {
-            in_the_way::check(repository, &target)?;
+            in_the_way::check(&reading, &target)?;
             to_review = self.files_to_review(record, &commit)?;
         }
         let message = format!("Merge {}", record.branch);
@@ -164,7 +167,7 @@ impl Runner {
         commit: &str,
     ) -> Result<ObeyedFiles, RunnerError> {
         let (never, reported) =
-            obeyed_files(&self.repository, &record.start_commit, commit, &self.config.names)?;
+            obeyed_files(&self.repository.within(LIMIT), &record.start_commit, commit, &self.config.names)?;
         match never.0.is_empty() {
             true => Ok(reported),
             false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),
@@ -183,7 +186,7 @@ pub fn diff(config: &RunnerConfig, record: &AgentRecord, summary: bool) -> Resul
 
 fn difference(config: &RunnerConfig, record: &AgentRecord, format: &str) -> Result<String, RunnerError> {
     let git = Git::new(&config.host, config.state_folder.join(NO_HOOKS));
-    let repository = Repository::open(git, &config.repository)?;
+    let repository = Repository::open(git, &config.repository)?.within(LIMIT);
     let commit = work_of(&repository, record)?;
     let arguments =
         ["diff", "--no-ext-diff", "--no-textconv", "--no-color", format, &record.start_commit, &commit, "--"];

@@ -10,6 +10,7 @@ mod crashes;
 mod deliveries;
 mod forged_trees;
 mod interrupted;
+mod machine_faults;
 mod machines;
 mod records;
 mod same_verdicts;

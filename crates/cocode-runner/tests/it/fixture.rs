@@ -57,7 +57,12 @@ impl Fixture {
 
     /// Makes the same, for agents without a file tree of their own, which share branches and objects.
     pub(crate) fn shared() -> Fixture {
-        Fixture { level: Level::Landlock, ..Fixture::new() }
+        Fixture::at_level(Level::Landlock)
+    }
+
+    /// Makes the same, for agents that get at most this confinement.
+    pub(crate) fn at_level(level: Level) -> Fixture {
+        Fixture { level, ..Fixture::new() }
     }
 
     pub(crate) fn repository(&self) -> PathBuf {
@@ -88,19 +93,8 @@ impl Fixture {
     }
 
     pub(crate) fn config(&self) -> RunnerConfig {
-        RunnerConfig {
-            repository: self.repository(),
-            state_folder: self.root.join("state"),
-            worktrees: self.worktrees(),
-            homes: None,
-            private: vec![self.root.join("state")],
-            names: ProtectedNames::default(),
-            host: self.host.clone(),
-            spawner: SpawnerProgram::at(env!("CARGO_BIN_EXE_cocode-runner-test-spawner").into()),
-            scratch: self.root.clone(),
-            least_level: Level::Namespaces.min(self.level),
-            highest_level: self.level,
-        }
+        let (least_level, highest_level) = (Level::Namespaces.min(self.level), self.level);
+        RunnerConfig { least_level, highest_level, ..config(&self.root, self.host.clone()) }
     }
 
     pub(crate) fn runner(&self) -> Runner {
@@ -114,6 +108,23 @@ impl Fixture {
 
     pub(crate) fn run_agent(&self, agent: AgentDefinition) -> AgentRecord {
         self.runner().run(&request(vec![agent]), &StopFlag::new(), &Log::default()).unwrap().remove(0)
+    }
+}
+
+/// Returns the configuration of a runner in the folder of a fixture.
+pub(crate) fn config(root: &Path, host: Host) -> RunnerConfig {
+    RunnerConfig {
+        repository: root.join("repository"),
+        state_folder: root.join("state"),
+        worktrees: root.join("worktrees"),
+        homes: None,
+        private: vec![root.join("state")],
+        names: ProtectedNames::default(),
+        host,
+        spawner: SpawnerProgram::at(env!("CARGO_BIN_EXE_cocode-runner-test-spawner").into()),
+        scratch: root.to_owned(),
+        least_level: Level::Namespaces,
+        highest_level: Level::Full,
     }
 }
 

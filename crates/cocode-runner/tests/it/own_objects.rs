@@ -258,7 +258,10 @@ fn commits_on_any_branch_are_imported_as_they_are_made() {
         });
         // A reported commit is in the repository.
         log.wait_for("commit detached");
-        assert_eq!(fixture.git_in(&fixture.worktree(), &["log", "-1", "--format=%s"]), "detached");
+        // The agent's own `HEAD`: that of the worktree follows when the agent has ended.
+        let head = fixture.repository().join(".git/worktrees/7-a/cocode/git/HEAD");
+        let head = fs::read_to_string(head).unwrap();
+        assert_eq!(fixture.git(&["log", "-1", "--format=%s", head.trim_end()]), "detached");
         // Staged objects are imported a little later.
         log.wait_for("staged");
         let began = Instant::now();

@@ -3,3 +3,5 @@
 mod indexes;
 mod nested;
 mod planted_links;
+mod used_branches;
+mod while_running;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use cocode_env::{AgentContext, AgentName};
 use cocode_runner::{
-    AgentCommand, AgentDefinition, AgentGitError, AgentRepository, finished_message, unfinished_message,
+    AgentCommand, AgentDefinition, AgentGitError, AgentRepository, SESSION_FOLDER, finished_message,
+    unfinished_message,
 };
 use sandbox_exec::Level;
 use serde::Serialize;
@@ -36,8 +37,8 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The session's state folder in the worktree's own git folder, where nothing can be committed and `git worktree remove`
-/// takes it away.
-const STATE_FOLDER: &str = "agentd-session";
+/// takes it away. It is the one folder in there that the user sees while the agent runs.
+const STATE_FOLDER: &str = SESSION_FOLDER;
 
 /// The instructions for the model beside the issue.
 const RULES: &str = "Change what this issue asks for. Do not commit: after DONE, everything is committed with your \

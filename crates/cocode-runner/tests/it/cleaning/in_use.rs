@@ -1,5 +1,7 @@
 //! Branches and submodules in use are kept, and force removes damaged worktrees.
 
+use std::fs;
+
 use crate::fixture::{Fixture, MARKED, agent};
 
 /// The reason for which the only agent is kept.
@@ -88,7 +90,7 @@ fn commits_of_a_submodule_that_exist_nowhere_else_are_kept() {
 #[test]
 fn force_removes_locked_and_damaged_worktrees() {
     let damages = [
-        "echo initializing > $W/locked",
+        "locked",
         "echo nonsense > $W/HEAD",
         "rm $W/HEAD",
         "echo nonsense > $W/index; mkdir $W/index.refused",
@@ -96,8 +98,13 @@ fn force_removes_locked_and_damaged_worktrees() {
     ];
     for damage in damages {
         let fixture = Fixture::new();
-        let record = fixture.run(&format!("W=$(git rev-parse --absolute-git-dir); {damage}"));
+        let script = if damage == "locked" { "true" } else { damage };
+        let record = fixture.run(&format!("W=$(git rev-parse --absolute-git-dir); {script}"));
         assert_eq!(record.exit_code, Some(0), "{damage}: {record:?}");
+        if damage == "locked" {
+            // As git leaves it when it is killed. A lock that an agent makes is not taken over.
+            fs::write(record.git_folder.as_ref().unwrap().join("locked"), "initializing").unwrap();
+        }
         assert!(record.worktree.exists());
         if !damage.contains("index") {
             let kept = fixture.runner().clean(true, false).unwrap().remove(0);

@@ -4,6 +4,7 @@ use std::fs;
 
 use cocode_env::AgentState;
 use cocode_runner::AgentDefinition;
+use sandbox_exec::Level;
 
 use crate::fixture::{Fixture, MARKED, agent};
 
@@ -24,9 +25,10 @@ fn a_symlink_of_an_agent_in_its_git_folder_leads_git_to_no_file_of_the_user() {
         ("COMMIT_EDITMSG", "ln -sf $V $W/COMMIT_EDITMSG", &commit),
         ("index", "mkdir -p $W/index.refused/x; ln -sf $V.new $W/index", &["reset", "-q"]),
     ];
-    for fixture in [Fixture::new as fn() -> Fixture, Fixture::shared] {
+    // With a git folder of its own, and where nothing keeps an agent from making links in the real one.
+    for level in [Level::Full, Level::Process] {
         for (link, plant, command) in cases {
-            let fixture = fixture();
+            let fixture = Fixture::at_level(level);
             let victim = fixture.root.join("home/notes");
             fs::write(&victim, "mine\n").unwrap();
             let new = fixture.root.join("home/notes.new");
@@ -87,7 +89,7 @@ fn a_symlink_that_a_check_leaves_is_removed_too() {
 
 #[test]
 fn a_symlink_among_the_shared_logs_of_branches_is_not_written() {
-    let fixture = Fixture::shared();
+    let fixture = Fixture::at_level(Level::Process);
     let victim = fixture.root.join("home/notes");
     fs::write(&victim, "mine\n").unwrap();
     let plant = format!(
