@@ -7,11 +7,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use wap_core::{
-    Call, CancelFlag, CommandObserver, Conversation, ConversationId, ModifyOperation, Origin, Reason,
-    Request, Response, Retention, RunKey, Tool, ToolEffect, WapError, Workspace,
+    Call, CancelFlag, CommandObserver, Conversation, ConversationId, Origin, Reason, Request, Response,
+    Retention, RunKey, Tool, ToolEffect, WapError, Workspace,
 };
 
 use crate::CallPool;
+use crate::weight::weight_bytes;
 
 /// A client with one conversation, whose calls run on the threads of a pool.
 pub struct Client {
@@ -160,30 +161,6 @@ impl Client {
 
     fn lock(&self) -> MutexGuard<'_, Calls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Estimates the bytes that a request holds; the short texts that every request has are left out.
-fn weight_bytes(request: &Request) -> usize {
-    match request {
-        Request::WriteFile(request) => request.content.len(),
-        Request::ModifyFile(request) => request.operations.iter().map(operation_bytes).sum(),
-        Request::ExecuteCommand(request) => {
-            let variables = request.environment.iter().flatten();
-            request.command.len() + variables.map(|(name, value)| name.len() + value.len()).sum::<usize>()
-        }
-        _ => 0,
-    }
-}
-
-fn operation_bytes(operation: &ModifyOperation) -> usize {
-    match operation {
-        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
-            new_content.len()
-        }
-        ModifyOperation::ReplaceText { old_text, new_text, .. } => old_text.len() + new_text.len(),
-        ModifyOperation::RegexReplace { pattern, replacement, .. } => pattern.len() + replacement.len(),
-        _ => 0,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod call_pool;
 mod client;
+mod weight;
 
 pub use call_pool::{CallPool, Full, Job};
 pub use client::Client;

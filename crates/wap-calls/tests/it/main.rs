@@ -6,7 +6,10 @@ use std::sync::mpsc::{Sender, channel};
 use memory_workspace::MemoryWorkspace;
 use proptest::prelude::*;
 use wap_calls::{CallPool, Client};
-use wap_core::{CancelFlag, ReadFile, Request, Response, Unobserved, WapError, Workspace, WriteFile};
+use wap_core::{
+    CancelFlag, DeleteFile, ModifyFile, ModifyOperation, ReadFile, Reason, Request, Response, Unobserved,
+    WapError, Workspace, WriteFile,
+};
 
 type Answer = Result<Response, WapError>;
 
@@ -54,6 +57,40 @@ fn two_clients_have_two_conversations() {
     let [one, other] = [(); 2].map(|()| Client::new("test", &workspace, &pool).origin());
     assert_ne!(one.conversation, other.conversation);
     assert!(one.conversation.0.starts_with("test-"));
+}
+
+#[test]
+fn every_text_of_a_waiting_request_counts() {
+    let text = || "x".repeat(16 << 20);
+    let delete = ModifyOperation::Delete { start_line: 1, end_line: 1, was: Some("x".repeat(16 << 10)) };
+    for large in [
+        Request::DeleteFile(DeleteFile { path: text() }),
+        Request::WriteFile(WriteFile { path: text(), ..WriteFile::default() }),
+        Request::ModifyFile(ModifyFile { operations: vec![delete; 1_024], ..ModifyFile::default() }),
+    ] {
+        let workspace = MemoryWorkspace::with_files([("a.txt", "one\n")]);
+        let (release, released) = channel::<()>();
+        workspace.before_changes(move |_, _| {
+            // Until the other end is gone.
+            let _ = released.recv();
+        });
+        let client = client(workspace);
+        let [(short, of_short), (long, of_long)] = [channel(), channel()];
+        // All threads are busy with some of these, and the others wait.
+        for _ in 0..8 {
+            begin(&client, write("a.txt"), &CancelFlag::new(), &short);
+        }
+        for _ in 0..16 {
+            begin(&client, large.clone(), &CancelFlag::new(), &long);
+        }
+        // The control: one more short one finds room beside them.
+        begin(&client, write("a.txt"), &CancelFlag::new(), &short);
+        drop((release, short, long));
+        let is_refused = |answer: &Answer| matches!(answer, Err(error) if error.reason() == Reason::Busy);
+        assert_eq!(of_short.iter().filter(is_refused).count(), 0);
+        let refused = of_long.iter().filter(is_refused).count();
+        assert!((12..=13).contains(&refused), "{refused} of {}", large.tool().name());
+    }
 }
 
 proptest! {
