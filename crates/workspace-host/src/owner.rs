@@ -30,8 +30,9 @@ use wap_calls::CallPool;
 
 use crate::notices::SharedNotices;
 use crate::owner::protocol::{Hello, Welcome};
+use crate::state::LocalSessions;
 use crate::state::garbage_keeper::GarbageKeeper;
-use crate::state::{LocalSessions, socket};
+use crate::state::socket::{self, SocketFile};
 
 /// The most clients that may be connected at once.
 const MOST_CLIENTS: usize = 512;
@@ -130,11 +131,19 @@ impl Drop for Begun {
     }
 }
 
+/// The socket of a state folder, and the thread that lets clients in.
+#[derive(Debug)]
+struct Listening {
+    listener: UnixListener,
+    socket: SocketFile,
+    thread: JoinHandle<()>,
+}
+
 /// The open door of a state folder; dropping it closes the door, when the clients' commands have ended.
 #[derive(Debug)]
 pub struct Door {
     host: Arc<Host>,
-    listening: Option<(UnixListener, JoinHandle<()>)>,
+    listening: Option<Listening>,
     state_folder: PathBuf,
     keeper: OnceLock<GarbageKeeper>,
 }
@@ -157,6 +166,11 @@ impl Door {
         self.keeper.get_or_init(|| GarbageKeeper::start(workspace, journal, history_limit_bytes, notices));
     }
 
+    #[cfg(test)]
+    fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
     /// Begins no more commands for clients, and waits until the running ones have ended, or until `is_hurried`.
     pub fn wait_for_commands(&self, is_hurried: &dyn Fn() -> bool) {
         let mut work = self.host.work();
@@ -175,9 +189,9 @@ impl Drop for Door {
         drop(self.keeper.take());
         self.host.stays.store(false, Ordering::SeqCst);
         self.host.closing.store(true, Ordering::SeqCst);
-        if let Some((listener, thread)) = self.listening.take() {
+        if let Some(Listening { listener, socket, thread }) = self.listening.take() {
             // While this process still owns the folder: later the name may be that of the next owner's socket.
-            socket::remove(&self.state_folder);
+            socket::remove(&self.state_folder, socket);
             // Closing the descriptor would not wake a thread that waits in accept(2); shutting it down does.
             let _ = rustix::net::shutdown(listener.as_fd(), rustix::net::Shutdown::Both);
             let _ = thread.join();
@@ -195,8 +209,8 @@ impl Drop for Door {
     }
 }
 
-fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<(UnixListener, JoinHandle<()>)> {
-    let listener = socket::listen(state_folder)?;
+fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<Listening> {
+    let (listener, socket) = socket::listen(state_folder)?;
     let accepting = listener.try_clone()?;
     let host = Arc::clone(host);
     let thread = thread::Builder::new().name("door".to_owned()).spawn(move || {
@@ -209,7 +223,7 @@ fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<(UnixListener, Joi
             }
         }
     })?;
-    Ok((listener, thread))
+    Ok(Listening { listener, socket, thread })
 }
 
 /// Serves a client on a thread of its own. A client over the limit is disconnected, and tries again.

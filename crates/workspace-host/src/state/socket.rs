@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,22 @@ impl ShortPath {
     }
 }
 
+/// The identity of a socket that this process listens at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketFile {
+    device: u64,
+    inode: u64,
+}
+
+impl SocketFile {
+    fn at(path: &Path) -> io::Result<SocketFile> {
+        let metadata = fs::symlink_metadata(path)?;
+        Ok(SocketFile { device: metadata.dev(), inode: metadata.ino() })
+    }
+}
+
 /// Listens in a state folder, instead of any earlier process. Only the owner of the state folder may.
-pub fn listen(state_folder: &Path) -> io::Result<UnixListener> {
+pub fn listen(state_folder: &Path) -> io::Result<(UnixListener, SocketFile)> {
     let folder = ShortPath::of(state_folder)?;
     // Renamed when it is ready: between bind(2) and chmod(2) it would be open to other users under its name.
     let unfinished = folder.path.join("agentd.sock.new");
@@ -37,8 +51,9 @@ pub fn listen(state_folder: &Path) -> io::Result<UnixListener> {
     }
     let listener = UnixListener::bind(&unfinished)?;
     fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o600))?;
+    let socket = SocketFile::at(&unfinished)?;
     fs::rename(&unfinished, folder.path.join(NAME))?;
-    Ok(listener)
+    Ok((listener, socket))
 }
 
 /// Connects to the process that listens in a state folder.
@@ -49,9 +64,13 @@ pub fn connect(state_folder: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Removes the name, so that no client finds a socket without a listener.
-pub fn remove(state_folder: &Path) {
-    let _ = fs::remove_file(state_folder.join(NAME));
+/// Removes the name, so that no client finds a socket without a listener. The socket of another process stays: a user may have
+/// removed the state folder, and another process may own a new one at its path.
+pub fn remove(state_folder: &Path, socket: SocketFile) {
+    let name = state_folder.join(NAME);
+    if SocketFile::at(&name).is_ok_and(|other| other == socket) {
+        let _ = fs::remove_file(name);
+    }
 }
 
 /// Refuses processes of users other than this one and the superuser, whatever the folder's permissions are.
@@ -61,4 +80,21 @@ pub fn check_peer(stream: &UnixStream) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "the other end belongs to another user"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_socket_of_this_process_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_first, own) = listen(folder.path()).unwrap();
+        // The owner of a new state folder at the same path.
+        let (_second, other) = listen(folder.path()).unwrap();
+        remove(folder.path(), own);
+        assert!(connect(folder.path()).is_ok());
+        remove(folder.path(), other);
+        assert!(connect(folder.path()).is_err(), "the control");
+    }
 }
