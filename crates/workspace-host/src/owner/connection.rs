@@ -1,8 +1,11 @@
 //! One client of the owner: its calls begin as they arrive and are answered as they end.
 
+mod forward;
+
 use std::collections::{BTreeSet, HashMap};
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,23 +13,22 @@ use sandbox_exec::Level;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tagproto::{CommandResult, ExecutionObserver, Item};
 use wap_core::{
-    Call, CancelFlag, CommandObserver, ConversationId, FileChange, FileChanged, Limits, Origin, OutputStream,
-    Reason, Request, Tool, ToolEffect, WapError, Workspace,
+    Call, CancelFlag, ConversationId, FileChange, Origin, Reason, Request, Tool, ToolEffect, WapError,
+    Workspace,
 };
 
 use crate::confinement::Confinement;
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
+use crate::owner::connection::forward::Forward;
 use crate::owner::garbage_call::CollectGarbage;
 use crate::owner::handover_call::DescribeWork;
 use crate::owner::outgoing::Outgoing;
 use crate::owner::process_calls::{ListProcesses, StopListedProcess};
 use crate::owner::protocol::{
-    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, END_CONVERSATION,
-    EndConversation, FILE_STATES, FileStatesRequest, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed,
-    STARTED, Started, UNDO, VERSION, Welcome,
+    CHANGE_FILES, CallParams, END_CONVERSATION, EndConversation, FILE_STATES, FileStatesRequest, HELLO,
+    Hello, LEAVING, MISMATCH, MOST_MESSAGE_BYTES, PING, UNDO, VERSION, Welcome,
 };
 use crate::owner::reply_calls::{ApplyReply, PlanReply, ReplyState};
 use crate::owner::session_call::{
@@ -47,11 +49,9 @@ const GREETING: Duration = Duration::from_secs(5);
 /// other client waits for it meanwhile.
 const SENDING: Duration = Duration::from_secs(30);
 
-/// The most bytes of a piece of output that are sent to a watching client.
-const MOST_SHOWN_BYTES: usize = 2_000;
-
-/// The most bytes of a line that are held until it ends; a longer one is not shown.
-const MOST_HELD_BYTES: usize = 64 * 1_024;
+/// The text of the error that answers a call in which this program panics.
+const FAULT: &str =
+    "agentd has a fault and could not answer this call: look at what it has done before you repeat it";
 
 /// One client.
 struct Client {
@@ -69,7 +69,7 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
     let Some((mut receiving, client)) = greet(host, stream) else { return };
     let client = Arc::new(client);
     let mut line = Vec::new();
-    while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
+    while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, MOST_MESSAGE_BYTES) {
         match Message::parse(&line) {
             Ok(message) => client.take(message, line.len()),
             Err(_) => break,
@@ -315,7 +315,9 @@ impl Client {
                 let origin: Origin = params.origin.into();
                 let call = Call { origin: &origin, cancel: &cancel, time_left };
                 let request = serde_json::from_value(params.request).map_err(|error| unreadable(&error))?;
-                carry_out(&client, request, &call)
+                // Its client would wait for ever: this process lives, and answers every ping.
+                catch_unwind(AssertUnwindSafe(|| carry_out(&client, request, &call)))
+                    .unwrap_or_else(|_| Err(WapError::new(Reason::OutcomeUnknown, FAULT)))
             });
             // Before the answer: a client may use the id again as soon as it has it.
             client.running().remove(&id);
@@ -337,75 +339,93 @@ fn unreadable(error: &serde_json::Error) -> WapError {
     WapError::new(Reason::InvalidField, format!("cannot read the call: {error}"))
 }
 
-/// Forwards the output of a command. The owner's commands must not wait for a slow client: output that a client would
-/// get late is left out.
-struct Forward<'a> {
-    client: &'a Client,
-    id: u64,
-    /// The lines of both streams that have not ended yet.
-    held: [Vec<u8>; 2],
-}
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, Write};
 
-impl<'a> Forward<'a> {
-    fn new(client: &'a Client, id: u64) -> Forward<'a> {
-        Forward { client, id, held: Default::default() }
+    use super::*;
+    use crate::owner::protocol::Printed;
+    use crate::state::{self, Opened};
+    use crate::{HostOptions, NoNotices, SharedNotices, WorkspacePaths};
+    use wap_core::{CommandObserver, OutputStream};
+
+    /// A client of an owner in this process.
+    struct Connected {
+        client: Arc<Client>,
+        answers: BufReader<UnixStream>,
+        _owner: Opened,
+        _folder: tempfile::TempDir,
     }
 
-    fn send<T: Serialize>(&self, method: &str, params: &T) {
-        self.client.outgoing.send_unless_behind(json_rpc::message(None, method, params));
-    }
-}
+    impl Connected {
+        fn new() -> Connected {
+            let folder = tempfile::tempdir().unwrap();
+            let options = HostOptions::new(folder.path());
+            let paths = WorkspacePaths::find(&options).unwrap();
+            let notices: SharedNotices = Arc::new(NoNotices);
+            let owner = state::open(&options, &paths, &notices).unwrap();
+            let (own, other) = UnixStream::pair().unwrap();
+            other.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            let mut greeting = json_rpc::message(Some(0), HELLO, &state::hello(&options, &paths));
+            greeting.push(b'\n');
+            (&other).write_all(&greeting).unwrap();
+            let (_, client) = greet(owner.door.host(), own).unwrap();
+            let mut connected = Connected {
+                client: Arc::new(client),
+                answers: BufReader::new(other),
+                _owner: owner,
+                _folder: folder,
+            };
+            connected.next();
+            connected
+        }
 
-impl CommandObserver for Forward<'_> {
-    fn started(&mut self, sandbox: &str) {
-        self.send(STARTED, &Started { id: self.id, sandbox: sandbox.to_owned() });
-    }
+        fn next(&mut self) -> Value {
+            let mut line = String::new();
+            self.answers.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
 
-    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
-        let is_error = stream == OutputStream::Stderr;
-        let held = &mut self.held[usize::from(is_error)];
-        held.extend_from_slice(bytes);
-        // Whole lines: what is left out between two pieces must not cut a secret, of which the client would not know the
-        // rest.
-        let Some(end) = memchr::memrchr(b'\n', held).map(|at| at + 1) else {
-            if held.len() > MOST_HELD_BYTES {
-                held.clear();
-            }
-            return;
-        };
-        let lines: Vec<u8> = held.drain(..end).collect();
-        // Only the end is of use to a person who watches.
-        let from = lines.len().saturating_sub(MOST_SHOWN_BYTES);
-        let from =
-            if from == 0 { 0 } else { memchr::memchr(b'\n', &lines[from - 1..]).map_or(end, |at| from + at) };
-        let text = String::from_utf8_lossy(&lines[from..]).into_owned();
-        if !text.is_empty() {
-            self.send(PRINTED, &Printed { id: self.id, is_error, text });
+        fn begin(&self, id: u64, carry_out: impl FnOnce() -> Vec<u8> + Send + 'static) {
+            let origin = Origin {
+                conversation: ConversationId("test".into()),
+                run: wap_core::RunKey::unnumbered("test"),
+                step: 0,
+                retention: wap_core::Retention::Process,
+            };
+            let params = CallParams { request: Value::Null, origin: (&origin).into(), time_left_ms: None };
+            let params = serde_json::to_value(params).unwrap();
+            self.client.begin((id, 1), Tool::ReadFile, params, move |_, _: Value, _| Ok(carry_out()));
         }
     }
-}
 
-impl ExecutionObserver for Forward<'_> {
-    fn block_started(&mut self, index: usize, _: &Item<'_>) {
-        self.send(BLOCK_STARTED, &BlockStarted { id: self.id, index });
+    #[test]
+    fn a_call_in_which_the_owner_panics_is_answered() {
+        let mut connected = Connected::new();
+        connected.begin(7, || panic!("a fault"));
+        let answer = connected.next();
+        assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(7), &json!(FAULT)));
+        // The control, and the thread lives.
+        connected.begin(8, || rendered(8, &"fine"));
+        assert_eq!(connected.next()["result"], json!("fine"));
+        assert!(connected.client.running().is_empty());
     }
 
-    fn command_started(&mut self, sandbox: &str) {
-        CommandObserver::started(self, sandbox);
-    }
-
-    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
-        CommandObserver::output(self, stream, bytes);
-    }
-
-    fn block_finished(
-        &mut self,
-        index: usize,
-        _: &Item<'_>,
-        result: &CommandResult,
-        changed: Option<&FileChanged>,
-    ) {
-        let (result, changed) = (result.clone(), changed.cloned());
-        self.send(BLOCK_FINISHED, &BlockFinished { id: self.id, index, result, changed });
+    #[test]
+    fn of_a_line_that_is_too_long_to_be_held_nothing_is_forwarded() {
+        let mut connected = Connected::new();
+        let client = Arc::clone(&connected.client);
+        let mut forward = Forward::new(&client, 7);
+        let mut print =
+            |text: &str| CommandObserver::output(&mut forward, OutputStream::Stdout, text.as_bytes());
+        print("first\n");
+        // A secret that begins where the line becomes too long.
+        print(&format!("{}ghp_", "x".repeat(forward::MOST_HELD_BYTES)));
+        print("the rest of a secret");
+        print(" in this line\nlast");
+        print(" line\n");
+        let mut printed =
+            || serde_json::from_value::<Printed>(connected.next()["params"].take()).unwrap().text;
+        assert_eq!([printed(), printed()], ["first\n", "last line\n"]);
     }
 }

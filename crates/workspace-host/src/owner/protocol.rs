@@ -7,10 +7,13 @@ use crate::confinement::Confinement;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tagproto::CommandResult;
-use wap_core::{ConversationId, FileChanged, Moment, Origin, OutputStream, Retention, RunKey};
+use wap_core::{ConversationId, FileChanged, Limits, Moment, Origin, OutputStream, Retention, RunKey};
 
 /// The version of the protocol, raised whenever a message changes.
 pub(crate) const VERSION: u32 = 6;
+
+/// The longest message, in bytes: a reply comes as a text and as that of its file.
+pub(crate) const MOST_MESSAGE_BYTES: u64 = 2 * Limits::MAX_MESSAGE_BYTES;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";
