@@ -84,6 +84,10 @@ impl WorkspacePaths {
         if self.state_folder().is_none() {
             return Ok(());
         }
+        // It would lead to a folder that the author of the files has chosen, which could hold a history made elsewhere.
+        if fs::symlink_metadata(&self.base).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(state_failure("it is a symlink", &self.base));
+        }
         let failed = |error: io::Error| state_failure(&error.to_string(), &self.base);
         if birth::is_own(&self.base).map_err(failed)? {
             return Ok(());
@@ -240,12 +244,13 @@ pub fn open(
     notices: &SharedNotices,
 ) -> Result<Opened, Failure> {
     check_unconfined(options, paths)?;
-    report_lowered(options, notices);
     // The root first: a refused workspace must not get a state folder.
     let root = open_root(options, paths)?;
     make_state_folder(paths)?;
     let (journal, report) = Journal::open(&paths.base.join("journal"), JournalLimits::default())
         .map_err(|error| journal_failure(&error, &paths.base))?;
+    // Not before: a process that waits for its predecessor to end tries this many times.
+    report_lowered(options, notices);
     for quarantined in &report.set_aside {
         let name = &quarantined.name;
         notices.notice(&if report.created {

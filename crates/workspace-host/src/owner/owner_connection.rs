@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use wap_core::{Call, CommandObserver, ConversationId, Limits, OutputStream, Reason, WapError};
+use wap_core::{Call, CommandObserver, ConversationId, OutputStream, Reason, WapError};
 
 use crate::json_rpc;
 use crate::line_input::{Line, read_line};
 use crate::owner::protocol::{
     CallParams, END_CONVERSATION, EndConversation, HELLO, Hello, Incoming, IncomingError, LEAVING, MISMATCH,
-    PING, PRINTED, Printed, STARTED, Started, Welcome,
+    MOST_MESSAGE_BYTES, PING, PRINTED, Printed, STARTED, Started, Welcome,
 };
 use crate::state::socket;
 
@@ -56,8 +56,6 @@ pub enum CallLimit {
 pub struct OwnerConnection {
     shared: Arc<Shared>,
     next_id: AtomicU64,
-    /// True once a background process was started over it.
-    has_processes: AtomicBool,
     /// The owner.
     pub owner: Welcome,
 }
@@ -151,23 +149,15 @@ impl OwnerConnection {
             .name("owner".to_owned())
             .spawn(move || reader.receive(receiving))
             .map_err(broken)?;
-        let has_processes = AtomicBool::new(false);
-        Ok(OwnerConnection { shared, next_id: AtomicU64::new(1), has_processes, owner: welcome })
-    }
-
-    /// Notes that a background process is about to be started.
-    pub(crate) fn expect_processes(&self) {
-        self.has_processes.store(true, Ordering::Relaxed);
+        Ok(OwnerConnection { shared, next_id: AtomicU64::new(1), owner: welcome })
     }
 
     /// Has the owner end what a conversation has left running, without waiting for it. It does so as well when the
     /// connection is closed.
     pub(crate) fn end_conversation(&self, conversation: &ConversationId) {
-        if self.has_processes.load(Ordering::Relaxed) {
-            let params = EndConversation { conversation: conversation.clone() };
-            // A failure needs no handling: the connection is broken then.
-            let _ = self.shared.send(json_rpc::message(None, END_CONVERSATION, &params));
-        }
+        let params = EndConversation { conversation: conversation.clone() };
+        // A failure needs no handling: the connection is broken then.
+        let _ = self.shared.send(json_rpc::message(None, END_CONVERSATION, &params));
     }
 
     /// Makes a call and waits for its answer, while the owner lives and the time allows.
@@ -180,6 +170,12 @@ impl OwnerConnection {
         notify: &mut dyn FnMut(&str, Value),
     ) -> Result<Result<T, WapError>, Unanswered> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let time_left = call.time_left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+        let params = CallParams { request, origin: call.origin.into(), time_left_ms: time_left };
+        let message = json_rpc::message(Some(id), method, &params);
+        if let Err(error) = check_size(&message) {
+            return Ok(Err(error));
+        }
         // Registered before the call is sent: the answer may arrive before this thread continues.
         let (sender, events) = channel();
         let cancelled = sender.clone();
@@ -187,10 +183,8 @@ impl OwnerConnection {
             Some(waiting) => waiting.insert(id, sender),
             None => return Err(self.shared.unanswered()),
         };
-        let time_left = call.time_left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
-        let params = CallParams { request, origin: call.origin.into(), time_left_ms: time_left };
         let mut deadline = Deadline::new(call, limit);
-        if let Err(error) = self.shared.send(json_rpc::message(Some(id), method, &params)) {
+        if let Err(error) = self.shared.send(message) {
             self.shared.give_up(is_timeout(&error));
             return Err(self.shared.unanswered());
         }
@@ -260,6 +254,17 @@ impl OwnerConnection {
             }
         }
     }
+}
+
+/// Checks that an owner reads a message: it closes the connection of a client that sends it another one, with all of its calls.
+fn check_size(message: &[u8]) -> Result<(), WapError> {
+    if message.len() as u64 > MOST_MESSAGE_BYTES {
+        let text = format!(
+            "the request is longer than {MOST_MESSAGE_BYTES} bytes for the process that owns the state folder: send it in parts"
+        );
+        return Err(WapError::new(Reason::RequestTooLarge, text).with("limit", MOST_MESSAGE_BYTES));
+    }
+    wap_core::check_json_size(message)
 }
 
 fn is_timeout(error: &io::Error) -> bool {
@@ -361,7 +366,7 @@ impl Shared {
         let mut receiving = BufReader::new(Heard { stream: receiving, shared: self });
         let mut line = Vec::new();
         // The owner has limited its answers; a whole answer with its escapes is far below this.
-        while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
+        while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, MOST_MESSAGE_BYTES) {
             let Ok(incoming) = serde_json::from_slice::<Incoming>(&line) else { break };
             let about = incoming.params.get("id").and_then(Value::as_u64);
             let is_answer = incoming.method.is_none();

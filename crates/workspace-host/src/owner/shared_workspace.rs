@@ -2,6 +2,7 @@
 
 mod asking;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,6 +46,8 @@ pub struct SharedWorkspace {
     notices: SharedNotices,
     /// True if this process is going to stay, and so may serve others as their owner.
     stays: bool,
+    /// True once a background process was requested, of whichever owner.
+    has_processes: AtomicBool,
     access: Mutex<Access>,
 }
 
@@ -64,7 +67,8 @@ impl SharedWorkspace {
     /// Returns a workspace that its first call opens, for a process that is about to end and serves no others.
     pub fn new(options: &HostOptions, paths: &WorkspacePaths, notices: &SharedNotices) -> SharedWorkspace {
         let (options, paths, notices) = (options.clone(), paths.clone(), Arc::clone(notices));
-        SharedWorkspace { options, paths, notices, stays: false, access: Mutex::new(Access::None) }
+        let (has_processes, access) = (AtomicBool::new(false), Mutex::new(Access::None));
+        SharedWorkspace { options, paths, notices, stays: false, has_processes, access }
     }
 
     /// Returns the same for a process that stays.
@@ -270,6 +274,7 @@ impl SharedWorkspace {
             let hello = state::hello(&self.options, &self.paths);
             match OwnerConnection::connect(&self.paths.base, &hello) {
                 Ok(connection) => {
+                    state::report_lowered(&self.options, &self.notices);
                     let owner = connection.owner.process_id;
                     self.notices.detail(&format!("process {owner} owns the state folder: calls go to it"));
                     return Ok(Access::Client(Arc::new(connection)));
@@ -403,10 +408,8 @@ impl Workspace for SharedWorkspace {
         let time =
             Duration::from_millis(request.timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(0));
         let limit = CallLimit::OnceStarted(time);
-        if request.background.is_some()
-            && let Access::Client(connection) = &*self.lock()
-        {
-            connection.expect_processes();
+        if request.background.is_some() {
+            self.has_processes.store(true, Ordering::Relaxed);
         }
         let owner_request = OwnerRequest { method: Tool::ExecuteCommand.name(), request: &request, limit };
         self.ask(call, &owner_request, observer, |opened, observer| {
@@ -427,8 +430,10 @@ impl Workspace for SharedWorkspace {
         let access = self.lock().clone();
         match access {
             Access::Owner(opened) => opened.engine().end_conversation(conversation),
-            Access::Client(connection) => connection.end_conversation(conversation),
-            Access::None | Access::Silent { .. } => {}
+            Access::Client(connection) if self.has_processes.load(Ordering::Relaxed) => {
+                connection.end_conversation(conversation);
+            }
+            Access::None | Access::Client(_) | Access::Silent { .. } => {}
         }
     }
 }

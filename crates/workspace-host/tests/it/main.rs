@@ -5,6 +5,8 @@
 mod history;
 mod lines;
 mod messages;
+mod requests;
 mod review;
 mod served_lines;
+mod state_links;
 mod takeover;
