@@ -84,10 +84,23 @@ impl Present {
         }
     }
 
-    /// Looks at a recorded path, which may be a folder, too. What is reached through a link has another path, and so has what
-    /// only answers to this name in another spelling, so nothing is here then.
+    /// Looks at a recorded path where a change has left `left`. An entry that only answers to this name, and whose folder lists
+    /// it in another spelling, is another file, unless it is what was left: some file systems store names in a form of their
+    /// own.
+    pub(crate) fn where_left(
+        root: &FileRoot,
+        path: &RelPath,
+        left: Option<&Entry>,
+    ) -> Result<Option<Present>, FsError> {
+        let Some(now) = Present::of_any_kind(root, path)? else { return Ok(None) };
+        let is_left = left.is_some_and(|left| now.is(left));
+        Ok(if is_left || !root.is_stored_otherwise(path)? { Some(now) } else { None })
+    }
+
+    /// Looks at a recorded path, which may be a folder, too. What is reached through a link has another path, so nothing is
+    /// here then.
     pub(crate) fn of_any_kind(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
-        if is_behind_link(root, path) || root.is_stored_otherwise(path)? {
+        if is_behind_link(root, path) {
             return Ok(None);
         }
         match Present::on_disk(root, path) {

@@ -82,7 +82,7 @@ pub(crate) fn recover_folder(
     if last.state != ChangeState::Intended {
         return Ok(PathOutcome::Unchanged);
     }
-    let done = match (Present::of_any_kind(root, path)?, last.after) {
+    let done = match (Present::where_left(root, path, last.after.as_ref())?, last.after) {
         (None, Some(after)) => {
             let attributes = read_attributes(journal.reader(), after.attributes)?;
             let folder = Present { mode: after.mode, ..Present::folder() }.with_attributes(attributes);
@@ -107,7 +107,7 @@ pub(crate) fn recover_path(
     lost: Lost,
 ) -> Result<PathOutcome, RecoverError> {
     let last = last(changes);
-    let now = match Present::of_any_kind(root, path) {
+    let now = match Present::where_left(root, path, last.after.as_ref()) {
         Ok(now) => now,
         Err(error) if is_foreign_entry(&error) => return Ok(PathOutcome::Conflict),
         Err(error) => return Err(error.into()),

@@ -168,7 +168,8 @@ pub(crate) fn plan_path(
         return Ok(Ok(None));
     }
     let is_folder = buried.iter().chain(back.iter().map(|(_, change)| change)).all(is_about_folder);
-    let now = match Present::of_any_kind(context.root, path) {
+    let left = back.first().and_then(|(_, newest)| newest.after);
+    let now = match Present::where_left(context.root, path, left.as_ref()) {
         Ok(now) => now,
         Err(error) => {
             let closed = ObstacleKind::Closed(fs_error(&error, &path.to_string()));
