@@ -51,6 +51,8 @@ pub(crate) fn is_damaged(error: &rusqlite::Error) -> bool {
                 // A sound store always has the rows that are queried as a single one.
                 | rusqlite::Error::QueryReturnedNoRows
         )
+        // Nor does it lack a table. One that could not be rebuilt, on a full disk for instance, has none.
+        || error.to_string().starts_with("no such table")
 }
 
 fn is_damage(code: rusqlite::ErrorCode) -> bool {

@@ -1,6 +1,7 @@
 //! The local index.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ pub struct LocalIndex {
     pub(crate) limits: IndexLimits,
     pub(crate) refreshing: Mutex<()>,
     pub(crate) graph: Mutex<Option<(i64, Arc<Graph>)>>,
+    /// Set while changes are reported and not applied: what is stored is whole then, and not current.
+    pub(crate) is_behind: AtomicBool,
 }
 
 /// The state of the store when an index was opened.
@@ -75,7 +78,8 @@ impl LocalIndex {
             StoreState::Replaced => Opening::Replaced,
         };
         let (refreshing, graph) = (Mutex::new(()), Mutex::new(None));
-        Ok((LocalIndex { store, source, limits, refreshing, graph }, opening))
+        let is_behind = AtomicBool::new(false);
+        Ok((LocalIndex { store, source, limits, refreshing, graph, is_behind }, opening))
     }
 
     /// Returns the state and size of the index.
@@ -86,7 +90,7 @@ impl LocalIndex {
     pub fn status(&self) -> Result<IndexStatus, IndexError> {
         let totals = self.store.totals().map_err(|error| store_failed(&error))?;
         Ok(IndexStatus {
-            state: state(totals.is_complete, totals.texts > 0),
+            state: self.state(totals.is_complete, totals.texts > 0),
             files: totals.files,
             texts: totals.texts,
             text_bytes: totals.text_bytes,
@@ -105,7 +109,15 @@ impl LocalIndex {
 
     pub(crate) fn freshness(&self, stale_paths: Vec<String>) -> Result<Freshness, IndexError> {
         let (is_complete, has_texts) = self.store.state().map_err(|error| store_failed(&error))?;
-        Ok(Freshness { state: state(is_complete, has_texts), stale_paths })
+        Ok(Freshness { state: self.state(is_complete, has_texts), stale_paths })
+    }
+
+    fn state(&self, is_complete: bool, has_texts: bool) -> IndexState {
+        match (is_complete && !self.is_behind.load(Ordering::SeqCst), has_texts) {
+            (true, true) => IndexState::Ready,
+            (true, false) => IndexState::Empty,
+            (false, _) => IndexState::Building,
+        }
     }
 
     /// Reads the current content of a file; `None` if it is not a text that would be indexed.
@@ -133,14 +145,6 @@ impl LocalIndex {
         }
         let present = self.present(file).ok_or_else(unknown)?;
         Ok((stored, present))
-    }
-}
-
-fn state(is_complete: bool, has_texts: bool) -> IndexState {
-    match (is_complete, has_texts) {
-        (true, true) => IndexState::Ready,
-        (true, false) => IndexState::Empty,
-        (false, _) => IndexState::Building,
     }
 }
 

@@ -51,7 +51,7 @@ pub struct Refreshed {
     pub removed: u64,
     /// Unchanged files.
     pub unchanged: u64,
-    /// True if the folder was listed completely.
+    /// True if the folder was listed completely, and its files are within the limit.
     pub is_complete: bool,
 }
 
@@ -68,7 +68,18 @@ impl LocalIndex {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Refreshed, IndexError> {
         let _alone = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.refresh_once(cancel, progress) {
+        let refreshed = self.refresh_once(cancel, progress);
+        self.or_rebuilt(refreshed, cancel, progress)
+    }
+
+    /// Rebuilds a store that turned out to be damaged, and reads all files again.
+    fn or_rebuilt(
+        &self,
+        refreshed: Result<Refreshed, RefreshFailure>,
+        cancel: &CancelFlag,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Refreshed, IndexError> {
+        match refreshed {
             Err(RefreshFailure::Store(error)) if crate::error::is_damaged(&error) => {
                 self.store.replace().map_err(|_| store_failed(&error))?;
                 self.refresh_once(cancel, progress).map_err(IndexError::from)
@@ -87,7 +98,8 @@ impl LocalIndex {
         if cancel.is_cancelled() {
             return Err(RefreshFailure::Cancelled);
         }
-        let mut refreshed = Refreshed { is_complete: listing.is_complete, ..Refreshed::default() };
+        let is_complete = listing.is_complete && listing.files.len() <= self.limits.files;
+        let mut refreshed = Refreshed { is_complete, ..Refreshed::default() };
         let mut wanted = Vec::new();
         for file in listing.files.into_iter().take(self.limits.files) {
             let path = file.path.to_str().unwrap_or_default();
@@ -126,15 +138,17 @@ impl LocalIndex {
             return self.refresh(cancel, &mut |_| {});
         }
         let _alone = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.update_paths(changed, cancel).map_err(IndexError::from)
+        let refreshed = self.update_paths(changed, cancel);
+        self.or_rebuilt(refreshed, cancel, &mut |_| {})
     }
 
     fn update_paths(&self, changed: &[RelPath], cancel: &CancelFlag) -> Result<Refreshed, RefreshFailure> {
         let mut refreshed = Refreshed { is_complete: true, ..Refreshed::default() };
         let (mut wanted, mut gone) = (Vec::new(), Vec::new());
+        let mut ignores = self.source.ignores();
         for path in changed {
             let Some(text) = path.to_str() else { continue };
-            let files = if !self.source.admits(path) {
+            let files = if !self.source.admits_by(path, &mut ignores) {
                 Vec::new()
             } else if let Some(stamp) = self.source.stamp(path) {
                 vec![ListedFile { path: path.clone(), stamp }]

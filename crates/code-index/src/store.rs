@@ -17,7 +17,7 @@ use crate::error::OpenError;
 use crate::language::Language;
 use crate::refresh::prepare::{ContentHash, Prepared, PreparedText};
 use crate::store::packed_outline::defined_names;
-use crate::store::store_folder::{StoreFolder, StoreState};
+use crate::store::store_folder::{Connections, StoreFolder, StoreState};
 
 /// The store, with one connection for writing and one for reading.
 #[derive(Debug)]
@@ -85,8 +85,7 @@ pub(crate) struct Totals {
 
 impl Store {
     pub(crate) fn open(folder: StoreFolder) -> Result<(Store, StoreState), OpenError> {
-        let (writer, state) = folder.open()?;
-        let reader = folder.reader()?;
+        let (Connections { reader, writer }, state) = folder.open()?;
         // Two connections: with a write-ahead log a reader does not wait for a writer.
         Ok((Store { folder, reader: Mutex::new(reader), writer: Mutex::new(writer) }, state))
     }
@@ -98,8 +97,8 @@ impl Store {
         // The old connections are closed first, or they would write to deleted files.
         *reader = Connection::open_in_memory()?;
         *writer = Connection::open_in_memory()?;
-        *writer = self.folder.replace()?;
-        *reader = self.folder.reader()?;
+        let replaced = self.folder.replace()?;
+        (*reader, *writer) = (replaced.reader, replaced.writer);
         Ok(())
     }
 

@@ -105,7 +105,16 @@ impl FolderSource {
 
     /// Returns true if a file with this path would be indexed.
     pub(crate) fn admits(&self, path: &RelPath) -> bool {
-        let mut ignores = GitIgnores::new(&self.root);
+        self.admits_by(path, &mut self.ignores())
+    }
+
+    /// Returns git's rules, which are read on first use.
+    pub(crate) fn ignores(&self) -> GitIgnores<'_> {
+        GitIgnores::new(&self.root)
+    }
+
+    /// As [`FolderSource::admits`], with rules that were read for other paths. Sorted paths read each file of rules once.
+    pub(crate) fn admits_by(&self, path: &RelPath, ignores: &mut GitIgnores<'_>) -> bool {
         self.admits_components(path, |step, is_folder| !ignores.ignores(step, is_folder))
     }
 

@@ -1,6 +1,7 @@
 //! An index that follows the changes of its folder.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -134,8 +135,15 @@ impl FollowingIndex {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies all changes.
+    /// Applies all changes. Until that is done, answers report that the index is being built.
     fn catch_up(&self, position: &mut Position, cancel: &CancelFlag) -> Result<(), IndexError> {
+        self.index.is_behind.store(true, Ordering::SeqCst);
+        self.apply_changes(position, cancel)?;
+        self.index.is_behind.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn apply_changes(&self, position: &mut Position, cancel: &CancelFlag) -> Result<(), IndexError> {
         loop {
             let after = match (*position, self.feed()) {
                 (Position::After(cursor), Some(feed)) => Some((cursor, feed)),
@@ -169,6 +177,7 @@ impl FollowingIndex {
         if let (Position::After(cursor), Some(feed)) = (*position, self.feed())
             && matches!(feed.changes_since(cursor, 1), FeedPage::Changes { paths, .. } if paths.is_empty())
         {
+            self.index.is_behind.store(false, Ordering::SeqCst);
             return Ok(());
         }
         // Out of time is not an error: the answer then reports that the index is being built.

@@ -3,11 +3,12 @@
 //! A downloaded folder of code may contain a state folder with a malicious store. So only plain files in the
 //! folder are opened, and a store whose schema differs from ours is rebuilt before any of its data is read.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -24,12 +25,24 @@ const CHECK_BYTES: u64 = 8 << 20;
 /// The number of pages, of 4 KiB each, from which the write-ahead log is checkpointed.
 const LOG_PAGES: u32 = 8_192;
 
+/// The longest wait for another process that uses the store: it may have been stopped.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// The pause between two attempts to lock the folder.
+const LOCK_POLL: Duration = Duration::from_millis(5);
+
 /// A folder with a store.
 #[derive(Debug)]
 pub(crate) struct StoreFolder {
     database: PathBuf,
     lock: PathBuf,
     leader: PathBuf,
+}
+
+/// A store that is open for writing and for reading.
+pub(crate) struct Connections {
+    pub(crate) reader: Connection,
+    pub(crate) writer: Connection,
 }
 
 /// The state of the store on opening.
@@ -59,9 +72,15 @@ impl StoreFolder {
         Ok(StoreFolder { database, lock, leader })
     }
 
-    /// Opens the store for writing, and rebuilds it if it is unusable.
-    pub(crate) fn open(&self) -> Result<(Connection, StoreState), OpenError> {
+    /// Opens the store for writing and for reading, and rebuilds it if it is unusable.
+    pub(crate) fn open(&self) -> Result<(Connections, StoreState), OpenError> {
         let _held = self.hold()?;
+        let (writer, state) = self.open_writer()?;
+        // Under the same lock: another process could replace the store in between, and each would have another one.
+        Ok((Connections { reader: self.reader()?, writer }, state))
+    }
+
+    fn open_writer(&self) -> Result<(Connection, StoreState), OpenError> {
         self.remove_foreign()?;
         let length = fs::metadata(&self.database).map_or(0, |metadata| metadata.len());
         if length > 0 {
@@ -78,15 +97,17 @@ impl StoreFolder {
     }
 
     /// Rebuilds the store, whatever its state.
-    pub(crate) fn replace(&self) -> Result<Connection, OpenError> {
+    pub(crate) fn replace(&self) -> Result<Connections, OpenError> {
         let _held = self.hold()?;
-        self.create()
+        let writer = self.create()?;
+        Ok(Connections { reader: self.reader()?, writer })
     }
 
-    /// Opens the store for reading.
-    pub(crate) fn reader(&self) -> Result<Connection, rusqlite::Error> {
+    fn reader(&self) -> Result<Connection, rusqlite::Error> {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.pragma_update(None, "query_only", true)?;
+        // The first query opens the log by its name, which must still be that of the same store.
+        schema::is_current(&connection)?;
         Ok(connection)
     }
 
@@ -101,8 +122,18 @@ impl StoreFolder {
     /// Locks the store against other processes while it is checked or rebuilt.
     fn hold(&self) -> Result<File, OpenError> {
         let file = own_file(&self.lock).map_err(OpenError::Folder)?;
-        file.lock().map_err(OpenError::Folder)?;
-        Ok(file)
+        let deadline = Instant::now() + LONGEST_WAIT;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(LOCK_POLL),
+                Err(TryLockError::WouldBlock) => {
+                    let cause = "another process holds it; end that process, or try again later";
+                    return Err(OpenError::Folder(io::Error::new(io::ErrorKind::TimedOut, cause)));
+                }
+                Err(TryLockError::Error(error)) => return Err(OpenError::Folder(error)),
+            }
+        }
     }
 
     /// Returns the exclusive right to update the store in the background, held until the file is dropped; `None`
@@ -163,7 +194,7 @@ impl StoreFolder {
     fn connect(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&self.database, flags)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.busy_timeout(LONGEST_WAIT)?;
         // The store may be forged: no writes to SQLite's own tables, no unsafe functions in its schema.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

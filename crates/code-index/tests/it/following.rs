@@ -33,14 +33,14 @@ impl IndexRules for Everything {
     }
 }
 
-fn feed(fixture: &Fixture) -> Arc<FileIndex> {
+pub(crate) fn feed(fixture: &Fixture) -> Arc<FileIndex> {
     let root = FileRoot::open(fixture.code.path(), &RootRules::default(), FsPolicy::default()).unwrap();
     let feed = FileIndex::start(Arc::new(root), Everything, IndexLimits::default()).unwrap();
     wait_until(|| feed.cursor().is_some());
     Arc::new(feed)
 }
 
-fn following(fixture: &Fixture, follows: Follows) -> FollowingIndex {
+pub(crate) fn following(fixture: &Fixture, follows: Follows) -> FollowingIndex {
     FollowingIndex::new(fixture.open().0, follows, GUARD)
 }
 
@@ -53,7 +53,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
-fn search_paths(index: &FollowingIndex, query: &str) -> Vec<String> {
+pub(crate) fn search_paths(index: &FollowingIndex, query: &str) -> Vec<String> {
     let response = call(|call| index.search(call, &SearchCode { query: query.into(), limit: 8 })).unwrap();
     assert_eq!(response.freshness.state, IndexState::Ready);
     assert_eq!(response.freshness.stale_paths, Vec::<String>::new());

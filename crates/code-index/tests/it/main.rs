@@ -15,6 +15,7 @@ mod more_languages;
 mod planted;
 mod python_imports;
 mod ranking;
+mod recovery;
 mod store;
 mod syntax_check;
 mod task_files;
