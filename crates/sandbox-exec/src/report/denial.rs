@@ -311,7 +311,7 @@ impl Denials {
 }
 
 /// Returns a name that is the command's own choice as a part of one line.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 

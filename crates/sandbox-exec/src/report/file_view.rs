@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::report::denial::Denied;
+use crate::report::denial::{Denied, one_line};
 
 /// Folders of the system: no option lets a command change what lies there.
 const SYSTEM: [&str; 17] = [
@@ -53,7 +53,7 @@ impl FileView {
         let path = self.absolute(path)?;
         let within = |trees: &[PathBuf]| trees.iter().any(|tree| path.starts_with(tree));
         let denied = |why: &str, allow: Option<String>| {
-            Some(Denied::new(format!("write {}", path.display()), why.to_owned(), allow, 1))
+            Some(Denied::new(named("write", &path), why.to_owned(), allow, 1))
         };
         if within(&self.hidden) {
             return denied("closed to commands", None);
@@ -72,7 +72,8 @@ impl FileView {
             return denied("a folder of git, which git would obey outside of the sandbox", None);
         }
         let folder = path.parent().unwrap_or(&path);
-        let sharing = || (folder.components().count() > 2).then(|| format!("--cache {}", folder.display()));
+        let option = || Some(format!("--cache {}", word_of_shell(&folder.to_string_lossy())?));
+        let sharing = || (folder.components().count() > 2).then(option).flatten();
         if is_shared {
             return denied("shared with the host, read-only", sharing());
         }
@@ -85,7 +86,7 @@ impl FileView {
         let path = self.absolute(path)?;
         let is_mounted = self.obeyed.contains(&path) || self.pinned.contains(&path);
         let why = "not on an overlay, and git would obey what took its place".to_owned();
-        is_mounted.then(|| Denied::new(format!("rename or remove {}", path.display()), why, None, 1))
+        is_mounted.then(|| Denied::new(named("rename or remove", &path), why, None, 1))
     }
 
     /// Checks whether a file could be closed to a command that may see it: only settings are.
@@ -96,7 +97,7 @@ impl FileView {
         }
         let why =
             "settings that not every user may read, or that hold secrets, are closed to commands".to_owned();
-        Some(Denied::new(format!("read {}", path.display()), why, None, 1))
+        Some(Denied::new(named("read", &path), why, None, 1))
     }
 
     /// Makes a path absolute, by its text alone.
@@ -113,6 +114,22 @@ impl FileView {
         }
         absolute.is_absolute().then_some(absolute)
     }
+}
+
+/// Names an attempt at a path that a program has printed, as a part of one line.
+fn named(attempt: &str, path: &Path) -> String {
+    format!("{attempt} {}", one_line(&path.to_string_lossy()))
+}
+
+/// Writes a text as one word of a shell, in quotation marks if it needs them; `None` for one that a person should not copy. It comes
+/// from a program's output, and could otherwise be a command of its own.
+fn word_of_shell(text: &str) -> Option<String> {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+@:,%".contains(character);
+    if text.chars().all(is_plain) {
+        return Some(text.to_owned());
+    }
+    let is_unquotable = |character: char| character == '\'' || character.is_control();
+    (!text.contains(is_unquotable)).then(|| format!("'{text}'"))
 }
 
 /// Checks whether a path leads through a folder of git, by its names alone: what a receipt says about a path that a program has

@@ -226,6 +226,23 @@ mod tests {
     }
 
     #[test]
+    fn a_path_of_a_program_is_no_command_of_the_option_that_is_named() {
+        let allowed = |folder: &str| {
+            let text = format!("touch: cannot touch '{folder}/x': Read-only file system");
+            refusals([&text, ""], &FileView::default())[0].allow.clone()
+        };
+        assert_eq!(allowed("/other/a-b").as_deref(), Some("--cache /other/a-b"));
+        assert_eq!(allowed("/other/a b").as_deref(), Some("--cache '/other/a b'"));
+        for folder in ["/o/$(id)", "/o/a;id", "/o/a|id #", "/o/a&&id", "/o/a > b", "/o/~"] {
+            assert_eq!(allowed(folder).as_deref(), Some(format!("--cache '{folder}'").as_str()));
+        }
+        assert_eq!(allowed("/o/a\u{1b}[2J"), None);
+        let text = "touch: cannot touch '/o/a\u{1b}[2J/x': Read-only file system";
+        let denied = &refusals([text, ""], &FileView::default())[0];
+        assert_eq!(denied.what, "write /o/a\u{fffd}[2J/x");
+    }
+
+    #[test]
     fn keys_and_agents_that_are_missing_are_named_once() {
         let text = "gpg: signing failed: No secret key\nerror: gpg failed to sign the data\nfatal: failed to write commit object";
         assert_eq!(lines(text), "sign a commit · signing keys and their agents are not visible to commands");
