@@ -1,10 +1,9 @@
 //! The text of the configuration.
 
-use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::permissions::host_permissions;
+use super::accounts::Accounts;
 use super::{SyncPolicy, UserKey};
 use crate::names::{FleetName, HostName};
 use crate::store::FleetLimits;
@@ -98,27 +97,9 @@ impl ServerConfig {
             line("}");
         }
         if let Some(users) = &self.users {
-            line(&self.users_section(users));
+            line(&Accounts { fleet: &self.fleet, users }.to_string());
         }
         Ok(text)
-    }
-
-    fn users_section(&self, users: &ServerUsers) -> String {
-        let mut text = String::from("authorization {\n  users: [\n");
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "    {{ nkey: {} }}", users.home);
-        for (host, key) in &users.hosts {
-            let permissions = host_permissions(&self.fleet, host);
-            let _ = writeln!(text, "    # {host}");
-            let _ = writeln!(text, "    {{ nkey: {key}, permissions: {{");
-            for (word, subjects) in [("publish", permissions.publish), ("subscribe", permissions.subscribe)] {
-                let list: Vec<String> = subjects.iter().map(|subject| quoted(subject)).collect();
-                let _ = writeln!(text, "      {word}: {{ allow: [{}] }}", list.join(", "));
-            }
-            text.push_str("    } }\n");
-        }
-        text.push_str("  ]\n}");
-        text
     }
 
     fn check(&self) -> Result<(), ServerConfigError> {
@@ -143,7 +124,7 @@ impl ServerConfig {
 }
 
 /// Returns a text in the quotes of the configuration, which takes escapes as Go does.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
         match character {

@@ -1,5 +1,6 @@
 //! The configuration of a server for one fleet: text for `nats-server`, keys for its users. Starting it is the caller's.
 
+mod accounts;
 mod configuration;
 mod keys;
 mod permissions;

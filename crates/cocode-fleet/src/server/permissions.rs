@@ -2,10 +2,13 @@
 
 use crate::names::{Bucket, FleetName, HostName, Subjects};
 
-/// Subjects that a user may publish to, and subscribe to.
+/// Subjects that a host may publish to, and subscribe to.
 pub(super) struct Permissions {
     pub(super) publish: Vec<String>,
-    pub(super) subscribe: Vec<String>,
+    /// Subjects for the answers to its requests.
+    pub(super) inboxes: Vec<String>,
+    /// Subjects of the fleet that it may listen to.
+    pub(super) listen: Vec<String>,
 }
 
 /// Returns the permissions of a host.
@@ -34,10 +37,7 @@ pub(super) fn host_permissions(fleet: &FleetName, host: &HostName) -> Permission
         own("dead"),
         own("bundle"),
     ];
-    let subscribe = vec![
-        format!("_INBOX.host.{host}.>"),
-        subjects.key(Bucket::Runs, ">"),
-        subjects.key(Bucket::Control, &crate::store::drain_key(host)),
-    ];
-    Permissions { publish, subscribe }
+    let listen =
+        vec![subjects.key(Bucket::Runs, ">"), subjects.key(Bucket::Control, &crate::store::drain_key(host))];
+    Permissions { publish, inboxes: vec![format!("_INBOX.host.{host}.>")], listen }
 }

@@ -1,10 +1,14 @@
 //! A host writes its own keys and nothing else.
 
-use cocode_fleet::{ConnectError, FleetAddress, FleetConnection, FleetHome, FleetWorker, Role};
+use std::time::Duration;
 
-use crate::fakes::{FakeExecutor, FakeJudge};
+use cocode_fleet::{
+    ConnectError, FleetAddress, FleetConnection, FleetHome, FleetWorker, Notice, Role, StopReason,
+};
+
+use crate::fakes::{FakeExecutor, FakeJudge, ready};
 use crate::fixture::{name, task_name};
-use crate::secured::Secured;
+use crate::hostile::secured::Secured;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fleet_with_keys_works() {
@@ -118,4 +122,38 @@ async fn wrong_and_missing_keys_are_said() {
     assert!(matches!(open(Some("SUX".to_owned())).await, Err(ConnectError::Seed)));
     let seed = secured.address(Role::Home).seed;
     open(seed).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_with_a_key_hears_what_is_asked_of_it() {
+    let test = "a_host_with_a_key_hears_what_is_asked_of_it";
+    let Some(mut secured) = Secured::start(test) else { return };
+    // Without the subscriptions it would learn of it after the test.
+    let timings = &mut secured.fixture.timings;
+    (timings.lease, timings.renew, timings.ack_wait) =
+        (Duration::from_secs(900), Duration::from_secs(300), Duration::from_secs(900));
+    let (judge, mut reports) = FakeJudge::new();
+    judge.add(secured.fixture.task("fixer-1").await);
+    let mut config = secured.fixture.home_config();
+    config.address = secured.address(Role::Home);
+    let _home = FleetHome::start(config, judge.clone());
+    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+    let (stopped, mut stops) = tokio::sync::mpsc::unbounded_channel();
+    let executor = FakeExecutor::new(move |_, stop, _, _| {
+        started.send(()).unwrap();
+        stopped.send(stop.wait(Duration::from_secs(60))).unwrap();
+        Ok(ready())
+    });
+    let mut config = secured.fixture.worker_config("north");
+    config.address = secured.address(Role::Host(name("north")));
+    let _worker = FleetWorker::start(config, executor);
+    starts.recv().await.unwrap();
+    let home = FleetConnection::open(&secured.address(Role::Home), secured.fixture.timings).await.unwrap();
+    home.cancel_task(&task_name("fixer-1"), "g1").await.unwrap();
+    assert_eq!(stops.recv().await.unwrap(), Some(StopReason::Cancelled));
+    let cancelled = |notice: &Notice| matches!(notice, Notice::Cancelled).then_some(());
+    reports.notice(&task_name("fixer-1"), cancelled).await;
+    home.drain_host(&name("north"), true).await.unwrap();
+    let draining = async { while !home.hosts().await.unwrap()[0].1.is_draining {} };
+    tokio::time::timeout(Duration::from_secs(60), draining).await.unwrap();
 }

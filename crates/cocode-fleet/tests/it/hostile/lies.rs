@@ -5,27 +5,35 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_nats::jetstream::AckKind;
-use cocode_fleet::{FleetConnection, FleetHome, FleetWorker, JudgeError, Notice, Role};
+use cocode_fleet::{FleetConnection, FleetHome, FleetTimings, FleetWorker, JudgeError, Notice, Role, Task};
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 
 use crate::fakes::{FakeExecutor, FakeJudge, Report, Reports};
 use crate::fixture::{name, task_name};
-use crate::secured::{Liar, Secured};
+use crate::hostile::secured::{Liar, Secured};
 
-const RECORD: &str = "$KV.agentd_crew_runs.run1.fixer-1";
+pub(crate) const RECORD: &str = "$KV.agentd_crew_runs.run1.fixer-1";
 
 /// A fleet with one published task, and a liar as the host south.
-struct Lie {
+pub(crate) struct Lie {
     secured: Secured,
     judge: Arc<FakeJudge>,
-    reports: Reports,
-    south: Liar,
+    pub(crate) reports: Reports,
+    pub(crate) south: Liar,
     home: FleetHome,
 }
 
 impl Lie {
-    async fn prepare(test: &str) -> Option<Lie> {
+    pub(crate) async fn prepare(test: &str) -> Option<Lie> {
+        Lie::prepare_with(test, |_, _| {}).await
+    }
+
+    /// Prepares a fleet whose intervals and whose task are changed first.
+    pub(crate) async fn prepare_with(
+        test: &str,
+        change: impl FnOnce(&mut FleetTimings, &mut Task),
+    ) -> Option<Lie> {
         // Home judges by itself: only this content is ready.
         let (judge, reports) = FakeJudge::with_verdict(|delivery| {
             let content = delivery.bundle.as_ref().map(|path| std::fs::read(path).unwrap());
@@ -34,8 +42,10 @@ impl Lie {
             }
             Err(JudgeError::NotBelieved("the bundle does not hold the commit".to_owned()))
         });
-        let secured = Secured::start(test)?;
-        judge.add(secured.fixture.task("fixer-1").await);
+        let mut secured = Secured::start(test)?;
+        let mut submitted = secured.fixture.task("fixer-1").await;
+        change(&mut secured.fixture.timings, &mut submitted.task);
+        judge.add(submitted);
         let mut config = secured.fixture.home_config();
         config.address = secured.address(Role::Home);
         let home = FleetHome::start(config, judge.clone());
@@ -47,7 +57,7 @@ impl Lie {
     }
 
     /// Waits until home says that it does not believe; returns the reason.
-    async fn disbelief(&mut self) -> String {
+    pub(crate) async fn disbelief(&mut self) -> String {
         let reason = |notice: &Notice| match notice {
             Notice::NotBelieved { reason, .. } => Some(reason.clone()),
             _ => None,
@@ -56,7 +66,7 @@ impl Lie {
     }
 
     /// The control: an honest host does the task, and nothing else is ever judged.
-    async fn honest_end(mut self) {
+    pub(crate) async fn honest_end(mut self) {
         let _worker = self.honest();
         let (host, _, bundle) = self.reports.judged(&task_name("fixer-1")).await;
         assert_eq!(host, name("north"));

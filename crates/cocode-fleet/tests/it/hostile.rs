@@ -1,0 +1,6 @@
+//! Hosts with keys that do what they like, and what the server and home let them do.
+
+mod lies;
+mod permissions;
+mod reach;
+pub(crate) mod secured;
