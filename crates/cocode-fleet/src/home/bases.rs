@@ -1,5 +1,7 @@
 //! The bundles of a task's base on the server.
 
+use std::time::Instant;
+
 use super::context::HomeContext;
 use super::step::StepError;
 use crate::contract::{BaseFile, SubmittedTask};
@@ -11,14 +13,16 @@ pub(super) async fn ensure(
     context: &HomeContext,
     submitted: &SubmittedTask,
 ) -> Result<Result<(), String>, StepError> {
-    upload(context, submitted, false).await
+    Ok(upload(context, submitted, false).await?.map(drop))
 }
 
-/// Uploads all bundles of a task, also those that seem to be there: a host has found one missing or damaged.
+/// Uploads all bundles of a task, also those that seem to be there: a host has found one missing or damaged. Those that were
+/// uploaded for this reason within a lease are left alone: many hosts find the same one damaged, and one may say so again and
+/// again. Returns whether there were others.
 pub(super) async fn repair(
     context: &HomeContext,
     submitted: &SubmittedTask,
-) -> Result<Result<(), String>, StepError> {
+) -> Result<Result<bool, String>, StepError> {
     upload(context, submitted, true).await
 }
 
@@ -26,15 +30,22 @@ async fn upload(
     context: &HomeContext,
     submitted: &SubmittedTask,
     anew: bool,
-) -> Result<Result<(), String>, StepError> {
+) -> Result<Result<bool, String>, StepError> {
     let named: Vec<_> = submitted.bases.iter().map(|file| &file.base).collect();
     if named != submitted.task.bases.iter().collect::<Vec<_>>() {
         return Ok(Err("the files of the bundles are not those that the task names".to_owned()));
     }
     let mut uploaded = context.uploaded.lock().await;
+    let mut repaired = context.repaired.lock().await;
+    let mut has_sent = false;
     for BaseFile { base, path } in &submitted.bases {
         let digest = &base.bundle.digest;
-        if !anew && uploaded.contains(digest) {
+        let lease = context.connection.timings.lease;
+        let is_there = match anew {
+            true => repaired.get(digest).is_some_and(|time| time.elapsed() < lease),
+            false => uploaded.contains(digest),
+        };
+        if is_there {
             continue;
         }
         if anew || !context.connection.has_bundle(&BundleOwner::Home, &base.bundle).await? {
@@ -45,12 +56,15 @@ async fn upload(
                 context.connection.put_bundle(&BundleOwner::Home, path).await
             };
             match put.await {
-                Ok(_) => {}
+                Ok(_) => has_sent = true,
                 Err(BundleError::Call(error)) => return Err(error.into()),
                 Err(error) => return Ok(Err(crate::text::chain(&error))),
             }
         }
         uploaded.insert(digest.clone());
+        if anew {
+            repaired.insert(digest.clone(), Instant::now());
+        }
     }
-    Ok(Ok(()))
+    Ok(Ok(has_sent))
 }

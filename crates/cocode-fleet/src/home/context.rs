@@ -22,6 +22,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Holders of a task that are remembered.
 const HOLDERS: usize = 8;
 
+/// Starts of a task since home published it last that have a deadline of their own. A host raises the epoch with each start, so
+/// without an end it could renew its time for ever.
+const STARTS: u32 = 8;
+
+/// The most epochs between one that home knows and one that it follows. Starts raise the epoch by one, and in the 30 days that a
+/// record is kept there cannot be as many. A host that writes a higher one would lead home to where no epochs are left.
+const EPOCH_LEAP: u64 = 1 << 20;
+
 pub(super) struct HomeContext {
     pub(super) config: HomeConfig,
     pub(super) connection: FleetConnection,
@@ -31,6 +39,8 @@ pub(super) struct HomeContext {
     pub(super) judging: Semaphore,
     /// One upload at a time: many tasks share a base. Holds the bundles that were on the server when home looked.
     pub(super) uploaded: tokio::sync::Mutex<HashSet<BundleDigest>>,
+    /// The bundles that were uploaded because a host could not use them, with the last time.
+    pub(super) repaired: tokio::sync::Mutex<HashMap<BundleDigest, Instant>>,
     /// Classes whose queue has its consumer.
     pub(super) classes: tokio::sync::Mutex<HashSet<ClassName>>,
     /// The number of the last event that was handled.
@@ -54,8 +64,12 @@ pub(super) struct Followed {
     /// Steps in a row that failed, and when the next one may come.
     failures: u32,
     not_before: Option<Instant>,
-    /// The epoch under which a host holds it, and when home saw that first.
+    /// The epoch of its record, and when home saw that first; none since home published it.
     held_since: Option<(u64, Instant)>,
+    /// The epochs that home has seen in its record since home published it.
+    starts: u32,
+    /// True if hosts could take it, and none has for long: one may keep its message for itself.
+    is_withheld: bool,
     /// The last notice, which is not repeated.
     notice: Option<Notice>,
     is_busy: bool,
@@ -70,15 +84,23 @@ impl Followed {
         self.holders.push((host, epoch));
     }
 
-    /// Returns for how long a host has held the task under an epoch, as far as this home has seen.
-    pub(super) fn held_for(&mut self, epoch: u64) -> Duration {
+    /// Returns for how long the task's record has had an epoch, as far as this home has seen. After many epochs, the time is no
+    /// longer that of the last one.
+    fn held_for(&mut self, epoch: u64) -> Duration {
         match self.held_since {
-            Some((held, since)) if held == epoch => since.elapsed(),
+            Some((held, since)) if held == epoch || self.starts >= STARTS => since.elapsed(),
             _ => {
                 self.held_since = Some((epoch, Instant::now()));
+                self.starts += 1;
                 Duration::ZERO
             }
         }
+    }
+
+    /// Notes that home publishes the task under an epoch.
+    pub(super) fn begin_publishing(&mut self, epoch: u64) {
+        (self.epoch, self.is_unsent) = (epoch, true);
+        (self.held_since, self.starts, self.is_withheld) = (None, 0, false);
     }
 }
 
@@ -106,6 +128,7 @@ impl HomeContext {
             judge,
             wake,
             uploaded: tokio::sync::Mutex::default(),
+            repaired: tokio::sync::Mutex::default(),
             classes: tokio::sync::Mutex::default(),
             events_read: watch::channel(0).0,
             events_went_back: Notify::new(),
@@ -156,14 +179,30 @@ impl HomeContext {
         self.inspect(name, |task| task.not_before.is_some_and(|time| Instant::now() < time)) == Some(true)
     }
 
-    /// Returns whether a host holds a task for too long. Leases are renewed by the host itself, so they alone would let it keep
-    /// a task for ever.
-    pub(super) fn is_overdue(&self, name: &TaskName, record: &RunRecord) -> bool {
+    /// Returns whether a record is far above the last epoch that home knows. No host has come there by starts.
+    pub(super) fn leaps(&self, name: &TaskName, record: &RunRecord) -> bool {
+        let newest = self.inspect(name, |task| task.epoch).unwrap_or(0);
+        record.epoch > newest.saturating_add(EPOCH_LEAP)
+    }
+
+    /// Returns whether the record of a task has had its epoch for longer than a host may have it. Leases and progress are renewed
+    /// by the host itself, so they alone would let it keep a task for ever.
+    pub(super) fn is_overdue(&self, name: &TaskName, epoch: u64) -> bool {
         let mut followed = self.lock();
         let Some(task) = followed.get_mut(name) else { return false };
         let Some(summary) = &task.summary else { return false };
         let deadline = Duration::from_secs(summary.needs.timeout_seconds.map_or(LONGEST_SECONDS, u64::from));
-        task.held_for(record.epoch) > deadline + self.connection.timings.overtime
+        task.held_for(epoch) > deadline + self.connection.timings.overtime
+    }
+
+    /// Has the next look at a task publish it anew: its message may be kept by a host that does not take it.
+    pub(super) fn withhold(&self, name: &TaskName) {
+        self.update(name, |task| task.is_withheld = true);
+    }
+
+    /// Returns whether [`HomeContext::withhold`] was called since the task was published.
+    pub(super) fn is_withheld(&self, name: &TaskName) -> bool {
+        self.inspect(name, |task| task.is_withheld) == Some(true)
     }
 
     /// Marks a task as being worked on. False if it is already, and then it is looked at once more afterwards; or if it is not

@@ -120,7 +120,7 @@ async fn report(context: &HomeContext, host: HostName, name: &TaskName, kind: Ev
         }
         EventKind::BaseUnusable { reason } => {
             let Ok(submitted) = context.submitted(name).await else { return };
-            if let Ok(Ok(())) = bases::repair(context, &submitted).await {
+            if let Ok(Ok(true)) = bases::repair(context, &submitted).await {
                 context.notice(name, Notice::BaseUploadedAgain { reason }).await;
             }
         }

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt};
 
 use crate::connection::{FleetConnection, FleetError, refused};
 use crate::names::{Bucket, HostName, TaskName};
-use crate::store::{cancel_key, drain_key};
+use crate::store::{RecordEntry, cancel_key, drain_key};
 use crate::task::{Event, HostReport, RunRecord, RunState};
 
 /// The event with which a reader begins.
@@ -65,13 +65,13 @@ impl FleetConnection {
     /// Those of a call.
     pub async fn records(&self) -> Result<Vec<(TaskName, RunRecord)>, FleetError> {
         let entries = self.snapshot(Bucket::Runs).await?.into_iter();
-        let mut records: Vec<_> = entries
+        let mut records: Vec<(TaskName, RunRecord)> = entries
             .filter_map(|entry| {
                 let name = TaskName::from_tokens(&entry.key)?;
-                Some((name, serde_json::from_slice(&entry.value).ok()?))
+                Some((name, RecordEntry::parse(Some(&entry.value), entry.revision).record?))
             })
             .collect();
-        records.sort_by(|one: &(TaskName, RunRecord), other| one.0.cmp(&other.0));
+        records.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(records)
     }
 

@@ -61,7 +61,7 @@ async fn send(
     prepare_class(context, class).await?;
     loop {
         let epoch = record.epoch;
-        context.update(name, |followed| (followed.epoch, followed.is_unsent) = (epoch, true));
+        context.update(name, |followed| followed.begin_publishing(epoch));
         match connection.publish_task(class, name, epoch, message.clone()).await {
             Ok(Published::Queued) => break,
             // The server remembers ids of messages that were removed long ago. A message that is not there was dropped, and

@@ -19,6 +19,9 @@ use crate::task::{HostReport, RunRecord, RunState};
 /// New tasks that are published before everything is compared.
 const FEW: usize = 64;
 
+/// Tasks that are published anew with one comparison, because hosts have left them alone for long.
+const MOST_WITHHELD: usize = 8;
+
 /// Follows all tasks of the journal, until it is dropped. `is_prepared` says that the streams are there.
 pub(super) async fn run(context: Arc<HomeContext>, is_prepared: bool) {
     tokio::select! {
@@ -138,18 +141,21 @@ async fn reconcile(
     let mut waiting = Vec::new();
     for name in followed {
         let record = records.get(&name.tokens()).and_then(|entry| entry.record.as_ref());
-        let is_waiting = record.is_some_and(|record| record.state == RunState::Pending);
+        let waits = record.filter(|record| record.state == RunState::Pending).map(|record| record.epoch);
         if context.is_resting(&name) {
             continue;
         }
         if is_due(context, &name, record, queued.contains(&name)) {
             start_step(context, steps, &name);
-        } else if is_waiting {
-            waiting.push(name);
+        } else if let Some(epoch) = waits {
+            waiting.push((name, epoch));
         }
     }
     if !waiting.is_empty() {
-        report_needs(context, waiting).await?;
+        for name in report_needs(context, waiting).await? {
+            context.withhold(&name);
+            start_step(context, steps, &name);
+        }
     }
     Ok(())
 }
@@ -160,18 +166,25 @@ fn is_due(context: &HomeContext, name: &TaskName, record: Option<&RunRecord>, is
         context.inspect(name, |task| task.summary.as_ref().map(|summary| summary.generation.clone()));
     let is_ours = |record: &RunRecord| generation.flatten().is_some_and(|ours| ours == record.generation);
     record.is_none_or(|record| {
-        let is_overdue = record.state == RunState::Running && context.is_overdue(name, record);
+        let is_overdue = record.state == RunState::Running && context.is_overdue(name, record.epoch);
         let is_of_the_past = context.inspect(name, |task| record.epoch < task.epoch) == Some(true);
-        record.state.is_final() || !is_queued || !is_ours(record) || is_overdue || is_of_the_past
+        let is_invented = is_of_the_past || context.leaps(name, record);
+        record.state.is_final() || !is_queued || !is_ours(record) || is_overdue || is_invented
     })
 }
 
-/// Reports the tasks that no host can take, with what each host lacks.
-async fn report_needs(context: &Arc<HomeContext>, waiting: Vec<TaskName>) -> Result<(), FleetError> {
+/// Reports the tasks that no host can take, with what each host lacks. Returns some of those that a host with a free slot can
+/// take, and that have waited for longer than a host may have a task: a host that pulls a message need not take its task.
+async fn report_needs(
+    context: &Arc<HomeContext>,
+    waiting: Vec<(TaskName, u64)>,
+) -> Result<Vec<TaskName>, FleetError> {
+    let mut withheld = Vec::new();
     let hosts = timeout(context.connection.timings.deadline, context.connection.hosts()).await;
-    let Ok(hosts) = hosts else { return Ok(()) };
+    let Ok(hosts) = hosts else { return Ok(withheld) };
     let hosts: Vec<(HostName, HostReport)> = hosts?;
-    for name in waiting {
+    let is_free = |report: &HostReport| report.busy < report.offer.slots && !report.is_draining;
+    for (name, epoch) in waiting {
         let Some(Some(summary)) = context.inspect(&name, |task| task.summary.clone()) else { continue };
         let unmet: Vec<_> = hosts
             .iter()
@@ -179,7 +192,13 @@ async fn report_needs(context: &Arc<HomeContext>, waiting: Vec<TaskName>) -> Res
             .collect();
         if unmet.iter().all(|(_, unmet)| !unmet.is_empty()) {
             context.notice(&name, Notice::NoHostFits { hosts: unmet }).await;
+            continue;
+        }
+        let is_late = context.is_overdue(&name, epoch);
+        let mut able = hosts.iter().zip(&unmet).filter(|(_, (_, unmet))| unmet.is_empty());
+        if is_late && withheld.len() < MOST_WITHHELD && able.any(|((_, report), _)| is_free(report)) {
+            withheld.push(name);
         }
     }
-    Ok(())
+    Ok(withheld)
 }

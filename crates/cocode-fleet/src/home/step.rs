@@ -5,7 +5,7 @@ use super::{deliver, publish};
 use crate::connection::FleetError;
 use crate::contract::{JudgeError, Notice};
 use crate::names::{Bucket, TaskName};
-use crate::store::cancel_key;
+use crate::store::{RecordEntry, cancel_key};
 use crate::task::{RunRecord, RunState};
 
 /// A step that has to be repeated later.
@@ -25,11 +25,16 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
     let permit = context.publishing.acquire().await;
     let summary = context.summary(name).await?;
     let entry = context.connection.record(name).await?;
-    let revision = entry.as_ref().map_or(0, |entry| entry.revision);
-    let is_new = entry.is_none();
-    let Some(record) = entry.and_then(|entry| entry.record) else {
-        return without_record(context, name, &summary, revision, is_new).await;
+    let Some(RecordEntry { record, revision }) = entry else {
+        return without_record(context, name, &summary, 0, None).await;
     };
+    let Some(record) = record else {
+        return without_record(context, name, &summary, revision, Some("its record is not readable")).await;
+    };
+    if context.leaps(name, &record) {
+        let reason = "the epoch of its record is higher than hosts can have raised it";
+        return without_record(context, name, &summary, revision, Some(reason)).await;
+    }
     let newest = context.inspect(name, |followed| followed.epoch).unwrap_or(0);
     if record.generation != summary.generation {
         // The message of the other generation would keep the new one out of the queue.
@@ -66,19 +71,20 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
     }
 }
 
+/// Publishes a task that has no record, or one that says nothing for the reason `disbelief`.
 async fn without_record(
     context: &HomeContext,
     name: &TaskName,
     summary: &Summary,
     revision: u64,
-    is_new: bool,
+    disbelief: Option<&str>,
 ) -> Result<(), StepError> {
     if is_cancelled(context, name, summary).await? {
         return end(context, name, Notice::Cancelled).await;
     }
     let last = context.inspect(name, |followed| followed.epoch).unwrap_or(0);
-    if !is_new {
-        let reason = "its record is not readable".to_owned();
+    if let Some(reason) = disbelief {
+        let reason = reason.to_owned();
         context.notice(name, Notice::NotBelieved { host: None, epoch: last, reason }).await;
     } else if last > 0 {
         // The server has lost its disk, and bundles may be lost, too.
@@ -117,15 +123,22 @@ async fn pending(
     if context.inspect(name, |followed| followed.is_unsent) == Some(true) {
         return publish::publish_message(context, name, record).await;
     }
-    if context.connection.is_queued(&summary.class, name).await? {
+    let is_withheld = context.is_withheld(name);
+    if is_withheld {
+        // A host that keeps the message has nothing then.
+        context.connection.remove_message(name).await?;
+    } else if context.connection.is_queued(&summary.class, name).await? {
         return Ok(());
+    } else {
+        context.uploaded.lock().await.clear();
     }
     // If a host has taken and finished it in between, the record has changed, and this write fails.
     record.epoch += 1;
-    context.uploaded.lock().await.clear();
     let epoch = record.epoch;
     publish::publish(context, name, record, revision).await?;
-    context.notice(name, Notice::PublishedAgain { epoch }).await;
+    if !is_withheld {
+        context.notice(name, Notice::PublishedAgain { epoch }).await;
+    }
     Ok(())
 }
 
@@ -140,7 +153,7 @@ async fn running(
         return distrust(context, name, record, revision, "it says running, without a host").await;
     };
     context.notice(name, Notice::Running { host: host.clone(), epoch: record.epoch }).await;
-    if context.is_overdue(name, &record) {
+    if context.is_overdue(name, record.epoch) {
         // The host keeps the message, so another one is needed.
         context.connection.remove_message(name).await?;
         record.give_up_attempt("the host held the task beyond its deadline");

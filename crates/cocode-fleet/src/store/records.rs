@@ -2,10 +2,14 @@
 
 use crate::connection::{FleetConnection, FleetError};
 use crate::names::{Bucket, HostName, TaskName};
-use crate::task::{HostReport, RunRecord};
+use crate::task::{Attempt, HostReport, RunRecord};
 
-/// The greatest epoch that a record may have. A host that invents a greater one has written no record.
-const EPOCH_LIMIT: u64 = 1 << 40;
+/// The greatest epoch that a record may have, which readers of JSON in any language hold exactly. Home never comes near it: it
+/// follows no record whose epoch is far above the last one that it knows.
+const EPOCH_LIMIT: u64 = 1 << 53;
+
+/// The most attempts that a record may list: a task allows no more of them.
+const ATTEMPTS_LIMIT: usize = 100;
 
 /// The newest message under a task's key in `runs`.
 #[derive(Clone, Debug)]
@@ -19,7 +23,16 @@ pub(crate) struct RecordEntry {
 impl RecordEntry {
     pub(crate) fn parse(value: Option<&[u8]>, revision: u64) -> RecordEntry {
         let record: Option<RunRecord> = value.and_then(|value| serde_json::from_slice(value).ok());
-        RecordEntry { record: record.filter(|record| record.epoch <= EPOCH_LIMIT), revision }
+        let is_within =
+            |record: &RunRecord| record.epoch <= EPOCH_LIMIT && record.attempts.len() <= ATTEMPTS_LIMIT;
+        let record = record.filter(is_within).map(|mut record| {
+            // A host may have written longer ones. With them, what home writes over the record would not fit into a message.
+            for attempt in &mut record.attempts {
+                attempt.reason = Attempt::reason(&attempt.reason);
+            }
+            record
+        });
+        RecordEntry { record, revision }
     }
 }
 

@@ -40,6 +40,17 @@ pub struct Attempt {
     pub reason: String,
 }
 
+impl Attempt {
+    /// The greatest length of a reason, in bytes.
+    const REASON_BYTES: usize = 500;
+
+    /// Returns the text of a reason on one line and within its limit. As JSON it is at most twice as long.
+    pub(crate) fn reason(text: &str) -> String {
+        let line: String = text.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
+        crate::text::cut(&line, Attempt::REASON_BYTES)
+    }
+}
+
 /// The record of a task under `<run>.<agent>` in `runs`.
 ///
 /// The epoch is the fence: every start raises it, and a writer has to have read the newest record. A record is
@@ -86,7 +97,7 @@ impl RunRecord {
     /// Adds the start that this record is about to the attempts that came to nothing.
     pub(crate) fn give_up_attempt(&mut self, reason: &str) {
         if let Some(host) = self.host.take() {
-            let reason = crate::text::cut(reason, 500);
+            let reason = Attempt::reason(reason);
             self.attempts.push(Attempt { epoch: self.epoch, host, reason });
         }
     }

@@ -4,3 +4,4 @@ mod lies;
 mod permissions;
 mod reach;
 pub(crate) mod secured;
+mod wedges;
