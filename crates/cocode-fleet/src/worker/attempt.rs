@@ -86,14 +86,14 @@ async fn execute(context: &Arc<WorkerContext>, task: &Task, epoch: u64, running:
         Ok(folder) => folder,
         Err(error) => return Ended::Failed(format!("no folder for the result: {error}")),
     };
-    let (mut sink, receiver) = lines::lines();
+    let (mut sink, source) = lines::lines();
     let (executor, task_copy, stop) = (Arc::clone(&context.executor), task.clone(), running.stop.clone());
     let agent = tokio::task::spawn_blocking(move || {
         let outcome = executor.execute(&task_copy, &stop, &mut sink, &result_file(&folder));
         // The folder comes back, so that it is removed after the thread has ended, not while the agent writes.
         (outcome, folder)
     });
-    let (ended, ()) = tokio::join!(agent, lines::send(context, &task.name, epoch, receiver));
+    let (ended, ()) = tokio::join!(agent, lines::send(context, &task.name, epoch, source));
     match ended {
         Ok((Ok(outcome), folder)) => Ended::Outcome(outcome, folder),
         Ok((Err(ExecuteError::BaseUnusable(reason)), _)) => Ended::BaseUnusable(reason),

@@ -1,5 +1,7 @@
 //! Log lines on their way to home, within bounds.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -23,38 +25,40 @@ type Line = (String, u64);
 /// The end at the agent. It never blocks.
 pub(super) struct LineSink {
     sender: mpsc::Sender<Line>,
-    left_out: u64,
+    left_out: Arc<AtomicU64>,
+}
+
+/// The end at the server.
+pub(super) struct LineSource {
+    receiver: mpsc::Receiver<Line>,
+    /// Lines that were left out since the last one that was not.
+    left_out: Arc<AtomicU64>,
 }
 
 impl EventSink for LineSink {
     fn log_line(&mut self, line: &str) {
         let line = crate::text::cut(line.trim_end_matches(['\n', '\r']), LINE_BYTES);
-        match self.sender.try_send((line, self.left_out)) {
-            Ok(()) => self.left_out = 0,
-            Err(_) => self.left_out += 1,
+        match self.sender.try_reserve() {
+            Ok(room) => room.send((line, self.left_out.swap(0, Ordering::Relaxed))),
+            Err(_) => drop(self.left_out.fetch_add(1, Ordering::Relaxed)),
         }
     }
 }
 
 /// Returns a sink, and the lines that come through it.
-pub(super) fn lines() -> (LineSink, mpsc::Receiver<Line>) {
+pub(super) fn lines() -> (LineSink, LineSource) {
     let (sender, receiver) = mpsc::channel(WAITING_LINES);
-    (LineSink { sender, left_out: 0 }, receiver)
+    let left_out = Arc::new(AtomicU64::new(0));
+    (LineSink { sender, left_out: Arc::clone(&left_out) }, LineSource { receiver, left_out })
 }
 
-/// Sends lines until the sink is dropped and everything is sent.
-pub(super) async fn send(
-    context: &WorkerContext,
-    task: &TaskName,
-    epoch: u64,
-    mut receiver: mpsc::Receiver<Line>,
-) {
+/// Sends lines until the sink is dropped and everything is sent, and at the end how many after the last one were left out.
+pub(super) async fn send(context: &WorkerContext, task: &TaskName, epoch: u64, mut source: LineSource) {
     let mut waiting = Vec::new();
-    while receiver.recv_many(&mut waiting, WAITING_LINES).await > 0 {
+    while source.receiver.recv_many(&mut waiting, WAITING_LINES).await > 0 {
         let (mut lines, mut left_out, mut bytes) = (Vec::new(), 0, 0);
         for (line, left_out_before) in waiting.drain(..) {
-            // Escaping may make a byte six; such lines only make the messages smaller.
-            let length = line.len() + 8;
+            let length = written_bytes(&line);
             if bytes + length > EVENT_LIMIT_BYTES / 2 || (left_out_before > 0 && !lines.is_empty()) {
                 let full = EventKind::Lines { lines: std::mem::take(&mut lines), left_out };
                 context.send_event(task, epoch, full).await;
@@ -69,4 +73,18 @@ pub(super) async fn send(
         }
         sleep(GATHERING).await;
     }
+    let left_out = source.left_out.load(Ordering::Relaxed);
+    if left_out > 0 {
+        context.send_event(task, epoch, EventKind::Lines { lines: Vec::new(), left_out }).await;
+    }
+}
+
+/// Returns the bytes of a line in a message: in quotes, with its escapes and a comma. A control character takes six of them.
+fn written_bytes(line: &str) -> usize {
+    let written = |one: char| match one {
+        '"' | '\\' => 2,
+        _ if one.is_ascii_control() => 6,
+        _ => one.len_utf8(),
+    };
+    line.chars().map(written).sum::<usize>() + 3
 }

@@ -140,6 +140,48 @@ async fn lines_are_in_order_and_those_left_out_are_counted() {
     assert!(numbers.is_sorted(), "{numbers:?}");
 }
 
+/// Has an agent print lines and end; returns the lines that home got, and the number that were left out.
+async fn printed(test: &str, lines: Vec<String>) -> Option<(Vec<String>, u64)> {
+    let fixture = Fixture::start(test)?;
+    let (judge, mut reports) = FakeJudge::new();
+    judge.add(fixture.task("fixer-1").await);
+    let _home = fixture.home(&judge);
+    let executor = FakeExecutor::new(move |_, _, events, result| {
+        lines.iter().for_each(|line| events.log_line(line));
+        std::fs::write(result, "the commits").unwrap();
+        Ok(ready())
+    });
+    let _worker = fixture.worker("north", &executor).await;
+    let (mut lines, mut left) = (Vec::new(), 0);
+    let collecting = reports.wait(|report| match report {
+        Report::Lines(_, _, more, left_out) => {
+            left += left_out;
+            lines.extend(more.clone());
+            None
+        }
+        Report::Judged { .. } => Some(()),
+        _ => None,
+    });
+    collecting.await;
+    Some((lines, left))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_grow_as_json_arrive() {
+    // As JSON, each character is six bytes, and a few such lines are more than home reads of one message.
+    let lines: Vec<String> = (0..40).map(|_| "\u{1}".repeat(8 << 10)).collect();
+    let Some(printed) = printed("lines_that_grow_as_json_arrive", lines.clone()).await else { return };
+    assert!(printed == (lines, 0), "{} lines, {} left out", printed.0.len(), printed.1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_left_out_at_the_end_are_counted() {
+    let lines: Vec<String> = (0..20_000).map(|number| number.to_string()).collect();
+    let Some((lines, left)) = printed("lines_left_out_at_the_end_are_counted", lines).await else { return };
+    assert_eq!(lines.len() as u64 + left, 20_000);
+    assert!(left > 0, "the control: there were too many");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_worker_gives_its_task_back() {
     let Some(mut fixture) = Fixture::start("a_stopped_worker_gives_its_task_back") else { return };
