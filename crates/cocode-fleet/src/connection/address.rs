@@ -41,11 +41,22 @@ impl fmt::Debug for FleetAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("FleetAddress")
-            .field("url", &self.url)
+            .field("url", &without_credentials(&self.url))
             .field("fleet", &self.fleet)
             .field("role", &self.role)
             .field("has_seed", &self.seed.is_some())
             .finish_non_exhaustive()
+    }
+}
+
+/// Returns an address without the name, password or token that stands in front of its host.
+pub(super) fn without_credentials(url: &str) -> String {
+    let (scheme, rest) =
+        url.split_once("://").map_or(("", url), |(scheme, rest)| (&url[..scheme.len() + 3], rest));
+    let host_end = rest.find('/').unwrap_or(rest.len());
+    match rest[..host_end].rfind('@') {
+        Some(at) => format!("{scheme}…{}", &rest[at..]),
+        None => url.to_owned(),
     }
 }
 

@@ -12,6 +12,7 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use tokio::time::timeout;
 
+use super::address::without_credentials;
 use super::{ConnectError, FleetAddress, FleetError, FleetTimings, Role};
 use crate::names::{ClassName, FleetName, Subjects};
 
@@ -46,7 +47,7 @@ impl FleetConnection {
         let refusal = Arc::new(Mutex::new(None));
         let has_streams = Arc::new(AtomicBool::new(false));
         let options = options(address, &timings, &refusal, &has_streams)?;
-        let url = address.url.clone();
+        let url = without_credentials(&address.url);
         let opening = options.connect(address.url.clone());
         let client = match timeout(timings.deadline, opening).await {
             Err(_) => return Err(ConnectError::NoAnswer { url, deadline: timings.deadline }),

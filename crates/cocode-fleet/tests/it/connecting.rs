@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream;
-use cocode_fleet::{ConnectError, FleetAddress, FleetConnection, FleetError, Role};
+use cocode_fleet::{ConnectError, FleetAddress, FleetConnection, FleetError, FleetTimings, Role};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
@@ -88,4 +88,22 @@ async fn a_stream_of_another_shape_is_refused() {
     let other = FleetConnection::open(&other, fixture.timings).await.unwrap();
     other.prepare(&fixture.limits).await.unwrap();
     assert_eq!(other.waiting_tasks().await.unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_with_a_password_is_shown_without_it() {
+    let role = || ("crew".parse().unwrap(), Role::Home);
+    for (url, masked) in [
+        ("nats://me:secret@127.0.0.1:1", "nats://…@127.0.0.1:1"),
+        ("nats://se@cret@127.0.0.1:1/a@b", "nats://…@127.0.0.1:1/a@b"),
+        ("secret@127.0.0.1:1", "…@127.0.0.1:1"),
+        ("nats://127.0.0.1:1", "nats://127.0.0.1:1"),
+    ] {
+        let (fleet, role) = role();
+        let address = FleetAddress::new(url, fleet, role);
+        assert!(format!("{address:?}").contains(masked), "{address:?}");
+        let error = FleetConnection::open(&address, FleetTimings::default()).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("no server answers at {masked}"));
+        assert!(!format!("{error:?}").contains("cret"), "{error:?}");
+    }
 }
