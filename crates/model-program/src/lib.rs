@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod descendants;
 mod process_group;
 mod program;
 

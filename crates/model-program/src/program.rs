@@ -114,7 +114,8 @@ impl ModelProgram {
 
     /// Runs it once and returns its reply, without the blank lines at its end.
     ///
-    /// It, and all that it started in its process group, has ended when this returns.
+    /// It, and all that it started in its process group, has ended when this returns. Where it is killed, because of its time, its
+    /// output or the user, so is what it started in other groups.
     ///
     /// # Errors
     ///
@@ -140,6 +141,7 @@ impl ModelProgram {
                 return Err(ProgramError::TooLong(self.most_bytes));
             }
             bytes.truncate(self.most_bytes);
+            drop_split_character(&mut bytes);
         } else if let Some(status) = status.filter(|status| !status.success()) {
             // The codes that every shell ends with in these two cases.
             return Err(match status.code() {
@@ -165,7 +167,8 @@ impl ModelProgram {
         reading: &Reading,
         cancel: &CancelFlag,
     ) -> Result<Option<ExitStatus>, ProgramError> {
-        let deadline = Instant::now() + self.timeout;
+        // A time that no clock reaches is none.
+        let deadline = Instant::now().checked_add(self.timeout);
         let mut status: Option<(ExitStatus, Instant)> = None;
         let mut pause_at_end = PAUSE_AT_END;
         loop {
@@ -186,7 +189,7 @@ impl ModelProgram {
             if cancel.is_cancelled() {
                 return Err(ProgramError::Cancelled);
             }
-            if Instant::now() >= deadline {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(ProgramError::TimedOut(self.timeout));
             }
             if is_read {
@@ -194,6 +197,19 @@ impl ModelProgram {
                 pause_at_end = (pause_at_end * 2).min(PAUSE);
             }
         }
+    }
+}
+
+/// Removes the first bytes of a character whose others were cut off.
+fn drop_split_character(bytes: &mut Vec<u8>) {
+    // A character has at most four bytes.
+    let starts = (1..=bytes.len().min(3)).map(|count| bytes.len() - count);
+    let is_split = |start: &usize| {
+        std::str::from_utf8(&bytes[*start..])
+            .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    if let Some(start) = starts.into_iter().find(is_split) {
+        bytes.truncate(start);
     }
 }
 
@@ -217,7 +233,7 @@ impl Reading {
                     Ok(0) => break Ok(()),
                     Ok(count) => {
                         let mut bytes = read.lock().unwrap_or_else(PoisonError::into_inner);
-                        let room = (limit + 1).saturating_sub(bytes.len());
+                        let room = limit.saturating_add(1).saturating_sub(bytes.len());
                         bytes.extend_from_slice(&chunk[..count.min(room)]);
                         if count >= room {
                             break Ok(());

@@ -76,6 +76,67 @@ fn a_reply_that_may_be_cut_is() {
 }
 
 #[test]
+fn a_reply_is_cut_between_characters() {
+    // Each limit ends within a character of two, three and four bytes, and before it.
+    for (most, reply) in [(3, "ab"), (4, "abé"), (6, "abé"), (7, "abé€"), (10, "abé€"), (11, "abé€😀")]
+    {
+        let program = ModelProgram::new("printf 'abé€😀'; cat /dev/zero", PATIENCE, most).with_cut_reply();
+        assert_eq!(program.ask("", &CancelFlag::new()).unwrap(), reply, "{most}");
+    }
+}
+
+#[test]
+fn a_time_or_a_length_without_end_is_none() {
+    let program = ModelProgram::new("echo reply", Duration::MAX, usize::MAX);
+    assert_eq!(program.ask("", &CancelFlag::new()).unwrap(), "reply");
+}
+
+/// Returns the number of processes that have a text in their environment.
+fn processes_with(text: &str) -> usize {
+    let has_it = |entry: &std::fs::DirEntry| {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|one| one == text.as_bytes())
+    };
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(has_it).count()
+}
+
+#[test]
+fn what_a_program_has_started_in_other_groups_ends_with_it() {
+    // In a pipe, `timeout` is not the leader of the group, and makes one of its own.
+    let mark = format!("{}-{:?}", std::process::id(), std::thread::current().id());
+    let program =
+        ModelProgram::new("timeout 600 sleep 600 | cat", PATIENCE, 1000).with_variable("MARK", &mark);
+    let (cancel, text) = (CancelFlag::new(), format!("MARK={mark}"));
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| program.ask("", &cancel));
+        let begun = Instant::now();
+        // The shell, `timeout`, `sleep` and `cat`.
+        while processes_with(&text) < 4 && begun.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
+        cancel.cancel();
+        assert!(matches!(asking.join().unwrap(), Err(ProgramError::Cancelled)));
+        while processes_with(&text) > 0 {
+            assert!(begun.elapsed() < PATIENCE, "{} processes are left", processes_with(&text));
+            std::thread::yield_now();
+        }
+    });
+}
+
+#[test]
+fn a_program_that_leaves_its_group_is_not_waited_for() {
+    let (sender, answer) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let command = "exec perl -e 'setpgrp(0, getpgrp(getppid)) or die; $| = 1; print 1 x 9; sleep 600'";
+        let program = ModelProgram::new(command, PATIENCE, 5);
+        let _ = sender.send(program.ask("", &CancelFlag::new()));
+    });
+    // It prints too much once it has left.
+    let answer = answer.recv_timeout(PATIENCE).expect("the program is not waited for");
+    assert!(matches!(answer, Err(ProgramError::TooLong(5) | ProgramError::NotFound)), "{answer:?}");
+}
+
+#[test]
 fn variables_and_the_shell_are_as_chosen() {
     let program = ModelProgram::new("echo $SIZE-$0", PATIENCE, 1000).with_variable("SIZE", "12");
     assert_eq!(program.clone().ask("", &CancelFlag::new()).unwrap(), "12-/bin/sh");
