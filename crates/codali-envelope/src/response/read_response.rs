@@ -40,11 +40,16 @@ fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, No
         NodeError { kind: ReadErrorKind::InvalidYaml { problem }, position }
     };
     if body.trim_start().starts_with('{') {
-        return serde_json::from_str(body).map_err(|error| {
+        let fields: Map<String, Value> = serde_json::from_str(body).map_err(|error| {
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
             invalid(problem, error.line(), error.column())
-        });
+        })?;
+        let mut left = limits.values.saturating_sub(1);
+        return match fields.values().find_map(|value| exceeded(value, 1, limits, &mut left)) {
+            Some(kind) => Err(NodeError { kind, position: Position { line: 1, column: 1 } }),
+            None => Ok(fields),
+        };
     }
     let node = match yaml::parse(body, limits) {
         Ok(node) => node,
@@ -66,6 +71,23 @@ fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, No
             Ok(entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
         }
         _ => Err(invalid("the body is not a map".to_owned(), 1, 1)),
+    }
+}
+
+/// Returns the limit that a value of JSON exceeds beneath `depth` levels, if any; `left` is the number of values that are allowed.
+fn exceeded(value: &Value, depth: usize, limits: &ReadLimits, left: &mut usize) -> Option<ReadErrorKind> {
+    let Some(less) = left.checked_sub(1) else {
+        return Some(ReadErrorKind::TooLarge { what: "values", limit: limits.values });
+    };
+    *left = less;
+    let is_collection = value.is_array() || value.is_object();
+    if is_collection && depth >= limits.depth {
+        return Some(ReadErrorKind::TooLarge { what: "levels", limit: limits.depth });
+    }
+    match value {
+        Value::Array(items) => items.iter().find_map(|item| exceeded(item, depth + 1, limits, left)),
+        Value::Object(fields) => fields.values().find_map(|item| exceeded(item, depth + 1, limits, left)),
+        _ => None,
     }
 }
 
