@@ -26,6 +26,8 @@ pub(crate) struct EnvelopeText {
     pub(crate) body_line: u32,
     /// The number of characters removed from the start of each line.
     pub(crate) taken: u32,
+    /// The line of a need that stands behind the end of the body, and so is not in it; 1-based.
+    pub(crate) need_behind: Option<u32>,
 }
 
 /// Iterates over the envelopes of a text, in time linear in its length.
@@ -91,7 +93,17 @@ impl<'a> EnvelopeTexts<'a> {
             body: body.flat_map(|line| [line, "\n"]).collect(),
             body_line: number(start),
             taken: prefix.characters(),
+            need_behind: self.need_behind(end, prefix).map(number),
         }
+    }
+
+    /// Returns the first line from `end` on that is the first one of a need, before the next fence or header.
+    fn need_behind(&self, end: usize, prefix: &Prefix) -> Option<usize> {
+        let lines = (end..self.lines.len()).map_while(|at| Some((at, self.stripped(at, prefix)?.trim())));
+        lines
+            .take_while(|(_, line)| !is_fence(line) && Header::parse_decorated(line).is_none())
+            .find(|(_, line)| is_need(line))
+            .map(|(at, _)| at)
     }
 
     /// Returns true if a line can be the first of a body.
@@ -184,6 +196,7 @@ impl<'a> EnvelopeTexts<'a> {
                     body,
                     body_line: number(start),
                     taken,
+                    need_behind: None,
                 });
             }
             body.push_str(text);
@@ -211,6 +224,15 @@ impl Iterator for EnvelopeTexts<'_> {
 fn is_fence(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Returns true if a line begins a need of a type that there may be.
+fn is_need(line: &str) -> bool {
+    let need = after_dash(line).and_then(|(item, _)| split_key(item)).filter(|(key, _)| *key == "type");
+    need.is_some_and(|(_, kind)| {
+        let kind = kind.trim_start_matches(['"', '\'']);
+        ["docdex.", "file.", "command.", "agent."].iter().any(|family| kind.starts_with(family))
+    })
 }
 
 /// Returns true if a line after a blank one continues an envelope: one of its keys, or another need.

@@ -146,6 +146,12 @@ impl Candidate {
         let mut warnings = Vec::new();
         let content = content.map(|mut read| {
             warnings = forgive(&mut read.node, body, options.limits.needs);
+            if let Some(line) = envelope.need_behind {
+                let detail = format!(
+                    "line {line} stands behind the end of the request; needs from there on were ignored"
+                );
+                warnings.push(Warning::with(WarningCode::InvalidField, detail));
+            }
             shifted(read, &envelope)
         });
         is_request.then_some(Candidate { line, content, warnings })
