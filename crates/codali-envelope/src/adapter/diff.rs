@@ -40,13 +40,19 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
     }
     let lines = fit::lines(ended.stdout, frame.room);
     let truncated = ended.is_output_truncated || lines.kept < lines.total;
-    if truncated {
-        frame.warn_cut("file.diff", lines.kept, lines.total);
+    // The output of a command is cut in its middle, and how many lines are missing there is not reported.
+    let total_lines = (truncated && !ended.is_output_truncated).then_some(lines.total);
+    match total_lines {
+        Some(total) => frame.warn_cut("file.diff", lines.kept, total),
+        None if truncated => {
+            frame.warn(WarningCode::Truncated, "file.diff has a gap in its middle; ask for fewer paths");
+        }
+        None => {}
     }
     Ok(NeedResult::FileDiff(FileDiffResult {
         paths: paths.to_vec(),
         truncated,
-        total_lines: truncated.then_some(lines.total),
+        total_lines,
         diff: lines.text,
     }))
 }

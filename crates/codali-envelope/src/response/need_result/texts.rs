@@ -97,7 +97,8 @@ pub struct FileDiffResult {
     /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// The total number of lines of the diff, if some were left out.
+    /// The total number of lines of the diff, if some were left out; absent if that is not known, because lines are missing in the
+    /// middle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
     /// The diff; empty if nothing has changed.
