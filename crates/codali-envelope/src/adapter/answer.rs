@@ -85,7 +85,8 @@ pub fn answer(
             continue;
         }
         let Some(need) = good.next() else { break };
-        let time_left = options.budget.time.saturating_sub(stopwatch.elapsed());
+        let begun = stopwatch.elapsed();
+        let time_left = options.budget.time.saturating_sub(begun);
         let field_bytes = written_bytes(&identity(&need.kind));
         let room = ledger.room(field_bytes).filter(|_| {
             answered < options.budget.needs && !time_left.is_zero() && !call.cancel.is_cancelled()
@@ -100,9 +101,11 @@ pub fn answer(
         };
         let origin = origin_of(index, call.origin);
         let allowed = time_left.min(options.budget.need_time);
-        let time_left = Some(call.time_left.map_or(allowed, |left| left.min(allowed)));
+        let allowed = call.time_left.map_or(allowed, |left| left.min(allowed));
+        let (time_left, deadline) = (Some(allowed), begun.saturating_add(allowed));
         let call = Call { origin: &origin, cancel: call.cancel, time_left };
-        let mut frame = NeedCall { sources, call: &call, root: &root, room, warnings: &mut warnings };
+        let (call, root, warnings) = (&call, root.as_str(), &mut warnings);
+        let mut frame = NeedCall { sources, call, root, room, stopwatch, deadline, warnings };
         let result = answer_need(need, &mut frame).unwrap_or_else(|failure| {
             warnings.push(failure.warning());
             failure.result(need)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::failure::Failure;
+use super::failure::{Failure, excerpt};
 use super::fit;
 use super::globs::Globs;
 use super::need_call::{Answer, NeedCall, refused};
@@ -35,13 +35,15 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
             files.push(entry.path.clone());
         }
     }
-    let mut is_complete = usual.is_complete;
+    let (mut is_complete, mut is_late) = (usual.is_complete, usual.is_late);
     if let Some(globs) = &globs {
         let may_be_ignored = files.is_empty() && globs.has_literal();
         if globs.names_excluded() || may_be_ignored {
-            let (named, all) = named(globs, &usual, &beneath, frame);
-            files.extend(named.into_iter().filter(|path| beneath.relative(path).is_some_and(&is_listed)));
-            is_complete &= all;
+            let named = named(globs, &usual, &beneath, frame);
+            let files_named = named.files.into_iter();
+            files.extend(files_named.filter(|path| beneath.relative(path).is_some_and(&is_listed)));
+            is_complete &= named.is_complete;
+            is_late |= named.is_late;
         }
     }
     // An explicitly named file may be in both listings.
@@ -50,6 +52,9 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
     let total = files.len() as u64;
     let is_cut = fit::items(&mut files, frame.room);
     let truncated = is_cut || !is_complete;
+    if is_late {
+        frame.warn(WarningCode::NeedTimeout, excerpt(&format!("file.list {root}")));
+    }
     if truncated {
         frame.warn_cut(&format!("file.list {root}"), files.len() as u64, total);
     }
@@ -62,13 +67,19 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
     }))
 }
 
-/// Returns the excluded files that the pattern names, and true if all folders could be listed.
-fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>) -> (Vec<String>, bool) {
+/// The excluded files that a pattern names.
+struct Named {
+    files: Vec<String>,
+    is_complete: bool,
+    is_late: bool,
+}
+
+fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>) -> Named {
     let folders = globs.literal_folders();
     let start = beneath.absolute(&folders);
     let Ok(everything) = walk(&start, WHOLE_DEPTH, LeftOut::Nothing, frame) else {
         // The folder does not exist, so the pattern matches nothing.
-        return (Vec::new(), true);
+        return Named { files: Vec::new(), is_complete: true, is_late: false };
     };
     let usual_paths: HashSet<&str> = usual.entries.iter().map(|entry| entry.path.as_str()).collect();
     let is_named = |path: &&str| {
@@ -82,7 +93,11 @@ fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>)
     };
     let files =
         everything.entries.iter().filter(|entry| !entry.is_directory).map(|entry| entry.path.as_str());
-    (files.filter(is_named).map(str::to_owned).collect(), everything.is_complete)
+    Named {
+        files: files.filter(is_named).map(str::to_owned).collect(),
+        is_complete: everything.is_complete,
+        is_late: everything.is_late,
+    }
 }
 
 /// The canonical path of a listing's folder.

@@ -1,10 +1,12 @@
 //! The context of answering one need.
 
+use std::time::Duration;
+
 use rel_path::RelPath;
 use wap_core::{Call, CodeIndex, Freshness, IndexError, IndexState, WapError};
 
-use super::Sources;
 use super::failure::{Failure, excerpt};
+use super::{Sources, Stopwatch};
 use crate::{NeedResult, Warning, WarningCode};
 
 /// The result of a need, or its failure.
@@ -18,10 +20,18 @@ pub(super) struct NeedCall<'a> {
     pub(super) root: &'a str,
     /// The size limit of the result's content in bytes.
     pub(super) room: usize,
+    pub(super) stopwatch: &'a dyn Stopwatch,
+    /// The time on the stopwatch at which the need has to be answered.
+    pub(super) deadline: Duration,
     pub(super) warnings: &'a mut Vec<Warning>,
 }
 
 impl NeedCall<'_> {
+    /// Returns true if no further call is to be made for this need.
+    pub(super) fn is_over(&self) -> bool {
+        self.call.cancel.is_cancelled() || self.stopwatch.elapsed() >= self.deadline
+    }
+
     pub(super) fn warn(&mut self, code: WarningCode, detail: impl Into<String>) {
         self.warnings.push(Warning::with(code, detail));
     }

@@ -1,7 +1,10 @@
 //! `docdex.tree`: folders and files as an outline.
 
+use std::borrow::Cow;
+
 use wap_core::ExploreFiles;
 
+use super::failure::excerpt;
 use super::fit;
 use super::need_call::{Answer, NeedCall, refused};
 use super::walk::{LeftOut, walk};
@@ -26,11 +29,14 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
         let level = entry.path.matches('/').count() - above;
         let name = entry.path.rsplit('/').next().unwrap_or(&entry.path);
         let slash = if entry.is_directory { "/" } else { "" };
-        text.push_str(&format!("{}{name}{slash}\n", "  ".repeat(level)));
+        text.push_str(&format!("{}{}{slash}\n", "  ".repeat(level), on_its_level(name)));
     }
     let part = fit::lines(text, frame.room);
     let truncated = part.kept < part.total || !walked.is_complete;
     let total = if walked.is_complete { part.total } else { walked.total };
+    if walked.is_late {
+        frame.warn(WarningCode::NeedTimeout, excerpt(&format!("docdex.tree {root}")));
+    }
     if truncated {
         frame.warn_cut(&format!("docdex.tree {root}"), part.kept, total);
     }
@@ -40,4 +46,14 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
         total_entries: truncated.then_some(total),
         tree: part.text,
     }))
+}
+
+/// Returns a name as it is, or in quotes with escapes if the blanks at its start would make it look like an entry of another
+/// folder. Control characters do not come here: a path has escapes for them.
+fn on_its_level(name: &str) -> Cow<'_, str> {
+    if name.trim() == name && !name.starts_with('"') {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(format!("{name:?}"))
+    }
 }

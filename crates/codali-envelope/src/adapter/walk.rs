@@ -23,27 +23,30 @@ pub(super) struct Walked {
     pub(super) total: u64,
     /// True if `entries` are complete.
     pub(super) is_complete: bool,
+    /// True if they are not because the time of the need was over.
+    pub(super) is_late: bool,
 }
 
 /// Lists the entries beneath a folder down to a depth.
 ///
 /// A truncated listing is repeated folder by folder, so that entries are missing only if a single folder has too
-/// many, or if there are too many folders.
+/// many, if there are too many folders, or if the time of the need is over.
 pub(super) fn walk(
     start: &str,
     depth: i64,
     left_out: LeftOut,
     frame: &NeedCall<'_>,
 ) -> Result<Walked, WapError> {
-    let mut walk = Walk { frame, left_out, calls: 0, entries: Vec::new(), missing: 0, is_complete: true };
+    let (entries, missing, calls) = (Vec::new(), 0, 0);
+    let mut walk = Walk { frame, left_out, calls, entries, missing, is_complete: true, is_late: false };
     walk.folder(start, depth)?;
     let total = walk.entries.len() as u64 + walk.missing;
-    let is_complete = walk.is_complete;
+    let (is_complete, is_late) = (walk.is_complete, walk.is_late);
     let mut entries = walk.entries;
     entries.retain(|entry| entry.kind.is_none());
     // By components, so that a folder's entries follow it directly.
     entries.sort_by(|left, right| left.path.split('/').cmp(right.path.split('/')));
-    Ok(Walked { entries, total, is_complete })
+    Ok(Walked { entries, total, is_complete, is_late })
 }
 
 struct Walk<'a> {
@@ -54,6 +57,7 @@ struct Walk<'a> {
     /// The number of entries that exist but are not in `entries`.
     missing: u64,
     is_complete: bool,
+    is_late: bool,
 }
 
 impl Walk<'_> {
@@ -64,7 +68,7 @@ impl Walk<'_> {
             self.entries.extend(whole.files);
             return Ok(());
         }
-        if depth <= 1 || self.calls >= MOST_CALLS {
+        if depth <= 1 || self.has_to_end() {
             self.missing += whole.total_found.saturating_sub(whole.files.len() as u64);
             self.entries.extend(whole.files);
             self.is_complete = false;
@@ -77,7 +81,7 @@ impl Walk<'_> {
             flat.files.iter().filter(|entry| entry.is_directory).map(|entry| entry.path.clone()).collect();
         self.entries.extend(flat.files);
         for folder in folders {
-            if self.calls >= MOST_CALLS {
+            if self.has_to_end() {
                 self.is_complete = false;
                 break;
             }
@@ -87,6 +91,11 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    fn has_to_end(&mut self) -> bool {
+        self.is_late = self.is_late || self.frame.is_over();
+        self.is_late || self.calls >= MOST_CALLS
     }
 
     fn explore(&mut self, path: &str, depth: i64) -> Result<wap_core::ExploreFilesResponse, WapError> {

@@ -10,6 +10,7 @@ mod error_texts;
 mod forgiving;
 mod history;
 mod hostile;
+mod limits;
 mod properties;
 mod reading;
 mod reply_vectors;
