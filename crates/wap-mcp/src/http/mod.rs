@@ -4,6 +4,7 @@ mod lasting;
 mod request_stream;
 mod service;
 mod sessions;
+mod unread;
 
 pub(crate) use lasting::{LastingClients, is_newer};
 pub(crate) use request_stream::RequestStream;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use futures_util::{Stream, StreamExt};
@@ -20,6 +20,7 @@ use rmcp::transport::streamable_http_server::session::{
 use tokio::task::AbortHandle;
 
 use super::request_stream::{RequestStream, WithMessages};
+use super::unread::{Events, Unread, parts};
 use crate::tasks::for_older_client;
 
 /// The bound on sessions.
@@ -35,6 +36,7 @@ tokio::task_local! {
 pub struct BoundedSessions {
     inner: LocalSessionManager,
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
+    unread: Unread,
     offers_tasks: bool,
 }
 
@@ -97,10 +99,17 @@ impl BoundedSessions {
         busy
     }
 
+    /// Returns events whose rest is kept if their client is gone before the last one.
+    fn watched(&self, id: &SessionId, events: Events, busy: Option<Busy>) -> BusyStream {
+        let unread = Some((self.unread.clone(), id.clone()));
+        BusyStream { events: Some(events), last_id: None, unread, _busy: busy }
+    }
+
     /// Makes room for one more session.
     async fn make_room(&self) -> Result<(), SessionsError> {
         // Sessions that ended by themselves leave the SDK's list without a call of this type.
         let alive: Vec<SessionId> = self.inner.sessions.read().await.keys().cloned().collect();
+        self.unread.retain(|id| alive.contains(id));
         // The lock ends before the session is closed, which awaits and takes it again.
         let oldest = {
             let mut used = self.used();
@@ -147,6 +156,7 @@ impl SessionManager for BoundedSessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionsError> {
         self.used().remove(id);
+        self.unread.retain(|other| other != id);
         Ok(self.inner.close_session(id).await?)
     }
 
@@ -162,7 +172,7 @@ impl SessionManager for BoundedSessions {
         let busy = self.begin(id).await;
         let stream = self.inner.create_stream(id, message).await?;
         let stream = WithMessages::new(for_client(stream, self.offers_tasks), messages);
-        Ok(BusyStream { stream: Box::pin(stream), _busy: Some(busy) })
+        Ok(self.watched(id, Box::pin(stream), Some(busy)))
     }
 
     async fn accept_message(
@@ -190,8 +200,19 @@ impl SessionManager for BoundedSessions {
         self.touch(id);
         // The stream of a request ends with its answer, that of the session does not.
         let busy = if last_event_id.contains('/') { Some(self.begin(id).await) } else { None };
-        let stream = self.inner.resume(id, behind(&last_event_id)).await?;
-        Ok(BusyStream { stream: Box::pin(for_client(stream, self.offers_tasks)), _busy: busy })
+        match self.inner.resume(id, behind(&last_event_id)).await {
+            Ok(stream) => {
+                self.unread.forget(id, &last_event_id);
+                Ok(self.watched(id, Box::pin(for_client(stream, self.offers_tasks)), busy))
+            }
+            // The SDK knows it no more once it is answered.
+            Err(error) => match self.unread.behind(id, &last_event_id).await {
+                Some(events) => {
+                    Ok(BusyStream { events: Some(events), last_id: None, unread: None, _busy: busy })
+                }
+                None => Err(error.into()),
+            },
+        }
     }
 
     /// Refuses: sessions are not kept anywhere else.
@@ -252,24 +273,47 @@ impl Drop for Busy {
 }
 
 /// The messages about a request, until the last one; or those of a session, which is not busy by them.
-struct BusyStream<S> {
-    stream: Pin<Box<S>>,
+struct BusyStream {
+    /// `None` behind the last one.
+    events: Option<Events>,
+    /// The id of the event that was taken last.
+    last_id: Option<String>,
+    /// Where the rest is kept if the client is gone, and for which session; `None` if it is kept already.
+    unread: Option<(Unread, SessionId)>,
     _busy: Option<Busy>,
 }
 
-impl<S: Stream> Stream for BusyStream<S> {
-    type Item = S::Item;
+impl Stream for BusyStream {
+    type Item = ServerSseMessage;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
-        self.stream.as_mut().poll_next(context)
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
+        let Some(events) = &mut self.events else { return Poll::Ready(None) };
+        let event = ready!(events.as_mut().poll_next(context));
+        match &event {
+            None => self.events = None,
+            Some(event) if event.event_id.is_some() => self.last_id.clone_from(&event.event_id),
+            Some(_) => {}
+        }
+        Poll::Ready(event)
+    }
+}
+
+impl Drop for BusyStream {
+    fn drop(&mut self) {
+        let stream = self.last_id.as_deref().and_then(parts).map(|(_, stream)| stream.to_owned());
+        if let (Some(rest), Some(stream), Some((unread, session))) =
+            (self.events.take(), stream, self.unread.take())
+        {
+            unread.keep(session, stream, rest);
+        }
     }
 }
 
 /// Returns events as the client is to read them.
 fn for_client(
-    stream: impl Stream<Item = ServerSseMessage>,
+    stream: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
     offers_tasks: bool,
-) -> impl Stream<Item = ServerSseMessage> {
+) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
     stream.map(move |mut event: ServerSseMessage| {
         if offers_tasks && let Some(message) = event.message.take() {
             event.message = Some(Arc::new(for_older_client(Arc::unwrap_or_clone(message))));

@@ -108,6 +108,32 @@ async fn a_resumed_request_is_busy_and_no_event_comes_twice() {
     assert_eq!(busy(&session), 0);
 }
 
+#[tokio::test]
+async fn an_answer_waits_for_a_client_that_has_lost_the_connection() {
+    let mut session = Session::begin(Duration::from_secs(60)).await;
+    let mut events = session.request(1).await;
+    let first = events.next().await.and_then(|event| event.event_id).unwrap();
+    drop(events);
+    session.answer(1).await;
+    // Also where that connection is lost, too.
+    for _ in 0..2 {
+        let mut events = Box::pin(session.sessions.resume(&session.id, first.clone()).await.unwrap());
+        let answer = events.next().await;
+        assert_eq!(answered(answer.as_ref()), Some(1));
+        assert_eq!(session.sessions.used()[&session.id].busy, 1);
+        // Behind the answer there is nothing, and nothing is kept of it.
+        let last = answer.and_then(|event| event.event_id).unwrap();
+        let mut rest = Box::pin(session.sessions.resume(&session.id, last).await.unwrap());
+        assert!(rest.next().await.is_none());
+    }
+    // Another stream of this session, and the same of another session, have no such events; neither has one that is closed.
+    assert!(session.sessions.resume(&session.id, "0/99".to_owned()).await.is_err());
+    let other = session.sessions.create_session().await.unwrap().0;
+    assert!(session.sessions.unread.behind(&other, &first).await.is_none());
+    session.sessions.close_session(&session.id).await.unwrap();
+    assert!(session.sessions.unread.behind(&session.id, &first).await.is_none());
+}
+
 #[test]
 fn the_event_behind_one_is_the_next_of_its_stream() {
     assert_eq!(behind("0/7"), "1/7");
