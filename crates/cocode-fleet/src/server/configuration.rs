@@ -60,6 +60,9 @@ pub enum ServerConfigError {
     /// Two hosts have one name, or two users one key.
     #[error("{0} is there twice")]
     Twice(String),
+    /// The configuration is text, and the server would use another path than this one.
+    #[error("{} is not UTF-8, and the configuration of a server is: choose another path", .0.display())]
+    NotText(PathBuf),
 }
 
 impl ServerConfig {
@@ -110,6 +113,11 @@ impl ServerConfig {
             if self.users.is_none() {
                 return Err(ServerConfigError::WithoutKeys(self.listen));
             }
+        }
+        let files = [Some(&self.store_folder), self.process_file.as_ref()].into_iter().flatten();
+        let files = files.chain(self.tls.iter().flat_map(|tls| [&tls.certificate, &tls.key]));
+        if let Some(path) = files.into_iter().find(|path| path.to_str().is_none()) {
+            return Err(ServerConfigError::NotText(path.clone()));
         }
         let Some(users) = &self.users else { return Ok(()) };
         let names = users.hosts.iter().map(|(host, _)| host.to_string());

@@ -58,6 +58,21 @@ fn a_server_that_would_be_open_to_others_is_refused() {
 }
 
 #[test]
+fn a_path_that_the_server_would_read_as_another_one_is_refused() {
+    use std::os::unix::ffi::OsStringExt;
+    let path = PathBuf::from(std::ffi::OsString::from_vec(b"/var/lib/fl\xe9et".to_vec()));
+    let tls = TlsFiles { certificate: "/c".into(), key: path.clone() };
+    for config in [
+        ServerConfig { store_folder: path.clone(), ..config() },
+        ServerConfig { process_file: Some(path.clone()), ..config() },
+        ServerConfig { tls: Some(tls), ..config() },
+    ] {
+        assert_eq!(config.render(), Err(ServerConfigError::NotText(path.clone())));
+    }
+    config().render().unwrap();
+}
+
+#[test]
 fn keys_are_users_keys() {
     let (public, seed) = UserKey::generate();
     assert_eq!(UserKey::of_seed(&seed), Ok(public));
