@@ -81,15 +81,35 @@ impl StopSignal {
     /// Waits until the signal is raised, at most for `timeout`; returns the reason if it is.
     #[must_use]
     pub fn wait(&self, timeout: Duration) -> Option<StopReason> {
-        let deadline = Instant::now() + timeout;
+        // A time that no clock reaches is none.
+        let deadline = Instant::now().checked_add(timeout);
         let mut reason = self.state.reason.lock().unwrap_or_else(PoisonError::into_inner);
         while reason.is_none() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
                 return None;
             }
-            reason = self.state.raised.wait_timeout(reason, left).unwrap_or_else(PoisonError::into_inner).0;
+            let raised = &self.state.raised;
+            reason = match left {
+                Some(left) => raised.wait_timeout(reason, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => raised.wait(reason).unwrap_or_else(PoisonError::into_inner),
+            };
         }
         *reason
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_without_an_end_ends_with_the_signal() {
+        let stop = StopSignal::new();
+        assert_eq!(stop.wait(Duration::ZERO), None);
+        let raising = stop.clone();
+        let thread = std::thread::spawn(move || raising.wait(Duration::MAX));
+        stop.raise(StopReason::Cancelled);
+        assert_eq!(thread.join().ok(), Some(Some(StopReason::Cancelled)));
     }
 }
