@@ -4,7 +4,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
@@ -30,9 +30,7 @@ pub(crate) struct Restricted {
 pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Result<Restricted, StepError> {
     let isolation = preparation.isolation;
     if isolation.contains(Isolation::PRIVILEGES) {
-        // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
-        // privilege; where `/proc` is not to be had, the score stays.
-        let _ = fs::write("/proc/self/oom_score_adj", "1000");
+        be_killed_first();
         // Commands must not keep the launcher from answering.
         let _ = rustix::process::nice(5);
         set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
@@ -54,6 +52,15 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
         mode_filter::apply(!has_filter, has_mode_rules)?;
     }
     Ok(Restricted { late_rules, listener })
+}
+
+/// Has the kernel kill commands before the launcher and other programs in want of memory. Raising the score takes no privilege; where
+/// `/proc` is not to be had, the score stays.
+fn be_killed_first() {
+    // The file belongs to root while its process cannot be dumped. No program of the command runs so far.
+    let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
 /// Checks whether a command in the host's network can make Unix sockets and reaches no server of the host by them: those with a

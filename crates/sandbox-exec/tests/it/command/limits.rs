@@ -3,9 +3,14 @@
 use std::fs;
 use std::time::Duration;
 
+use rustix::process::geteuid;
 use sandbox_exec::{Ending, Level};
 
+use crate::attack::exec_attacks::become_ordinary;
 use crate::fixture::{Fixture, stderr, stdout};
+
+/// Tells a copy of this program that it is the ordinary user.
+const STAND_IN: &str = "SANDBOX_EXEC_TEST_LIMITS";
 
 #[test]
 fn a_command_killed_for_memory_differs_from_its_own_exit() {
@@ -22,6 +27,22 @@ fn a_command_killed_for_memory_differs_from_its_own_exit() {
     }
     assert_eq!(stdout(&outcome), "early\n");
     assert_eq!(fixture.run("kill -9 $$").ending.to_string(), "exit code 137 (SIGKILL)");
+}
+
+#[test]
+fn in_want_of_memory_the_kernel_takes_commands_first() {
+    // `sh` is as easily killed as what it executes.
+    let score =
+        |level| stdout(&Fixture::at_level(level).run("cat /proc/$$/oom_score_adj /proc/self/oom_score_adj"));
+    for level in [Level::Full, Level::Namespaces, Level::Landlock, Level::Process] {
+        assert_eq!(score(level), "1000\n1000\n", "{level}");
+    }
+    // The control: a command without limits is like any other program.
+    let own = fs::read_to_string("/proc/self/oom_score_adj").unwrap();
+    assert_eq!(score(Level::None), own.repeat(2));
+    if geteuid().is_root() {
+        become_ordinary("command::limits::in_want_of_memory_the_kernel_takes_commands_first", STAND_IN);
+    }
 }
 
 #[test]
