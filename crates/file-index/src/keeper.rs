@@ -115,7 +115,10 @@ impl Keeper {
                 (job, outcome)
             });
             let outcomes = read.collect();
-            self.shared.lock().accept(context, outcomes);
+            if !self.shared.lock().accept(context, outcomes) {
+                // All of them were written meanwhile, and the same is likely to happen again.
+                self.pause(CALM);
+            }
         }
     }
 

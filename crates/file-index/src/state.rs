@@ -144,6 +144,7 @@ impl State {
         while budget > 0 && !self.is_lost {
             // Known folders come first: a caller needs them current, and new ones may take long.
             if let Some((folder, names)) = self.touched.pop_first() {
+                let names = self.put_back(folder, names, budget);
                 budget = budget.saturating_sub(names.len());
                 self.check_entries(context, folder, names);
             } else if let Some(folder) = self.new_folders.pop_front() {
@@ -156,6 +157,16 @@ impl State {
             self.has_listed = !self.is_resting();
         }
         !self.is_resting() && !self.is_lost && self.touched.is_empty()
+    }
+
+    /// Takes up to `most` of the names, and leaves the others for later.
+    fn put_back(&mut self, folder: FolderNumber, mut names: Touched, most: usize) -> Touched {
+        if names.len() > most {
+            let later: Vec<_> = names.keys().skip(most).cloned().collect();
+            let later = later.into_iter().filter_map(|name| names.remove_entry(&name)).collect();
+            self.touched.insert(folder, later);
+        }
+        names
     }
 
     /// Returns whether folders are waiting to be listed or entries to be looked up.

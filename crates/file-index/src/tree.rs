@@ -104,9 +104,14 @@ impl Tree {
     }
 
     pub(crate) fn child(&self, folder: FolderNumber, name: &[u8]) -> Option<Child> {
+        self.position(folder, name).map(|(_, child)| child)
+    }
+
+    /// Finds a child and its position among the children.
+    fn position(&self, folder: FolderNumber, name: &[u8]) -> Option<(usize, Child)> {
         let children = &self.folders.get(folder)?.children;
         let position = children.binary_search_by(|child| self.name(*child).cmp(name)).ok()?;
-        children.get(position).copied()
+        Some((position, *children.get(position)?))
     }
 
     /// Returns the path of a folder; `None` if the folder is gone, or its path too long.
@@ -181,9 +186,9 @@ impl Tree {
 
     /// Removes a child with everything beneath it, and calls `gone` for each entry.
     pub(crate) fn remove(&mut self, folder: FolderNumber, name: &[u8], gone: &mut dyn FnMut(Gone)) {
-        let Some(child) = self.child(folder, name) else { return };
+        let Some((position, child)) = self.position(folder, name) else { return };
         if let Some(node) = self.folders.get_mut(folder) {
-            node.children.retain(|other| *other != child);
+            node.children.remove(position);
             self.bytes -= size_of::<Child>();
         }
         // An explicit stack, because the depth of a tree is not under our control.

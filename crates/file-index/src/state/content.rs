@@ -82,9 +82,10 @@ impl State {
         jobs
     }
 
-    /// Stores the results that are still current.
-    pub(crate) fn accept(&mut self, context: &IndexContext, outcomes: Vec<(ContentJob, Outcome)>) {
+    /// Stores the results that are still current. Returns false if there was none.
+    pub(crate) fn accept(&mut self, context: &IndexContext, outcomes: Vec<(ContentJob, Outcome)>) -> bool {
         self.take_notices();
+        let mut has_stored = false;
         for (job, outcome) in outcomes {
             let room = context.limits.memory_bytes.saturating_sub(self.bytes());
             let Some(leaf) = self.tree.leaves.get_mut(job.leaf) else { continue };
@@ -95,6 +96,7 @@ impl State {
                 self.unread.push_back(job.leaf);
                 continue;
             }
+            has_stored = true;
             leaf.stamp = outcome.stamp;
             leaf.state = match outcome.content {
                 // A new block of signatures may take far more memory than one signature.
@@ -106,5 +108,6 @@ impl State {
                 ContentRead::Undecodable => LeafState::Undecodable,
             };
         }
+        has_stored
     }
 }

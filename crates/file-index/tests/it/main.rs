@@ -12,4 +12,6 @@ mod git_ignores;
 #[cfg(test)]
 mod list;
 #[cfg(test)]
+mod load;
+#[cfg(test)]
 mod rendered;
