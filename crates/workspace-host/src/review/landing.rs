@@ -266,8 +266,9 @@ impl Reviews {
             expected: expected.clone(),
         };
         self.queue.begin_landing(proposal.id, draft.revision, landing)?;
+        // From here on it is completed: with a part of it in the folder, it would wait again as if nothing had landed.
         let never = CancelFlag::new();
-        let mut call = *call;
+        let call = Call { cancel: &never, ..*call };
         let held = self.held().remove(&proposal.id);
         if adopted.is_some() {
             let Some(HeldReview { trial, folder, .. }) = held.filter(|held| held.resolution == resolution)
@@ -303,8 +304,6 @@ impl Reviews {
                     return Err(failure.into());
                 }
             }
-            // It is in the folder: from here on nothing keeps the outcome from being recorded.
-            call.cancel = &never;
         }
         let choice = ((resolution, expected), review, adopted);
         self.carry_out(sessions, proposal, choice, &call, observer)

@@ -4,10 +4,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use change_review::steps_mark;
+use tagproto::{CommandResult, Dialect, ExecutionObserver, Item, SessionId};
 use test_support::Caller;
-use wap_core::{Call, CancelFlag, ExecuteCommand, FileChange, Reason, Unobserved, Workspace, WriteFile};
+use wap_core::{
+    Call, CancelFlag, ExecuteCommand, FileChange, FileChanged, Reason, Unobserved, Workspace, WriteFile,
+};
 use workspace_host::{
-    HostOptions, NoNotices, ReviewPolicy, ReviewedWorkspace, SharedNotices, SharedWorkspace, WorkspacePaths,
+    ApplyReply, CreateSession, DecideProposal, HostOptions, NoNotices, ProposeReply, ReviewPolicy,
+    ReviewedWorkspace, SessionReply, SharedNotices, SharedSessions, SharedWorkspace, ShowProposal, Watching,
+    WorkspacePaths,
 };
 
 /// The time that a cancellation is late in the last round, in microseconds.
@@ -63,4 +69,55 @@ fn a_cancelled_call_does_not_go_round_the_review() {
     let free = ReviewedWorkspace::new(free, ReviewPolicy::None, "test");
     free.change_files(&Caller::once().call(), &[write()]).unwrap().remove(0).unwrap();
     assert!(folder.path().join("a").exists());
+}
+
+/// Cancels the call when the first block has been carried out, as the end of a client's connection does.
+struct CancelAfterFirst<'a>(&'a CancelFlag);
+
+impl ExecutionObserver for CancelAfterFirst<'_> {
+    fn block_finished(&mut self, _: usize, _: &Item<'_>, _: &CommandResult, _: Option<&FileChanged>) {
+        self.0.cancel();
+    }
+}
+
+#[test]
+fn a_landing_that_was_begun_is_completed_though_its_client_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = HostOptions::new(folder.path());
+    let paths = WorkspacePaths::find(&options).unwrap();
+    let notices: SharedNotices = Arc::new(NoNotices);
+    let sessions = SharedSessions::open(&options, paths, &notices, true).unwrap();
+    let never = CancelFlag::new();
+    let create = CreateSession {
+        id: SessionId::from_random([1, 2, 3, 4]),
+        task: "make two files".to_owned(),
+        dialect: Dialect::Agentd,
+        budget: None,
+        paste_characters: None,
+        task_files: Vec::new(),
+        read_files: Vec::new(),
+        surroundings: Vec::new(),
+        from: None,
+    };
+    let session = sessions.call(&create, &never).unwrap().session_id;
+    let text = "[CREATE_FILE path=\"a\"]\none\n[/CREATE_FILE]\n[READ_FILE path=\"a\"]\n\
+         [CREATE_FILE path=\"b\"]\ntwo\n[/CREATE_FILE]\n";
+    let reply = SessionReply { session, text: text.to_owned(), again: false, run_complete: false };
+    let timeout = Duration::from_secs(30);
+    let propose = ProposeReply(ApplyReply { reply, file: None, answering: 1, confirmed: true, timeout });
+    let id = sessions.call(&propose, &never).unwrap().unwrap().id;
+    let view = sessions.call(&ShowProposal(id), &never).unwrap();
+    let mark = steps_mark(&view.proposal.steps);
+    let decide = DecideProposal { id, sends_back: false, revision: view.draft.revision, mark };
+    let cancel = CancelFlag::new();
+    let mut observer = CancelAfterFirst(&cancel);
+    let mut watching = Watching::new(&[], &mut observer);
+    let decided = sessions.call_watched(&decide, &cancel, &mut watching).unwrap();
+    assert!(cancel.is_cancelled(), "the control: it was cancelled in the middle");
+    let decided = decided.unwrap_or_else(|refusal| panic!("{}", refusal.message));
+    assert!(!decided.proposal.is_pending());
+    for name in ["a", "b"] {
+        assert!(folder.path().join(name).exists(), "{name}");
+    }
+    assert_eq!(sessions.session(session).unwrap().sequence_number, 2);
 }
