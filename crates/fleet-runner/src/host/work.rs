@@ -156,6 +156,13 @@ impl HostWork {
             let why = record.detail.clone().unwrap_or_else(|| "the agent could not be started".to_owned());
             return Err(ExecuteError::Failed(why));
         }
+        // Nor does one whose work this machine could not read, or bring into the repository, for instance on a full disk.
+        if stop.is_none() && (record.import_failed || record.verdict.is_none()) {
+            let reasons = record.warnings.iter().chain(&record.detail).map(String::as_str);
+            let why =
+                format!("its work could not be judged here: {}", reasons.collect::<Vec<_>>().join("; "));
+            return Err(ExecuteError::Failed(why));
+        }
         let head = record.head.clone().filter(|head| *head != task.base_commit);
         if let Some(head) = &head {
             let source = BundleSource::open(&self.shared.config.host, repository).map_err(work_failed)?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,18 @@ struct Site {
 
 impl Site {
     fn new(script: &str, slots: usize) -> Site {
-        let (home, machine) = (Home::new(), Machine::new());
+        Site::on(Machine::new(), script, slots)
+    }
+
+    /// Makes one whose agent is done, on a machine that `change` has changed.
+    fn with(change: impl FnOnce(&mut Machine)) -> Site {
+        let mut machine = Machine::new();
+        change(&mut machine);
+        Site::on(machine, MARKED, 1)
+    }
+
+    fn on(machine: Machine, script: &str, slots: usize) -> Site {
+        let home = Home::new();
         let work = machine.host_work(script, slots);
         let submitted = cocode_fleet::ResultJudge::task(&home.journal, &home.name).unwrap();
         for base in &submitted.bases {
@@ -61,6 +73,34 @@ fn each_end_of_an_agent_is_claimed() {
         assert_eq!(site.result().exists(), has_bundle, "{script}");
         assert_eq!(outcome.is_clean, is_clean, "{script}");
     }
+}
+
+#[test]
+fn work_that_a_failing_host_cannot_read_is_not_claimed() {
+    let site = Site::with(|machine| {
+        // Git fails as on a full disk, from the moment on at which the agent has ended.
+        let (folder, path) = (machine.root.join("full"), std::env::var_os("PATH").unwrap());
+        fs::create_dir(&folder).unwrap();
+        let git = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file());
+        let text = format!(
+            "#!/bin/sh\ncase \" $* \" in *' cat-file commit '*) echo 'fatal: No space left on device' >&2; exit 128;; esac\n\
+             exec {} \"$@\"\n",
+            git.unwrap().display()
+        );
+        // Another process writes it, so that no child of another test holds it open for writing.
+        let mut writer = Command::new("sh");
+        writer
+            .args(["-c", "printf %s \"$1\" > \"$2\" && chmod 755 \"$2\"", "sh", &text])
+            .arg(folder.join("git"));
+        assert!(writer.status().unwrap().success());
+        let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path))).unwrap();
+        machine.host.variables.insert("PATH".into(), path);
+    });
+    let failed = site.execute(&StopSignal::new()).unwrap_err().to_string();
+    assert!(failed.contains("could not be judged here") && failed.contains("No space left"), "{failed}");
+    // The control: without the fault, the same work is ready.
+    let site = Site::with(|_| {});
+    assert_eq!(site.execute(&StopSignal::new()).unwrap().state, ClaimedState::Ready);
 }
 
 #[test]
