@@ -28,7 +28,7 @@ const OWN: &str = "git";
 /// The folder while it is being moved back.
 const BACK: &str = "git.back";
 
-/// Files that name the repository and its settings. The agent gets copies; what it does to them is not taken back.
+/// Files that name the repository and its settings. The agent gets copies; what it does to them does not count.
 const GIVEN: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
 /// Other entries that stay in the real folder: those of the runner, and the user's lock on the worktree.

@@ -54,12 +54,12 @@ impl OrphanGuard {
         let mut state = self.lock();
         state.groups.insert(group);
         let held = Held { guard: self, group };
-        let told = match &mut state.process {
+        let is_noted = match &mut state.process {
             Some((_, input)) => writeln!(input, "+ {group}").is_ok(),
             None => false,
         };
         // At first, or because another process has ended it.
-        let started = if told { Ok(()) } else { self.start(&mut state) };
+        let started = if is_noted { Ok(()) } else { self.start(&mut state) };
         drop(state);
         started.map(|()| held)
     }
@@ -75,9 +75,9 @@ impl OrphanGuard {
         let mut child = command.spawn()?;
         let Some(mut input) = child.stdin.take() else { return Err(io::ErrorKind::BrokenPipe.into()) };
         let list: String = state.groups.iter().map(|group| format!("+ {group}\n")).collect();
-        let told = input.write_all(list.as_bytes());
+        let written = input.write_all(list.as_bytes());
         state.process = Some((child, input));
-        told
+        written
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,4 +1,5 @@
 mod in_use;
+mod links;
 
 use std::fs;
 

@@ -150,7 +150,8 @@ pub(crate) fn request(agents: Vec<AgentDefinition>) -> RunRequest {
 
 /// Returns the parts of an agent's verdict that do not hold.
 pub(crate) fn failures(record: &AgentRecord) -> Vec<&'static str> {
-    let verdict = record.verdict.as_ref().expect("an agent that has ended is judged");
+    let verdict = record.verdict.as_ref();
+    let verdict = verdict.unwrap_or_else(|| panic!("an agent that has ended is judged: {record:?}"));
     verdict.parts.iter().filter(|part| !part.holds).map(|part| part.name.name()).collect()
 }
 

@@ -9,7 +9,6 @@ mod contract;
 mod definitions;
 mod elsewhere;
 mod fixture;
-mod links;
 mod modes;
 mod orphans;
 mod own_objects;

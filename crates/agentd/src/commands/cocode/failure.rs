@@ -22,6 +22,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         TooLittleConfinement { .. } | Obeyed { .. } => Exit::Refused,
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
+        RunnerError::CheckNotRun { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
         FolderInTheWay { .. } | SubmoduleInTheWay { .. } => Exit::Failed,
         InTheWay { .. } | Unfinished { .. } | DoesNotFit { .. } | Continued { .. } => Exit::Failed,
@@ -45,6 +46,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         }
         UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
         NoRecord { .. } => "`agentd cocode status` lists those that have",
+        RunnerError::CheckNotRun { .. } => {
+            "`agentd cocode doctor` and `agentd doctor` say what this machine lacks; the work is judged again then"
+        }
         Git(TooSlow { .. }) => {
             "look into the worktree: an agent may have left a pipe where git expects a file"
         }

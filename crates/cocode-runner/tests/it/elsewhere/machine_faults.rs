@@ -1,4 +1,4 @@
-//! What fails on the machine that judges is no verdict on delivered work, and no reason to refuse it.
+//! A fault of the machine that judges is neither a verdict on delivered work nor a reason to refuse it.
 
 use std::ffi::OsString;
 use std::path::Path;

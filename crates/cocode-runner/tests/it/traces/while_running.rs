@@ -1,4 +1,4 @@
-//! What an agent does to its git folder while it runs leads the user's own git to no file of the user.
+//! Links in the git folder of an agent that runs lead the user's own git to no file of the user.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::fixture::{Fixture, Log, MARKED, agent, request};
 /// The levels that keep an agent from having links and pipes in its git folder.
 const LEVELS: [Level; 3] = [Level::Full, Level::Namespaces, Level::Landlock];
 
-/// What a user, or a timer of the user's, does in the repository meanwhile. The last but one of them appends to the log of
+/// Commands of a user, or of a timer of the user's, in the repository meanwhile. The last but one of them appends to the log of
 /// `HEAD` in the worktree, whatever is there; the others look at it first, and an agent may replace it in between.
 const UPKEEP: [&[&str]; 6] = [
     &["reflog", "expire", "--expire=now", "--all"],
@@ -49,9 +49,9 @@ fn run_meanwhile<T>(fixture: &Fixture, script: &str, meanwhile: impl FnOnce() ->
             runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
         });
         log.wait_for("prepared");
-        let seen = meanwhile();
+        let outcome = meanwhile();
         fs::write(fixture.worktree().join("go"), "").unwrap();
-        (running.join().unwrap(), seen)
+        (running.join().unwrap(), outcome)
     })
 }
 
