@@ -278,7 +278,7 @@ struct BusyStream {
     events: Option<Events>,
     /// The id of the event that was taken last.
     last_id: Option<String>,
-    /// Where the rest is kept if the client is gone, and for which session; `None` if it is kept already.
+    /// The keeper of the rest if the client is gone, and the session; `None` if it is kept already.
     unread: Option<(Unread, SessionId)>,
     _busy: Option<Busy>,
 }

@@ -54,7 +54,7 @@ pub(super) struct Submitted {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PlanView {
-    /// What a request to run the reply says about the text that was planned, and about the message that was pending.
+    /// The mark of the text that was planned, and the message that was pending: a request to run the reply repeats both.
     mark: String,
     sequence: u32,
     /// False if it was executed before.

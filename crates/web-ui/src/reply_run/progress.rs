@@ -14,7 +14,7 @@ const RUN_BYTES: usize = 8 << 20;
 const NOTE: TextBounds = TextBounds { lines: 50, line_characters: 2_000, bytes: 4 * 1024 };
 const LEAST_BYTES: usize = 4 * 1024;
 
-/// What is shown of a run.
+/// The part of a run that is shown.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     pub(super) blocks: Vec<BlockProgress>,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
     pub(super) last_event: u64,
 }
 
-/// What is shown of a block.
+/// The part of a block that is shown.
 #[derive(Debug)]
 pub(super) struct BlockProgress {
     pub(super) kind: String,
