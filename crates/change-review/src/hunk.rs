@@ -1,6 +1,8 @@
 //! The parts of a file's change that can be chosen one by one.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
 
 use content_hash::ContentHash;
@@ -13,7 +15,14 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 /// Characters of an id.
 const ID_LENGTH: usize = 32;
 
-/// The name of a hunk within its step, made from its two texts: a hunk that only moved keeps it.
+/// The lines on each side by which hunks with the same texts are told apart.
+const NEIGHBOURS: usize = 3;
+
+/// The same of the old text and of the new one.
+type OldAndNew<T> = (T, T);
+
+/// The name of a hunk within its step, made from its two texts, and from the lines around it if others have the same texts: a
+/// hunk that only moved keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HunkId(pub String);
@@ -49,22 +58,45 @@ pub struct Hunk {
 pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
     let (old, new) = (lines(before), lines(after));
     let diff = TextDiff::configure().timeout(DIFF_TIME).diff_slices(&old, &new);
-    let mut hunks: Vec<Hunk> = Vec::new();
-    for (old_range, new_range) in changed_ranges(diff.ops()) {
-        let (old_text, new_text) = (old[old_range.clone()].concat(), new[new_range.clone()].concat());
-        let repeated =
-            hunks.iter().filter(|hunk| hunk.old_text == old_text && hunk.new_text == new_text).count();
-        hunks.push(Hunk {
-            id: id(&old_text, &new_text, repeated),
+    let ranges = changed_ranges(diff.ops());
+    let texts: Vec<OldAndNew<String>> = ranges
+        .iter()
+        .map(|(old_range, new_range)| (old[old_range.clone()].concat(), new[new_range.clone()].concat()))
+        .collect();
+    let mut same: HashMap<&OldAndNew<String>, usize> = HashMap::new();
+    for text in &texts {
+        *same.entry(text).or_default() += 1;
+    }
+    // The numbers of those that are the same even with the lines around them.
+    let mut names: HashMap<HunkId, usize> = HashMap::new();
+    let hunk = |((old_range, new_range), text): (&OldAndNew<Range<usize>>, &OldAndNew<String>)| {
+        let is_repeated = same[text] > 1;
+        let around = if is_repeated { neighbours(&old, old_range) } else { String::new() };
+        let mut named = id(text, &around, 0);
+        let repeated = names.entry(named.clone()).or_default();
+        if *repeated > 0 {
+            named = id(text, &around, *repeated);
+        }
+        *repeated += 1;
+        let (old_text, new_text) = text.clone();
+        Hunk {
+            id: named,
             old_first: old_range.start + 1,
             old_count: old_range.len(),
             new_first: new_range.start + 1,
             new_count: new_range.len(),
             old_text,
             new_text,
-        });
-    }
-    hunks
+        }
+    };
+    ranges.iter().zip(&texts).map(hunk).collect()
+}
+
+/// Returns the old lines on both sides of a hunk.
+fn neighbours(old: &[&str], hunk: &Range<usize>) -> String {
+    let before = old[hunk.start.saturating_sub(NEIGHBOURS)..hunk.start].concat();
+    let behind = old[hunk.end..(hunk.end + NEIGHBOURS).min(old.len())].concat();
+    format!("{}\0{before}\0{behind}\0", before.len())
 }
 
 /// Returns the text with only the chosen hunks in it. `hunks` are those of the text, in their order.
@@ -88,8 +120,8 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// Returns the ranges of lines that differ, neighbours joined.
-fn changed_ranges(ops: &[DiffOp]) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
-    let mut ranges: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> = Vec::new();
+fn changed_ranges(ops: &[DiffOp]) -> Vec<OldAndNew<Range<usize>>> {
+    let mut ranges: Vec<OldAndNew<Range<usize>>> = Vec::new();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let (old, new) = (op.old_range(), op.new_range());
         match ranges.last_mut() {
@@ -102,9 +134,9 @@ fn changed_ranges(ops: &[DiffOp]) -> Vec<(std::ops::Range<usize>, std::ops::Rang
     ranges
 }
 
-fn id(old_text: &str, new_text: &str, repeated: usize) -> HunkId {
+fn id((old_text, new_text): &OldAndNew<String>, around: &str, repeated: usize) -> HunkId {
     // The length stands in front, so that no two pairs of texts are the same bytes.
-    let named = format!("{}\0{old_text}\0{new_text}\0{repeated}", old_text.len());
+    let named = format!("{}\0{old_text}\0{new_text}\0{around}{repeated}", old_text.len());
     let mut id = ContentHash::of(named.as_bytes()).to_string();
     id.truncate(ID_LENGTH);
     HunkId(id)

@@ -1,11 +1,12 @@
 //! A workspace in which only the chosen parts of a proposal are carried out.
 
+use std::ops::Range;
+
 use wap_core::{
     Call, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, FileStates, ModifyFile, ModifyFileResponse,
-    ModifyOperation, Moment, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse,
-    StopProcess, StopProcessResponse, WapError, WholeLines, Workspace, WorkspaceInfo, WriteFile,
-    WriteFileResponse, WriteMode,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, ModifyFileResponse, Moment, ReadFile,
+    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError,
+    Workspace, WorkspaceInfo, WriteFile, WriteFileResponse, WriteMode,
 };
 
 use crate::hunk::hunks;
@@ -40,24 +41,24 @@ impl<W: Workspace> SelectedWorkspace<W> {
     ) -> Result<FileChange, WapError> {
         let Instead::Part { before, after, chosen: _ } = instead else { return Err(left_out()) };
         let path = change.path().to_owned();
-        let is_as_shown = self.is_now(call, &path, before);
-        if is_as_shown {
-            let (content, mode) = (after.clone(), Some(WriteMode::Overwrite));
-            return Ok(FileChange::Write(WriteFile { path, content, mode, create_directories: None }));
-        }
-        let operations = text_operations(before, after).ok_or_else(|| moved(&path))?;
-        Ok(FileChange::Modify(ModifyFile { path, operations, ..ModifyFile::default() }))
+        let content = match self.text_of(call, &path) {
+            Some(now) if now == *before => Some(after.clone()),
+            Some(now) => part_of(&now, before, after),
+            None => None,
+        };
+        // The bytes as they are meant: an edit by lines would give all of them the usual line end of the file.
+        let content = content.ok_or_else(|| moved(&path))?;
+        let mode = Some(WriteMode::Overwrite);
+        Ok(FileChange::Write(WriteFile { path, content, mode, create_directories: None }))
     }
 
-    /// Checks whether a file holds exactly this text.
-    fn is_now(&self, call: &Call<'_>, path: &str, text: &str) -> bool {
+    /// Returns the text of a file; `None` if there is none, or it is not shown whole and as it is.
+    fn text_of(&self, call: &Call<'_>, path: &str) -> Option<String> {
         let request = ReadFile { path: path.to_owned(), ..ReadFile::default() };
-        self.below.read_file(call, &request).is_ok_and(|read| {
-            // The size as well: bytes that are not text are read as a character that a text may hold.
-            !read.is_truncated
-                && read.content == text
-                && usize::try_from(read.metadata.size) == Ok(text.len())
-        })
+        let read = self.below.read_file(call, &request).ok()?;
+        // The size as well: bytes that are not text are read as a character that a text may hold.
+        let is_exact = !read.is_truncated && usize::try_from(read.metadata.size) == Ok(read.content.len());
+        is_exact.then_some(read.content)
     }
 
     /// Carries out changes that are all taken in one form or another, and returns the answers in the form that the
@@ -89,32 +90,45 @@ fn moved(path: &str) -> WapError {
     WapError::new(Reason::Conflict, text).with("path", path)
 }
 
-/// Returns operations that look for the lines of each hunk, with as much context as makes them unique in `before`;
-/// `None` if no context does.
-fn text_operations(before: &str, after: &str) -> Option<Vec<ModifyOperation>> {
+/// Returns a text with the change from `before` to `after` in it: the lines of each hunk are looked for, with as much context
+/// as makes them unique in `before`. `None` if no context does, or they do not stand in the text exactly once.
+fn part_of(now: &str, before: &str, after: &str) -> Option<String> {
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
-    let operation = |hunk: crate::hunk::Hunk| {
+    let now: Vec<&str> = now.split_inclusive('\n').collect();
+    let mut parts: Vec<(Range<usize>, String)> = Vec::new();
+    for hunk in hunks(before, after) {
         let old = hunk.old_first - 1..hunk.old_first - 1 + hunk.old_count;
-        (0..=MOST_CONTEXT).find_map(|context| {
-            let start = old.start.saturating_sub(context);
-            let end = (old.end + context).min(lines.len());
-            let old_text = lines[start..end].concat();
-            let is_unique = !old_text.trim().is_empty() && occurrences(&lines, &lines[start..end]) == 1;
-            is_unique.then(|| ModifyOperation::ReplaceText {
-                new_text: [&lines[start..old.start].concat(), &hunk.new_text, &lines[old.end..end].concat()]
-                    .map(String::as_str)
-                    .concat(),
-                old_text,
-                expected_matches: None,
-                whole_lines: Some(WholeLines::default()),
-            })
-        })
-    };
-    hunks(before, after).into_iter().map(operation).collect()
+        let around = (0..=MOST_CONTEXT)
+            .map(|context| old.start.saturating_sub(context)..(old.end + context).min(lines.len()));
+        let is_unique = |around: &Range<usize>| {
+            let text = &lines[around.clone()];
+            text.iter().any(|line| !line.trim().is_empty()) && occurrences(&lines, text).nth(1).is_none()
+        };
+        let around = around.into_iter().find(is_unique)?;
+        let mut places = occurrences(&now, &lines[around.clone()]);
+        let (first, further) = (places.next()?, places.next());
+        if further.is_some() {
+            return None;
+        }
+        let start = first + old.start - around.start;
+        parts.push((start..start + old.len(), hunk.new_text));
+    }
+    parts.sort_by_key(|(range, _)| range.start);
+    let mut result = String::new();
+    let mut next = 0;
+    for (range, text) in parts {
+        result.extend(now.get(next..range.start)?.iter().copied());
+        result.push_str(&text);
+        next = range.end;
+    }
+    result.extend(now[next..].iter().copied());
+    Some(result)
 }
 
-fn occurrences(lines: &[&str], wanted: &[&str]) -> usize {
-    lines.windows(wanted.len().max(1)).filter(|window| *window == wanted).count()
+/// Returns the indexes at which some lines stand among others.
+fn occurrences<'l>(lines: &'l [&'l str], wanted: &'l [&'l str]) -> impl Iterator<Item = usize> + 'l {
+    let windows = lines.windows(wanted.len().max(1)).enumerate();
+    windows.filter(move |(_, window)| *window == wanted).map(|(start, _)| start)
 }
 
 /// Returns an answer in the form that the request expects.

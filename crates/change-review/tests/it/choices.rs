@@ -196,3 +196,63 @@ fn the_first_step_of_a_file_says_what_it_was_planned_on() {
     let expected = [("a.txt".to_owned(), Some(hash)), ("new.txt".to_owned(), None)];
     assert_eq!(files, expected.into());
 }
+
+/// Carries out one hunk of a change over a file that holds something else by now.
+fn part_over(now: &str, (before, after): (&str, &str), hunk: usize) -> (bool, String) {
+    let workspace = MemoryWorkspace::with_files([("a.txt", now)]);
+    let steps = [step(0, before, after)];
+    let selection = Selection([(0, StepVerdict::Hunks([ids(&steps[0])[hunk].clone()].into()))].into());
+    let answers = carry_out(&workspace, Resolution::of(&selection, &steps), &[write("a.txt", after)]);
+    (answers[0].is_ok(), workspace.text("a.txt").expect("the file stays"))
+}
+
+#[test]
+fn a_part_over_another_file_changes_exactly_its_lines() {
+    let crlf = ("a\r\nb\r\nc\r\nd\r\ne\r\n", "a\r\nB\r\nc\r\nd\r\nE\r\n");
+    assert_eq!(
+        part_over("z\r\na\r\nb\r\nc\r\nd\r\ne\r\n", crlf, 0),
+        (true, "z\r\na\r\nB\r\nc\r\nd\r\ne\r\n".to_owned())
+    );
+    let mixed = ("a\nb\r\nc\nd\ne\n", "a\nB\r\nc\nd\nE\n");
+    assert_eq!(part_over("z\na\nb\r\nc\nd\ne\n", mixed, 0), (true, "z\na\nB\r\nc\nd\ne\n".to_owned()));
+    let end = ("a\nb\nc\nd", "A\nb\nc\nd\nmore");
+    assert_eq!(part_over("z\na\nb\nc\nd", end, 1), (true, "z\na\nb\nc\nd\nmore".to_owned()));
+    let removed = ("a\nb\nc\nd\ne\n", "a\nc\nd\nE\n");
+    assert_eq!(part_over("z\na\nb\nc\nd\ne\n", removed, 0), (true, "z\na\nc\nd\ne\n".to_owned()));
+}
+
+#[test]
+fn a_part_is_not_carried_out_on_lines_that_are_only_like_its_own() {
+    let change = ("fn a() {\n    total = 1;\n}\nx\ny\nz\n", "fn a() {\n    total = 2;\n}\nx\ny\nZ\n");
+    for now in [
+        "total = 1;\nother\n",
+        "\ttotal = 1;\n",
+        "    total  = 1;\n",
+        "    total = 1;  \n",
+        "    total = 1;\r\n",
+    ] {
+        assert_eq!(part_over(now, change, 0), (false, now.to_owned()));
+    }
+}
+
+#[test]
+fn a_choice_among_equal_hunks_does_not_move_to_another_place() {
+    let text = |first: &str, second: &str, third: &str| {
+        format!("one\n{first}\nend one\n\n\ntwo\n{second}\nend two\n\n\nthree\n{third}\nend three\n")
+    };
+    let (before, after) = (text("x", "x", "x"), text("y", "y", "y"));
+    let old = step(0, &before, &after);
+    assert_eq!(ids(&old).len(), 3);
+    // The second one is chosen; then the user makes the first change.
+    let selection = Selection([(0, StepVerdict::Hunks([ids(&old)[1].clone()].into()))].into());
+    let now = step(0, &text("y", "x", "x"), &after);
+    assert_eq!(ids(&now).len(), 2);
+    let resolution = Resolution::of(&selection, &[now]);
+    let change_review::Instead::Part { after: chosen, .. } = &resolution.0[&0] else {
+        panic!("{resolution:?}")
+    };
+    assert_eq!(*chosen, text("y", "y", "x"));
+    // Equal hunks between equal lines are told apart by their order, as far as that goes.
+    let same = step(0, "x\nq\nx\nq\nx\n", "y\nq\ny\nq\ny\n");
+    assert_eq!(ids(&same).into_iter().collect::<BTreeSet<_>>().len(), 3);
+}
