@@ -3,18 +3,15 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// The longest string of a control sequence, a title for instance, in characters. Of a longer one only its beginning is
-/// replaced, so that one that never ends hides nothing.
-const LONGEST_STRING: usize = 1_000;
-
 /// The replacement of a control character.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// Returns a text without anything that controls a terminal or turns the direction of writing.
 ///
-/// Control sequences, those of colours for instance, are removed, as is the carriage return of a line that ends in CRLF.
-/// Every other control character but the newline and the tab, and each character that embeds, overrides or isolates a
-/// direction, becomes U+FFFD. Plain text stays byte for byte; a second pass changes nothing.
+/// Control sequences of colours, of the cursor and of modes are removed, as is the carriage return of a line that ends in CRLF:
+/// they hold nothing but numbers. Every other control character but the newline and the tab, and each character that embeds,
+/// overrides or isolates a direction, becomes U+FFFD, and what follows it stays: what a terminal takes for a title, a shell
+/// carries out. Plain text stays byte for byte; a second pass changes nothing.
 ///
 /// # Example
 ///
@@ -110,48 +107,22 @@ fn controls(character: char) -> bool {
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns the length in bytes of the control sequence at the start of a text; 0 if there is none, or none that ends.
+/// Returns the length in bytes of a control sequence at the start of a text in which nothing can be hidden; 0 if there is none.
 fn sequence_length(text: &str) -> usize {
-    let mut characters = text.char_indices();
-    let introducer = match characters.next() {
-        Some((_, '\u{1b}')) => characters.next().map(|(_, second)| second),
-        // The same introducers in one character (C1).
-        Some((_, '\u{9b}')) => Some('['),
-        Some((_, '\u{9d}')) => Some(']'),
-        Some((_, '\u{90}')) => Some('P'),
-        Some((_, '\u{98}')) => Some('X'),
-        Some((_, '\u{9e}')) => Some('^'),
-        Some((_, '\u{9f}')) => Some('_'),
-        _ => None,
+    // The last one chooses the usual character set, and stands beside colours.
+    let introducers = ["\u{1b}[", "\u{9b}", "\u{1b}(B"];
+    let Some(introducer) = introducers.into_iter().find(|introducer| text.starts_with(introducer)) else {
+        return 0;
     };
-    match introducer {
-        // Parameters and more up to a final character.
-        Some('[') => match characters.find(|(_, character)| !matches!(character, ' '..='?')) {
-            Some((index, '@'..='~')) => index + 1,
-            _ => 0,
-        },
-        Some(']' | 'P' | 'X' | '^' | '_') => string_end(text, characters),
-        // Further characters of this range, then a final one.
-        Some(' '..='/') => match characters.find(|(_, character)| !matches!(character, ' '..='/')) {
-            Some((index, '0'..='~')) => index + 1,
-            _ => 0,
-        },
-        Some('0'..='~') => 2,
+    if introducer.ends_with('B') {
+        return introducer.len();
+    }
+    let rest = &text[introducer.len()..];
+    let parameters =
+        rest.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':' | b'?'));
+    let end = parameters.count();
+    match rest.as_bytes().get(end) {
+        Some(last) if last.is_ascii_alphabetic() => introducer.len() + end + 1,
         _ => 0,
     }
-}
-
-/// Returns the end of a string, the bell or the string terminator behind it included; 0 if it does not end soon, on its
-/// line.
-fn string_end(text: &str, characters: std::str::CharIndices<'_>) -> usize {
-    for (index, character) in characters.take(LONGEST_STRING) {
-        match character {
-            '\u{7}' => return index + 1,
-            '\u{9c}' => return index + 2,
-            '\u{1b}' if text[index..].starts_with("\u{1b}\\") => return index + 2,
-            '\u{1b}' | '\n' => return 0,
-            _ => {}
-        }
-    }
-    0
 }

@@ -6,32 +6,52 @@ use proptest::prelude::*;
 use wap_core::visible_text;
 
 #[test]
-fn control_sequences_are_removed_and_other_controls_are_seen() {
+fn colours_are_removed_and_everything_else_is_seen() {
     let cases = [
         ("", ""),
         ("plain\ttext\nöäü 🙂 \u{200d}\n", "plain\ttext\nöäü 🙂 \u{200d}\n"),
         ("line\r\nline\r\n", "line\nline\n"),
         ("10%\r20%", "10%\u{fffd}20%"),
-        ("\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;2;1;2;3mmore\u{1b}[K", "red more"),
+        ("\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;2;1;2;3mmore\u{1b}[K\u{1b}[?25l", "red more"),
         ("\u{9b}31mred", "red"),
-        ("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b\u{9d}0;t\u{9c}c", "abc"),
-        ("\u{1b}P1$r\u{1b}\\x\u{1b}_app\u{7}y", "xy"),
-        ("\u{1b}(B\u{1b}7\u{1b}cend", "end"),
-        // A sequence that never ends hides no text.
+        ("\u{1b}(B\u{1b}[mplain", "plain"),
+        ("\u{1b}]0;title\u{7}a", "\u{fffd}]0;title\u{fffd}a"),
+        (
+            "\u{1b}]8;;http://x\u{1b}\\b\u{9d}0;t\u{9c}c",
+            "\u{fffd}]8;;http://x\u{fffd}\\b\u{fffd}0;t\u{fffd}c",
+        ),
+        ("\u{1b}P1$r\u{1b}\\x", "\u{fffd}P1$r\u{fffd}\\x"),
+        ("\u{1b}7\u{1b}cend", "\u{fffd}7\u{fffd}cend"),
         ("\u{1b}]0;title\nnext", "\u{fffd}]0;title\nnext"),
         ("\u{1b}[12", "\u{fffd}[12"),
         ("\u{1b}[\u{1b}[31mx", "\u{fffd}[x"),
         ("\u{1b}", "\u{fffd}"),
-        ("\u{1b}\u{1b}c", "\u{fffd}"),
+        ("\u{1b}\u{1b}c", "\u{fffd}\u{fffd}c"),
         ("a\u{8}b\u{7f}c\u{0}d\u{85}", "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}"),
         ("\u{202e}gpj.exe\u{2066}\u{2069}", "\u{fffd}gpj.exe\u{fffd}\u{fffd}"),
     ];
     for (text, expected) in cases {
         assert_eq!(visible_text(text), expected, "{text:?}");
     }
-    let long = format!("\u{1b}]{}\u{7}", "x".repeat(2_000));
-    assert!(visible_text(&long).starts_with("\u{fffd}]xxx"));
     assert!(matches!(visible_text("nothing to do"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn no_part_of_a_command_hides_in_a_control_sequence() {
+    // A shell carries out what a terminal takes for a title, a parameter or a character set.
+    for (command, part) in [
+        (": \u{1b}]0; ; rm -rf x ;\u{7}", "rm -rf x"),
+        (": \u{9d}; rm -rf x ;\u{9c}", "rm -rf x"),
+        (": \u{1b}P; rm -rf x ;\u{1b}\\", "rm -rf x"),
+        (": \u{1b}_; rm -rf x ;\u{1b}\\", "rm -rf x"),
+        (": \u{1b}[;./a", ";./a"),
+        (": \u{1b}[ &./a", "&./a"),
+        ("echo x\u{1b}> a", "> a"),
+        (": \u{1b}; rm", "; rm"),
+        (": \u{1b}&./a", "&./a"),
+    ] {
+        assert!(visible_text(command).contains(part), "{:?}", visible_text(command));
+    }
 }
 
 /// Reports whether a character has any effect besides its glyph.
