@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use crate::{
-    Call, CommandObserver, ConversationId, FileVersion, LastAnswer, LineConflict, LineSpan, ModifyFile,
-    ModifyOperation, ReadFile, ReadFileResponse, Request, Response, SearchFilesResponse, SeenVersions,
-    ShownVersions, WapError, Workspace, WriteMode,
+    Call, CommandObserver, ConversationId, FileVersion, LastAnswer, Limits, LineConflict, LineSpan,
+    ModifyFile, ModifyOperation, ReadFile, ReadFileResponse, Request, Response, SearchFilesResponse,
+    SeenVersions, ShownVersions, WapError, Workspace, WriteMode,
 };
 
 /// A client that makes calls, one after another or several at once, with a memory of the versions that it was shown.
@@ -196,9 +196,8 @@ impl Conversation {
                     ..ReadFile::default()
                 };
                 let read = workspace.read_file(call, &request).ok();
-                let is_same =
-                    |read: &ReadFileResponse| read.content.trim_end_matches(['\r', '\n']) == hit.match_text;
-                let version = read.filter(is_same).and_then(|read| read.version);
+                let version = read.filter(|read| is_hit(&read.content, &hit.match_text));
+                let version = version.and_then(|read| read.version);
                 let before = hit.context_before.len() as u64;
                 let span = LineSpan {
                     first: hit.line.saturating_sub(before).max(1),
@@ -216,6 +215,13 @@ impl Conversation {
             }
         }
     }
+}
+
+/// Checks whether a line of a file is the one that a search has matched, which is cut where it is long.
+fn is_hit(line: &str, matched: &str) -> bool {
+    let line = line.trim_end_matches(['\r', '\n']);
+    let is_long = || line.chars().nth(Limits::MAX_MATCH_CHARACTERS).is_some();
+    line == matched || (!matched.is_empty() && line.starts_with(matched) && is_long())
 }
 
 /// Returns the file of an answer, with the version that the answer shows or has made.

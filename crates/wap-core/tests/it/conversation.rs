@@ -273,3 +273,17 @@ fn an_expected_version_of_the_client_is_left_as_it_is() {
         assert!(!desk.text().contains(gone), "{gone}");
     }
 }
+
+#[test]
+fn a_search_that_hits_a_long_line_leaves_the_numbers_of_the_file_certain() {
+    let desk = Desk::new();
+    let long = "long ".repeat(400);
+    desk.workspace.set_file("src/a.txt", format!("one\n{long}\nthree\n"));
+    let one = client("one");
+    desk.does(&one, "readFile", read(None));
+    let hits =
+        desk.does(&one, "searchFiles", json!({ "paths": ["src"], "query": "long long", "type": "literal" }));
+    assert_eq!(hits["totalMatches"], 1);
+    desk.replace(&one, 1, "ONE").unwrap();
+    assert!(desk.text().starts_with("ONE\nlong "));
+}
