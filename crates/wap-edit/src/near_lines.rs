@@ -46,7 +46,11 @@ pub(crate) fn near_lines(source: &Source<'_>, pattern: &str) -> Vec<NearLine> {
 
 fn near_line(source: &Source<'_>, number: usize) -> Option<NearLine> {
     let text = source.line_text(number)?;
-    Some(NearLine { line: number as u64, text: text.chars().take(MOST_CHARACTERS).collect() })
+    let mut shown: String = text.chars().take(MOST_CHARACTERS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    Some(NearLine { line: number as u64, text: shown })
 }
 
 /// Returns the words of a pattern in lower case, without the letters of its escapes such as `\b`.

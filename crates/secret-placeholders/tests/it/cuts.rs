@@ -181,3 +181,26 @@ fn a_whole_file_that_is_cut_shows_no_beginning_of_a_secret_of_several_words() {
     let visible = read(&masked, "a.txt", Some((1, 1)));
     assert!(visible.len() > most - 200 && !visible.contains("correct"), "{}", &visible[visible.len() - 80..]);
 }
+
+#[test]
+fn a_line_that_is_like_a_pattern_shows_no_beginning_of_a_secret() {
+    for padding in [155, 170, 185] {
+        let masked = over([("a.txt", format!("one\nneedle {} {}\n", "x".repeat(padding), token()))]);
+        let request = ModifyFile {
+            path: "a.txt".into(),
+            operations: vec![
+                ModifyOperation::RegexReplace {
+                    pattern: "needle nothing".into(),
+                    replacement: "b".into(),
+                    flags: None,
+                },
+                ModifyOperation::Delete { start_line: 1, end_line: 1, was: None },
+            ],
+            ..ModifyFile::default()
+        };
+        let answer = with_call(1, |call| masked.modify_file(call, &request)).unwrap();
+        let nearest = &answer.replacements[0].nearest[0];
+        assert!(nearest.text.starts_with("needle xxx") && nearest.text.ends_with('…'), "{nearest:?}");
+        assert!(!nearest.text.contains(PART), "{nearest:?}");
+    }
+}
