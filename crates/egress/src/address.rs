@@ -48,6 +48,8 @@ const V4: &[(Ipv4Addr, u32, AddressKind)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8, Private),
     (Ipv4Addr::new(100, 64, 0, 0), 10, Shared),
     (Ipv4Addr::new(127, 0, 0, 0), 8, Loopback),
+    // The address at which Azure's machines find what manages them, with their certificates.
+    (Ipv4Addr::new(168, 63, 129, 16), 32, LinkLocal),
     (Ipv4Addr::new(169, 254, 0, 0), 16, LinkLocal),
     (Ipv4Addr::new(172, 16, 0, 0), 12, Private),
     (Ipv4Addr::new(192, 0, 0, 0), 24, Special),
