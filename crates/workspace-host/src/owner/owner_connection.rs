@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -40,6 +40,10 @@ const MARGIN: Duration = Duration::from_secs(60);
 /// The time for a call without a limit of its own. An owner that answers pings may still hang in a file system.
 const LONGEST_CALL: Duration = Duration::from_secs(20 * 60);
 
+/// The most bytes of output that wait for a caller who is busy with earlier output, a person whose terminal stands still for
+/// instance; more is not shown.
+const MOST_UNSHOWN_BYTES: usize = 1 << 20;
+
 /// The time limit of a call, besides the time that the caller has left.
 #[derive(Clone, Copy, Debug)]
 pub enum CallLimit {
@@ -66,7 +70,7 @@ struct Shared {
     /// The same connection, through which it can be ended while a blocked sender holds the lock.
     closing: UnixStream,
     /// The waiting callers by the id of their call; `None` once the owner is gone.
-    waiting: Mutex<Option<HashMap<u64, Sender<Event>>>>,
+    waiting: Mutex<Option<HashMap<u64, Waiting>>>,
     /// The origin of the times in milliseconds.
     began: Instant,
     /// The time at which the owner last sent anything, in milliseconds.
@@ -75,10 +79,31 @@ struct Shared {
     is_silent: AtomicBool,
 }
 
+/// A caller that waits for its answer.
+#[derive(Clone, Debug)]
+struct Waiting {
+    events: Sender<Event>,
+    /// The bytes of the messages that it has not looked at yet.
+    bytes: Arc<AtomicUsize>,
+}
+
+impl Waiting {
+    /// Passes on a message of so many bytes. Output for people is left out while much of it waits already.
+    fn pass_on(&self, incoming: Incoming, bytes: usize) {
+        let is_output = incoming.method.as_deref() == Some(PRINTED);
+        if is_output && self.bytes.load(Ordering::Relaxed) > MOST_UNSHOWN_BYTES {
+            return;
+        }
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let _ = self.events.send(Event::Incoming(Box::new(incoming), bytes));
+    }
+}
+
 /// An event that wakes a waiting call.
 #[derive(Debug)]
 enum Event {
-    Incoming(Incoming),
+    /// A message, with its length in bytes.
+    Incoming(Box<Incoming>, usize),
     Cancelled,
     /// There will be no answer.
     Closed,
@@ -179,8 +204,10 @@ impl OwnerConnection {
         // Registered before the call is sent: the answer may arrive before this thread continues.
         let (sender, events) = channel();
         let cancelled = sender.clone();
+        let waiting_bytes = Arc::new(AtomicUsize::new(0));
+        let waiting = Waiting { events: sender, bytes: Arc::clone(&waiting_bytes) };
         match &mut *self.shared.waiting() {
-            Some(waiting) => waiting.insert(id, sender),
+            Some(all) => all.insert(id, waiting),
             None => return Err(self.shared.unanswered()),
         };
         let mut deadline = Deadline::new(call, limit);
@@ -192,14 +219,14 @@ impl OwnerConnection {
         let _guard = call.cancel.on_cancel(Box::new(move || {
             let _ = cancelled.send(Event::Cancelled);
         }));
-        self.wait(id, &events, &mut deadline, notify)
+        self.wait(id, (&events, &waiting_bytes), &mut deadline, notify)
     }
 
     /// Waits for the answer; the owner's notifications about the call go to `notify`, by their method.
     fn wait<T: DeserializeOwned>(
         &self,
         id: u64,
-        events: &Receiver<Event>,
+        (events, waiting_bytes): (&Receiver<Event>, &AtomicUsize),
         deadline: &mut Deadline,
         notify: &mut dyn FnMut(&str, Value),
     ) -> Result<Result<T, WapError>, Unanswered> {
@@ -210,7 +237,10 @@ impl OwnerConnection {
                 return Err(Unanswered::Silent);
             }
             let incoming = match events.recv_timeout(PING_EVERY) {
-                Ok(Event::Incoming(incoming)) => incoming,
+                Ok(Event::Incoming(incoming, bytes)) => {
+                    waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+                    *incoming
+                }
                 // The wait goes on after a cancellation: the answer says how much was carried out.
                 Ok(Event::Cancelled) => {
                     let message = json_rpc::message(None, json_rpc::CANCEL, &json!({ "id": id }));
@@ -321,7 +351,7 @@ pub(crate) fn watched(method: &str, params: Value, observer: &mut dyn CommandObs
 }
 
 impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<Event>>>> {
+    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Waiting>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -373,9 +403,9 @@ impl Shared {
             let Some(id) = incoming.id.or(about) else { continue };
             let mut waiting = self.waiting();
             let Some(waiting) = waiting.as_mut() else { break };
-            let sender = if is_answer { waiting.remove(&id) } else { waiting.get(&id).cloned() };
-            if let Some(sender) = sender {
-                let _ = sender.send(Event::Incoming(incoming));
+            let caller = if is_answer { waiting.remove(&id) } else { waiting.get(&id).cloned() };
+            if let Some(caller) = caller {
+                caller.pass_on(incoming, line.len());
             }
         }
         self.close();
@@ -385,7 +415,7 @@ impl Shared {
     fn close(&self) {
         // Taken out, so that a call which begins later fails at once.
         for (_, waiting) in self.waiting().take().into_iter().flatten() {
-            let _ = waiting.send(Event::Closed);
+            let _ = waiting.events.send(Event::Closed);
         }
         let _ = self.closing.shutdown(Shutdown::Both);
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use change_journal::{Journal, JournalLimits};
 use serde_json::{Value, json};
 use test_support::Caller;
-use wap_core::{ExecuteCommand, Reason, SearchFiles, Unobserved, Workspace};
+use wap_core::{CommandObserver, ExecuteCommand, OutputStream, Reason, SearchFiles, Unobserved, Workspace};
 use workspace_host::{
     HostOptions, NoNotices, Notices, SecretUse, SharedNotices, SharedWorkspace, WorkspacePaths,
 };
@@ -60,10 +60,9 @@ impl FakeOwner {
         let (sender, messages) = channel();
         thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
+            let send = |message: Value| (&stream).write_all(format!("{message}\n").as_bytes()).unwrap();
             let answer = |id: &Value, name: &str, content: Value| {
-                let mut line = json!({ "jsonrpc": "2.0", "id": id, name: content }).to_string();
-                line.push('\n');
-                (&stream).write_all(line.as_bytes()).unwrap();
+                send(json!({ "jsonrpc": "2.0", "id": id, name: content }));
             };
             for line in BufReader::new(stream.try_clone().unwrap()).lines() {
                 let Ok(line) = line else { break };
@@ -75,6 +74,12 @@ impl FakeOwner {
                         json!({ "processId": 1, "command": "test", "since": 0 }),
                     ),
                     "executeCommand" => {
+                        let prints = message["params"]["request"]["command"].as_str().unwrap();
+                        for _ in 0..prints.parse().unwrap_or(0) {
+                            let text = format!("{}\n", "x".repeat(2_000));
+                            let params = json!({ "id": message["id"], "is_error": false, "text": text });
+                            send(json!({ "jsonrpc": "2.0", "method": "agentd/printed", "params": params }));
+                        }
                         answer(&message["id"], "error", json!({ "code": -32_000, "message": "no" }))
                     }
                     _ => {}
@@ -167,4 +172,34 @@ fn a_process_that_waits_for_the_state_folder_reports_its_options_once() {
     let owner = FakeOwner::of(&paths.base);
     assert_eq!(opened(&paths), (true, 1), "a client reports them, too");
     drop(owner);
+}
+
+/// A person whose terminal stands still at the first line of output, until the owner has sent everything.
+struct Slow {
+    owner: FakeOwner,
+    lines: usize,
+}
+
+impl CommandObserver for Slow {
+    fn output(&mut self, _: OutputStream, _: &[u8]) {
+        if self.lines == 0 {
+            assert_eq!(self.owner.methods(2), ["agentd/hello", "executeCommand"]);
+        }
+        self.lines += 1;
+    }
+}
+
+#[test]
+fn output_that_is_not_looked_at_is_bounded() {
+    for (prints, expected) in [(100, 100..=100), (10_000, 100..=2_000)] {
+        let (_folder, options, paths) = own_folder();
+        let owner = FakeOwner::of(&paths.base);
+        let notices: SharedNotices = Arc::new(NoNotices);
+        let client = SharedWorkspace::new(&options, &paths, &notices);
+        let command = ExecuteCommand { command: prints.to_string(), ..ExecuteCommand::default() };
+        let mut slow = Slow { owner, lines: 0 };
+        let answer = client.execute_command(&Caller::once().call(), &command, &mut slow);
+        assert_eq!(answer.unwrap_err().message(), "no");
+        assert!(expected.contains(&slow.lines), "{} of {prints}", slow.lines);
+    }
 }
