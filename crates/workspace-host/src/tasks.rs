@@ -11,7 +11,7 @@ mod running;
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use change_journal::{DocumentWrite, Journal, JournalError};
 use wap_core::CancelFlag;
@@ -48,7 +48,8 @@ impl Tasks {
         Tasks { journal, running: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Waits until no task runs, or until `is_ending`; then cancels what runs, so that its end is recorded.
+    /// Waits until no task runs, or until `is_ending`; then cancels what runs, and what begins meanwhile, so that its end is
+    /// recorded.
     pub(crate) fn wait_until_idle(&self, is_ending: &dyn Fn() -> bool) {
         let mut running = self.running();
         while !running.is_empty() && !is_ending() {
@@ -56,15 +57,24 @@ impl Tasks {
             let pause = Duration::from_millis(50);
             (running, _) = self.changed.wait_timeout(running, pause).unwrap_or_else(PoisonError::into_inner);
         }
-        let cancels: Vec<CancelFlag> = running.values().cloned().collect();
-        drop(running);
-        // Outside of the lock: cancelling runs the hooks of other modules on this thread.
-        cancels.iter().for_each(CancelFlag::cancel);
-        let is_busy = |running: &mut HashMap<TaskId, CancelFlag>| !running.is_empty();
-        drop(self.changed.wait_timeout_while(self.running(), PARTING, is_busy));
+        let deadline = Instant::now() + PARTING;
+        while !running.is_empty() && Instant::now() < deadline {
+            let cancels: Vec<CancelFlag> = running.values().cloned().collect();
+            drop(running);
+            // Outside of the lock: cancelling runs the hooks of other modules on this thread.
+            cancels.iter().for_each(CancelFlag::cancel);
+            running = self.running();
+            let is_same = |running: &mut HashMap<TaskId, CancelFlag>| {
+                !running.is_empty() && running.values().all(CancelFlag::is_cancelled)
+            };
+            // A task that begins notifies no waiting thread.
+            let pause = Duration::from_millis(50);
+            let waited = self.changed.wait_timeout_while(running, pause, is_same);
+            (running, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<TaskId, CancelFlag>> {
+    pub(crate) fn running(&self) -> MutexGuard<'_, HashMap<TaskId, CancelFlag>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
