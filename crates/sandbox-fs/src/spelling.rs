@@ -68,14 +68,23 @@ impl FileRoot {
     ///
     /// Those of reading the metadata of entries on the way.
     pub fn are_one_entry(&self, one: &RelPath, other: &RelPath) -> Result<bool, FsError> {
-        let exists = |path: &RelPath| match self.resolver.open_exact(path, handle::ANY_PATH) {
-            Ok(_) => Ok(true),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
+        let hold = |path: &RelPath| match self.resolver.open_exact(path, handle::ANY_PATH) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(other) => Err(FsError::from_errno(other, path)),
         };
-        match (exists(one)?, exists(other)?) {
-            (true, true) => Ok(self.stored_path(one)? == self.stored_path(other)?),
-            (false, false) => self.ignores_case(one),
+        let stat = |entry: &OwnedFd| handle::stat(entry).map_err(|errno| FsError::from_errno(errno, one));
+        // Both are held while they are compared, so that neither gets the other's number.
+        match (hold(one)?, hold(other)?) {
+            (Some(first), Some(second)) => {
+                let (first, second) = (stat(&first)?, stat(&second)?);
+                if !first.is_same_object(&second) {
+                    return Ok(false);
+                }
+                let may_be_linked = first.is_file() && first.links > 1;
+                Ok(!may_be_linked || self.stored_path(one)? == self.stored_path(other)?)
+            }
+            (None, None) => self.ignores_case(one),
             _ => Ok(false),
         }
     }
