@@ -15,7 +15,7 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 /// Characters of an id.
 const ID_LENGTH: usize = 32;
 
-/// The lines on each side by which hunks with the same texts are told apart.
+/// The lines on each side by which hunks with the same texts are distinguished.
 const NEIGHBOURS: usize = 3;
 
 /// The same of the old text and of the new one.

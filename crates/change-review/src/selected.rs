@@ -98,15 +98,15 @@ fn part_of(now: &str, before: &str, after: &str) -> Option<String> {
     let mut parts: Vec<(Range<usize>, String)> = Vec::new();
     for hunk in hunks(before, after) {
         let old = hunk.old_first - 1..hunk.old_first - 1 + hunk.old_count;
-        let around = (0..=MOST_CONTEXT)
+        let mut windows = (0..=MOST_CONTEXT)
             .map(|context| old.start.saturating_sub(context)..(old.end + context).min(lines.len()));
         let is_unique = |around: &Range<usize>| {
             let text = &lines[around.clone()];
             text.iter().any(|line| !line.trim().is_empty()) && occurrences(&lines, text).nth(1).is_none()
         };
-        let around = around.into_iter().find(is_unique)?;
-        let mut places = occurrences(&now, &lines[around.clone()]);
-        let (first, further) = (places.next()?, places.next());
+        let around = windows.find(is_unique)?;
+        let mut starts = occurrences(&now, &lines[around.clone()]);
+        let (first, further) = (starts.next()?, starts.next());
         if further.is_some() {
             return None;
         }

@@ -205,7 +205,7 @@ impl CompiledRule {
             // A rule that allows any character but a quote would otherwise take the end of the line along.
             let text = value.as_str().trim_end_matches(['\n', '\r']);
             if text.is_empty() || !self.accepts(text) {
-                // What is no value may hold the name of one: `password: 'the password: '…`.
+                // A match without a value may hold the name of one: `password: 'the password: '…`.
                 from = if value.start() > whole.start() { value.start() } else { from };
                 continue;
             }

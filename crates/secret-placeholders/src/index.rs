@@ -96,15 +96,15 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
         let restored = SearchCode { query: self.restored(&request.query), limit: request.limit };
-        let mut found =
+        let mut response =
             self.inner.search(call, &restored).map_err(|error| self.failed(&request.query, error))?;
-        found.hits.retain(|hit| self.is_visible(&hit.path));
-        for hit in &mut found.hits {
+        response.hits.retain(|hit| self.is_visible(&hit.path));
+        for hit in &mut response.hits {
             if let Some(kept) = self.masked_lines(call, &hit.doc_id, &hit.snippet) {
                 hit.snippet = kept;
             }
         }
-        Ok(self.masked(found))
+        Ok(self.masked(response))
     }
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {

@@ -231,7 +231,7 @@ impl Secrets {
 fn without_markers(span: &Span, ours: &[Range<usize>]) -> Vec<Span> {
     let mut pieces = Vec::new();
     let mut start = span.range.start;
-    // What is beside the placeholder of a key is its boundary, which is no secret.
+    // What is beside the placeholder of a key is its boundary, which may be read.
     let is_key = span.kind == private_key::KIND;
     for marker in &ours[ours.partition_point(|marker| marker.end <= start)..] {
         if marker.start >= span.range.end {

@@ -76,7 +76,7 @@ pub(crate) fn without_cut_secrets(
 /// Returns what may be shown of a line that was cut at its end.
 pub(crate) fn before_cut<'t>(secrets: &Secrets, line: &'t str, surroundings: &[Surroundings]) -> &'t str {
     match surroundings.iter().filter_map(|text| text.shown_of(line)).min() {
-        Some(shown) => &line[..shown],
+        Some(bytes) => &line[..bytes],
         None => without_cut_end(secrets, line),
     }
 }

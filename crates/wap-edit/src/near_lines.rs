@@ -46,11 +46,11 @@ pub(crate) fn near_lines(source: &Source<'_>, pattern: &str) -> Vec<NearLine> {
 
 fn near_line(source: &Source<'_>, number: usize) -> Option<NearLine> {
     let text = source.line_text(number)?;
-    let mut shown: String = text.chars().take(MOST_CHARACTERS).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
+    let mut beginning: String = text.chars().take(MOST_CHARACTERS).collect();
+    if beginning.len() < text.len() {
+        beginning.push('…');
     }
-    Some(NearLine { line: number as u64, text: shown })
+    Some(NearLine { line: number as u64, text: beginning })
 }
 
 /// Returns the words of a pattern in lower case, without the letters of its escapes such as `\b`.

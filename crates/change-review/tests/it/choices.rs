@@ -252,7 +252,7 @@ fn a_choice_among_equal_hunks_does_not_move_to_another_place() {
         panic!("{resolution:?}")
     };
     assert_eq!(*chosen, text("y", "y", "x"));
-    // Equal hunks between equal lines are told apart by their order, as far as that goes.
+    // Equal hunks between equal lines are distinguished by their order, as far as that goes.
     let same = step(0, "x\nq\nx\nq\nx\n", "y\nq\ny\nq\ny\n");
     assert_eq!(ids(&same).into_iter().collect::<BTreeSet<_>>().len(), 3);
 }

@@ -42,9 +42,9 @@ fn a_piece_of_a_key_is_hidden_though_its_first_line_is_not_in_the_piece() {
     let masked = over([("a.py", key)]);
     // The index in memory quotes three lines from the first match on.
     let request = SearchCode { query: "20Ab3".into(), limit: 3 };
-    let found = with_call(0, |call| masked.search(call, &request)).unwrap();
-    assert_eq!(found.hits.len(), 1);
-    assert!(!found.hits[0].snippet.contains("Ab3/"), "{found:?}");
+    let response = with_call(0, |call| masked.search(call, &request)).unwrap();
+    assert_eq!(response.hits.len(), 1);
+    assert!(!response.hits[0].snippet.contains("Ab3/"), "{response:?}");
 }
 
 /// An index that cuts long lines of what a search has matched.
