@@ -31,6 +31,14 @@ fn is_alive(number: u32) -> bool {
     fs::read_to_string(format!("/proc/{number}/cmdline")).is_ok_and(|words| words.starts_with("sleep"))
 }
 
+fn wait_until(is_true: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_true() {
+        assert!(began.elapsed() < Duration::from_secs(60), "a hang guard");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn git_does_not_outlive_a_killed_process() {
     if let Some(root) = std::env::var_os(STAND_IN) {
@@ -38,7 +46,7 @@ fn git_does_not_outlive_a_killed_process() {
         return;
     }
     let fixture = Fixture::new();
-    let record = fixture.run(MARKED);
+    fixture.run(MARKED);
     let (file, folder) = (fixture.root.join("number"), fixture.root.join("slow"));
     fs::create_dir(&folder).unwrap();
     let path = std::env::var_os("PATH").unwrap();
@@ -57,14 +65,11 @@ fn git_does_not_outlive_a_killed_process() {
     program.env(STAND_IN, &fixture.root).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut killed = program.process_group(0).spawn().unwrap();
     let number = number_in(&file);
-    assert!(is_alive(number), "the control: it waits for git");
+    // The control: it waits for git.
+    wait_until(|| is_alive(number));
     killed.kill().unwrap();
     killed.wait().unwrap();
-    let began = Instant::now();
-    while is_alive(number) {
-        assert!(began.elapsed() < Duration::from_secs(60), "git outlives the process: {record:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(|| !is_alive(number));
 }
 
 /// Has git check the work of the only agent.
