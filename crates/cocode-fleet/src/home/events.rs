@@ -94,7 +94,7 @@ async fn handle(context: &HomeContext, message: &Message) {
     }
     let Ok(event) = serde_json::from_slice::<Event>(&message.payload) else { return };
     if has_held(context, &host, &name, event.epoch).await {
-        report(context, host, &name, event.kind).await;
+        report(context, host, &name, event.kind.within_limits()).await;
     }
 }
 

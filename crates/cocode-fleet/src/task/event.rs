@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The greatest length of an event as JSON, in bytes.
 pub(crate) const EVENT_LIMIT_BYTES: usize = 128 << 10;
 
+/// The greatest length of a reason, in bytes. With its escapes it fits into an event.
+const REASON_BYTES: usize = 8 << 10;
+
 /// One message about a task, from the host that works on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
@@ -48,4 +51,18 @@ pub enum EventKind {
     /// A kind that this version does not know.
     #[serde(other)]
     Unknown,
+}
+
+impl EventKind {
+    /// Returns the message with its reason cut, if it is too long for an event.
+    pub(crate) fn within_limits(mut self) -> EventKind {
+        if let EventKind::BaseUnusable { reason }
+        | EventKind::LateUnused { reason }
+        | EventKind::AttemptFailed { reason } = &mut self
+            && reason.len() > REASON_BYTES
+        {
+            *reason = crate::text::cut(reason, REASON_BYTES);
+        }
+        self
+    }
 }

@@ -143,7 +143,7 @@ impl WorkerContext {
 
     /// Sends an event. One that does not arrive decides nothing.
     pub(super) async fn send_event(&self, task: &TaskName, epoch: u64, kind: EventKind) {
-        let event = Event { epoch, kind };
+        let event = Event { epoch, kind: kind.within_limits() };
         let payload = serde_json::to_vec(&event).expect("an event has no key that is not a text");
         let subject = self.connection.subjects.events(&self.config.host, task);
         let sending = self.connection.client.publish(subject, payload.into());

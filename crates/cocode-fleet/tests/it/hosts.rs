@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cocode_fleet::{BaseBundle, BaseFile, Notice, Role, RunState, StopReason};
+use cocode_fleet::{BaseBundle, BaseFile, ExecuteError, Notice, Role, RunState, StopReason};
 
 use crate::fakes::{FakeExecutor, FakeJudge, Report, bundle_file, ready};
 use crate::fixture::{BASE, Fixture, bundle_name, name, task_name};
@@ -229,6 +229,23 @@ async fn an_executor_that_panics_costs_an_attempt() {
     });
     assert_eq!(reason.await, "the executor panicked");
     reports.judged(&task).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_reason_is_cut_and_arrives() {
+    let Some(fixture) = Fixture::start("a_long_reason_is_cut_and_arrives") else { return };
+    let (judge, mut reports) = FakeJudge::new();
+    judge.add(fixture.task("fixer-1").await);
+    let _home = fixture.home(&judge);
+    let executor = FakeExecutor::new(|_, _, _, _| Err(ExecuteError::Failed("é\u{1}".repeat(100_000))));
+    let _worker = fixture.worker("north", &executor).await;
+    let task = task_name("fixer-1");
+    let reason = reports.notice(&task, |notice| match notice {
+        Notice::AttemptFailed { reason, .. } => Some(reason.clone()),
+        _ => None,
+    });
+    let reason = reason.await;
+    assert!(reason.starts_with("é\u{1}é") && (8_190..=8 << 10).contains(&reason.len()), "{}", reason.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
