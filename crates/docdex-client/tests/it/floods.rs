@@ -49,9 +49,9 @@ fn many_small_values_are_refused_before_they_take_memory() {
 fn many_edges_take_no_longer_than_their_number() {
     let files: Vec<String> = (0..60_000).map(|number| format!("\"{number}.rs\"")).collect();
     let edge = r#"{"source":"a.rs","target":"other.rs","kind":"include"}"#;
-    let known = r#"{"source":"a.rs","target":"7.rs","kind":"include"}"#;
+    let direct_edge = r#"{"source":"a.rs","target":"7.rs","kind":"include"}"#;
     let body = format!(
-        r#"{{"inbound":[],"outbound":[{}],"edges":[{}{known}]}}"#,
+        r#"{{"inbound":[],"outbound":[{}],"edges":[{}{direct_edge}]}}"#,
         files.join(","),
         format!("{edge},").repeat(50_000)
     );
