@@ -6,7 +6,10 @@ pub(crate) mod manifests;
 pub(crate) mod syntax;
 pub(crate) mod test_paths;
 
+use std::time::Instant;
+
 use tree_sitter::{Node, Tree};
+use wap_core::CancelFlag;
 
 use crate::language::Language;
 use crate::limits::IndexLimits;
@@ -103,6 +106,9 @@ pub(crate) enum Scope {
     Namespace,
 }
 
+/// The number of nodes after which the time is looked at.
+const NODES_AT_ONCE: usize = 1024;
+
 /// The most scopes that may be open at a node. Deeper nodes are left out, because some questions about a node look at all of them.
 const OPEN_SCOPES: usize = 256;
 
@@ -170,13 +176,19 @@ impl<'t> EnclosingScopes<'_, 't> {
 
 /// Reads definitions and imports from the syntax tree of a skeleton. Not recursive: a tree may be as deep as its
 /// text is long. `lines` are those of the whole text.
+///
+/// `None` if it takes longer than parsing may, or is cancelled: a grammar may look at all siblings of a node, or at all
+/// scopes around it.
 pub(crate) fn outline(
     language: Language,
     tree: &Tree,
     skeleton: &Skeleton<'_>,
     lines: &Lines<'_>,
     limits: &IndexLimits,
-) -> Outline {
+    cancel: &CancelFlag,
+) -> Option<Outline> {
+    let deadline = Instant::now() + limits.parse_time;
+    let mut nodes = 0_usize;
     let grammar = language.grammar();
     let text = skeleton.text();
     let mut outline = Outline::default();
@@ -197,7 +209,15 @@ pub(crate) fn outline(
             if outline.imports.len() < limits.imports {
                 grammar.imports(node, text, &enclosing, &mut imports);
             }
+            nodes += 1;
+            // An import may have taken as long as many nodes.
+            let is_due = !imports.is_empty() || nodes.is_multiple_of(NODES_AT_ONCE);
+            if is_due && (cancel.is_cancelled() || Instant::now() >= deadline) {
+                return None;
+            }
             if !imports.is_empty() {
+                // Longer targets are left out now rather than in the end: there may be many of them.
+                imports.retain(|import| import.target.len() <= NAME_BYTES);
                 let line = number(lines.line_of(skeleton.origin(node.start_byte()), 0));
                 outline.imports.extend(imports.drain(..).map(|import| Import {
                     line,
@@ -236,9 +256,8 @@ pub(crate) fn outline(
         loop {
             around.pop();
             if !cursor.goto_parent() {
-                outline.imports.retain(|import| import.target.len() <= NAME_BYTES);
                 outline.imports.truncate(limits.imports);
-                return outline;
+                return Some(outline);
             }
             if cursor.goto_next_sibling() {
                 break;

@@ -199,7 +199,8 @@ mod tests {
     fn outline_of(language: Language, text: &[u8], skeleton: &Skeleton<'_>) -> Outline {
         let tree =
             Parsers::default().parse(language, skeleton.text(), Duration::from_secs(60), &CancelFlag::new());
-        outline(language, &tree.unwrap(), skeleton, &Lines::new(text), &IndexLimits::default())
+        let limits = IndexLimits { parse_time: Duration::from_secs(60), ..IndexLimits::default() };
+        outline(language, &tree.unwrap(), skeleton, &Lines::new(text), &limits, &CancelFlag::new()).unwrap()
     }
 
     /// Texts with relevant parts in misleading positions.

@@ -97,7 +97,7 @@ pub(crate) fn outline_of(
 ) -> Option<Outline> {
     let skeleton = Skeleton::new(language, content);
     let tree = parsers.parse(language, skeleton.text(), limits.parse_time, cancel)?;
-    Some(outline::outline(language, &tree, &skeleton, &Lines::new(content), limits))
+    outline::outline(language, &tree, &skeleton, &Lines::new(content), limits, cancel)
 }
 
 /// Hashes a content. Half of a BLAKE3 hash is enough to identify it, and the store holds one for every file.

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use wap_core::{CodeIndex, ReadAst, ReadImpact};
+use code_index::IndexLimits;
+use wap_core::{CodeIndex, DiagnoseImpact, ReadAst, ReadImpact};
 
 use crate::fixture::{Fixture, call, paths, refresh, symbols};
 
@@ -113,6 +114,23 @@ fn a_parse_that_takes_too_long_leaves_the_words() {
     fixture.limits.parse_time = Duration::ZERO;
     let index = fixture.index();
     assert_eq!(paths(&index, "findable"), ["slow.rs"]);
+}
+
+#[test]
+fn an_outline_that_takes_too_long_leaves_the_words() {
+    // Each module looks for attributes before it, among all statements of the file.
+    let source = |statements| format!("{}{}\n// findable\n", ";".repeat(statements), "mod a;".repeat(4_000));
+    let modules = |statements, time| {
+        let mut fixture = Fixture::new([("slow.rs", source(statements))]);
+        fixture.limits.parse_time = time;
+        let index = fixture.index();
+        assert_eq!(paths(&index, "findable"), ["slow.rs"]);
+        let request = DiagnoseImpact { file: None, limit: 1, offset: 0 };
+        call(|call| index.impact_diagnostics(call, &request)).unwrap().total
+    };
+    assert_eq!(modules(1_000_000, IndexLimits::default().parse_time), 0);
+    // The control: with more time and fewer statements all modules are read, up to the limit.
+    assert_eq!(modules(10_000, GUARD), 2_000);
 }
 
 #[test]
