@@ -40,12 +40,12 @@ fn version(version: Option<&FileVersion>) -> usize {
 
 fn modification(request: &ModifyFile) -> usize {
     let ModifyFile { path, operations, expected_version, seen_versions, .. } = request;
-    let seen = seen_versions.as_ref().map_or(0, |SeenVersions { by_operation, last_answer, .. }| {
+    let versions = seen_versions.as_ref().map_or(0, |SeenVersions { by_operation, last_answer, .. }| {
         let each = |one: &Option<FileVersion>| size_of::<Option<FileVersion>>() + version(one.as_ref());
         by_operation.iter().map(each).sum::<usize>() + version(last_answer.as_ref())
     });
     let operations: usize = operations.iter().map(operation).sum();
-    path.len() + operations + version(expected_version.as_ref()) + seen
+    path.len() + operations + version(expected_version.as_ref()) + versions
 }
 
 fn operation(operation: &ModifyOperation) -> usize {

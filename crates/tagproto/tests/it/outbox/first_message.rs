@@ -75,7 +75,7 @@ fn credentials_are_shown_only_if_the_task_names_them() {
 
 #[test]
 fn a_small_folder_is_shown_whole() {
-    let shown = |count: usize, length: usize| {
+    let excerpts = |count: usize, length: usize| {
         let text = "x".repeat(length - 1) + "\n";
         let names: Vec<String> = (0..count).map(|number| format!("src/file_{number:02}.py")).collect();
         let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
@@ -84,11 +84,11 @@ fn a_small_folder_is_shown_whole() {
         assert!(!text.contains("secret-value"), "{text}");
         read_outbox(&text).unwrap().suggested.len()
     };
-    assert_eq!(shown(23, 20), 23);
+    assert_eq!(excerpts(23, 20), 23);
     // One file more, or more bytes, is not small.
-    assert_eq!(shown(24, 20), 0);
-    assert_eq!(shown(16, 1_022), 16);
-    assert_eq!(shown(16, 1_023), 0);
+    assert_eq!(excerpts(24, 20), 0);
+    assert_eq!(excerpts(16, 1_022), 16);
+    assert_eq!(excerpts(16, 1_023), 0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a client watches of the calls that the owner carries out for it.
+//! Forwards the progress of the calls that the owner carries out for a client.
 
 use serde::Serialize;
 use tagproto::{CommandResult, ExecutionObserver, Item};
