@@ -277,8 +277,7 @@ fn hostile_sources_are_answered_in_part() {
 #[test]
 fn a_state_folder_that_came_along_leads_nowhere() {
     type Plant = fn(&Project, &PathBuf);
-    let plants: [(&str, Plant); 5] = [
-        ("the state folder is a link", |project, outside| symlink(outside, project.base()).unwrap()),
+    let plants: [(&str, Plant); 4] = [
         ("the index is a link", |project, outside| {
             fs::create_dir(project.base()).unwrap();
             symlink(outside, project.base().join("index")).unwrap();
@@ -307,11 +306,9 @@ fn a_state_folder_that_came_along_leads_nowhere() {
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("victim"), "precious\n").unwrap();
         plant(&project, &outside);
-        // A folder with foreign files is not trusted, and a link is not used.
-        if project.base().symlink_metadata().unwrap().is_dir() {
-            project.run_with_input(&["codali", "--json"], SEARCH).exits(4).says("was not created here");
-        }
-        // Nor is it followed where the user says that it may be believed.
+        // A folder with foreign files is not trusted.
+        project.run_with_input(&["codali", "--json"], SEARCH).exits(4).says("was not created here");
+        // Nor are its links followed where the user says that it may be believed.
         let answered = project.run_with_input(&["codali", "--json", "--trust-state"], SEARCH).ok().json();
         assert_eq!(answered["results"][0]["hits"][0]["path"], "src/fruit.py", "{what}: {answered}");
         let answer = project.run(&["index", "search", "apricot", "--json"]).ok().json();
@@ -323,8 +320,19 @@ fn a_state_folder_that_came_along_leads_nowhere() {
         assert_eq!(names, ["victim"], "{what}");
         assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), "precious\n", "{what}");
     }
-    // Control: in a folder that is one, the index is kept.
+    // A link in its place is refused by every command, also where the user says that it may be believed.
     let project = project();
+    let outside = project.folder().join("outside");
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, project.base()).unwrap();
+    project.run_with_input(&["codali", "--json", "--trust-state"], SEARCH).exits(1).says("it is a symlink");
+    for command in ["search apricot", "build"] {
+        let words: Vec<&str> = ["index"].into_iter().chain(command.split(' ')).collect();
+        project.run(&words).exits(1).says("it is a symlink");
+    }
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    // Control: in a folder that is one, the index is kept.
+    let project = self::project();
     project.run(&["index", "build"]).ok();
     assert!(project.base().join("index/index.db").is_file());
 }
