@@ -7,11 +7,13 @@ const HEADER_BYTES: usize = 8;
 
 /// The facts in the extensions that affect the meaning of the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extensions {
+pub(crate) struct Extensions<'a> {
     /// True if entries without a path replace those of a shared index.
     pub(crate) is_split: bool,
     /// True if entries may stand for whole folders.
     pub(crate) is_sparse: bool,
+    /// The content of the extension with the cached trees.
+    pub(crate) cached_trees: Option<&'a [u8]>,
 }
 
 /// The offsets of the entries, and the end of the last one.
@@ -24,11 +26,11 @@ pub(crate) struct EntryOffsets {
 }
 
 /// Checks everything between the entries and the checksum.
-pub(crate) fn check(
-    bytes: &[u8],
+pub(crate) fn check<'a>(
+    bytes: &'a [u8],
     name_bytes: usize,
     entries: &EntryOffsets,
-) -> Result<Extensions, IndexError> {
+) -> Result<Extensions<'a>, IndexError> {
     let body = &bytes[..bytes.len() - name_bytes];
     check_end(body, name_bytes, entries.end)?;
     let mut extensions = Extensions::default();
@@ -44,6 +46,11 @@ pub(crate) fn check(
                 extensions.is_split = base.iter().any(|byte| *byte != 0);
             }
             b"sdir" => extensions.is_sparse = true,
+            // Of two, git would take the last one.
+            b"TREE" if extensions.cached_trees.is_some() => {
+                return Err(IndexError::Malformed { what: "the cached trees" });
+            }
+            b"TREE" => extensions.cached_trees = Some(content),
             b"IEOT" => check_offsets(content, entries)?,
             // Git ignores unknown extensions whose names begin with a capital letter.
             [b'A'..=b'Z', ..] => {}

@@ -1,5 +1,6 @@
 //! The check of a whole index, from its first byte to its last.
 
+use crate::cached_trees::{CachedTrees, TreeCheck, TreeEntry};
 use crate::entry::Entry;
 use crate::entry_name::PathNames;
 use crate::extensions::{self, EntryOffsets};
@@ -19,11 +20,13 @@ const EXTENDED: u16 = 0x4000;
 const LENGTH: u16 = 0x0fff;
 /// The bits of the second flags that git defines: not in the working tree, and to be added later.
 const SECOND_FLAGS: u16 = 0x6000;
+const TO_BE_ADDED: u16 = 0x2000;
 
 /// Reads an index and passes each entry to `visit`, in its order.
 ///
-/// Memory grows with the number of entries, 16 bytes for each, and time with the length of the index, although version 4
-/// repeats long paths in a few bytes. The checksum is not verified: the author of a forged index can compute it.
+/// Memory grows with the number of entries, 16 bytes for each, and with the cached trees, and time with the length of the
+/// index, although version 4 repeats long paths in a few bytes. Cached trees have to be those of the entries, with modes as git
+/// writes them today. The checksum is not verified: the author of a forged index can compute it.
 ///
 /// # Errors
 ///
@@ -43,21 +46,27 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     }
     let count = u32_at(bytes, 8)? as usize;
     let body = &bytes[..bytes.len() - name_bytes];
-    let (path, names) = (Vec::new(), PathNames::default());
-    let mut reader = Reader { body, offset: HEADER_BYTES, version, name_bytes, path, names };
+    let mut reader = Reader::new(body, version, name_bytes);
+    let mut names = PathNames::default();
     let mut order = Order::default();
     let mut whole = Vec::new();
     let (mut has_unnamed, mut has_folders) = (false, false);
     for position in 0..count {
         let offset = reader.offset;
-        let (entry, shared) = reader.entry()?;
+        let (entry, facts) = reader.entry()?;
+        if !entry.has_known_mode() {
+            return Err(IndexError::Mode { path: entry.path.to_vec(), mode: entry.mode });
+        }
+        if !entry.path.is_empty() {
+            names.check(&entry, facts.common)?;
+        }
         // A thread of git can start only at such an entry: any other one needs the path before it.
-        if shared.encoded == 0 {
+        if facts.encoded == 0 {
             whole.push((offset, position));
         }
         has_unnamed |= entry.path.is_empty();
         has_folders |= entry.is_folder();
-        order.check(&entry, shared.common)?;
+        order.check(&entry, facts.common)?;
         visit(entry);
     }
     let entries = EntryOffsets { whole, count, end: reader.offset };
@@ -68,7 +77,25 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     if has_folders && !extensions.is_sparse {
         return Err(IndexError::Malformed { what: "folders as entries" });
     }
-    Ok(())
+    let Some(content) = extensions.cached_trees else { return Ok(()) };
+    let trees = CachedTrees::parse(content, format)?;
+    if !trees.has_trees() {
+        return Ok(());
+    }
+    if extensions.is_split {
+        return Err(IndexError::SplitTrees);
+    }
+    check_trees(Reader::new(body, version, name_bytes), count, TreeCheck::new(&trees, format, bytes.len()))
+}
+
+/// Reads the entries, which were checked, once more, and compares their trees with the cached ones.
+fn check_trees(mut reader: Reader<'_>, count: usize, mut check: TreeCheck<'_>) -> Result<(), IndexError> {
+    for _ in 0..count {
+        let (entry, facts) = reader.entry()?;
+        let EntryFacts { object, is_intended, common, .. } = facts;
+        check.entry(&TreeEntry { entry, object, is_intended, common })?;
+    }
+    check.end()
 }
 
 struct Reader<'a> {
@@ -79,29 +106,40 @@ struct Reader<'a> {
     name_bytes: usize,
     /// The path of the previous entry.
     path: Vec<u8>,
-    names: PathNames,
 }
 
-/// The bytes that a path shares with the previous one, from its beginning.
-struct SharedBytes {
-    /// Those that the encoding repeats.
+/// The facts about an entry beside its path and mode.
+struct EntryFacts<'a> {
+    /// The bytes from the beginning of its path that the encoding repeats of the previous one.
     encoded: usize,
-    /// All.
+    /// The bytes from the beginning of its path that are those of the previous one.
     common: usize,
+    /// The name of its object.
+    object: &'a [u8],
+    /// True if it is to be added later.
+    is_intended: bool,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(body: &'a [u8], version: u32, name_bytes: usize) -> Reader<'a> {
+        Reader { body, offset: HEADER_BYTES, version, name_bytes, path: Vec::new() }
+    }
+
     /// Reads the next entry, and compares its path with the previous one.
-    fn entry(&mut self) -> Result<(Entry<'_>, SharedBytes), IndexError> {
+    fn entry(&mut self) -> Result<(Entry<'_>, EntryFacts<'a>), IndexError> {
         let start = self.offset;
         let mode = u32_at(self.body, start + MODE_OFFSET)?;
         let flags_offset = start + STATUS_BYTES + self.name_bytes;
         let flags = u16_at(self.body, flags_offset)?;
+        let object = self.body.get(start + STATUS_BYTES..flags_offset).ok_or(IndexError::Truncated)?;
         let mut at = flags_offset + 2;
+        let mut is_intended = false;
         if flags & EXTENDED != 0 {
-            if self.version == 2 || u16_at(self.body, at)? & !SECOND_FLAGS != 0 {
+            let second = u16_at(self.body, at)?;
+            if self.version == 2 || second & !SECOND_FLAGS != 0 {
                 return Err(IndexError::Malformed { what: "flags" });
             }
+            is_intended = second & TO_BE_ADDED != 0;
             at += 2;
         }
         let kept = if self.version == 4 { self.path_prefix(&mut at)? } else { 0 };
@@ -128,13 +166,7 @@ impl Reader<'_> {
         }
         let stage = u8::try_from(flags >> 12 & 3).unwrap_or_default();
         let entry = Entry { path: &self.path, mode, stage };
-        if !entry.has_known_mode() {
-            return Err(IndexError::Mode { path: self.path.clone(), mode });
-        }
-        if !entry.path.is_empty() {
-            self.names.check(&entry, common)?;
-        }
-        Ok((entry, SharedBytes { encoded: kept, common }))
+        Ok((entry, EntryFacts { encoded: kept, common, object, is_intended }))
     }
 
     /// Reads the number of bytes to remove from the end of the previous path. Returns the number of bytes that are kept.

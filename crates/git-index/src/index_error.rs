@@ -20,6 +20,11 @@ pub enum IndexError {
         /// The part.
         what: &'static str,
     },
+    /// Its entries are in two files, so its cached trees cannot be compared with them.
+    #[error(
+        "a split index with cached trees, which cannot be checked: `git update-index --no-split-index` joins its files"
+    )]
+    SplitTrees,
     /// It has a required extension that this crate does not support.
     #[error("an index with the unknown extension '{}'", .name.escape_ascii())]
     Extension {

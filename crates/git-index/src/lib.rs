@@ -7,6 +7,7 @@
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod cached_trees;
 mod entry;
 mod entry_name;
 mod extensions;

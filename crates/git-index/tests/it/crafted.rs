@@ -46,7 +46,7 @@ pub(crate) fn index(version: u32, format: ObjectFormat, rows: &[Row<'_>], extens
     bytes
 }
 
-fn extension(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+pub(crate) fn extension(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&name[..], &u32::try_from(content.len()).unwrap().to_be_bytes(), content].concat()
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn checked(bytes: &[u8], format: ObjectFormat) -> Result<Vec<Vec<u8>>
 }
 
 /// Every version with both kinds of names.
-const KINDS: [(u32, ObjectFormat); 6] = [
+pub(crate) const KINDS: [(u32, ObjectFormat); 6] = [
     (2, ObjectFormat::Sha1),
     (3, ObjectFormat::Sha1),
     (4, ObjectFormat::Sha1),
@@ -164,11 +164,11 @@ fn extensions_are_checked() {
     for (version, format) in KINDS {
         let of =
             |rows: &[Row<'_>], extensions: &[u8]| checked(&index(version, format, rows, extensions), format);
-        of(&rows[..1], &extension(b"TREE", b"x")).unwrap();
+        of(&rows[..1], &extension(b"REUC", b"x")).unwrap();
         of(&rows[..1], &extension(b"ZZZZ", b"")).unwrap();
         assert_eq!(of(&rows[..1], &extension(b"abcd", b"")), Err(IndexError::Extension { name: *b"abcd" }));
-        assert_eq!(of(&rows[..1], b"TREE\0\0\0\x02x"), Err(IndexError::Truncated));
-        assert_eq!(of(&rows[..1], b"TREE"), Err(IndexError::Truncated));
+        assert_eq!(of(&rows[..1], b"REUC\0\0\0\x02x"), Err(IndexError::Truncated));
+        assert_eq!(of(&rows[..1], b"REUC"), Err(IndexError::Truncated));
         assert!(of(&rows, b"").is_err());
         of(&rows, &extension(b"sdir", b"")).unwrap();
         // Only entries of a shared index can be without a path.
@@ -251,7 +251,7 @@ proptest! {
     ) {
         let (version, format) = KINDS[kind];
         let rows: [Row<'_>; 3] = [(b"a/b", FILE, 0), (b"a/c", SYMLINK, 0), (b"d", FILE, 0x8000)];
-        let tree = extension(b"TREE", b"abc");
+        let tree = extension(b"TREE", b"\0-1 1\na\0-1 0\n");
         let mut bytes = index(version, format, &rows, &tree);
         prop_assert!(checked(&bytes, format).is_ok());
         let length = bytes.len();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use git_index::{ObjectFormat, check};
+use git_index::{IndexError, ObjectFormat, check};
 use tempfile::TempDir;
 
 pub(crate) fn git(folder: &Path, script: &str) -> String {
@@ -55,6 +55,28 @@ const WAYS: &[(&str, &str)] = &[
       GIT_TEST_INDEX_THREADS=3 git update-index --index-version 4 --force-write-index",
         "index",
     ),
+    // Folders whose names begin like others, and all kinds of entries.
+    (
+        "mkdir -p a-b a.b 'a b' c/c/c; for folder in a-b a.b 'a b' c c/c/c; do echo x > \"$folder/x\"; done; echo x > a0; chmod +x b/y; \
+      git init -q sub; cd sub; git commit -q --allow-empty -m one; cd ..; git add . 2>/dev/null; git commit -qm two",
+        "index",
+    ),
+    ("echo n > a/deep/new; git add -N a/deep/new; git commit -qm two --allow-empty; git status", "index"),
+    (
+        "git rm -rq a/deep; git commit -qm two; git mv b c; git commit -qm three; git reset -q --hard HEAD~1",
+        "index",
+    ),
+    (
+        "git checkout -qb other; echo o > b/y; git commit -qam two; git checkout -q -; echo m > a/1; git commit -qam three; \
+      git rebase -q other; git cherry-pick -n HEAD; git reset -q",
+        "index",
+    ),
+    ("git commit -q --allow-empty -m two; git rm -rq .; git commit -qm none", "index"),
+    (
+        "echo z > a/1; echo z > b/y; git commit -qm two -o b/y; git read-tree HEAD; git checkout -q HEAD~1 -- b",
+        "index",
+    ),
+    ("git sparse-checkout set --cone --sparse-index b; echo z > b/y; git commit -qam two", "index"),
 ];
 
 #[test]
@@ -74,7 +96,12 @@ fn indexes_that_git_writes_are_accepted() {
             let format = if format == "sha1" { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 };
             let mut paths = Vec::new();
             let judged = check(&bytes, format, &mut |entry| paths.push(entry.path.to_vec()));
-            assert_eq!(judged, Ok(()), "{script} ({format:?})");
+            // One of them has no cached tree left.
+            let is_split = *name == "index" && script.contains("--split-index");
+            assert!(
+                judged == Ok(()) || is_split && judged == Err(IndexError::SplitTrees),
+                "{script} ({format:?}): {judged:?}"
+            );
             if *name == "index" && !script.contains("split") && !script.contains("sparse") {
                 let listed = git(&root, "git ls-files --stage");
                 let listed: Vec<_> =

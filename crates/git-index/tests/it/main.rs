@@ -1,6 +1,8 @@
 //! Indexes as git writes them, and as an attacker would.
 
 #[cfg(test)]
+mod cached_trees;
+#[cfg(test)]
 mod crafted;
 #[cfg(test)]
 mod from_git;

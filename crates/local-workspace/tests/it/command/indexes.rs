@@ -140,8 +140,11 @@ fn split_index_is_adopted_as_a_whole_or_not_at_all() {
     for layered in LAYERS {
         let fixture = prepared();
         let workspace = fixture.open_layered(layered);
-        assert_eq!(warned(&workspace, "git update-index --split-index"), "", "{layered:?}");
-        git(&fixture.root(), "git status && ls .git/sharedindex.*");
+        // Its cached trees cannot be compared with entries that are in two files.
+        let refused = warned(&workspace, "git update-index --split-index");
+        assert!(refused.contains("--no-split-index"), "{layered:?}: {refused}");
+        git(&fixture.root(), "git status && ! ls .git/sharedindex.*");
+        git(&fixture.root(), "git update-index --split-index");
         // The index before needs the shared one, which the command removes.
         let refused = warned(&workspace, "rm .git/sharedindex.*; cp crafted .git/index");
         assert!(refused.contains("`.git/index`") && refused.contains("split index"), "{refused}");

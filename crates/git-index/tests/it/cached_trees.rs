@@ -1,0 +1,106 @@
+//! Cached trees are those of the entries, or the index is refused.
+#![expect(clippy::disallowed_methods, reason = "the tests read indexes that git wrote")]
+
+use std::fs;
+
+use git_index::{IndexError, ObjectFormat};
+use tempfile::TempDir;
+
+use crate::crafted::{FILE, KINDS, Row, checked, extension, index};
+use crate::from_git::{git, has_git};
+
+const WRONG: Result<Vec<Vec<u8>>, IndexError> = Err(IndexError::Malformed { what: "the cached trees" });
+
+/// Returns the bytes with every occurrence of one part replaced by another one of the same length.
+fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
+    let at = bytes.windows(part.len()).position(|window| window == part).unwrap();
+    [&bytes[..at], by, &bytes[at + part.len()..]].concat()
+}
+
+fn name(hexadecimal: &str) -> Vec<u8> {
+    let digits = hexadecimal.trim().as_bytes();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+#[test]
+fn a_tree_that_differs_from_its_entries_is_refused() {
+    if !has_git() {
+        return;
+    }
+    for (word, format) in [("sha1", ObjectFormat::Sha1), ("sha256", ObjectFormat::Sha256)] {
+        let folder = TempDir::new().unwrap();
+        git(
+            folder.path(),
+            &format!(
+                "git init -q --object-format={word} .; mkdir -p a/b; echo x > a/b/x; echo y > a/y; echo z > z; \
+                 git add .; git commit -qm one"
+            ),
+        );
+        let written = fs::read(folder.path().join(".git/index")).unwrap();
+        assert!(checked(&written, format).is_ok());
+        // A tree that exists, so that a commit would take it.
+        let other = name(&git(folder.path(), "git mktree < /dev/null"));
+        for tree in ["HEAD^{tree}", "HEAD:a", "HEAD:a/b"] {
+            let tree = name(&git(folder.path(), &format!("git rev-parse '{tree}'")));
+            assert_eq!(checked(&replaced(&written, &tree, &other), format), WRONG, "{word}");
+        }
+        // Other numbers of entries, other folders, and an entry that has another object than the tree.
+        for (part, by) in [(&b"a\x002 1\n"[..], &b"a\x001 1\n"[..]), (b"b\x001 0\n", b"c\x001 0\n")] {
+            assert_eq!(checked(&replaced(&written, part, by), format), WRONG, "{word}");
+        }
+        let object = name(&git(folder.path(), "git rev-parse :a/b/x"));
+        assert_eq!(checked(&replaced(&written, &object, &vec![7; object.len()]), format), WRONG, "{word}");
+        // Control: the same change where git has removed the trees of the folders around it.
+        git(folder.path(), "echo n > a/b/n; git add a/b/n");
+        let written = fs::read(folder.path().join(".git/index")).unwrap();
+        assert!(checked(&replaced(&written, &object, &vec![7; object.len()]), format).is_ok(), "{word}");
+    }
+}
+
+#[test]
+fn a_tree_of_entries_that_are_in_none_is_refused() {
+    let sha1 = ObjectFormat::Sha1;
+    let empty = name("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+    let of = |rows: &[Row<'_>], entries: &str| {
+        let tree = [format!("\0{entries} 0\n").as_bytes(), &empty].concat();
+        checked(&index(3, sha1, rows, &extension(b"TREE", &tree)), sha1)
+    };
+    assert!(of(&[], "0").is_ok());
+    assert_eq!(of(&[], "1"), WRONG);
+    // The file of a conflict, and one that is to be added later; the crafted flags are those of one that is not checked out.
+    for flags in [0x1000, 0x4000] {
+        assert_eq!(of(&[(b"a", FILE, flags)], "0"), WRONG);
+        assert_eq!(of(&[(b"a", FILE, flags)], "1"), WRONG);
+    }
+}
+
+#[test]
+fn what_git_would_not_have_written_is_refused() {
+    let rows: [Row<'_>; 1] = [(b"a/b", FILE, 0)];
+    for (version, format) in KINDS {
+        let of =
+            |content: &[u8]| checked(&index(version, format, &rows, &extension(b"TREE", content)), format);
+        for good in [&b"\0-1 0\n"[..], b"\0-1 1\na\0-1 0\n", b"\0-1 2\nb\0-1 0\naa\0-1 0\n"] {
+            assert!(of(good).is_ok(), "{}", good.escape_ascii());
+        }
+        for wrong in [
+            &b""[..],
+            b"\0",
+            b"\0-1 0",
+            b"\0-2 0\n",
+            b"\0+1 0\n",
+            b"\0-1 1\n",
+            b"\0-1 0\n\0-1 0\n",
+            b"a\0-1 0\n",
+            b"\0-1 1\n\0-1 0\n",
+            b"\0-1 1\na/b\0-1 0\n",
+            b"\0-1 2\na\0-1 0\na\0-1 0\n",
+            b"\0-1 2\naa\0-1 0\nb\0-1 0\n",
+            b"\x001 0\nshort",
+        ] {
+            assert_eq!(of(wrong), WRONG, "{}", wrong.escape_ascii());
+        }
+        let twice = [extension(b"TREE", b"\0-1 0\n"), extension(b"TREE", b"\0-1 0\n")].concat();
+        assert_eq!(checked(&index(version, format, &rows, &twice), format), WRONG);
+    }
+}
