@@ -38,6 +38,8 @@ pub(crate) struct State {
     new_folders: VecDeque<FolderNumber>,
     /// Leaves that became unread; some may be gone, or their number reused, by now.
     unread: VecDeque<LeafNumber>,
+    /// The number of files that are being read without the lock.
+    reading: usize,
     /// Set if changes may have been lost, so that anything may have changed.
     is_lost: bool,
     /// Set once all folders have been listed.
@@ -61,6 +63,7 @@ impl State {
             touched: BTreeMap::new(),
             new_folders: VecDeque::new(),
             unread: VecDeque::new(),
+            reading: 0,
             is_lost: false,
             has_listed: false,
             structure: 0,
@@ -176,7 +179,7 @@ impl State {
 
     /// Returns whether files are waiting to be read.
     pub(crate) fn has_unread(&self) -> bool {
-        !self.unread.is_empty()
+        !self.unread.is_empty() || self.reading > 0
     }
 
     /// Records the kernel's notices.
@@ -387,14 +390,14 @@ impl State {
             Some(reason) => IndexPhase::Off(reason),
             None if self.is_resting() => IndexPhase::Resting,
             None if !self.has_listed || self.is_lost => IndexPhase::Listing,
-            None if !self.unread.is_empty() => IndexPhase::Reading,
+            None if self.has_unread() => IndexPhase::Reading,
             None => IndexPhase::Ready,
         };
         IndexReport {
             phase,
             files: self.tree.leaves.len(),
             folders: self.tree.folders.len(),
-            unread: self.unread.len(),
+            unread: self.unread.len() + self.reading,
             memory_bytes: self.bytes() + self.feed.bytes(),
             memory_limit_bytes: context.limits.memory_bytes,
             restarts: self.restarts,

@@ -79,12 +79,14 @@ impl State {
         if self.unread.is_empty() {
             self.unread.shrink_to(1024);
         }
+        self.reading = jobs.len();
         jobs
     }
 
     /// Stores the results that are still current. Returns false if there was none.
     pub(crate) fn accept(&mut self, context: &IndexContext, outcomes: Vec<(ContentJob, Outcome)>) -> bool {
         self.take_notices();
+        self.reading = 0;
         let mut has_stored = false;
         for (job, outcome) in outcomes {
             let room = context.limits.memory_bytes.saturating_sub(self.bytes());
