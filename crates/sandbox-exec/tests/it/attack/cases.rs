@@ -179,6 +179,8 @@ impl Scene {
             .replace("$PORT", &port)
             .replace("$T", self.fixture.root().to_str().unwrap())
             .replace("@lababs", &format!("@{}", abstract_name(&self.fixture)))
+            // Other levels leave the file in the same folder at the same time.
+            .replace("/tmp/agent-test", &format!("/tmp/agent-test-{}", self.marker))
             .replace("sleep 300", &format!("sleep 300.{}", self.marker))
             .replace("sleep 60", &format!("sleep 60.{}", self.marker))
             .replace("sleep 100", &format!("sleep 100.{}", self.marker))

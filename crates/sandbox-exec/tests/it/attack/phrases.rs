@@ -276,6 +276,7 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
         Fact::Printed => require(stdout.trim_end_matches('\n') == phrase, "something else is printed"),
         Fact::OneEuroSign => require(stdout == "\u{20ac}", "not one character"),
         Fact::NotInTemporary => {
+            let command = scene.command(command);
             let name = command
                 .split_once("/tmp/")
                 .map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default());
