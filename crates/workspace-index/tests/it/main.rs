@@ -13,11 +13,13 @@ use workspace_host::{HostOptions, NoNotices, SharedNotices, WorkspacePaths};
 use workspace_index::{CurrentIndex, LazyIndex, OpenIndex, is_kept};
 
 fn open(folder: &Path, is_kept: bool) -> OpenIndex {
-    let options = HostOptions::new(folder);
-    let paths = WorkspacePaths::find(&options).unwrap();
+    open_at(folder, &WorkspacePaths::find(&HostOptions::new(folder)).unwrap(), is_kept)
+}
+
+fn open_at(folder: &Path, paths: &WorkspacePaths, is_kept: bool) -> OpenIndex {
     let notices: SharedNotices = Arc::new(NoNotices);
     let open = if is_kept { OpenIndex::open_kept } else { OpenIndex::open };
-    open(&options, &paths, &notices).unwrap()
+    open(&HostOptions::new(folder), paths, &notices).unwrap()
 }
 
 fn hit_paths(index: &dyn CodeIndex, query: &str) -> Vec<String> {
@@ -44,7 +46,9 @@ fn a_state_folder_that_is_a_symlink_holds_no_index() {
     fs::write(folder.path().join("a.rs"), "pub fn first() {}\n").unwrap();
     let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
     std::os::unix::fs::symlink(outside.path(), &paths.base).unwrap();
-    let index = CurrentIndex::compared_at_each_question(open(folder.path(), false));
+    // One that is there before is refused; this one was made between the look and the use.
+    assert!(WorkspacePaths::find(&HostOptions::new(folder.path())).is_err());
+    let index = CurrentIndex::compared_at_each_question(open_at(folder.path(), &paths, false));
     assert_eq!(hit_paths(&index, "first"), ["a.rs"]);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "nothing is written through the symlink");
 }
