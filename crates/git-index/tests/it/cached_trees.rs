@@ -4,6 +4,7 @@
 use std::fs;
 
 use git_index::{IndexError, ObjectFormat};
+use sha1::{Digest as _, Sha1};
 use tempfile::TempDir;
 
 use crate::crafted::{FILE, KINDS, Row, checked, extension, index};
@@ -57,21 +58,32 @@ fn a_tree_that_differs_from_its_entries_is_refused() {
     }
 }
 
+/// Returns the name of a tree with these lines.
+fn tree(lines: &[u8]) -> Vec<u8> {
+    let header = format!("tree {}\0", lines.len());
+    Sha1::new().chain_update(header).chain_update(lines).finalize().to_vec()
+}
+
 #[test]
 fn a_tree_of_entries_that_are_in_none_is_refused() {
-    let sha1 = ObjectFormat::Sha1;
-    let empty = name("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
-    let of = |rows: &[Row<'_>], entries: &str| {
-        let tree = [format!("\0{entries} 0\n").as_bytes(), &empty].concat();
-        checked(&index(3, sha1, rows, &extension(b"TREE", &tree)), sha1)
+    // The second flags of the first entry in version 3, behind header, status and object.
+    const SECOND_FLAGS: usize = 12 + 40 + 20 + 2;
+    let inner = tree(&[&b"100644 b\0"[..], &[0; 20]].concat());
+    let root = tree(&[&b"40000 a\0"[..], &inner].concat());
+    let extensions = extension(b"TREE", &[&b"\x001 1\n"[..], &root, b"a\0-1 0\n"].concat());
+    let of = |flags: u16, second: u8| {
+        let mut bytes = index(3, ObjectFormat::Sha1, &[(b"a/b", FILE, flags)], &extensions);
+        if flags & 0x4000 != 0 {
+            bytes[SECOND_FLAGS] = second;
+        }
+        checked(&bytes, ObjectFormat::Sha1)
     };
-    assert!(of(&[], "0").is_ok());
-    assert_eq!(of(&[], "1"), WRONG);
-    // The file of a conflict, and one that is to be added later; the crafted flags are those of one that is not checked out.
-    for flags in [0x1000, 0x4000] {
-        assert_eq!(of(&[(b"a", FILE, flags)], "0"), WRONG);
-        assert_eq!(of(&[(b"a", FILE, flags)], "1"), WRONG);
-    }
+    // Controls: a file, and one that is not checked out.
+    assert!(of(0, 0).is_ok());
+    assert!(of(0x4000, 0x40).is_ok());
+    // One that is to be added later, and one side of a conflict.
+    assert_eq!(of(0x4000, 0x20), WRONG);
+    assert_eq!(of(0x1000, 0), WRONG);
 }
 
 #[test]
@@ -100,6 +112,11 @@ fn what_git_would_not_have_written_is_refused() {
         ] {
             assert_eq!(of(wrong), WRONG, "{}", wrong.escape_ascii());
         }
+        // More folders than any repository has, each in the one before it.
+        let deep = [b"\0-1 1\n".as_slice(), &b"a\0-1 1\n".repeat((1 << 20) - 2), b"a\0-1 0\n"].concat();
+        assert!(of(&deep).is_ok());
+        let deeper = [b"\0-1 1\n".as_slice(), &b"a\0-1 1\n".repeat((1 << 20) - 1), b"a\0-1 0\n"].concat();
+        assert_eq!(of(&deeper), WRONG);
         let twice = [extension(b"TREE", b"\0-1 0\n"), extension(b"TREE", b"\0-1 0\n")].concat();
         assert_eq!(checked(&index(version, format, &rows, &twice), format), WRONG);
     }
