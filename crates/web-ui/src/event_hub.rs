@@ -199,7 +199,7 @@ mod tests {
         let first = frames.next().await.unwrap().unwrap();
         let id = hub.last_id();
         assert_eq!(first, format!("id: {id}\ndata: {{\"type\":\"reset\"}}\n\n").as_bytes());
-        // It goes on behind all that it was told to read anew; the end of the process ends it.
+        // It continues behind the events that its reset replaced; the end of the process ends it.
         hub.publish(&1);
         hub.close();
         let (next, id) = (frames.next().await.unwrap().unwrap(), hub.last_id());

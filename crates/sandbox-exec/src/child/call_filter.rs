@@ -99,7 +99,7 @@ impl CallFilters {
     ///
     /// On a layer, renames and removals of folders are left to it as well; without it, the kernel refuses some of them.
     ///
-    /// What no namespace of `isolation` separates from other programs is refused as a whole.
+    /// Refuses all calls to objects that no namespace of `isolation` separates from those of other programs.
     pub(crate) fn apply(
         &self,
         isolation: Isolation,
