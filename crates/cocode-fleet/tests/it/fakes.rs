@@ -134,6 +134,22 @@ impl Reports {
         value.unwrap_or_else(|_| panic!("the report did not come; there were {dropped:#?}"))
     }
 
+    /// Waits until a task is judged; returns the lines of agents until then, and the number of those that were left out.
+    pub(crate) async fn lines(&mut self) -> (Vec<String>, u64) {
+        let (mut lines, mut left_out) = (Vec::new(), 0);
+        self.wait(|report| match report {
+            Report::Lines(_, _, more, without) => {
+                left_out += without;
+                lines.extend(more.clone());
+                None
+            }
+            Report::Judged { .. } => Some(()),
+            _ => None,
+        })
+        .await;
+        (lines, left_out)
+    }
+
     /// Waits until a task is judged; returns the host, the epoch and the bundle.
     pub(crate) async fn judged(&mut self, task: &TaskName) -> (HostName, u64, Option<Vec<u8>>) {
         self.wait(|report| match report {

@@ -120,18 +120,7 @@ async fn lines_are_in_order_and_those_left_out_are_counted() {
         Ok(ready())
     });
     let _worker = fixture.worker("north", &executor).await;
-    let (mut lines, mut left) = (Vec::new(), 0);
-    reports
-        .wait(|report| match report {
-            Report::Lines(_, _, more, left_out) => {
-                left += left_out;
-                lines.extend(more.clone());
-                None
-            }
-            Report::Judged { .. } => Some(()),
-            _ => None,
-        })
-        .await;
+    let (mut lines, left) = reports.lines().await;
     let last = lines.pop().unwrap();
     assert!(last.starts_with("long ") && last.len() <= 8 << 10);
     assert_eq!(lines.len() as u64 + left, total);
@@ -152,18 +141,7 @@ async fn printed(test: &str, lines: Vec<String>) -> Option<(Vec<String>, u64)> {
         Ok(ready())
     });
     let _worker = fixture.worker("north", &executor).await;
-    let (mut lines, mut left) = (Vec::new(), 0);
-    let collecting = reports.wait(|report| match report {
-        Report::Lines(_, _, more, left_out) => {
-            left += left_out;
-            lines.extend(more.clone());
-            None
-        }
-        Report::Judged { .. } => Some(()),
-        _ => None,
-    });
-    collecting.await;
-    Some((lines, left))
+    Some(reports.lines().await)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
