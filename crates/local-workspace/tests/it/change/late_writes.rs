@@ -203,7 +203,12 @@ fn log_that_goes_on_growing_is_kept_once_and_recorded_twice() {
     let mut reported = 0;
     for round in 0..40 {
         program.write_all(format!("request {round}\n").as_bytes()).unwrap();
-        change(&workspace, write("edited", &format!("{round}\n"))).unwrap();
+        // Of another conversation: the caller whose change has replaced the log would take its reports, where the
+        // workspace has found the write by itself before.
+        let mut other = Caller::once();
+        other.origin.conversation = ConversationId("other".into());
+        let edit = [write("edited", &format!("{round}\n"))];
+        workspace.change_files(&other.call(), &edit).unwrap().remove(0).unwrap();
         workspace.checkpoint();
         let late = workspace.late_writes();
         assert!(late.iter().all(|late| late.path == "log"), "{late:?}");
