@@ -25,8 +25,8 @@ const TO_BE_ADDED: u16 = 0x2000;
 /// Reads an index and passes each entry to `visit`, in its order.
 ///
 /// Memory grows with the number of entries, 16 bytes for each, and with the cached trees, and time with the length of the
-/// index, although version 4 repeats long paths in a few bytes. Cached trees have to be those of the entries, with modes as git
-/// writes them today. The checksum is not verified: the author of a forged index can compute it.
+/// index, although version 4 repeats long paths in a few bytes. Cached trees have to be those of the entries, the
+/// files of each either all with the modes that git writes today, or all with those that let the group write. The checksum is not verified: the author of a forged index can compute it.
 ///
 /// # Errors
 ///
@@ -66,6 +66,10 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
         }
         has_unnamed |= entry.path.is_empty();
         has_folders |= entry.is_folder();
+        // Git expands the folder of a conflict before it writes the index.
+        if entry.is_folder() && entry.stage != 0 {
+            return Err(IndexError::Malformed { what: "a folder as a side of a conflict" });
+        }
         order.check(&entry, facts.common)?;
         visit(entry);
     }

@@ -1,9 +1,9 @@
-//! The order of entries, and the symbolic links among them.
+//! The order of entries, and the symbolic links and folders among them.
 
 use crate::entry::Entry;
 use crate::index_error::IndexError;
 
-/// Checks that entries come in git's order, and none beneath a symbolic link.
+/// Checks that entries come in git's order, and none beneath a symbolic link, or beneath a folder that is an entry itself.
 ///
 /// Keeps no path of a link: in git's order, everything beneath a link comes before the first entry that does not begin
 /// with the link's path. Version 4 of an index repeats a long path in a few bytes, so kept paths could take far more memory
@@ -34,6 +34,10 @@ impl Order {
         };
         if !is_next {
             return Err(IndexError::Order { path: entry.path.to_vec() });
+        }
+        // In git's order, it comes right behind the folder that stands for everything beneath it.
+        if common == self.path.len() && self.path.ends_with(b"/") {
+            return Err(IndexError::Malformed { what: "an entry beneath a folder that is an entry" });
         }
         self.path.truncate(common);
         self.path.extend_from_slice(&entry.path[common..]);

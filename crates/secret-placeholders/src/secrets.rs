@@ -19,7 +19,13 @@ const MOST_ROUNDS: usize = 4;
 /// Can be shared between threads; several processes may share the store.
 pub struct Secrets {
     store: Box<dyn PlaceholderStore>,
-    map: Mutex<SecretMap>,
+    state: Mutex<State>,
+}
+
+struct State {
+    map: SecretMap,
+    /// The revision of the store that `map` has; `None` if it could not be looked at.
+    revision: Option<u64>,
 }
 
 /// The refusal of a text with a placeholder whose value was never kept: writing it would lose the value.
@@ -60,12 +66,14 @@ impl Secrets {
     /// If the store cannot be read, or holds something else.
     pub fn open(store: impl PlaceholderStore + 'static) -> Result<Secrets, StoreError> {
         let mut map = SecretMap::default();
+        // Before the map: what is added in between is read once more.
+        let revision = store.revision().ok();
         if let Some(bytes) = store.read()?
             && !map.absorb(&bytes)
         {
             return Err("the map of placeholders is damaged, or of a newer version".into());
         }
-        Ok(Secrets { store: Box::new(store), map: Mutex::new(map) })
+        Ok(Secrets { store: Box::new(store), state: Mutex::new(State { map, revision }) })
     }
 
     /// Replaces the secrets of a text of the user by placeholders, and texts that look like placeholders, too, so that
@@ -86,11 +94,13 @@ impl Secrets {
     /// Checks whether a text has anything that [`mask`](Self::mask) would replace.
     #[must_use]
     pub fn is_clean(&self, text: &str) -> bool {
+        self.read_what_was_added();
         self.spans(text, Source::Raw).is_empty()
     }
 
     /// Returns the bytes that [`mask`](Self::mask) would replace, in order and apart from each other.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+        self.read_what_was_added();
         self.spans(text, Source::Raw).into_iter().map(|span| span.range).collect()
     }
 
@@ -117,13 +127,9 @@ impl Secrets {
         if hits.is_empty() {
             return Ok(Cow::Borrowed(text));
         }
-        let mut map = self.lock();
         // Another process may have given it out.
-        if hits.iter().any(|(_, marker)| map.value_of(marker).is_none())
-            && let Ok(Some(bytes)) = self.store.read()
-        {
-            map.absorb(&bytes);
-        }
+        self.read_what_was_added();
+        let map = &self.lock().map;
         let mut restored = String::with_capacity(text.len());
         let mut end = 0;
         for (range, marker) in hits {
@@ -142,23 +148,41 @@ impl Secrets {
         Ok(Cow::Owned(restored))
     }
 
-    fn lock(&self) -> MutexGuard<'_, SecretMap> {
-        self.map.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what other processes have put into the store since it was read: a value that one of them has found where a rule
+    /// finds it is a secret everywhere.
+    fn read_what_was_added(&self) {
+        let mut state = self.lock();
+        // Before the map: what is added in between is read once more.
+        let revision = self.store.revision().ok();
+        if revision.is_some() && revision == state.revision {
+            return;
+        }
+        let Ok(bytes) = self.store.read() else { return };
+        // One that is damaged stays so until it changes, and what was read before remains in force.
+        if let Some(bytes) = bytes {
+            state.map.absorb(&bytes);
+        }
+        state.revision = revision;
     }
 
     fn mask_source<'t>(&self, text: &'t str, source: Source) -> Cow<'t, str> {
+        self.read_what_was_added();
         let mut spans = self.spans(text, source);
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
         for _ in 0..MOST_ROUNDS {
-            if !self.keep(&mut self.lock(), text, &spans) {
+            if !self.keep(&mut self.lock().map, text, &spans) {
                 break;
             }
             // A value that was found just now is replaced where no rule finds it, too.
             spans = self.spans(text, source);
         }
-        let map = self.lock();
+        let map = &self.lock().map;
         let mut masked = String::with_capacity(text.len());
         let mut end = 0;
         for Span { range, kind } in spans {
@@ -205,7 +229,7 @@ impl Secrets {
 
     fn spans(&self, text: &str, source: Source) -> Vec<Span> {
         let mut spans = Detector::usual().find(text);
-        if let Some(finder) = self.lock().finder() {
+        if let Some(finder) = self.lock().map.finder() {
             spans.extend(finder.automaton.find_iter(text).map(|occurrence| {
                 let kind = finder.kinds[occurrence.pattern().as_usize()].clone();
                 Span { range: occurrence.range(), kind: kind.into() }

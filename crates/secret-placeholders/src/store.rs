@@ -1,6 +1,6 @@
 //! The store of the values behind placeholders.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The reason for which the map cannot be read or written.
 pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
@@ -16,6 +16,14 @@ pub trait PlaceholderStore: Send + Sync {
     /// Those of reading.
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// Returns a number that is another one after each change of the map, by whichever process. It is compared for each text
+    /// that is masked, so it must cost little, however large the map is.
+    ///
+    /// # Errors
+    ///
+    /// Those of looking at the map; it is then read anew for the next text.
+    fn revision(&self) -> Result<u64, StoreError>;
+
     /// Reads the map, has it changed and writes it, with no other writer in between. `change` returns `None` to leave it.
     /// When this returns, the map survives a crash.
     ///
@@ -28,18 +36,34 @@ pub trait PlaceholderStore: Send + Sync {
 /// A store that ends with the process, for folders without a state folder and for tests.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    bytes: Mutex<Option<Vec<u8>>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: Option<Vec<u8>>,
+    revision: u64,
+}
+
+impl MemoryStore {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl PlaceholderStore for MemoryStore {
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        Ok(self.lock().bytes.clone())
+    }
+
+    fn revision(&self) -> Result<u64, StoreError> {
+        Ok(self.lock().revision)
     }
 
     fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(changed) = change(bytes.clone()) {
-            *bytes = Some(changed);
+        let mut kept = self.lock();
+        if let Some(changed) = change(kept.bytes.clone()) {
+            *kept = Kept { bytes: Some(changed), revision: kept.revision + 1 };
         }
         Ok(())
     }

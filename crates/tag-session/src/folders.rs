@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError, FsPolicy, NewNames, RootError, RootRules};
 
 use crate::inbox::file::{self, InboxFile, Unusable};
@@ -60,13 +59,14 @@ impl StateFolders {
         self.base.join("inbox")
     }
 
-    /// Moves a reply that was not executed out of the inbox.
+    /// Moves a reply that was not executed out of the inbox; `None` if another file was saved under its name since it was read.
+    /// That one is a reply of its own, and stays.
     ///
     /// # Errors
     ///
-    /// If it cannot be moved.
-    pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, FsError> {
-        moving::set_aside(self, name)
+    /// [`FsError::NotFound`] if no file has its name any more, and others if it cannot be moved.
+    pub fn set_aside(&self, file: &InboxFile) -> Result<Option<SetAside>, FsError> {
+        moving::set_aside(self, file)
     }
 
     /// Puts a reply into the inbox, as a whole, in place of one that stands there under this name.

@@ -394,13 +394,14 @@ impl<W: Workspace> Sessions<W> {
         Ok(inbox.wait(&self.folders, cancel)?)
     }
 
-    /// Moves a reply that was not executed out of the inbox.
+    /// Moves a reply that was not executed out of the inbox; `None` if another file was saved under its name since it was read.
+    /// That one is a reply of its own, and stays.
     ///
     /// # Errors
     ///
-    /// If it cannot be moved.
-    pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, SessionError> {
-        Ok(moving::set_aside(&self.folders, name)?)
+    /// If no file has its name any more, or it cannot be moved.
+    pub fn set_aside(&self, file: &InboxFile) -> Result<Option<SetAside>, SessionError> {
+        Ok(moving::set_aside(&self.folders, file)?)
     }
 
     /// Moves an executed reply to `inbox/processed/`. A file that was saved under its name since it was read is another reply, and

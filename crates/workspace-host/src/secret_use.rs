@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -156,6 +157,18 @@ impl PlaceholderStore for SecretMapFile {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn revision(&self) -> Result<u64, StoreError> {
+        let mut hasher = DefaultHasher::new();
+        // A writer replaces the file by a longer one, so that its length alone changes each time; the others are for a map that
+        // a person has removed or restored.
+        match fs::metadata(self.paths.base.join(MAP)) {
+            Ok(map) => (map.len(), map.dev(), map.ino(), map.mtime(), map.mtime_nsec()).hash(&mut hasher),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(hasher.finish())
     }
 
     fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {

@@ -16,6 +16,10 @@ impl PlaceholderStore for Shared {
         self.0.read()
     }
 
+    fn revision(&self) -> Result<u64, StoreError> {
+        self.0.revision()
+    }
+
     fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {
         self.0.update(change)
     }
@@ -27,6 +31,10 @@ struct Full;
 impl PlaceholderStore for Full {
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(None)
+    }
+
+    fn revision(&self) -> Result<u64, StoreError> {
+        Ok(0)
     }
 
     fn update(&self, _: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {
@@ -71,6 +79,9 @@ fn a_placeholder_means_the_same_after_the_map_was_removed() {
         fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
             Ok(self.0.lock().unwrap().clone())
         }
+        fn revision(&self) -> Result<u64, StoreError> {
+            Ok(self.0.lock().unwrap().as_ref().map_or(0, |bytes| bytes.len() as u64))
+        }
         fn update(
             &self,
             change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>,
@@ -93,29 +104,61 @@ fn a_placeholder_means_the_same_after_the_map_was_removed() {
     assert_eq!(restarted.restore("⟦secret:npm-token:1⟧").unwrap(), token());
 }
 
+/// A store that counts how often it is read and changed.
+#[derive(Clone, Default)]
+struct Counting {
+    store: Shared,
+    reads: Arc<AtomicUsize>,
+    updates: Arc<AtomicUsize>,
+}
+
+impl PlaceholderStore for Counting {
+    fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        self.store.read()
+    }
+
+    fn revision(&self) -> Result<u64, StoreError> {
+        self.store.revision()
+    }
+
+    fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {
+        self.updates.fetch_add(1, Ordering::SeqCst);
+        self.store.update(change)
+    }
+}
+
 #[test]
 fn a_full_map_is_not_written_again_for_each_text() {
-    #[derive(Clone, Default)]
-    struct Counting(Shared, Arc<AtomicUsize>);
-    impl PlaceholderStore for Counting {
-        fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
-            self.0.read()
-        }
-        fn update(
-            &self,
-            change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>,
-        ) -> Result<(), StoreError> {
-            self.1.fetch_add(1, Ordering::SeqCst);
-            self.0.update(change)
-        }
-    }
     let store = Counting::default();
     let secrets = Secrets::open(store.clone()).unwrap();
     let all: String = (0..10_000).map(|number| format!("npm_{number:036}\n")).collect();
     let _ = secrets.mask(&all);
-    let updates = store.1.load(Ordering::SeqCst);
+    let updates = store.updates.load(Ordering::SeqCst);
     for _ in 0..3 {
         assert_eq!(secrets.mask(&token()), "⟦secret:npm-token:0⟧");
     }
-    assert_eq!(store.1.load(Ordering::SeqCst), updates);
+    assert_eq!(store.updates.load(Ordering::SeqCst), updates);
+}
+
+#[test]
+fn a_value_that_another_process_has_found_is_hidden_where_no_rule_finds_it() {
+    let store = Counting::default();
+    let (one, other) = (Secrets::open(store.clone()).unwrap(), Secrets::open(store.clone()).unwrap());
+    let value = "Zq8wLr3TnV5xKb2M";
+    let log = format!("connected with {value}\n");
+    assert_eq!(other.mask(&log), log, "the control: no rule finds it there");
+    let masked = one.mask(&format!("db_password = \"{value}\"\n")).into_owned();
+    assert!(!masked.contains(value), "{masked}");
+    for text in [other.mask(&log), other.mask_rest(&log)] {
+        assert!(!text.contains(value), "{text}");
+    }
+    assert!(!other.is_clean(&log));
+    // What has not changed is not read again, however many texts are masked.
+    let reads = store.reads.load(Ordering::SeqCst);
+    for _ in 0..100 {
+        let _ = other.mask(&log);
+        let _ = other.restore("⟦secret:npm-token:7⟧");
+    }
+    assert_eq!(store.reads.load(Ordering::SeqCst), reads);
 }

@@ -26,6 +26,20 @@ pub(crate) fn move_to_processed(folders: &StateFolders, file: &InboxFile) -> Res
     Ok(())
 }
 
+/// Moves a reply that was read to `set-aside/`, never over another file; `None` if its name is that of another file by now, which
+/// stays.
+pub(crate) fn set_aside(folders: &StateFolders, file: &InboxFile) -> Result<Option<SetAside>, FsError> {
+    if !file.is_still_there(folders)? {
+        return folders.inbox.metadata(&file.name).map(|_| None);
+    }
+    let is_same = |moved: &DroppedFile| file.is_same(&folders.set_aside, moved);
+    match move_if(folders, &file.name, &folders.set_aside, &is_same)? {
+        Moved::To(name) => Ok(Some(path_aside(&name))),
+        Moved::Another => Ok(None),
+        Moved::Missing => Err(FsError::NotFound { path: file.name.clone() }),
+    }
+}
+
 /// Moves a file of the inbox as it was listed, if it is still that file. Returns its new name; `None` if it is not.
 pub(crate) fn move_listed(
     folders: &StateFolders,
@@ -36,12 +50,10 @@ pub(crate) fn move_listed(
     let state = |stamp: &sandbox_fs::FileStamp| {
         (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_nanoseconds)
     };
-    move_if(folders, &file.name, to, &|moved| state(&moved.stamp) == state(&file.stamp))
-}
-
-/// Moves a file to `set-aside/`, never over another file.
-pub(crate) fn set_aside(folders: &StateFolders, name: &RelPath) -> Result<SetAside, FsError> {
-    Ok(path_aside(&move_to_free_name(&folders.inbox, name, &folders.set_aside)?))
+    match move_if(folders, &file.name, to, &|moved| state(&moved.stamp) == state(&file.stamp))? {
+        Moved::To(name) => Ok(Some(name)),
+        Moved::Another | Moved::Missing => Ok(None),
+    }
 }
 
 /// Moves a file that is not a usable reply to `set-aside/`, never over another file; `None` if it is another one by now.
@@ -57,21 +69,31 @@ fn path_aside(moved: &RelPath) -> SetAside {
     SetAside(PathBuf::from("inbox/set-aside").join(moved.to_string()))
 }
 
+/// The end of an attempt to move a file.
+enum Moved {
+    /// It has this name in the other folder.
+    To(RelPath),
+    /// Another file had its name, and was returned to the inbox.
+    Another,
+    /// No file had its name.
+    Missing,
+}
+
 /// Moves a file, and returns it to the inbox unless it is the expected one.
 fn move_if(
     folders: &StateFolders,
     name: &RelPath,
     to: &FileRoot,
     is_expected: &dyn Fn(&DroppedFile) -> bool,
-) -> Result<Option<RelPath>, FsError> {
+) -> Result<Moved, FsError> {
     let moved = match move_to_free_name(&folders.inbox, name, to) {
         Ok(moved) => moved,
-        Err(FsError::NotFound { .. }) => return Ok(None),
+        Err(FsError::NotFound { .. }) => return Ok(Moved::Missing),
         Err(error) => return Err(error),
     };
     // Looked at after the move: the name in the inbox may have become that of another file at any moment before it.
     let metadata = match to.metadata(&moved) {
-        Err(FsError::NotFound { .. }) => return Ok(Some(moved)),
+        Err(FsError::NotFound { .. }) => return Ok(Moved::To(moved)),
         metadata => metadata?,
     };
     let file = DroppedFile {
@@ -81,11 +103,12 @@ fn move_if(
         mode: metadata.mode,
     };
     if is_expected(&file) {
-        return Ok(Some(moved));
+        return Ok(Moved::To(moved));
     }
     match to.rename_noreplace(&moved, &folders.inbox, name) {
         // A third file has the name by now.
-        Err(FsError::AlreadyExists { .. }) => move_to_free_name(to, &moved, &folders.inbox).map(|_| None),
-        returned => returned.map(|_| None),
-    }
+        Err(FsError::AlreadyExists { .. }) => move_to_free_name(to, &moved, &folders.inbox)?,
+        returned => returned?,
+    };
+    Ok(Moved::Another)
 }

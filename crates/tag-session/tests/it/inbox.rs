@@ -129,7 +129,7 @@ fn moving_a_missing_file_to_processed_succeeds_and_quarantining_it_fails() {
     };
     fs::remove_file(desk.base().join("inbox/gone.txt")).unwrap();
     sessions.move_to_processed(&file).unwrap();
-    assert!(sessions.set_aside(&file.name).is_err());
+    assert!(sessions.set_aside(&file).is_err());
 }
 
 #[test]
@@ -150,4 +150,22 @@ fn a_reply_that_was_saved_over_an_executed_one_stays_in_the_inbox() {
     desk.put("reply.txt", "second\n");
     sessions.move_to_processed(&second).unwrap();
     assert_eq!((desk.names("inbox"), desk.names("inbox/processed")), (vec![], vec!["reply.txt".into()]));
+}
+
+#[test]
+fn a_reply_that_was_saved_over_a_refused_one_stays_in_the_inbox() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let cancel = CancelFlag::new();
+    desk.put("reply.txt", "first\n");
+    let InboxEvent::Reply(first) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
+    // While the first one is refused.
+    desk.put("reply.txt", "second\n");
+    assert_eq!(sessions.set_aside(&first).unwrap(), None);
+    assert_eq!((desk.names("inbox"), desk.names("inbox/set-aside")), (vec!["reply.txt".into()], vec![]));
+    let InboxEvent::Reply(second) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
+    assert_eq!(second.text, "second\n");
+    // The control: nothing was saved over it.
+    assert_eq!(sessions.set_aside(&second).unwrap().unwrap().0.to_str(), Some("inbox/set-aside/reply.txt"));
+    assert_eq!((desk.names("inbox"), desk.names("inbox/set-aside")), (vec![], vec!["reply.txt".into()]));
 }

@@ -93,7 +93,7 @@ impl Loop<'_> {
 
     /// Moves a reply that is not executed out of the inbox.
     fn set_aside(&self, file: &InboxFile, why: &str, advice: &str) -> Result<(), Failure> {
-        let destination = match self.sessions.folders().set_aside(&file.name) {
+        let destination = match self.sessions.folders().set_aside(file) {
             Ok(destination) => destination,
             // Another process has read the file as well, and moved it first.
             Err(FsError::NotFound { .. }) => return Ok(()),
@@ -101,7 +101,10 @@ impl Loop<'_> {
         };
         self.console.notice(&format!("not executed: {why}"));
         self.console.notice(&format!("  {advice}"));
-        self.console.notice(&format!("  it is now {}", destination.0.display()));
+        self.console.notice(&match destination {
+            Some(destination) => format!("  it is now {}", destination.0.display()),
+            None => format!("  {} is another reply by now, which is read next", file.name),
+        });
         Ok(())
     }
 
