@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod descendants;
+mod orphan_guard;
 mod process_group;
 mod program;
 
