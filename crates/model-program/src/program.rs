@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use wap_core::CancelFlag;
 
+use crate::orphan_guard::OrphanGuard;
 use crate::process_group::ProcessGroup;
 
 /// The time between two looks at a running program.
@@ -20,8 +21,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The first such time once its output has ended, which then doubles: as a rule, the program ends at once.
 const PAUSE_AT_END: Duration = Duration::from_micros(500);
 
-/// The time for which output is still read once the program has ended: a process that it left behind may keep its output open.
-const DRAIN: Duration = Duration::from_millis(250);
+/// The time without output, once the program has ended, after which no more of it is expected: a process that it left behind may keep
+/// its output open, and may also be the one that prints the reply.
+const DRAIN: Duration = Duration::from_secs(1);
 
 /// A program of the user that reads a prompt on standard input and prints a reply on standard output.
 ///
@@ -115,7 +117,9 @@ impl ModelProgram {
     /// Runs it once and returns its reply, without the blank lines at its end.
     ///
     /// It, and all that it started in its process group, has ended when this returns. Where it is killed, because of its time, its
-    /// output or the user, so is what it started in other groups.
+    /// output or the user, so is what it started in other groups; and so is all of it if this process is killed meanwhile.
+    ///
+    /// A process that it leaves behind may go on printing for as long as it never pauses for more than a second.
     ///
     /// # Errors
     ///
@@ -127,6 +131,7 @@ impl ModelProgram {
         // A process group of its own, so that its children end with it.
         command.process_group(0);
         let mut child = ProcessGroup(command.spawn().map_err(ProgramError::NotStarted)?);
+        let guard = OrphanGuard::start(child.0.id()).map_err(ProgramError::NotStarted)?;
         let missing = || ProgramError::NotStarted(io::ErrorKind::BrokenPipe.into());
         let mut stdin = child.0.stdin.take().ok_or_else(missing)?;
         let reading = Reading::start(child.0.stdout.take().ok_or_else(missing)?, self.most_bytes);
@@ -135,6 +140,12 @@ impl ModelProgram {
         // nothing of its input breaks the pipe, which is its own affair.
         thread::spawn(move || stdin.write_all(prompt.as_bytes()));
         let status = self.wait(&mut child, &reading, cancel)?;
+        drop(guard);
+        drop(child);
+        if status.is_some() {
+            // On a busy machine the thread that reads may be behind; nothing in the group can print more.
+            reading.has_ended(DRAIN)?;
+        }
         let mut bytes = reading.bytes();
         if bytes.len() > self.most_bytes {
             if !self.is_cut {
@@ -174,7 +185,8 @@ impl ModelProgram {
         loop {
             // It is polled, since neither a cancellation nor the deadline could end a wait for the program.
             let is_read = reading.has_ended(PAUSE)?;
-            if reading.length() > self.most_bytes {
+            let (length, printed_at) = reading.progress();
+            if length > self.most_bytes {
                 return Ok(None);
             }
             if status.is_none() {
@@ -182,7 +194,7 @@ impl ModelProgram {
                 status = ended.map(|status| (status, Instant::now()));
             }
             if let Some((status, ended_at)) = status
-                && (is_read || ended_at.elapsed() >= DRAIN)
+                && (is_read || ended_at.max(printed_at).elapsed() >= DRAIN)
             {
                 return Ok(Some(status));
             }
@@ -215,7 +227,8 @@ fn drop_split_character(bytes: &mut Vec<u8>) {
 
 /// The output of a program, read by a thread.
 struct Reading {
-    bytes: Arc<Mutex<Vec<u8>>>,
+    /// The output so far, and when the last of it came.
+    output: Arc<Mutex<(Vec<u8>, Instant)>>,
     /// Brings the result once; then the other end is gone.
     end: Receiver<io::Result<()>>,
 }
@@ -223,16 +236,18 @@ struct Reading {
 impl Reading {
     /// Reads to the end, or one byte more than the limit.
     fn start(mut output: ChildStdout, limit: usize) -> Reading {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let read = Arc::new(Mutex::new((Vec::new(), Instant::now())));
         let (sender, end) = mpsc::channel();
-        let read = Arc::clone(&bytes);
+        let reading = Reading { output: Arc::clone(&read), end };
         thread::spawn(move || {
             let mut chunk = [0; 1 << 14];
             let result = loop {
                 match output.read(&mut chunk) {
                     Ok(0) => break Ok(()),
                     Ok(count) => {
-                        let mut bytes = read.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+                        let (bytes, printed_at) = &mut *read;
+                        *printed_at = Instant::now();
                         let room = limit.saturating_add(1).saturating_sub(bytes.len());
                         bytes.extend_from_slice(&chunk[..count.min(room)]);
                         if count >= room {
@@ -245,7 +260,7 @@ impl Reading {
             };
             let _ = sender.send(result);
         });
-        Reading { bytes, end }
+        reading
     }
 
     /// Waits for the end for a moment; true if it has come.
@@ -257,11 +272,13 @@ impl Reading {
         }
     }
 
-    fn length(&self) -> usize {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// Returns the bytes that have come, and when the last of them came.
+    fn progress(&self) -> (usize, Instant) {
+        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        (output.0.len(), output.1)
     }
 
     fn bytes(&self) -> Vec<u8> {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 }

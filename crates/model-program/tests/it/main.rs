@@ -1,6 +1,7 @@
 //! Tests of `model-program` through its public API.
 
 use std::fmt::Write as _;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model_program::{ModelProgram, ProgramError};
@@ -121,6 +122,42 @@ fn what_a_program_has_started_in_other_groups_ends_with_it() {
             std::thread::yield_now();
         }
     });
+}
+
+/// The mark of a program for a copy of these tests that is to be killed.
+const STAND_IN: &str = "MODEL_PROGRAM_TEST_MARK";
+
+#[test]
+fn a_program_does_not_outlive_a_killed_process() {
+    if let Ok(mark) = std::env::var(STAND_IN) {
+        let program =
+            ModelProgram::new("timeout 600 sleep 600 | cat", PATIENCE, 1000).with_variable("MARK", mark);
+        let _ = program.ask("", &CancelFlag::new());
+        return;
+    }
+    let mark = format!("killed-{}", std::process::id());
+    let mut asking = Command::new(std::env::current_exe().unwrap());
+    asking.args(["--exact", "a_program_does_not_outlive_a_killed_process"]).env(STAND_IN, &mark);
+    let mut asking = asking.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (begun, text) = (Instant::now(), format!("MARK={mark}"));
+    // The control: the shell, `timeout`, `sleep` and `cat` are there.
+    while processes_with(&text) < 4 {
+        assert!(begun.elapsed() < PATIENCE, "{} processes are there", processes_with(&text));
+        std::thread::yield_now();
+    }
+    asking.kill().unwrap();
+    asking.wait().unwrap();
+    while processes_with(&text) > 0 {
+        assert!(begun.elapsed() < PATIENCE, "{} processes are left", processes_with(&text));
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_comes_after_the_end_of_the_program_is_read() {
+    // As a shell does whose output is that of another process: it has ended before the last words.
+    let reply = ask("(for word in late later last; do sleep 0.4; echo $word; done) & echo first");
+    assert_eq!(reply.unwrap(), "first\nlate\nlater\nlast");
 }
 
 #[test]
