@@ -249,8 +249,9 @@ impl<'a> TreeCheck<'a> {
     fn leave(&mut self) -> Result<(), IndexError> {
         let Some(folder) = self.open.pop() else { return Ok(()) };
         let OpenFolder { cached, name, entries, is_partial, content, .. } = folder;
+        let mut object =
+            content.as_deref().map(|content| object_name(self.format, content)).unwrap_or_default();
         let content = content.unwrap_or_default();
-        let mut object = object_name(self.format, &content);
         if let Some(tree) = self.trees.tree(cached) {
             self.trees_left = self.trees_left.saturating_sub(1);
             let is_like = |object: &[u8]| tree.object == object;

@@ -121,3 +121,61 @@ fn what_git_would_not_have_written_is_refused() {
         assert_eq!(checked(&index(version, format, &rows, &twice), format), WRONG);
     }
 }
+
+#[test]
+fn a_tree_with_the_modes_of_old_repositories_is_accepted() {
+    if !has_git() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    git(
+        folder.path(),
+        "git init -q .; x=$(echo x | git hash-object -w --stdin); y=$(echo y | git hash-object -w --stdin); \
+         inner=$(printf \"100664 blob $x\\tx\\n100775 blob $x\\ty\\n\" | git mktree); \
+         root=$(printf \"040000 tree $inner\\ta\\n120000 blob $x\\tlink\\n100664 blob $y\\tz\\n\" | git mktree); \
+         git update-ref HEAD $(git commit-tree -m one $root); git reset -q --hard",
+    );
+    let written = fs::read(folder.path().join(".git/index")).unwrap();
+    let inner = name(&git(folder.path(), "git rev-parse HEAD:a"));
+    let root = name(&git(folder.path(), "git rev-parse 'HEAD^{tree}'"));
+    for tree in [&inner, &root] {
+        assert!(written.windows(tree.len()).any(|window| window == tree), "git caches the old trees");
+    }
+    assert!(git(folder.path(), "git ls-files --stage").starts_with("100644 "), "and gives entries new modes");
+    assert_eq!(checked(&written, ObjectFormat::Sha1).map(|paths| paths.len()), Ok(4));
+    // Another content, another bit and another name are other trees.
+    let object = name(&git(folder.path(), "git rev-parse :a/x"));
+    assert_eq!(checked(&replaced(&written, &object, &[7; 20]), ObjectFormat::Sha1), WRONG);
+    let other = name(&git(folder.path(), "git rev-parse :z"));
+    assert_eq!(checked(&replaced(&written, &object, &other), ObjectFormat::Sha1), WRONG);
+    let [program, file] = [0o100_755, FILE].map(u32::to_be_bytes);
+    assert_eq!(checked(&replaced(&written, &program, &file), ObjectFormat::Sha1), WRONG);
+    // Beside a tree that was written since.
+    git(folder.path(), "echo n > a/n; git add a/n; git commit -qm two; git reset -q --hard");
+    let written = fs::read(folder.path().join(".git/index")).unwrap();
+    assert!(checked(&written, ObjectFormat::Sha1).is_ok());
+}
+
+#[test]
+fn a_folder_entry_stands_alone_for_what_is_beneath_it() {
+    const FOLDER: u32 = 0o040_000;
+    let root = tree(&[&b"40000 a\0"[..], &[0; 20], b"40000 b\0", &[0; 20]].concat());
+    let cached = [&b"\x002 2\n"[..], &root, b"a\x001 0\n", &[0; 20], b"b\x001 0\n", &[0; 20]].concat();
+    let of = |rows: &[Row<'_>], cached: &[u8]| {
+        let extensions = [extension(b"TREE", cached), extension(b"sdir", b"")].concat();
+        checked(&index(2, ObjectFormat::Sha1, rows, &extensions), ObjectFormat::Sha1)
+    };
+    let (a, b): (Row<'_>, Row<'_>) = ((b"a/", FOLDER, 0), (b"b/", FOLDER, 0));
+    // Controls, one with entries that begin like a folder.
+    assert!(of(&[a, b], &cached).is_ok());
+    assert!(of(&[(b"a-/", FOLDER, 0), a, (b"a0", FILE, 0)], b"\0-1 0\n").is_ok());
+    let refused = |rows: &[Row<'_>], what: &'static str| {
+        assert_eq!(of(rows, b"\0-1 0\n"), Err(IndexError::Malformed { what }), "{rows:?}");
+    };
+    let beneath = "an entry beneath a folder that is an entry";
+    refused(&[a, (b"a/x", FILE, 0)], beneath);
+    refused(&[a, (b"a/x/", FOLDER, 0)], beneath);
+    refused(&[a, (b"a/x/y", FILE, 0x1000), b], beneath);
+    let side = "a folder as a side of a conflict";
+    refused(&[(b"a/", FOLDER, 0x1000), (b"a/", FOLDER, 0x2000)], side);
+}
