@@ -53,11 +53,12 @@ impl OwnBranches {
     /// Returns the paths for a worktree with this branch. Nothing is made.
     pub(crate) fn of(worktree: &Worktree, common_folder: &Path, branch: &str) -> OwnBranches {
         let own = worktree.git_folder.join(OWN_FOLDER);
+        let [shared_heads, shared_logs] = shared(common_folder);
         OwnBranches {
             heads: own.join("heads"),
             logs: own.join("logs"),
-            shared_heads: common_folder.join("refs/heads").join(FOLDER),
-            shared_logs: common_folder.join("logs/refs/heads").join(FOLDER),
+            shared_heads,
+            shared_logs,
             git_folder: worktree.git_folder.clone(),
             name: branch.strip_prefix("cocode/").unwrap_or(branch).to_owned(),
         }
@@ -73,15 +74,7 @@ impl OwnBranches {
         for folder in [&self.heads, &self.logs] {
             closed_folder::make(folder).map_err(file_error("make", folder))?;
         }
-        for folder in [&self.shared_heads, &self.shared_logs] {
-            fs::create_dir_all(folder).map_err(file_error("make", folder))?;
-        }
-        // Git removes these folders once it has packed their branches, and with them the agent's mount points. It keeps
-        // folders that are not empty, and `.keep` is not a valid name of a branch.
-        for folder in [&self.shared_heads, &self.shared_logs] {
-            let kept = folder.join(KEEP);
-            fs::create_dir_all(&kept).map_err(file_error("make", &kept))?;
-        }
+        keep(&[&self.shared_heads, &self.shared_logs])?;
         let head = self.heads.join(&self.name);
         fs::write(&head, format!("{commit}\n")).map_err(file_error("write", &head))?;
         // The agent's log continues the one of the branch. An agent that shares these logs could have made it a symlink.
@@ -95,10 +88,15 @@ impl OwnBranches {
         }
     }
 
+    /// Makes the shared folders in the repository, for agents that write into them.
+    pub(crate) fn make_shared(common_folder: &Path) -> Result<(), RunnerError> {
+        let [heads, logs] = shared(common_folder);
+        keep(&[&heads, &logs])
+    }
+
     /// Removes the shared folders from the repository, unless a branch is left in them.
     pub(crate) fn remove_shared(common_folder: &Path) {
-        for parent in ["refs/heads", "logs/refs/heads"] {
-            let folder = common_folder.join(parent).join(FOLDER);
+        for folder in shared(common_folder) {
             let is_alone = fs::read_dir(&folder)
                 .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().as_os_str() == KEEP));
             if is_alone {
@@ -246,6 +244,21 @@ impl OwnBranches {
         let text = foreign_file::read_short(&self.heads.join(name), LIMIT_BYTES).ok()?;
         Some(text.trim_end()).filter(|commit| is_object_name(commit)).map(str::to_owned)
     }
+}
+
+/// Returns the folders of all agents' branches, and of the logs of these.
+fn shared(common_folder: &Path) -> [PathBuf; 2] {
+    ["refs/heads", "logs/refs/heads"].map(|parent| common_folder.join(parent).join(FOLDER))
+}
+
+/// Makes folders that stay. Git removes one once it has packed its branches, and with it an agent's mount point, or its right to
+/// write there. It keeps folders that are not empty, and `.keep` is not a valid name of a branch.
+fn keep(folders: &[&PathBuf]) -> Result<(), RunnerError> {
+    for folder in folders {
+        let kept = folder.join(KEEP);
+        fs::create_dir_all(&kept).map_err(file_error("make", &kept))?;
+    }
+    Ok(())
 }
 
 /// The identity of an index file. Git replaces the file at each change.

@@ -16,6 +16,7 @@ use crate::objects::object_import::ObjectImport;
 use crate::plan::PlannedAgent;
 use crate::record::AgentRecord;
 use crate::repository::head_log::HeadFollower;
+use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_repository::OwnRepository;
 use crate::repository::worktree::{Worktree, file_error};
 use crate::run::branch_follower::BranchFollower;
@@ -120,7 +121,10 @@ impl AgentRun<'_> {
         let own = runner.own_repository(launcher, agent, worktree);
         match &own {
             Some(own) => own.make(&runner.repository, &shared.plan.base.commit)?,
-            None if agent.definition.is_confined => record.warnings.extend(runner.pack_once(shared)),
+            None if agent.definition.is_confined => {
+                OwnBranches::make_shared(&runner.repository.common_folder)?;
+                record.warnings.extend(runner.pack_once(shared));
+            }
             None => {}
         }
         record.own_branches = own.is_some();
