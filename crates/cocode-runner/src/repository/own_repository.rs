@@ -1,6 +1,6 @@
-//! A confined agent's own view of the repository: its branches and its objects.
+//! A confined agent's own view of the repository: its branches, its objects, and its worktree alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::error::{RunnerError, error_chain};
@@ -8,10 +8,11 @@ use crate::objects::object_import::{LIMIT, ObjectImport, has_whole};
 use crate::objects::own_objects::OwnObjects;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
+use crate::repository::closed_folder;
 use crate::repository::git::GitError;
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_git_folder::OwnGitFolder;
-use crate::repository::worktree::Worktree;
+use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 
 /// The own view of one agent that has a file tree of its own.
 #[derive(Clone, Debug)]
@@ -20,6 +21,11 @@ pub(crate) struct OwnRepository {
     pub(crate) objects: OwnObjects,
     pub(crate) git_folder: OwnGitFolder,
     real_git_folder: PathBuf,
+    /// The folder that it sees instead of the one with the git folders of all worktrees. Git reads all of those, and fails at one
+    /// that is being made at this moment.
+    worktrees: PathBuf,
+    /// The real one.
+    all_worktrees: PathBuf,
 }
 
 impl OwnRepository {
@@ -31,19 +37,24 @@ impl OwnRepository {
             objects: OwnObjects::of(worktree, common_folder),
             git_folder: OwnGitFolder::of(worktree),
             real_git_folder: worktree.git_folder.clone(),
+            worktrees: worktree.git_folder.join(OWN_FOLDER).join("worktrees"),
+            all_worktrees: common_folder.join("worktrees"),
         }
     }
 
     /// Makes the folders, with the branch at `commit` in them.
     pub(crate) fn make(&self, repository: &Repository, commit: &str) -> Result<(), RunnerError> {
         self.branches.make(commit)?;
+        let own = self.worktrees.join(Path::new(self.real_git_folder.file_name().unwrap_or_default()));
+        closed_folder::make(&own).map_err(file_error("make", &own))?;
         self.objects.make(repository)
     }
 
     /// Returns pairs of an own folder and the folder that it replaces in the agent's view.
     pub(crate) fn replaced(&self) -> Vec<(PathBuf, PathBuf)> {
+        let worktrees = (self.worktrees.clone(), self.all_worktrees.clone());
         let git_folder = (self.git_folder.path().to_owned(), self.real_git_folder.clone());
-        [vec![git_folder], self.branches.replaced(), self.objects.replaced()].concat()
+        [vec![worktrees, git_folder], self.branches.replaced(), self.objects.replaced()].concat()
     }
 
     /// Returns the read-only folders: the agent writes there only at the paths of the folders that they replace.

@@ -96,16 +96,16 @@ fn a_commit_that_was_there_before_is_not_the_agents() {
 #[test]
 fn a_commit_of_a_sibling_is_not_the_agents() {
     let fixture = Fixture::new();
-    // It does not see the other's branch, but it can read the commit's name from the other's log.
-    let log = "$(git rev-parse --git-common-dir)/worktrees/7-a/logs/HEAD";
-    let wait = format!(
-        "until C=$(tail -n 1 {log} | cut -d ' ' -f 2); git log -1 --format=%B $C | grep -q ready; do sleep 0.1; done"
-    );
+    // It sees neither the other's branch nor its worktree, but it finds the commit among the objects.
+    let find = "git cat-file --batch-all-objects --batch-check='%(objecttype) %(objectname)' | sed -n 's/^commit //p' | \
+                while read c; do git log -1 --format=%B $c | grep -q ready && echo $c; done";
     let agents = vec![
         agent("a", &format!("{MARKED}; sleep 1")),
         agent(
             "b",
-            &format!("({wait}) 2>/dev/null; git merge -q --ff-only $(tail -n 1 {log} | cut -d ' ' -f 2)"),
+            &format!(
+                "(until C=$({find}); test -n \"$C\"; do sleep 0.1; done) 2>/dev/null; git merge -q --ff-only $({find})"
+            ),
         ),
     ];
     let runner = fixture.runner();

@@ -173,3 +173,34 @@ fn an_agent_uses_all_of_git_in_its_worktree() {
         assert_eq!(fixture.git_in(&record.worktree, &["status", "--porcelain"]), "", "{level}");
     }
 }
+
+#[test]
+fn git_of_an_agent_does_not_meet_a_worktree_that_is_being_made() {
+    for level in [Level::Full, Level::Namespaces] {
+        let fixture = Fixture::at_level(level);
+        let wait = |file: &str| format!("until test -e {file}; do sleep 0.05; done");
+        let script = format!(
+            "echo prepared; {}; git checkout -q --detach && git checkout -q -; echo ended $?; {}; {MARKED}",
+            wait("begun"),
+            wait("made")
+        );
+        let (runner, log) = (fixture.runner(), Log::default());
+        let record = std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
+            });
+            log.wait_for("prepared");
+            // As git makes it: a file that is there, and not yet written.
+            let folder = fixture.repository().join(".git/worktrees/half");
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("gitdir"), fixture.root.join("half/.git").to_str().unwrap()).unwrap();
+            fs::write(folder.join("commondir"), "").unwrap();
+            fs::write(fixture.worktree().join("begun"), "").unwrap();
+            log.wait_for("ended 0");
+            fs::remove_dir_all(&folder).unwrap();
+            fs::write(fixture.worktree().join("made"), "").unwrap();
+            running.join().unwrap()
+        });
+        assert_eq!(record.state, AgentState::Ready, "{level} {record:?} {:?}", log.lines());
+    }
+}
