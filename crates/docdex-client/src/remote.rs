@@ -1,6 +1,7 @@
 //! The index of a docdex daemon, over HTTP.
 
 mod fallback;
+mod request_thread;
 mod web;
 mod wire;
 
@@ -17,6 +18,8 @@ use wap_core::{
 
 pub use fallback::FallbackIndex;
 pub use web::WebPage;
+
+use request_thread::RequestThreads;
 
 /// The longest answer in bytes; a longer one is refused.
 const ANSWER_BYTES: u64 = 16 << 20;
@@ -54,12 +57,14 @@ impl Default for RemoteConfig {
 
 /// The index of a docdex daemon as a [`CodeIndex`].
 ///
-/// Nothing is kept: every call is one HTTP request, with a timeout, no redirects and no proxy. Answers are untrusted:
+/// Nothing is kept: every call is one HTTP request, with a timeout, no redirects and no proxy. A cancelled call returns at once,
+/// and its request ends by itself, at its timeout at the latest. Answers are untrusted:
 /// bounded, and refused if they are malformed. A path in an answer that leads out of the workspace makes the answer fail.
 #[derive(Debug)]
 pub struct RemoteIndex {
     agent: Agent,
     config: RemoteConfig,
+    threads: RequestThreads,
 }
 
 impl RemoteIndex {
@@ -69,7 +74,8 @@ impl RemoteIndex {
         // A redirect or a proxy would send the token to another host than the configured one.
         let agent = Agent::config_builder().max_redirects(0).http_status_as_error(false).proxy(None).build();
         let url = config.url.trim_end_matches('/').to_owned();
-        RemoteIndex { agent: agent.into(), config: RemoteConfig { url, ..config } }
+        let config = RemoteConfig { url, ..config };
+        RemoteIndex { agent: agent.into(), config, threads: RequestThreads::default() }
     }
 
     /// Checks that the daemon answers.
@@ -136,11 +142,12 @@ impl RemoteIndex {
             request = request.header("authorization", format!("Bearer {token}")).header("x-api-key", token);
         }
         // Global: a timeout for each read would let a daemon that sends byte by byte hold the call forever.
-        let answered = request.config().timeout_global(Some(timeout)).build().call();
-        let mut response = answered.map_err(|error| connection_failure(&error))?;
-        let status = response.status();
-        let body = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_vec();
-        let body = body.map_err(|error| connection_failure(&error))?;
+        let request = request.config().timeout_global(Some(timeout)).build();
+        let (status, body) = self.threads.run(call.cancel, move || {
+            let mut response = request.call().map_err(|error| connection_failure(&error))?;
+            let body = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_vec();
+            Ok((response.status(), body.map_err(|error| connection_failure(&error))?))
+        })?;
         match status {
             StatusCode::OK => String::from_utf8(body).map(Some).map_err(|_| wire::unreadable()),
             StatusCode::NOT_FOUND => Ok(None),

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,8 +12,8 @@ use proptest::prelude::*;
 
 use docdex_client::{RemoteConfig, RemoteIndex};
 use wap_core::{
-    CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
-    SearchCodeResponse,
+    Call, CancelFlag, CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet,
+    SearchCode, SearchCodeResponse,
 };
 
 use crate::call::call;
@@ -87,6 +88,46 @@ fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
     // The control: the other server answers, and gets the token, if the request goes to it directly.
     assert!(search(&index(elsewhere), 5).is_ok());
     assert!(heads.lock().unwrap()[0].to_lowercase().contains("authorization: bearer secret"));
+}
+
+/// Asks a daemon, and cancels the call once the daemon has the request.
+fn cancelled_search(index: &RemoteIndex, requests: &Receiver<()>) -> Result<SearchCodeResponse, IndexError> {
+    let cancel = CancelFlag::new();
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            call(|call| {
+                let call = Call { cancel: &cancel, ..*call };
+                index.search(&call, &SearchCode { query: "a".into(), limit: 5 })
+            })
+        });
+        // A refused request never comes to the daemon.
+        while requests.recv_timeout(Duration::from_millis(10)).is_err() && !asked.is_finished() {}
+        cancel.cancel();
+        asked.join().unwrap()
+    })
+}
+
+#[test]
+fn a_request_that_hangs_is_cancelled_and_does_not_add_up() {
+    let (send, requests) = mpsc::channel();
+    let streams = Mutex::new(Vec::new());
+    let url = server(move |stream, _| {
+        streams.lock().unwrap().push(stream.try_clone().unwrap());
+        send.send(()).unwrap();
+    });
+    // Far longer than the test takes.
+    let timeout = 4 * GUARD;
+    let index = RemoteIndex::new(RemoteConfig { url, repo_id: None, token: None, timeout });
+    let began = Instant::now();
+    for request in 0..32 {
+        assert_eq!(cancelled_search(&index, &requests), Err(IndexError::Cancelled), "{request}");
+    }
+    let refused = cancelled_search(&index, &requests);
+    assert!(
+        matches!(&refused, Err(IndexError::Failed { cause }) if cause.contains("too many")),
+        "{refused:?}"
+    );
+    assert!(began.elapsed() < timeout / 2);
 }
 
 #[test]
