@@ -85,7 +85,15 @@ struct Stamp {
 #[serde(deny_unknown_fields)]
 struct Stored<H> {
     version: u32,
+    /// The messages that were left out so far.
+    #[serde(default, skip_serializing_if = "is_none")]
+    left_out: u64,
     messages: H,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl HistoryFile {
@@ -128,7 +136,7 @@ impl HistoryFile {
         if stamp(&self.path).map_err(failed)? != self.read_stamp {
             return Err(HistoryFileError::Changed { path: self.path.clone() });
         }
-        let stored = Stored { version: VERSION, messages: &self.history };
+        let stored = Stored { version: VERSION, left_out: self.history.left_out(), messages: &self.history };
         let mut text = serde_json::to_vec_pretty(&stored).expect("a history has string keys");
         text.push(b'\n');
         let mut beside = self.path.clone().into_os_string();
@@ -172,5 +180,5 @@ fn parse(bytes: &[u8]) -> Result<History, String> {
     if stored.version != VERSION {
         return Err(format!("it is of version {}, and this program knows {VERSION}", stored.version));
     }
-    Ok(stored.messages)
+    Ok(stored.messages.with_left_out(stored.left_out))
 }

@@ -55,15 +55,18 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
     if is_late {
         frame.warn(WarningCode::NeedTimeout, excerpt(&format!("file.list {root}")));
     }
-    if truncated {
-        frame.warn_cut(&format!("file.list {root}"), files.len() as u64, total);
+    let what = format!("file.list {root}");
+    match (truncated, is_complete) {
+        (false, _) => {}
+        (true, true) => frame.warn_cut(&what, files.len() as u64, total),
+        (true, false) => frame.warn_cut_of_more(&what, files.len() as u64, total),
     }
     Ok(NeedResult::FileList(FileListResult {
         root: root.to_owned(),
         pattern: pattern.map(str::to_owned),
         files,
         truncated,
-        total_files: truncated.then_some(total),
+        total_files: (truncated && is_complete).then_some(total),
     }))
 }
 

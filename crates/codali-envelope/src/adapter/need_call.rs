@@ -41,6 +41,11 @@ impl NeedCall<'_> {
         self.warn(WarningCode::Truncated, format!("{} {kept}/{total}", excerpt(what)));
     }
 
+    /// Warns that a result is a part of more than `least` items: how many there are is not known.
+    pub(super) fn warn_cut_of_more(&mut self, what: &str, kept: u64, least: u64) {
+        self.warn(WarningCode::Truncated, format!("{} {kept}/{least}+", excerpt(what)));
+    }
+
     /// Queries the index; `failed` is the code of a failure.
     pub(super) fn ask<T>(
         &self,

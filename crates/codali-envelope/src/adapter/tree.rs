@@ -33,17 +33,19 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
     }
     let part = fit::lines(text, frame.room);
     let truncated = part.kept < part.total || !walked.is_complete;
-    let total = if walked.is_complete { part.total } else { walked.total };
     if walked.is_late {
         frame.warn(WarningCode::NeedTimeout, excerpt(&format!("docdex.tree {root}")));
     }
-    if truncated {
-        frame.warn_cut(&format!("docdex.tree {root}"), part.kept, total);
+    let what = format!("docdex.tree {root}");
+    match (truncated, walked.is_complete) {
+        (false, _) => {}
+        (true, true) => frame.warn_cut(&what, part.kept, part.total),
+        (true, false) => frame.warn_cut_of_more(&what, part.kept, part.total.max(walked.total)),
     }
     Ok(NeedResult::Tree(TreeResult {
         path: need.path.clone(),
         truncated,
-        total_entries: truncated.then_some(total),
+        total_entries: (truncated && walked.is_complete).then_some(part.total),
         tree: part.text,
     }))
 }

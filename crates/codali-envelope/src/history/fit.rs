@@ -12,7 +12,7 @@ pub struct Fitted {
     pub tokens: u64,
     /// True if that is within the window's threshold. False only if the system prompt alone is too long.
     pub fits: bool,
-    /// Warnings about messages that were dropped or cut without a summary.
+    /// Warnings about messages that were dropped so far, or cut now, without a summary.
     pub warnings: Vec<Warning>,
 }
 
@@ -48,13 +48,16 @@ impl History {
         fitting.leave_out_oldest();
         fitting.cut_longest();
         let (tokens, fits) = (fitting.tokens(), !fitting.is_too_long());
+        let (left_out, cut, current) = (fitting.left_out, fitting.cut, fitting.current);
+        // A text that was cut says so itself. Of a message that was left out nothing remains, so that each prompt has to say it.
+        self.left_out = self.left_out.saturating_add(left_out as u64);
         let mut warnings = Vec::new();
-        for (count, what) in [(fitting.left_out, "messages left out"), (fitting.cut, "messages cut")] {
+        for (count, what) in [(self.left_out, "messages left out"), (cut as u64, "messages cut")] {
             if count > 0 {
                 warnings.push(Warning::with(WarningCode::HistoryTruncated, format!("{what}: {count}")));
             }
         }
-        Fitted { current: fitting.current, tokens, fits, warnings }
+        Fitted { current, tokens, fits, warnings }
     }
 }
 

@@ -30,11 +30,14 @@ pub enum Speaker {
 #[serde(transparent)]
 pub struct History {
     pub(super) messages: Vec<Message>,
+    /// The messages that were left out without a summary so far.
+    #[serde(skip)]
+    pub(super) left_out: u64,
 }
 
 impl FromIterator<Message> for History {
     fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> History {
-        History { messages: messages.into_iter().collect() }
+        History { messages: messages.into_iter().collect(), left_out: 0 }
     }
 }
 
@@ -48,6 +51,18 @@ impl History {
     /// Adds a message at the end.
     pub fn push(&mut self, speaker: Speaker, text: impl Into<String>) {
         self.messages.push(Message { speaker, text: text.into() });
+    }
+
+    /// Returns the number of messages that were left out without a summary so far. It is not part of the history's JSON form.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Returns the same messages as what remains of more, of which `count` were left out without a summary.
+    #[must_use]
+    pub fn with_left_out(self, count: u64) -> History {
+        History { left_out: count, ..self }
     }
 
     /// Returns the messages, oldest first.

@@ -22,7 +22,7 @@ pub struct Prompt {
     pub tokens: u64,
     /// True if it is within the window's threshold. False only if the system prompt alone is too long.
     pub fits: bool,
-    /// Warnings about messages dropped or cut without a summary; they are also in the text.
+    /// Warnings about messages dropped so far, or cut now, without a summary; they are also in the text.
     pub warnings: Vec<Warning>,
 }
 

@@ -249,7 +249,7 @@ fn listings_are_complete_although_a_workspace_lists_little_at_once() {
         .workspace
         .with_limits(wap_core::Limits { max_directory_entries: 20, ..wap_core::Limits::default() });
     let response = checked(bench.needs("  - type: file.list\n    root: d00\n"));
-    assert_eq!(warnings(&response), ["truncated: file.list d00 20/20"]);
+    assert_eq!(warnings(&response), ["truncated: file.list d00 20/20+"]);
 }
 
 #[test]

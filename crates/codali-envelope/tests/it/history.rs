@@ -1,8 +1,8 @@
 //! Histories within a window.
 
 use codali_envelope::history::{
-    BytesPerToken, ContextWindow, Fitted, History, Message, ModelLimits, Speaker, Summarizer, SummaryError,
-    TokenCounter,
+    BytesPerToken, ContextWindow, Fitted, History, Message, ModelLimits, Prompt, Speaker, Summarizer,
+    SummaryError, TokenCounter,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -176,6 +176,31 @@ fn a_giant_message_is_cut_between_lines() {
     );
     let alone = history.fit(&current, "", &ContextWindow::of(100), &BytesPerToken, &mut summarizer);
     assert!(!alone.fits);
+}
+
+#[test]
+fn every_later_prompt_says_how_many_messages_were_left_out() {
+    let mut history = numbered(20, 40);
+    let window = ContextWindow::of(200);
+    let mut summarizer = Scripted::failing();
+    let left_out = |prompt: &Prompt, history: &History| {
+        let notes: Vec<_> =
+            prompt.text.lines().filter(|line| line.starts_with("[[history_truncated")).collect();
+        assert_eq!(notes, [format!("[[history_truncated: messages left out: {}]]", history.left_out())]);
+        history.left_out()
+    };
+    let first = history.prompt("", &window, &BytesPerToken, &mut summarizer);
+    let gone = left_out(&first, &history);
+    assert_eq!(gone + history.messages().len() as u64, 20);
+    // Nothing is left out now, and what was is still missing.
+    let again = history.prompt("", &window, &BytesPerToken, &mut summarizer);
+    assert_eq!((left_out(&again, &history), &again.text), (gone, &first.text));
+    history.push(Speaker::User, "and more ".repeat(10));
+    let later = history.prompt("", &window, &BytesPerToken, &mut summarizer);
+    assert!(left_out(&later, &history) > gone);
+    // The control: nothing was ever left out.
+    let whole = numbered(2, 4).prompt("", &window, &BytesPerToken, &mut summarizer);
+    assert_eq!(whole.warnings, []);
 }
 
 #[test]

@@ -51,6 +51,20 @@ fn a_symbolic_link_stays_and_its_target_is_written_for_the_user_alone() {
     assert_eq!(messages(&HistoryFile::read(&target).unwrap()), messages(&file));
 }
 
+#[test]
+fn the_messages_that_were_left_out_are_counted_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.json");
+    let mut file = HistoryFile::read(&path).unwrap();
+    file.history.push(Speaker::User, "Rename it.");
+    file.write().unwrap();
+    assert!(!fs::read_to_string(&path).unwrap().contains("left_out"));
+    file.history = file.history.clone().with_left_out(7);
+    file.write().unwrap();
+    assert_eq!(HistoryFile::read(&path).unwrap().history, file.history);
+    assert_eq!(HistoryFile::read(&path).unwrap().history.left_out(), 7);
+}
+
 proptest! {
     #[test]
     fn every_history_is_read_as_it_was_written(

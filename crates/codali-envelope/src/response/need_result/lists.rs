@@ -125,6 +125,6 @@ cut_list! {
         /// The files, relative to the workspace, sorted by bytes.
         pub files: Vec<String>,
     }
-    /// The total number of files, if some were left out; a lower bound if not all folders could be listed.
+    /// The total number of files, if some were left out; absent if not all folders could be listed, since it is not known then.
     total_files
 }

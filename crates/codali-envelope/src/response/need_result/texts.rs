@@ -64,7 +64,7 @@ pub struct TreeResult {
     /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// The total number of entries, if some were left out.
+    /// The total number of entries, if some were left out; absent if not all folders could be listed, since it is not known then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_entries: Option<u64>,
     /// One entry per line, indented by two blanks per level, folders with a slash.
