@@ -50,10 +50,9 @@ impl FleetConnection {
     ///
     /// Those of a call.
     pub async fn hosts(&self) -> Result<Vec<(HostName, HostReport)>, FleetError> {
-        let entries = self.snapshot(Bucket::Hosts).await?.into_iter();
-        let mut hosts: Vec<_> = entries
-            .filter_map(|entry| Some((entry.key.parse().ok()?, serde_json::from_slice(&entry.value).ok()?)))
-            .collect();
+        let report =
+            |key: &str, value: &[u8], _| Some((key.parse().ok()?, serde_json::from_slice(value).ok()?));
+        let mut hosts = self.snapshot(Bucket::Hosts, report).await?;
         hosts.sort_by(|one: &(HostName, HostReport), other| one.0.cmp(&other.0));
         Ok(hosts)
     }
@@ -64,13 +63,10 @@ impl FleetConnection {
     ///
     /// Those of a call.
     pub async fn records(&self) -> Result<Vec<(TaskName, RunRecord)>, FleetError> {
-        let entries = self.snapshot(Bucket::Runs).await?.into_iter();
-        let mut records: Vec<(TaskName, RunRecord)> = entries
-            .filter_map(|entry| {
-                let name = TaskName::from_tokens(&entry.key)?;
-                Some((name, RecordEntry::parse(Some(&entry.value), entry.revision).record?))
-            })
-            .collect();
+        let record = |key: &str, value: &[u8], revision| {
+            Some((TaskName::from_tokens(key)?, RecordEntry::parse(Some(value), revision).record?))
+        };
+        let mut records = self.snapshot(Bucket::Runs, record).await?;
         records.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(records)
     }

@@ -131,13 +131,13 @@ async fn reconcile(
     }
     events::look(context).await;
     let queued = context.connection.queued_tasks().await?;
-    let records: HashMap<String, RecordEntry> = context
-        .connection
-        .snapshot(Bucket::Runs)
-        .await?
-        .into_iter()
-        .map(|entry| (entry.key, RecordEntry::parse(Some(&entry.value), entry.revision)))
-        .collect();
+    // Those of other homes, and all that hosts have written beside, are left where they are.
+    let keys: HashSet<String> = followed.iter().map(TaskName::tokens).collect();
+    let followed_record = |key: &str, value: &[u8], revision| {
+        keys.contains(key).then(|| (key.to_owned(), RecordEntry::parse(Some(value), revision)))
+    };
+    let records: HashMap<String, RecordEntry> =
+        context.connection.snapshot(Bucket::Runs, followed_record).await?.into_iter().collect();
     let mut waiting = Vec::new();
     for name in followed {
         let record = records.get(&name.tokens()).and_then(|entry| entry.record.as_ref());

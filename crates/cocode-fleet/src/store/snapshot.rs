@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
-use bytes::Bytes;
 use futures_util::StreamExt;
 
 use super::keys::is_deleted;
@@ -13,17 +12,14 @@ use crate::names::{Bucket, TaskName};
 /// The number of values that come with one request.
 const BATCH: usize = 500;
 
-/// A value of a snapshot, with its key.
-#[derive(Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) key: String,
-    pub(crate) value: Bytes,
-    pub(crate) revision: u64,
-}
-
 impl FleetConnection {
-    /// Returns the newest value of every key of a bucket.
-    pub(crate) async fn snapshot(&self, bucket: Bucket) -> Result<Vec<Snapshot>, FleetError> {
+    /// Looks at the newest value of every key of a bucket, and returns what `keep` takes from it: a host can write any number of
+    /// keys, so not all of them are held at once. It gets the key, the value, and the number that the next writer has to name.
+    pub(crate) async fn snapshot<T>(
+        &self,
+        bucket: Bucket,
+        mut keep: impl FnMut(&str, &[u8], u64) -> Option<T>,
+    ) -> Result<Vec<T>, FleetError> {
         const CALL: &str = "reading all keys";
         let stream = self.subjects.bucket_stream(bucket);
         let config = pull::Config {
@@ -37,7 +33,7 @@ impl FleetConnection {
             self.bounded(CALL, creating).await?.map_err(|error| refused(CALL, &error))?;
         let mut left = usize::try_from(consumer.cached_info().num_pending).unwrap_or(usize::MAX);
         let prefix = self.subjects.key(bucket, "");
-        let mut values = Vec::new();
+        let mut kept = Vec::new();
         while left > 0 {
             let fetching = consumer.fetch().max_messages(left.min(BATCH)).messages();
             let mut batch = self.bounded(CALL, fetching).await?.map_err(|error| refused(CALL, &error))?;
@@ -49,8 +45,7 @@ impl FleetConnection {
                 let Some(key) = message.subject.strip_prefix(&prefix) else { continue };
                 let Ok(position) = message.info() else { continue };
                 if !headers.is_some_and(is_deleted) {
-                    let value = message.payload.clone();
-                    values.push(Snapshot { key: key.to_owned(), value, revision: position.stream_sequence });
+                    kept.extend(keep(key, &message.payload, position.stream_sequence));
                 }
             }
             if received == 0 {
@@ -65,7 +60,7 @@ impl FleetConnection {
             let _ =
                 connection.bounded(CALL, connection.context.delete_consumer_from_stream(name, &stream)).await;
         });
-        Ok(values)
+        Ok(kept)
     }
 
     /// Returns the tasks in the queue, those that hosts work on included.

@@ -1,5 +1,6 @@
 //! Hosts with keys that do what they like, and what the server and home let them do.
 
+mod floods;
 mod lies;
 mod permissions;
 mod reach;
