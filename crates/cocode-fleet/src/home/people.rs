@@ -11,6 +11,9 @@ use crate::names::{Bucket, HostName, TaskName};
 use crate::store::{RecordEntry, cancel_key, drain_key};
 use crate::task::{Event, HostReport, RunRecord, RunState};
 
+/// The most tries to write a record as cancelled. A host that writes it without end is first each time.
+const CANCEL_TRIES: usize = 16;
+
 /// The event with which a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventStart {
@@ -86,7 +89,8 @@ impl FleetConnection {
     }
 
     /// Cancels a task of the given generation, wherever it is. The agent is stopped within two seconds; a host that cannot be
-    /// reached learns of it when it comes back. Only home may.
+    /// reached learns of it when it comes back. Home, once it looks, ends the task also if a host goes on writing its record. Only
+    /// home may.
     ///
     /// # Errors
     ///
@@ -94,7 +98,7 @@ impl FleetConnection {
     pub async fn cancel_task(&self, name: &TaskName, generation: &str) -> Result<(), FleetError> {
         // The key first: a task that is not published yet is never published then, and home believes the record.
         self.put_key(Bucket::Control, &cancel_key(name), generation.as_bytes().to_vec()).await?;
-        loop {
+        for _ in 0..CANCEL_TRIES {
             let Some(entry) = self.record(name).await? else { return Ok(()) };
             let Some(mut record) = entry.record else { return Ok(()) };
             if record.state.is_final() || record.generation != generation {

@@ -46,6 +46,9 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
         return went_back(context, name, record, newest, revision).await;
     }
     context.update(name, |followed| followed.epoch = followed.epoch.max(record.epoch));
+    if !record.state.is_final() && is_cancelled(context, name, &summary).await? {
+        return cancel(context, name, record, revision).await;
+    }
     match record.state {
         RunState::Pending => pending(context, name, &summary, record, revision).await,
         RunState::Running => running(context, name, &summary, record, revision).await,
@@ -174,6 +177,30 @@ async fn running(
     publish::publish(context, name, record, revision).await?;
     context.notice(name, Notice::PublishedAgain { epoch }).await;
     Ok(())
+}
+
+/// Ends a task that home has cancelled and whose record does not say so: a host wrote it again.
+async fn cancel(
+    context: &HomeContext,
+    name: &TaskName,
+    mut record: RunRecord,
+    revision: u64,
+) -> Result<(), StepError> {
+    record.state = RunState::Cancelled;
+    match context.connection.write_record(name, &record, revision).await {
+        Ok(_) => {}
+        // Whatever a host writes from now on, the journal has the end of the task.
+        Err(FleetError::Conflict) => {
+            let entry = context.connection.record(name).await?;
+            if entry.and_then(|entry| entry.record).is_some_and(|record| record.state.is_final()) {
+                // The step that follows this change decides.
+                return Ok(());
+            }
+        }
+        Err(error) => return Err(error.into()),
+    }
+    context.connection.remove_message(name).await?;
+    end(context, name, Notice::Cancelled).await
 }
 
 /// Publishes a task again whose record is not believed, or gives it up after too many attempts.

@@ -74,6 +74,11 @@ impl Lie {
         assert_eq!(self.judge.unresolved_count(), 0);
     }
 
+    /// Connects as home, beside the one under test.
+    pub(crate) async fn connect(&self) -> FleetConnection {
+        FleetConnection::open(&self.secured.address(Role::Home), self.secured.fixture.timings).await.unwrap()
+    }
+
     fn honest(&self) -> FleetWorker {
         let mut config = self.secured.fixture.worker_config("north");
         config.address = self.secured.address(Role::Host(name("north")));
@@ -268,8 +273,7 @@ async fn events_about_tasks_of_others_are_dropped() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_liar_is_not_asked_for_ever() {
     let Some(mut lie) = Lie::prepare("a_liar_is_not_asked_for_ever").await else { return };
-    let home =
-        FleetConnection::open(&lie.secured.address(Role::Home), lie.secured.fixture.timings).await.unwrap();
+    let home = lie.connect().await;
     let task = task_name("fixer-1");
     for _ in 0..3 {
         let (_, record) = home.records().await.unwrap().remove(0);

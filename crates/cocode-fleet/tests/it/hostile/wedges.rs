@@ -89,6 +89,28 @@ async fn a_host_that_keeps_the_message_and_takes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_writes_over_a_cancellation() {
+    let Some(mut lie) = Lie::prepare("a_host_that_writes_over_a_cancellation").await else { return };
+    lie.south.write(LEASE, "2").await;
+    let client = lie.south.client.clone();
+    let writing = tokio::spawn(async move {
+        loop {
+            client.publish(RECORD, running(2).into()).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    });
+    // The control: the record is the host's.
+    let is_running = |notice: &Notice| matches!(notice, Notice::Running { .. }).then_some(());
+    lie.reports.notice(&task_name("fixer-1"), is_running).await;
+    let (home, task) = (lie.connect().await, task_name("fixer-1"));
+    let cancelling = timeout(Duration::from_secs(60), home.cancel_task(&task, "g1"));
+    cancelling.await.expect("cancelling comes to an end").unwrap();
+    let is_cancelled = |notice: &Notice| matches!(notice, Notice::Cancelled).then_some(());
+    lie.reports.notice(&task_name("fixer-1"), is_cancelled).await;
+    writing.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_base_that_is_called_unusable_again_and_again() {
     let Some(mut lie) = Lie::prepare("a_base_that_is_called_unusable_again_and_again").await else { return };
     lie.south.write(LEASE, "2").await;
