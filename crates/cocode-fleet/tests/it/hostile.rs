@@ -5,4 +5,5 @@ mod lies;
 mod permissions;
 mod reach;
 pub(crate) mod secured;
+mod updates;
 mod wedges;

@@ -57,6 +57,12 @@ impl Server {
         self.process = process;
     }
 
+    /// Starts the killed server again with another configuration.
+    pub(crate) fn start_again_with(&mut self, configuration: &str) {
+        configuration.clone_into(&mut self.configuration);
+        self.start_again();
+    }
+
     /// Deletes what the killed server has stored.
     pub(crate) fn delete_store(&self) {
         std::fs::remove_dir_all(self.folder.path().join("store")).unwrap();
