@@ -89,7 +89,7 @@ impl FleetConnection {
     }
 
     /// Cancels a task of the given generation, wherever it is. The agent is stopped within two seconds; a host that cannot be
-    /// reached learns of it when it comes back. Home, once it looks, ends the task also if a host goes on writing its record. Only
+    /// reached learns of it when it comes back. Home, once it looks, ends the task also if a host keeps writing its record. Only
     /// home may.
     ///
     /// # Errors
