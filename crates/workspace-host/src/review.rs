@@ -13,10 +13,11 @@ pub(crate) mod proposal_text;
 pub mod reviewed_workspace;
 mod trial_process;
 mod trial_run;
+mod trying;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use change_journal::Journal;
 use change_review::{ProposalId, Queue, QueueError, QueueLimits, RecordedStep, Resolution};
@@ -38,6 +39,10 @@ pub struct Reviews {
     /// The options by which another process of this program is confined as this one; `None` if none is started.
     arguments: Option<Vec<OsString>>,
     held: Mutex<HashMap<ProposalId, HeldReview>>,
+    /// The proposals that are being tried, each with its choice: the trials of one proposal are one run, of which there can be one
+    /// at a time.
+    trying: Mutex<HashMap<ProposalId, Resolution>>,
+    trial_ended: Condvar,
     /// Held while a proposal lands: one at a time.
     landing: Mutex<()>,
 }
@@ -69,12 +74,18 @@ impl Reviews {
             paths: paths.clone(),
             arguments,
             held: Mutex::default(),
+            trying: Mutex::default(),
+            trial_ended: Condvar::new(),
             landing: Mutex::default(),
         }
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<ProposalId, HeldReview>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn trying(&self) -> MutexGuard<'_, HashMap<ProposalId, Resolution>> {
+        self.trying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

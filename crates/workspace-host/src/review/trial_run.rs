@@ -16,16 +16,18 @@ use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{CarriedOut, CarryOut, origin, parsed};
 use crate::review::plan::{command_step, plan};
 use crate::review::trial_process::TrialFolder;
+use crate::review::trying::Trying;
 use crate::review::{HeldReview, Reviews};
 use crate::state::LocalSessions;
 
 impl Reviews {
     /// Tries a choice out on an overlay, keeps the overlay for landing, and returns what came of it. An earlier trial of the
-    /// proposal is forgotten.
+    /// proposal is forgotten. While the same choice is being tried, this waits for that trial and returns what came of it.
     ///
     /// # Errors
     ///
-    /// [`Exit::Missing`] where there can be no overlay, and failures of the process that carries it out.
+    /// [`Exit::Missing`] where there can be no overlay, a refusal while another choice is being tried, and failures of the process
+    /// that carries it out.
     pub(crate) fn try_out(
         &self,
         sessions: &LocalSessions,
@@ -40,6 +42,14 @@ impl Reviews {
         }
         let selection = selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
+        let Some(_trying) = Trying::begin(self, id, &resolution, call.cancel)? else {
+            let same = self.queue.tried(id)?.filter(|tried| tried.resolution == resolution);
+            return same.ok_or_else(|| {
+                Failure::new(Exit::Failed, "its trial is over: another window tries it")
+                    .advise("try it again")
+                    .into()
+            });
+        };
         self.held().remove(&id);
         if leaves_running(&proposal, &selection) {
             let message = "a background process cannot be tried, since it would end with the trial";
