@@ -64,10 +64,9 @@ fn of_reply(
         return Ok(Undo::Run(run));
     }
     let mut numbers: Vec<_> = riding.iter().map(|change| change.number).collect();
+    // Those whose contents were not kept are among them: the undo names the paths that stay.
     for change in &changes {
-        let is_kept = [&change.before, &change.after].into_iter().flatten().all(Entry::was_kept);
-        if is_kept && change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none()
-        {
+        if change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none() {
             numbers.push(change.number);
         }
     }
@@ -128,4 +127,66 @@ pub fn explain(error: &UndoError) -> Failure {
 /// Returns the failure of an undo where nothing was done.
 pub fn nothing() -> Failure {
     Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
+}
+
+#[cfg(test)]
+mod tests {
+    use change_journal::{
+        ChangeNumber, ChangeRecord, Content, ContentHash, EntryRecord, Journal, RunKey, RunState, StepRecord,
+    };
+    use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+
+    use super::*;
+
+    /// Records a run of one step for each kind and changes. Returns the numbers of all changes.
+    fn record(
+        journal: &Journal,
+        sequence: u64,
+        steps: &[(StepKind, Vec<ChangeRecord<'_>>)],
+    ) -> Vec<ChangeNumber> {
+        let content = ContentHash::of(&sequence.to_le_bytes());
+        let key = RunKey { conversation: "test".into(), sequence, content };
+        let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
+        let steps: Vec<_> = steps
+            .iter()
+            .map(|(kind, changes)| StepRecord {
+                kind: *kind,
+                description: "step",
+                outcome: b"",
+                changes: changes.clone(),
+            })
+            .collect();
+        let numbers = journal.record_steps(run.number(), 0, &steps).unwrap();
+        journal.publish_changes(&numbers).unwrap();
+        numbers
+    }
+
+    #[test]
+    fn what_was_not_kept_of_a_reply_is_among_its_changes_beside_later_bookkeeping() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = FileRoot::open(folder.path(), &RootRules::none(), FsPolicy::private()).unwrap();
+        let journal = Journal::in_memory().unwrap();
+        let made = |path, bytes| ChangeRecord::intended(path, None, Some(EntryRecord::file(bytes)));
+        let large = EntryRecord { content: Content::NotKept(None), ..EntryRecord::file(b"") };
+        let index = |before: &'static [u8], after: &'static [u8]| {
+            ChangeRecord::intended(
+                b".git/index",
+                Some(EntryRecord::file(before)),
+                Some(EntryRecord::file(after)),
+            )
+        };
+        let command = vec![index(b"0", b"1"), ChangeRecord::intended(b"large", None, Some(large))];
+        let reply = [
+            (StepKind::FileChange, vec![made(b"code".as_slice(), b"text")]),
+            (StepKind::ShellCommand, command),
+        ];
+        let reply = record(&journal, 1, &reply);
+        let undo = || last(journal.reader(), GitIgnores::new(&root), true).unwrap().unwrap();
+        let run = journal.reader().change(reply[0]).unwrap().unwrap().run;
+        assert_eq!(undo(), Undo::Run(run), "the control: all of it");
+        let later = record(&journal, 0, &[(StepKind::ShellCommand, vec![index(b"1", b"2")])]);
+        let Undo::Changes(mut numbers) = undo() else { panic!("it has the later bookkeeping, too") };
+        numbers.sort_unstable();
+        assert_eq!(numbers, [reply, later].concat());
+    }
 }
