@@ -53,6 +53,10 @@ const SENDING: Duration = Duration::from_secs(30);
 const FAULT: &str =
     "agentd has a fault and could not answer this call: look at what it has done before you repeat it";
 
+/// The text of the error in place of an answer that its client would not read to its end.
+const TOO_LONG: &str = "the answer is too long for another process than the one that owns the state folder: ask there, or for less. If \
+     the call changes something, look at what it has done before you repeat it";
+
 /// One client.
 struct Client {
     host: Arc<Host>,
@@ -200,7 +204,7 @@ impl Client {
             CHANGE_FILES => {
                 self.begin(
                     (id, bytes),
-                    Tool::ModifyFile,
+                    (Tool::ModifyFile, false),
                     message.params,
                     move |client, changes: Vec<FileChange>, call| {
                         Ok(rendered(id, &client.host.workspace.change_files(call, &changes)?))
@@ -210,7 +214,7 @@ impl Client {
             FILE_STATES => {
                 self.begin(
                     (id, bytes),
-                    Tool::ReadFile,
+                    (Tool::ReadFile, false),
                     message.params,
                     move |client, request: FileStatesRequest, call| {
                         let FileStatesRequest { paths, since } = request;
@@ -220,7 +224,7 @@ impl Client {
             }
             UNDO => self.begin(
                 (id, bytes),
-                Tool::ModifyFile,
+                (Tool::ModifyFile, false),
                 message.params,
                 move |client, request: UndoRequest, call| {
                     let Host { journal, workspace, .. } = &*client.host;
@@ -266,7 +270,7 @@ impl Client {
             let refusal: Result<C::Answer, SessionRefusal> = Err(SessionRefusal::by_policy(error.message()));
             return self.send(rendered(id, &refusal));
         }
-        self.begin((id, bytes), C::TOOL, params, move |client, request: C, call| {
+        self.begin((id, bytes), (C::TOOL, C::BEGINS_COMMAND), params, move |client, request: C, call| {
             let mut observer = Forward::new(client, id);
             let caller = Caller::Client;
             Ok(rendered(id, &request.carry_out(&client.host.sessions, caller, call, &mut observer)))
@@ -283,7 +287,8 @@ impl Client {
         if let Some(error) = self.otherwise_started(&differing) {
             return self.send(json_rpc::failure(&json!(id), &error));
         }
-        self.begin((id, bytes), tool, params, move |client, arguments: Value, call| {
+        let begins_command = tool.effect() == ToolEffect::Runs;
+        self.begin((id, bytes), (tool, begins_command), params, move |client, arguments: Value, call| {
             let request = Request::parse(tool.name(), arguments)?;
             if request.is_background() {
                 client.with_processes().insert(call.origin.conversation.clone());
@@ -293,15 +298,15 @@ impl Client {
         });
     }
 
-    /// Has a thread carry out a call and send its answer.
+    /// Has a thread for this kind of tool carry out a call and send its answer.
     fn begin<R: DeserializeOwned>(
         self: &Arc<Self>,
         (id, bytes): (u64, usize),
-        tool: Tool,
+        (tool, begins_command): (Tool, bool),
         params: Value,
         carry_out: impl FnOnce(&Client, R, &Call<'_>) -> Result<Vec<u8>, WapError> + Send + 'static,
     ) {
-        let Some(begun) = self.host.begin(tool.effect() == ToolEffect::Runs) else {
+        let Some(begun) = self.host.begin(begins_command) else {
             return self.send(json_rpc::error(&json!(id), LEAVING, "this process is about to end", None));
         };
         // Registered before the job is queued: a cancellation that follows at once has to find it.
@@ -321,7 +326,13 @@ impl Client {
             });
             // Before the answer: a client may use the id again as soon as it has it.
             client.running().remove(&id);
-            client.answer(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)), begun);
+            let failed = |error: &WapError| json_rpc::failure(&json!(id), error);
+            let mut answer = answer.unwrap_or_else(|error| failed(&error));
+            // The client would close the connection, and make the same call again and again.
+            if answer.len() as u64 > MOST_MESSAGE_BYTES {
+                answer = failed(&WapError::new(Reason::OutcomeUnknown, TOO_LONG));
+            }
+            client.answer(answer, begun);
         };
         if self.host.pool.run(tool, bytes, &of_queue, Box::new(job)).is_err() {
             self.running().remove(&id);
@@ -357,6 +368,18 @@ mod tests {
         _folder: tempfile::TempDir,
     }
 
+    /// Returns what a client sends with a request.
+    fn params(request: Value) -> Value {
+        let origin = Origin {
+            conversation: ConversationId("test".into()),
+            run: wap_core::RunKey::unnumbered("test"),
+            step: 0,
+            retention: wap_core::Retention::Process,
+        };
+        let params = CallParams { request, origin: (&origin).into(), time_left_ms: None };
+        serde_json::to_value(params).unwrap()
+    }
+
     impl Connected {
         fn new() -> Connected {
             let folder = tempfile::tempdir().unwrap();
@@ -386,29 +409,74 @@ mod tests {
             serde_json::from_str(&line).unwrap()
         }
 
-        fn begin(&self, id: u64, carry_out: impl FnOnce() -> Vec<u8> + Send + 'static) {
-            let origin = Origin {
-                conversation: ConversationId("test".into()),
-                run: wap_core::RunKey::unnumbered("test"),
-                step: 0,
-                retention: wap_core::Retention::Process,
-            };
-            let params = CallParams { request: Value::Null, origin: (&origin).into(), time_left_ms: None };
-            let params = serde_json::to_value(params).unwrap();
-            self.client.begin((id, 1), Tool::ReadFile, params, move |_, _: Value, _| Ok(carry_out()));
+        fn begin(&self, id: u64, tool: Tool, carry_out: impl FnOnce() -> Vec<u8> + Send + 'static) {
+            let params = params(Value::Null);
+            self.client.begin((id, 1), (tool, false), params, move |_, _: Value, _| Ok(carry_out()));
         }
     }
 
     #[test]
     fn a_call_in_which_the_owner_panics_is_answered() {
         let mut connected = Connected::new();
-        connected.begin(7, || panic!("a fault"));
+        connected.begin(7, Tool::ReadFile, || panic!("a fault"));
         let answer = connected.next();
         assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(7), &json!(FAULT)));
         // The control, and the thread lives.
-        connected.begin(8, || rendered(8, &"fine"));
+        connected.begin(8, Tool::ReadFile, || rendered(8, &"fine"));
         assert_eq!(connected.next()["result"], json!("fine"));
         assert!(connected.client.running().is_empty());
+    }
+
+    #[test]
+    fn an_answer_that_the_client_would_not_read_is_an_error() {
+        let mut connected = Connected::new();
+        let most = usize::try_from(MOST_MESSAGE_BYTES).unwrap();
+        connected.begin(7, Tool::ReadFile, move || vec![b' '; most + 1]);
+        let answer = connected.next();
+        assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(7), &json!(TOO_LONG)));
+        // The control: the connection is in order.
+        connected.begin(8, Tool::ReadFile, || rendered(8, &"fine"));
+        assert_eq!(connected.next()["result"], json!("fine"));
+    }
+
+    #[test]
+    fn a_task_begins_though_the_threads_of_commands_are_busy() {
+        let mut connected = Connected::new();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let released = Arc::new(Mutex::new(released));
+        // More than there are threads, as commands that wait for their turn.
+        for id in 1..=32 {
+            let released = Arc::clone(&released);
+            connected.begin(id, Tool::ExecuteCommand, move || {
+                drop(released.lock().map(|released| released.recv()));
+                rendered(id, &"released")
+            });
+        }
+        let client = Arc::clone(&connected.client);
+        let begin_task = || {
+            let message = json!({
+                "jsonrpc": "2.0", "id": 40, "method": StartTask::METHOD,
+                "params": params(json!({
+                    "id": "task-0123456789ab-0123456789abcdef", "conversation": "test", "front_end": "test",
+                    "command": { "command": "true" }, "is_reviewed": true
+                }))
+            });
+            let message = Message::parse(message.to_string().as_bytes()).unwrap();
+            client.take(message, 1);
+        };
+        // A process that is about to end begins none, which it would have to end.
+        begin_task();
+        let answer = connected.next();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(40), &json!(LEAVING)), "{answer}");
+        client.host.stays.store(true, std::sync::atomic::Ordering::SeqCst);
+        begin_task();
+        let answer = connected.next();
+        assert_eq!(answer["id"], json!(40), "{answer}");
+        assert!(answer["result"]["Ok"]["state"]["awaitsReview"].is_object(), "{answer}");
+        drop(release);
+        for _ in 1..=32 {
+            connected.next();
+        }
     }
 
     #[test]

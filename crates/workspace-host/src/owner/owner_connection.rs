@@ -395,7 +395,7 @@ impl Shared {
         // The greeting's reader may have buffered more than the greeting, so it is wrapped and not replaced.
         let mut receiving = BufReader::new(Heard { stream: receiving, shared: self });
         let mut line = Vec::new();
-        // The owner has limited its answers; a whole answer with its escapes is far below this.
+        // The owner sends no longer answer.
         while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, MOST_MESSAGE_BYTES) {
             let Ok(incoming) = serde_json::from_slice::<Incoming>(&line) else { break };
             let about = incoming.params.get("id").and_then(Value::as_u64);

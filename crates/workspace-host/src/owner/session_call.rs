@@ -27,6 +27,8 @@ pub trait SessionCall: Serialize + DeserializeOwned + Send + 'static {
     const METHOD: &'static str;
     /// The tool whose threads carry it out.
     const TOOL: Tool;
+    /// True if a process that is about to end must not begin it: a command runs in it, or outlives it.
+    const BEGINS_COMMAND: bool = matches!(Self::TOOL, Tool::ExecuteCommand);
     /// True if its effect depends on the confinement of commands or on protected names.
     const IS_CONFINED: bool = true;
     /// The answer to a call that was carried out.

@@ -34,7 +34,9 @@ pub struct StartTask {
 
 impl SessionCall for StartTask {
     const METHOD: &'static str = "agentd/startTask";
-    const TOOL: Tool = Tool::ExecuteCommand;
+    // Beginning one is short: it must not wait behind commands that wait for their turn.
+    const TOOL: Tool = Tool::WriteFile;
+    const BEGINS_COMMAND: bool = true;
     type Answer = TaskRecord;
 
     fn carry_out(
