@@ -10,7 +10,8 @@ mod record;
 mod running;
 
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use change_journal::{DocumentWrite, Journal, JournalError};
@@ -38,8 +39,16 @@ const DOCUMENTS: &str = "task/";
 #[derive(Debug)]
 pub(crate) struct Tasks {
     journal: Journal,
-    running: Mutex<HashMap<TaskId, CancelFlag>>,
+    running: Mutex<HashMap<TaskId, RunningTask>>,
     changed: Condvar,
+}
+
+/// A task whose command runs, or waits for its turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunningTask {
+    pub(crate) cancel: CancelFlag,
+    /// False while the command waits for its turn.
+    pub(crate) has_started: Arc<AtomicBool>,
 }
 
 impl Tasks {
@@ -59,13 +68,13 @@ impl Tasks {
         }
         let deadline = Instant::now() + PARTING;
         while !running.is_empty() && Instant::now() < deadline {
-            let cancels: Vec<CancelFlag> = running.values().cloned().collect();
+            let cancels: Vec<CancelFlag> = running.values().map(|task| task.cancel.clone()).collect();
             drop(running);
             // Outside of the lock: cancelling runs the hooks of other modules on this thread.
             cancels.iter().for_each(CancelFlag::cancel);
             running = self.running();
-            let is_same = |running: &mut HashMap<TaskId, CancelFlag>| {
-                !running.is_empty() && running.values().all(CancelFlag::is_cancelled)
+            let is_same = |running: &mut HashMap<TaskId, RunningTask>| {
+                !running.is_empty() && running.values().all(|task| task.cancel.is_cancelled())
             };
             // A task that begins notifies no waiting thread.
             let pause = Duration::from_millis(50);
@@ -74,7 +83,7 @@ impl Tasks {
         }
     }
 
-    pub(crate) fn running(&self) -> MutexGuard<'_, HashMap<TaskId, CancelFlag>> {
+    pub(crate) fn running(&self) -> MutexGuard<'_, HashMap<TaskId, RunningTask>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

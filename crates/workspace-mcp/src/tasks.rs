@@ -87,6 +87,7 @@ impl ServedTasks {
 
     fn view(&self, call: &Call<'_>, task: TaskRecord) -> TaskView {
         let progress = match task.state {
+            TaskState::Waiting => TaskProgress::Waiting,
             TaskState::Running => TaskProgress::Running,
             TaskState::AwaitsReview { proposal } => {
                 TaskProgress::AwaitsReview { proposal: proposal.to_string() }

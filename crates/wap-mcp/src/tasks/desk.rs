@@ -123,6 +123,9 @@ impl TaskDesk {
 pub(super) fn status_message(task: &TaskView) -> String {
     let subject = &task.subject;
     match &task.progress {
+        TaskProgress::Waiting => {
+            format!("waits for its turn, because other commands run before it: {subject}")
+        }
         TaskProgress::Running => format!("runs: {subject}"),
         TaskProgress::AwaitsReview { proposal } => format!(
             "waits for the user's review: `agentd review {proposal}` shows it. The command: {subject}"

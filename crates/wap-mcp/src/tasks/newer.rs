@@ -94,7 +94,9 @@ impl TaskDesk {
     fn payload_of(&self, view: TaskView) -> TaskPayloadOf {
         let message = status_message(&view);
         let payload = match view.progress {
-            TaskProgress::Running | TaskProgress::AwaitsReview { .. } => TaskPayload::Working,
+            TaskProgress::Waiting | TaskProgress::Running | TaskProgress::AwaitsReview { .. } => {
+                TaskPayload::Working
+            }
             TaskProgress::Ended(outcome) if is_cancelled(&outcome) => TaskPayload::Cancelled,
             TaskProgress::Ended(outcome) => {
                 let result = serde_json::to_value(self.result(*outcome));

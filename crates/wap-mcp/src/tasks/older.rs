@@ -163,7 +163,7 @@ fn params<T: for<'de> Deserialize<'de>>(request: &CustomRequest) -> Result<T, Er
 /// Returns the word for the status of a task.
 pub(super) fn status(task: &TaskView) -> &'static str {
     match &task.progress {
-        TaskProgress::Running | TaskProgress::AwaitsReview { .. } => "working",
+        TaskProgress::Waiting | TaskProgress::Running | TaskProgress::AwaitsReview { .. } => "working",
         TaskProgress::Ended(outcome) => match &**outcome {
             Ok(_) => "completed",
             Err(error) if error.reason() == Reason::Cancelled => "cancelled",

@@ -54,7 +54,9 @@ pub struct TaskView {
 /// The progress of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskProgress {
-    /// The command runs, or waits for its turn.
+    /// The command waits for its turn behind other commands.
+    Waiting,
+    /// The command runs.
     Running,
     /// A person has to review the command first.
     AwaitsReview {

@@ -10,7 +10,7 @@ use tagproto::CommandResult;
 use wap_core::{ConversationId, FileChanged, Limits, Moment, Origin, OutputStream, Retention, RunKey};
 
 /// The version of the protocol, raised whenever a message changes.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 
 /// The longest message, in bytes: a reply comes as a text and as that of its file.
 pub(crate) const MOST_MESSAGE_BYTES: u64 = 2 * Limits::MAX_MESSAGE_BYTES;

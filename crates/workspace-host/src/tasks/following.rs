@@ -1,6 +1,7 @@
 //! The state of a task, from what its process and the journal know.
 
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use change_review::{Proposal, ProposalId, QueueError, State};
@@ -33,7 +34,7 @@ impl Tasks {
             // A decision about a proposal and a cancellation wake no condition variable of this type.
             let pause = left.min(Duration::from_millis(100));
             let running = self.running();
-            if matches!(task.state, TaskState::Running) && !running.contains_key(id) {
+            if matches!(task.state, TaskState::Running | TaskState::Waiting) && !running.contains_key(id) {
                 continue;
             }
             drop(self.changed.wait_timeout(running, pause).unwrap_or_else(PoisonError::into_inner));
@@ -47,7 +48,7 @@ impl Tasks {
         id: &TaskId,
     ) -> Result<Option<TaskRecord>, SessionRefusal> {
         // Before the record is read: a task that ends in between counts as running once more, and never as unknown.
-        let is_running = self.running().contains_key(id);
+        let running = self.running().get(id).map(|task| task.has_started.load(Ordering::SeqCst));
         let Some(document) = self.document(id)? else { return Ok(None) };
         if let Some(Ended { at_ms, outcome }) = document.ended.clone() {
             return Ok(Some(document.in_state(TaskState::Ended { outcome: Box::new(outcome) }, at_ms)));
@@ -57,8 +58,9 @@ impl Tasks {
             self.keep_outcome(&task, document)?;
             return Ok(Some(task));
         }
-        if is_running {
-            return Ok(Some(document.in_state(TaskState::Running, document.created_ms)));
+        if let Some(has_started) = running {
+            let state = if has_started { TaskState::Running } else { TaskState::Waiting };
+            return Ok(Some(document.in_state(state, document.created_ms)));
         }
         let recorded = sessions.engine().recorded_command(&document.origin());
         let recorded = recorded.map_err(|error| Failure::new(Exit::Failed, error.message()))?;
@@ -180,4 +182,46 @@ fn gone(proposal: ProposalId) -> WapError {
         Reason::OutcomeUnknown,
         format!("the result of this task is gone: proposal {proposal} is not kept any more"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    use crate::state;
+    use crate::tasks::record::{TaskDocument, now_ms};
+    use crate::tasks::{RunningTask, TaskId, TaskState};
+    use crate::{HostOptions, NoNotices, SharedNotices, WorkspacePaths};
+
+    #[test]
+    fn a_task_whose_command_has_not_had_its_turn_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = HostOptions::new(folder.path());
+        let paths = WorkspacePaths::find(&options).unwrap();
+        let notices: SharedNotices = Arc::new(NoNotices);
+        let owner = state::open(&options, &paths, &notices).unwrap();
+        let (sessions, id) = (&*owner, TaskId::new());
+        let tasks = sessions.tasks();
+        let document = TaskDocument {
+            id: id.clone(),
+            conversation: "test".to_owned(),
+            subject: "make".to_owned(),
+            created_ms: now_ms(),
+            proposal: None,
+            ended: None,
+        };
+        tasks.put(&document).unwrap_or_else(|refusal| panic!("{}", refusal.message));
+        let state = || match tasks.task(sessions, &id) {
+            Ok(task) => task.unwrap().state,
+            Err(refusal) => panic!("{}", refusal.message),
+        };
+        let running = RunningTask::default();
+        tasks.running().insert(id.clone(), running.clone());
+        assert_eq!(state(), TaskState::Waiting);
+        running.has_started.store(true, Ordering::SeqCst);
+        assert_eq!(state(), TaskState::Running);
+        tasks.running().remove(&id);
+        assert!(matches!(state(), TaskState::Ended { .. }));
+    }
 }

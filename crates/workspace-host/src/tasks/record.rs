@@ -88,7 +88,9 @@ pub struct TaskRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskState {
-    /// The command runs, or waits for its turn.
+    /// The command waits for its turn: commands run one after the other, in the order in which they came.
+    Waiting,
+    /// The command runs.
     Running,
     /// A person has to review the command first.
     AwaitsReview {

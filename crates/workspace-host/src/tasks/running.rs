@@ -2,14 +2,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use change_review::{ProposalId, ProposedCall};
 use tagproto::UnobservedExecution;
-use wap_core::{Call, CancelFlag, ExecuteCommand, Reason, Unobserved, WapError, Workspace};
+use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError, Workspace};
 
 use super::record::{Ended, TaskDocument, now_ms};
-use super::{MOST_RUNNING, TaskId, Tasks};
+use super::{MOST_RUNNING, RunningTask, TaskId, Tasks};
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
 use crate::review::calls::ProposeCalls;
@@ -54,7 +55,7 @@ impl Tasks {
         document: TaskDocument,
         command: ExecuteCommand,
     ) -> Result<(), SessionRefusal> {
-        let cancel = CancelFlag::new();
+        let task = RunningTask::default();
         {
             let mut running = self.running();
             if running.contains_key(&document.id) {
@@ -65,7 +66,7 @@ impl Tasks {
                     format!("{MOST_RUNNING} tasks run or wait already: wait for one, or cancel one");
                 return Err(Failure::new(Exit::Failed, message).into());
             }
-            running.insert(document.id.clone(), cancel.clone());
+            running.insert(document.id.clone(), task.clone());
         }
         let running = Running { tasks: Arc::clone(self), id: document.id.clone() };
         // The record comes first: a task that a client knows is never without one.
@@ -73,9 +74,10 @@ impl Tasks {
         let engine = Arc::clone(sessions.engine());
         let carry_out = move || {
             let origin = document.origin();
-            let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+            let call = Call { origin: &origin, cancel: &task.cancel, time_left: None };
+            let mut starting = Starting(task.has_started);
             let ran =
-                catch_unwind(AssertUnwindSafe(|| engine.execute_command(&call, &command, &mut Unobserved)));
+                catch_unwind(AssertUnwindSafe(|| engine.execute_command(&call, &command, &mut starting)));
             let outcome = ran.unwrap_or_else(|_| Err(fault()));
             // What a step records is read there. A failure leaves a task whose end is unknown, which is said.
             if !matches!(engine.recorded_command(&origin), Ok(Some(_))) {
@@ -98,9 +100,9 @@ impl Tasks {
         id: &TaskId,
         call: &Call<'_>,
     ) -> Result<(), SessionRefusal> {
-        let cancel = self.running().get(id).cloned();
-        if let Some(cancel) = cancel {
-            cancel.cancel();
+        let task = self.running().get(id).cloned();
+        if let Some(task) = task {
+            task.cancel.cancel();
             return Ok(());
         }
         let Some(document) = self.document(id)? else { return Ok(()) };
@@ -115,6 +117,15 @@ impl Tasks {
             self.put(&TaskDocument { ended: Some(Ended { at_ms: now_ms(), outcome }), ..document })?;
         }
         Ok(())
+    }
+}
+
+/// Notes that the command of a task has had its turn.
+struct Starting(Arc<AtomicBool>);
+
+impl CommandObserver for Starting {
+    fn started(&mut self, _: &str) {
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 

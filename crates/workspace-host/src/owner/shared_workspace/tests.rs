@@ -3,6 +3,7 @@
 use std::sync::mpsc::channel;
 
 use super::*;
+use crate::tasks::RunningTask;
 use crate::{NoNotices, TaskId};
 
 /// The owner of a state folder in a temporary one.
@@ -16,16 +17,21 @@ fn owner() -> (tempfile::TempDir, SharedWorkspace, Arc<Opened>) {
     (folder, shared, opened)
 }
 
+/// Returns a task that this flag cancels.
+fn running(cancel: &CancelFlag) -> RunningTask {
+    RunningTask { cancel: cancel.clone(), ..RunningTask::default() }
+}
+
 #[test]
 fn a_task_that_begins_while_others_are_cancelled_is_cancelled_too() {
     let (_folder, shared, opened) = owner();
     let tasks = Arc::clone(opened.tasks());
     let [(one, of_one), (late, of_late)] = [(); 2].map(|()| (TaskId::new(), CancelFlag::new()));
-    tasks.running().insert(one.clone(), of_one.clone());
-    let (begins, flag, id) = (Arc::clone(&tasks), of_late.clone(), late.clone());
+    tasks.running().insert(one.clone(), running(&of_one));
+    let (begins, of_begun, id) = (Arc::clone(&tasks), running(&of_late), late.clone());
     let _of_one = of_one.on_cancel(Box::new(move || {
         let mut running = begins.running();
-        running.insert(id, flag);
+        running.insert(id, of_begun);
         running.remove(&one);
     }));
     let ends = Arc::clone(&tasks);
@@ -52,7 +58,7 @@ fn a_task_that_begins_while_commands_end_is_waited_for() {
         while host.begin(true).is_some() {
             thread::sleep(PAUSE);
         }
-        tasks.running().insert(id.clone(), CancelFlag::new());
+        tasks.running().insert(id.clone(), RunningTask::default());
         drop(command);
         assert!(has_left.recv_timeout(Duration::from_millis(300)).is_err(), "the task runs");
         tasks.running().remove(&id);
