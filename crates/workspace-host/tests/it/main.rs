@@ -7,6 +7,7 @@ mod lines;
 mod messages;
 mod requests;
 mod review;
+mod secrets;
 mod served_lines;
 mod state_links;
 mod takeover;
