@@ -11,25 +11,55 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
+/// The file with the rules of this clone, beneath the root.
+const EXCLUDE_FILE: &str = ".git/info/exclude";
+
 /// The largest `.gitignore` that is read.
 const LIMIT_BYTES: u64 = 256 << 10;
+
+/// The most bytes of the patterns with wildcards in one file of rules. Each costs time, about 200 ms together, whenever a walk
+/// comes to the folder; names without wildcards only have to be looked up.
+const WILDCARD_BYTES: usize = 32 << 10;
+
+/// The bytes that a pattern with wildcards costs beside its own.
+const PATTERN_BYTES: usize = 16;
+
+/// The most files that are reported.
+const MOST_REPORTED: usize = 8;
 
 /// The ignore rules of a tree, loaded folder by folder as a walk goes through it.
 ///
 /// The rules are files of the folder itself, so they may only ever exclude paths; they never grant a
-/// permission.
+/// permission. A file that is larger than 256 KiB, or has more than 32 KiB of patterns with wildcards, is not obeyed: in its
+/// folder nothing counts as ignored then, except by the rules of folders beneath.
 #[derive(Debug)]
 pub struct GitIgnores<'a> {
     root: &'a FileRoot,
     /// The folders from the root to the one that the walk is in, with their rules.
-    levels: Vec<(RelPath, Option<Gitignore>)>,
+    levels: Vec<(RelPath, Rules)>,
+    not_obeyed: Vec<RelPath>,
+}
+
+/// The rules of one folder.
+#[derive(Debug)]
+enum Rules {
+    None,
+    Obeyed(Gitignore),
+    /// They may include again what those of a folder above exclude.
+    NotObeyed,
 }
 
 impl<'a> GitIgnores<'a> {
     /// Returns the rules beneath a root, without reading anything yet.
     #[must_use]
     pub fn new(root: &'a FileRoot) -> GitIgnores<'a> {
-        GitIgnores { root, levels: Vec::new() }
+        GitIgnores { root, levels: Vec::new(), not_obeyed: Vec::new() }
+    }
+
+    /// Returns the files of rules met so far that are not obeyed, each once, and at most eight of them.
+    #[must_use]
+    pub fn not_obeyed(&self) -> &[RelPath] {
+        &self.not_obeyed
     }
 
     /// Returns whether git would ignore `path`, provided that it does not ignore the folders above. `.git`
@@ -43,7 +73,11 @@ impl<'a> GitIgnores<'a> {
         let nearest = self.levels.iter().rev().find_map(|(folder, rules)| {
             let beneath = if folder.is_root() { 0 } else { folder.as_bytes().len() + 1 };
             let relative = Path::new(OsStr::from_bytes(&path.as_bytes()[beneath..]));
-            let matched = rules.as_ref()?.matched(relative, is_folder);
+            let matched = match rules {
+                Rules::None => return None,
+                Rules::Obeyed(rules) => rules.matched(relative, is_folder),
+                Rules::NotObeyed => return Some(false),
+            };
             (!matched.is_none()).then(|| matched.is_ignore())
         });
         nearest.unwrap_or(false)
@@ -62,34 +96,60 @@ impl<'a> GitIgnores<'a> {
             missing.push(at);
         }
         for at in missing.into_iter().rev() {
-            let rules = load(self.root, &at);
+            let rules = self.load(&at);
             self.levels.push((at, rules));
         }
     }
-}
 
-fn load(root: &FileRoot, folder: &RelPath) -> Option<Gitignore> {
-    let mut builder = GitignoreBuilder::new("");
-    let mut has_rules = false;
-    if folder.is_root() {
+    fn load(&mut self, folder: &RelPath) -> Rules {
+        let mut builder = GitignoreBuilder::new("");
         // The rules of this clone have the lowest precedence, so they come first.
-        has_rules |= add(&mut builder, root, &RelPath::parse(".git/info/exclude").ok()?);
+        let exclude = folder.is_root().then(|| RelPath::parse(EXCLUDE_FILE).ok()).flatten();
+        let has_rules = exclude.is_some_and(|exclude| self.add(&mut builder, &exclude).unwrap_or(false));
+        let Ok(file) = folder.child(b".gitignore") else { return Rules::None };
+        match self.add(&mut builder, &file) {
+            Ok(false) if !has_rules => Rules::None,
+            Ok(_) => match builder.build() {
+                Ok(rules) => Rules::Obeyed(rules),
+                Err(_) => self.refuse(&file),
+            },
+            Err(NotObeyed) => Rules::NotObeyed,
+        }
     }
-    has_rules |= add(&mut builder, root, &folder.child(b".gitignore").ok()?);
-    if has_rules { builder.build().ok() } else { None }
+
+    /// Adds the rules of a file, if it is there.
+    fn add(&mut self, builder: &mut GitignoreBuilder, path: &RelPath) -> Result<bool, NotObeyed> {
+        let Ok(file) = self.root.open_file(path) else { return Ok(false) };
+        // Git follows no link to a `.gitignore`.
+        if file.path() != path {
+            return Ok(false);
+        }
+        let bytes = file.read_to_end(LIMIT_BYTES).ok();
+        let text = bytes.as_deref().map(String::from_utf8_lossy);
+        let Some(text) = text.filter(|text| wildcard_bytes(text) <= WILDCARD_BYTES) else {
+            self.refuse(path);
+            return Err(NotObeyed);
+        };
+        for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+            // A line that is not a glob is skipped, as git does.
+            let _ = builder.add_line(None, line);
+        }
+        Ok(true)
+    }
+
+    fn refuse(&mut self, path: &RelPath) -> Rules {
+        if self.not_obeyed.len() < MOST_REPORTED && !self.not_obeyed.contains(path) {
+            self.not_obeyed.push(path.clone());
+        }
+        Rules::NotObeyed
+    }
 }
 
-fn add(builder: &mut GitignoreBuilder, root: &FileRoot, path: &RelPath) -> bool {
-    let Ok(file) = root.open_file(path) else { return false };
-    // Git follows no link to a `.gitignore`.
-    if file.path() != path {
-        return false;
-    }
-    let Ok(bytes) = file.read_to_end(LIMIT_BYTES) else { return false };
-    let text = String::from_utf8_lossy(&bytes);
-    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
-        // A line that is not a glob is skipped, as git does.
-        let _ = builder.add_line(None, line);
-    }
-    true
+/// A file of rules that is not obeyed.
+struct NotObeyed;
+
+/// Returns what compiling the patterns of a file costs.
+fn wildcard_bytes(rules: &str) -> usize {
+    let has_wildcards = |line: &&str| !line.starts_with('#') && line.contains(['*', '?', '[', '\\', '{']);
+    rules.lines().filter(has_wildcards).map(|line| line.len() + PATTERN_BYTES).sum()
 }

@@ -28,3 +28,48 @@ fn a_link_to_rules_is_not_followed() {
     assert!(ignores(folder.path(), "target"));
     assert!(ignores(folder.path(), "sub/target"));
 }
+
+/// Returns which of the paths are ignored, and the files that are not obeyed.
+fn judged(folder: &Path, paths: &[&str]) -> (Vec<bool>, Vec<String>) {
+    let root = FileRoot::open(folder, &RootRules::none(), FsPolicy::default()).unwrap();
+    let mut ignores = GitIgnores::new(&root);
+    let judged = paths.iter().map(|path| ignores.ignores(&RelPath::parse(path).unwrap(), true)).collect();
+    (judged, ignores.not_obeyed().iter().map(ToString::to_string).collect())
+}
+
+/// Rules with so many patterns, each of 15 bytes and 16 that are added.
+fn patterns(count: usize) -> String {
+    (0..count).map(|number| format!("a*b*c*d*{number:07}\n")).collect()
+}
+
+#[test]
+fn rules_that_would_take_long_to_compile_exclude_nothing_and_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("sub/deep")).unwrap();
+    fs::write(folder.path().join(".gitignore"), "target/\n").unwrap();
+    fs::write(folder.path().join("sub/deep/.gitignore"), "own/\n").unwrap();
+    let paths = ["target", "sub/target", "sub/own", "sub/deep/own", "sub/deep/target", "sub/abcd0000001"];
+    let rules = folder.path().join("sub/.gitignore");
+    let most = (32 << 10) / 31;
+    // Controls: the most patterns, and a file without wildcards of which each line is a name.
+    fs::write(&rules, patterns(most)).unwrap();
+    assert_eq!(judged(folder.path(), &paths), (vec![true, true, false, true, true, true], vec![]));
+    fs::write(&rules, "a-name-in-a-list\n".repeat(15_000)).unwrap();
+    assert_eq!(judged(folder.path(), &paths), (vec![true, true, false, true, true, false], vec![]));
+    // A pattern more, of which the last could include again what the root excludes; and a file that is too large.
+    for too_much in [patterns(most + 1), "name\n".repeat(60_000)] {
+        fs::write(&rules, too_much).unwrap();
+        let not_obeyed = vec!["sub/.gitignore".to_owned()];
+        assert_eq!(judged(folder.path(), &paths), (vec![true, false, false, true, false, false], not_obeyed));
+    }
+}
+
+#[test]
+fn rules_of_the_clone_that_are_not_obeyed_leave_those_of_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join(".git/info")).unwrap();
+    fs::write(folder.path().join(".git/info/exclude"), format!("{}other/\n", patterns(2_000))).unwrap();
+    fs::write(folder.path().join(".gitignore"), "target/\n").unwrap();
+    let not_obeyed = vec![".git/info/exclude".to_owned()];
+    assert_eq!(judged(folder.path(), &["target", "other"]), (vec![true, false], not_obeyed));
+}
