@@ -5,9 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use drop_folder::FolderWatcher;
+use rel_path::RelPath;
 use serde::Serialize;
 use tag_session::{Inbox, InboxEvent, InboxFile, Waited, session_page};
 use tagproto::ReplyTo;
+use wap_core::CancelFlag;
 use workspace_host::{Exit, Failure, SharedSessions};
 
 use crate::page::Page;
@@ -85,24 +87,41 @@ pub(crate) fn begin(page: &Arc<Page>, sessions: &Arc<SharedSessions>) -> Result<
     Ok(())
 }
 
-fn inbox(page: &Weak<Page>, sessions: &SharedSessions) {
-    let Some(stop) = page.upgrade().map(|page| page.config.stop.clone()) else { return };
+fn inbox(of: &Weak<Page>, sessions: &SharedSessions) {
+    let Some(stop) = of.upgrade().map(|page| page.config.stop.clone()) else { return };
     let mut inbox = Inbox::default();
+    // The failure that the pages know.
+    let mut failure = None;
     loop {
-        let event = match inbox.wait(sessions.folders(), &stop) {
+        let waited = inbox.wait(sessions.folders(), &stop);
+        let Some(page) = of.upgrade() else { return };
+        let event = match waited {
             Ok(Waited::Event(event)) => event,
-            Ok(Waited::Cancelled) | Err(_) => return,
+            Ok(Waited::Cancelled) => return,
+            // A full disk or too many open files may pass, and replies that come later must not be missed.
+            Err(error) => {
+                let text = format!("the inbox could not be looked through: {error}; it is tried again");
+                if failure.as_ref() != Some(&text) {
+                    page.events.publish(&Watched::Notice { text: text.clone() });
+                    failure = Some(text);
+                }
+                drop(page);
+                FolderWatcher::new(&sessions.folders().inbox_path(), &stop).wait(None);
+                continue;
+            }
         };
-        let Some(page) = page.upgrade() else { return };
+        failure = None;
         match event {
             InboxEvent::Reply(file) => {
                 // It stays where it is: `agentd new`, if it waits for this session, executes it.
                 inbox.leave(&file.name);
+                drop(page);
+                if !wait_for_room(of, sessions, &stop, &file.name) {
+                    return;
+                }
+                let Some(page) = of.upgrade() else { return };
                 let mut state = page.inbox.lock().unwrap_or_else(PoisonError::into_inner);
                 state.waiting.retain(|waiting| waiting.name != file.name);
-                if state.waiting.len() >= MOST_WAITING {
-                    state.waiting.remove(0);
-                }
                 state.waiting.push(file);
                 drop(state);
                 page.publish_inbox(sessions);
@@ -112,6 +131,35 @@ fn inbox(page: &Weak<Page>, sessions: &SharedSessions) {
             }
         }
     }
+}
+
+/// Waits until a further reply may be held: one that took the place of another would never be shown again. Returns false if the page
+/// is gone.
+fn wait_for_room(of: &Weak<Page>, sessions: &SharedSessions, stop: &CancelFlag, name: &RelPath) -> bool {
+    let watcher = FolderWatcher::new(&sessions.folders().inbox_path(), stop);
+    let mut is_said = false;
+    while !stop.is_cancelled() {
+        let Some(page) = of.upgrade() else { return false };
+        // Without those that were run or removed meanwhile.
+        page.waiting_replies(sessions);
+        let has_room = {
+            let state = page.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+            state.waiting.len() < MOST_WAITING || state.waiting.iter().any(|waiting| waiting.name == *name)
+        };
+        if has_room {
+            return true;
+        }
+        if !is_said {
+            let text = format!(
+                "{MOST_WAITING} replies wait in the inbox: inbox/{name} and later ones are shown when one of those is run or removed"
+            );
+            page.events.publish(&Watched::Notice { text });
+            is_said = true;
+        }
+        drop(page);
+        watcher.wait(None);
+    }
+    false
 }
 
 /// The newest entries of the journal, by which a change is noticed.

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod files;
+mod inbox;
 mod replies;
 mod scripts;
 mod site;

@@ -103,8 +103,13 @@ impl Site {
 
     /// Puts a reply into the inbox as a whole.
     pub(crate) fn drop_reply(&self, name: &str, text: &str) {
+        self.drop_bytes(name, text.as_bytes());
+    }
+
+    /// Puts a file into the inbox as a whole.
+    pub(crate) fn drop_bytes(&self, name: &str, bytes: &[u8]) {
         let unfinished = self.folder.path().join(".agentd").join(name);
-        std::fs::write(&unfinished, text).unwrap();
+        std::fs::write(&unfinished, bytes).unwrap();
         std::fs::rename(unfinished, self.folder.path().join(".agentd/inbox").join(name)).unwrap();
     }
 
