@@ -5,6 +5,7 @@ mod observer;
 mod progress;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use tagproto::{SessionId, Strictness, read_in};
 use wap_core::CancelFlag;
-use workspace_host::{AppliedReply, ApplyReply, SessionRefusal, SharedSessions, Watching};
+use workspace_host::{AppliedReply, ApplyReply, Exit, Failure, SessionRefusal, SharedSessions, Watching};
 
 use crate::answer::Refused;
 use crate::event_hub::EventHub;
@@ -29,6 +30,11 @@ const OUTPUT_PAUSE: Duration = Duration::from_millis(40);
 
 /// The most blocks of a run that are shown.
 const MOST_BLOCKS: usize = 1_000;
+
+/// The end of a run in which this program panics.
+const FAULT: &str = "agentd has a fault and could not execute this reply to its end";
+const AFTER_FAULT: &str =
+    "look in the history at what it has done, and run the reply again: what was done is not repeated";
 
 /// The replies of one process.
 #[derive(Debug)]
@@ -102,7 +108,7 @@ impl Runs {
         let sessions = Arc::clone(sessions);
         let work = Arc::clone(&run);
         let started = thread::Builder::new().name("page-reply".to_owned()).spawn(move || {
-            work.execute(&sessions, &request);
+            work.execute(|| work.call(&sessions, &request));
             when_ended();
         });
         if let Err(error) = started {
@@ -180,16 +186,19 @@ impl Run {
         progress.last_event = self.events.publish(&event);
     }
 
-    fn execute(self: &Arc<Run>, sessions: &SharedSessions, request: &ApplyReply) {
-        let ended = match self.call(sessions, request) {
-            Ok(Ok(applied)) => Ended::of(&applied),
-            Ok(Err(refusal)) => {
-                let failure = refusal.into_failure();
-                Ended { error: Some(failure.message), advice: failure.advice, ..Ended::default() }
-            }
-            Err(failure) => {
-                Ended { error: Some(failure.message), advice: failure.advice, ..Ended::default() }
-            }
+    /// Makes the call that executes the reply, and records the end of the run in any case: a run that never ends would refuse every
+    /// further reply of its session.
+    fn execute(&self, call: impl FnOnce() -> Result<Result<AppliedReply, SessionRefusal>, Failure>) {
+        let failed = |failure: Failure| Ended {
+            error: Some(failure.message),
+            advice: failure.advice,
+            ..Ended::default()
+        };
+        let ended = match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(Ok(Ok(applied))) => Ended::of(&applied),
+            Ok(Ok(Err(refusal))) => failed(refusal.into_failure()),
+            Ok(Err(failure)) => failed(failure),
+            Err(_) => failed(Failure::new(Exit::Failed, FAULT).advise(AFTER_FAULT)),
         };
         self.end(ended);
     }
@@ -198,7 +207,7 @@ impl Run {
         self: &Arc<Run>,
         sessions: &SharedSessions,
         request: &ApplyReply,
-    ) -> Result<Result<AppliedReply, SessionRefusal>, workspace_host::Failure> {
+    ) -> Result<Result<AppliedReply, SessionRefusal>, Failure> {
         let session = sessions.session(request.reply.session)?;
         let incoming = session.incoming(&request.reply.text);
         let text = incoming.text().filter(|_| !incoming.is_held(request.reply.run_complete));
@@ -246,5 +255,38 @@ struct Flushing(Option<std::sync::mpsc::Sender<()>>);
 impl Drop for Flushing {
     fn drop(&mut self) {
         drop(self.0.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use wap_core::CancelFlag;
+    use workspace_host::{Exit, Failure};
+
+    use super::{FAULT, Run};
+    use crate::event_hub::EventHub;
+
+    #[test]
+    fn a_run_in_which_the_program_panics_has_ended() {
+        let ended = |panics: bool| {
+            let run = Arc::new(Run {
+                id: 1,
+                session: "0123abcd".parse().unwrap(),
+                cancel: CancelFlag::new(),
+                progress: Mutex::default(),
+                events: Arc::new(EventHub::new()),
+            });
+            assert!(!run.has_ended());
+            run.execute(|| match panics {
+                true => panic!("a fault"),
+                false => Err(Failure::new(Exit::Failed, "a failure")),
+            });
+            assert!(run.has_ended());
+            run.view().ended.unwrap().error.unwrap()
+        };
+        assert_eq!(ended(false), "a failure", "the control");
+        assert_eq!(ended(true), FAULT);
     }
 }
