@@ -24,6 +24,9 @@ use crate::watching::InboxState;
 /// The most calls that run at once; more wait.
 const MOST_CALLS: usize = 16;
 
+/// The most calls at once that may wait for commands; more wait, and no other call waits for them.
+const MOST_LONG_CALLS: usize = 16;
+
 /// The parts of a page.
 pub struct PageConfig {
     /// The workspace, which this process uses for its other clients, too.
@@ -58,6 +61,7 @@ pub struct Page {
     /// Opened by the first request, since opening the workspace can take long.
     sessions: Mutex<Option<Arc<SharedSessions>>>,
     calls: Arc<Semaphore>,
+    long_calls: Arc<Semaphore>,
 }
 
 impl Page {
@@ -74,6 +78,7 @@ impl Page {
             protected,
             sessions: Mutex::default(),
             calls: Arc::new(Semaphore::new(MOST_CALLS)),
+            long_calls: Arc::new(Semaphore::new(MOST_LONG_CALLS)),
             config,
         })
     }
@@ -121,13 +126,34 @@ impl Page {
         answer: impl FnOnce(&Arc<Page>) -> Answer + Send + 'static,
     ) -> axum::response::Response {
         let calls = Arc::clone(&self.calls);
-        let Ok(_permit) = calls.acquire_owned().await else {
+        self.answer_among(calls, answer).await
+    }
+
+    /// Answers a call that may run commands or wait for them, which can take hours.
+    pub(crate) async fn answer_long(
+        self: Arc<Page>,
+        answer: impl FnOnce(&Arc<Page>) -> Answer + Send + 'static,
+    ) -> axum::response::Response {
+        let calls = Arc::clone(&self.long_calls);
+        self.answer_among(calls, answer).await
+    }
+
+    async fn answer_among(
+        self: Arc<Page>,
+        calls: Arc<Semaphore>,
+        answer: impl FnOnce(&Arc<Page>) -> Answer + Send + 'static,
+    ) -> axum::response::Response {
+        let Ok(permit) = calls.acquire_owned().await else {
             return Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the page is ending").into_response();
         };
-        let answered = tokio::task::spawn_blocking(move || answer(&self)).await;
+        let answered = tokio::task::spawn_blocking(move || {
+            // With the thread: a browser that goes away drops this future, and the thread continues.
+            let _permit = permit;
+            answer(&self)
+        });
         let broken =
             |_| Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"));
-        answered.unwrap_or_else(broken).unwrap_or_else(Refused::into_response)
+        answered.await.unwrap_or_else(broken).unwrap_or_else(Refused::into_response)
     }
 }
 
@@ -144,4 +170,90 @@ pub(crate) fn origin(conversation: &str) -> Origin {
 /// Returns a call that is never cancelled.
 pub(crate) fn call<'a>(origin: &'a Origin, cancel: &'a CancelFlag) -> Call<'a> {
     Call { origin, cancel, time_left: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::mpsc::channel;
+
+    use cocode_runner::RunnerConfig;
+    use wap_core::TaskFile;
+    use wap_http::Metrics;
+    use workspace_host::{Exit, NoNotices, SharedNotices};
+
+    use super::*;
+    use crate::Finding;
+    use crate::answer::json;
+
+    /// A program that has no answers.
+    struct NoProgram;
+
+    impl PageHost for NoProgram {
+        fn command(&self) -> &'static str {
+            "test"
+        }
+
+        fn task_files(&self, _: &str, _: &CancelFlag) -> Vec<TaskFile> {
+            Vec::new()
+        }
+
+        fn surroundings(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn findings(&self) -> Vec<Finding> {
+            Vec::new()
+        }
+
+        fn runner(&self) -> Result<RunnerConfig, Failure> {
+            Err(Failure::new(Exit::Missing, "there are no agents here"))
+        }
+    }
+
+    fn page(folder: &std::path::Path) -> Arc<Page> {
+        let options = HostOptions::new(folder);
+        let paths = WorkspacePaths::find(&options).unwrap();
+        let notices: SharedNotices = Arc::new(NoNotices);
+        let address = SocketAddr::from(([127, 0, 0, 1], 80));
+        Page::new(PageConfig {
+            workspace: Arc::new(SharedWorkspace::new(&options, &paths, &notices)),
+            access: Arc::new(Access::new(address.port(), &paths.base)),
+            paths,
+            options,
+            host: Arc::new(NoProgram),
+            guard: Arc::new(Guard::new(None, address, &[], &Arc::new(Metrics::default()))),
+            url: String::new(),
+            version: "1",
+            stop: CancelFlag::new(),
+        })
+    }
+
+    #[tokio::test]
+    async fn long_calls_delay_no_others_and_are_bounded_though_browsers_go_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = page(folder.path());
+        let (release, released) = channel::<()>();
+        let released = Arc::new(Mutex::new(released));
+        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        for _ in 0..MOST_LONG_CALLS {
+            let (released, begun) = (Arc::clone(&released), begun.clone());
+            let call = Arc::clone(&page).answer_long(move |_| {
+                let _ = begun.send(());
+                drop(released.lock().map(|released| released.recv()));
+                Ok(json(&()))
+            });
+            let browser = tokio::spawn(call);
+            begins.recv().await.unwrap();
+            browser.abort();
+            assert!(browser.await.is_err(), "it has gone away");
+        }
+        assert_eq!(page.long_calls.available_permits(), 0, "each of them still runs");
+        // The page answers all the same.
+        let answered = Arc::clone(&page).answer(|_| Ok(json(&()))).await;
+        assert_eq!(answered.status(), StatusCode::OK);
+        drop(release);
+        let all = u32::try_from(MOST_LONG_CALLS).unwrap();
+        drop(page.long_calls.acquire_many(all).await.unwrap());
+    }
 }

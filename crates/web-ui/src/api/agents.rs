@@ -200,7 +200,7 @@ struct Picking {
 
 /// Takes an agent's work into the current branch, or says how that would be done.
 pub(crate) async fn pick(State(page): State<Arc<Page>>, Path(key): Path<String>, body: Bytes) -> Response {
-    page.answer(move |page| {
+    page.answer_long(move |page| {
         let Picking { dry_run } = read(&body)?;
         may_change(page)?;
         let record = find(page, &key)?;

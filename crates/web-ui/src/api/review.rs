@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError};
 
 use axum::Router;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use change_review::{Draft, ProposalId, ProposalSummary};
@@ -23,6 +24,9 @@ use crate::page::Page;
 /// The most proposals that are over in a list, and the most characters of a subject.
 const MOST_OVER: usize = 20;
 const SUBJECT_CHARACTERS: usize = 300;
+
+/// The most proposals that are tried at once. The others of a page's long calls are left for landing.
+const MOST_TRIALS: usize = 8;
 
 /// Returns the routes.
 pub(super) fn routes() -> Router<Arc<Page>> {
@@ -100,6 +104,19 @@ fn current(sessions: &SharedSessions, id: ProposalId) -> Result<ShownProposal, R
     Ok(sessions.call(&ShowProposal(id), &CancelFlag::new())?)
 }
 
+/// A trial that runs, with what stops it. Dropped, also by a panic, the proposal can be tried again.
+struct RunningTrial<'p> {
+    page: &'p Page,
+    id: ProposalId,
+    cancel: CancelFlag,
+}
+
+impl Drop for RunningTrial<'_> {
+    fn drop(&mut self) {
+        self.page.trials.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
 impl Page {
     /// Returns the number of proposals that wait.
     pub(crate) fn waiting_reviews(&self, sessions: &SharedSessions) -> usize {
@@ -112,25 +129,25 @@ impl Page {
         self.events.publish(&value!({ "type": "review", "waiting": self.waiting_reviews(sessions) }));
     }
 
-    /// Marks a proposal as being tried; `None` if it is already.
-    fn begin_trial(&self, id: ProposalId) -> Option<CancelFlag> {
+    /// Marks a proposal as being tried until the returned value is dropped.
+    fn begin_trial(&self, id: ProposalId) -> Result<RunningTrial<'_>, Refused> {
         let mut trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
         if trials.contains_key(&id) {
-            return None;
+            return Err(Refused::new(StatusCode::CONFLICT, "it is being tried already"));
+        }
+        if trials.len() >= MOST_TRIALS {
+            let text = format!("{MOST_TRIALS} proposals are being tried already, one after the other");
+            return Err(Refused::new(StatusCode::CONFLICT, text).advise("wait for one of them, or stop it"));
         }
         let cancel = CancelFlag::new();
         trials.insert(id, cancel.clone());
-        Some(cancel)
+        Ok(RunningTrial { page: self, id, cancel })
     }
 
     /// Stops every trial.
     pub(crate) fn stop_trials(&self) {
         let trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
         trials.values().for_each(CancelFlag::cancel);
-    }
-
-    fn end_trial(&self, id: ProposalId) {
-        self.trials.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
     /// Returns the flag that ends the trial of a proposal, if there is one.

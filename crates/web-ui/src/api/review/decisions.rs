@@ -37,7 +37,7 @@ struct Decided {
 
 /// Tries the choice of the draft, until it is done or stopped.
 pub(super) async fn try_out(State(page): State<Arc<Page>>, Path(id): Path<u64>, body: Bytes) -> Response {
-    page.answer(move |page| {
+    page.answer_long(move |page| {
         let request: LookedAt = read(&body)?;
         let id = ProposalId(id);
         let sessions = page.sessions()?;
@@ -45,13 +45,12 @@ pub(super) async fn try_out(State(page): State<Arc<Page>>, Path(id): Path<u64>, 
         if now.draft.revision != request.revision {
             return Ok(outdated(&now.draft));
         }
-        let busy = || Refused::new(StatusCode::CONFLICT, "it is being tried already");
-        let cancel = page.begin_trial(id).ok_or_else(busy)?;
+        let trial = page.begin_trial(id)?;
         page.publish_reviews(&sessions);
-        let tried = sessions.call(&TryProposal { id, selection: now.draft.selection }, &cancel);
-        page.end_trial(id);
+        let tried = sessions.call(&TryProposal { id, selection: now.draft.selection }, &trial.cancel);
+        let was_stopped = trial.cancel.is_cancelled();
+        drop(trial);
         page.publish_reviews(&sessions);
-        let was_stopped = cancel.is_cancelled();
         match tried {
             Err(_) if was_stopped => Ok(json(&value!({ "stopped": true }))),
             Err(failure) => Err(failure.into()),
@@ -73,12 +72,12 @@ pub(super) async fn stop(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> 
 
 /// Lands the choice of the draft.
 pub(super) async fn land(State(page): State<Arc<Page>>, Path(id): Path<u64>, body: Bytes) -> Response {
-    page.answer(move |page| decide(page, ProposalId(id), &body, false)).await
+    page.answer_long(move |page| decide(page, ProposalId(id), &body, false)).await
 }
 
 /// Lands nothing; the comments go to the model.
 pub(super) async fn send_back(State(page): State<Arc<Page>>, Path(id): Path<u64>, body: Bytes) -> Response {
-    page.answer(move |page| decide(page, ProposalId(id), &body, true)).await
+    page.answer_long(move |page| decide(page, ProposalId(id), &body, true)).await
 }
 
 /// Removes what cannot be read of a proposal.
