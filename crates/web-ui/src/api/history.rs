@@ -1,11 +1,13 @@
 //! The history: a timeline over all conversations, differences, undo and redo.
 
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use change_journal::{ChangeNumber, JournalError, RunNumber};
+use change_journal::{ChangeNumber, Entry, JournalError, JournalReader, RunNumber};
 use local_workspace::{FileDifference, differences, run_differences};
 use serde::{Deserialize, Serialize};
 use wap_core::CancelFlag;
@@ -24,6 +26,11 @@ const MOST_CHANGES: usize = 200;
 
 /// The most files of a difference that are sent at once.
 const MOST_FILES: usize = 50;
+
+/// The most bytes of all contents that are compared for one answer about a range of changes, and the number of changes that are read
+/// at a time.
+const MOST_COMPARED_BYTES: u64 = 128 << 20;
+const PAGE_OF_CHANGES: u32 = 1_000;
 
 #[derive(Deserialize)]
 pub(crate) struct Before {
@@ -84,27 +91,77 @@ struct FileView {
 /// Returns the difference that changes have made, file by file.
 pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Query<Between>) -> Response {
     page.answer(move |page| {
-        let files = match page.config.paths.journal_reader()? {
-            None => Vec::new(),
-            Some(journal) => match between.run {
-                Some(run) => run_differences(&journal, RunNumber(run))
-                    .and_then(|files| files.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>())
-                    .map_err(unreadable)?,
-                None => {
-                    let (from, to) = (between.from.unwrap_or(1), between.to.unwrap_or(u64::MAX));
-                    if from > to {
-                        return Err(Refused::bad(format!("{from} comes after {to}")));
-                    }
-                    differences(&journal, ChangeNumber(from)..=ChangeNumber(to)).map_err(unreadable)?
+        let mut answer = Differences { files: Vec::new(), total: 0 };
+        let Some(journal) = page.config.paths.journal_reader()? else { return Ok(json(&answer)) };
+        match between.run {
+            // File by file: only what is sent is kept in memory, and the others are counted.
+            Some(run) => {
+                for file in run_differences(&journal, RunNumber(run)).map_err(unreadable)? {
+                    answer.add(file.map_err(unreadable)?, between.skip);
                 }
-            },
-        };
-        let files: Vec<_> = files.into_iter().filter(|file| !file.diff.is_empty()).collect();
-        let total = files.len();
-        let files = files.into_iter().skip(between.skip).take(MOST_FILES).map(file_view).collect();
-        Ok(json(&Differences { files, total }))
+            }
+            None => {
+                let (from, to) = (between.from.unwrap_or(1), between.to.unwrap_or(u64::MAX));
+                if from > to {
+                    return Err(Refused::bad(format!("{from} comes after {to}")));
+                }
+                let numbers = ChangeNumber(from)..=ChangeNumber(to);
+                check_size(&journal, &numbers, MOST_COMPARED_BYTES)?;
+                let files = differences(&journal, numbers).map_err(unreadable)?;
+                files.into_iter().for_each(|file| answer.add(Some(file), between.skip));
+            }
+        }
+        Ok(json(&answer))
     })
     .await
+}
+
+impl Differences {
+    /// Counts a file that differs, and takes it in if it belongs to this part of the answer.
+    fn add(&mut self, file: Option<FileDifference>, skip: usize) {
+        let Some(file) = file.filter(|file| !file.diff.is_empty()) else { return };
+        if self.total >= skip && self.files.len() < MOST_FILES {
+            self.files.push(file_view(file));
+        }
+        self.total += 1;
+    }
+}
+
+/// Refuses changes whose files are too large to be compared at once: the difference of all of them is made before it is cut.
+fn check_size(
+    journal: &JournalReader,
+    numbers: &RangeInclusive<ChangeNumber>,
+    most_bytes: u64,
+) -> Result<(), Refused> {
+    // The lengths of the first and of the last content of each file.
+    let mut lengths: HashMap<Vec<u8>, (u64, u64)> = HashMap::new();
+    let mut after = ChangeNumber(numbers.start().0.saturating_sub(1));
+    let length = |entry: &Option<Entry>| entry.and_then(|entry| entry.length_bytes).unwrap_or(0);
+    loop {
+        let changes = journal.changes(after, PAGE_OF_CHANGES).map_err(unreadable)?;
+        let Some(newest) = changes.last() else { break };
+        after = newest.number;
+        for change in changes.into_iter().filter(|change| change.number <= *numbers.end()) {
+            let last = length(&change.after);
+            lengths
+                .entry(change.path)
+                .and_modify(|lengths| lengths.1 = last)
+                .or_insert((length(&change.before), last));
+        }
+        if after > *numbers.end() {
+            break;
+        }
+    }
+    let bytes = lengths.values().map(|(before, after)| before + after).sum::<u64>();
+    if bytes <= most_bytes {
+        return Ok(());
+    }
+    let text = format!(
+        "these changes are about {} files with {} MiB, which are too many to be compared at once",
+        lengths.len(),
+        bytes >> 20
+    );
+    Err(Refused::bad(text).advise("choose fewer changes, or look at one run"))
 }
 
 fn file_view(file: FileDifference) -> FileView {
@@ -242,4 +299,72 @@ pub(crate) async fn undo(State(page): State<Arc<Page>>, body: Bytes) -> Response
         })
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use change_journal::{
+        ChangeNumber, ChangeRecord, ContentHash, EntryRecord, Journal, RunKey, RunState, StepKind, StepRecord,
+    };
+    use local_workspace::{differences, run_differences};
+
+    use super::{Differences, MOST_FILES, check_size};
+
+    /// Returns a journal with one run that makes files of one line, some of them again with a line more, and its number.
+    fn journal(files: usize, again: usize) -> (Journal, change_journal::RunNumber) {
+        let journal = Journal::in_memory().unwrap();
+        let key = RunKey { conversation: "test".into(), sequence: 1, content: ContentHash::of(b"") };
+        let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
+        let paths: Vec<String> = (0..files).map(|file| format!("{file:03}")).collect();
+        for (index, count) in [files, again].into_iter().enumerate() {
+            let (before, after) = match index {
+                0 => (None, EntryRecord::file(b"one\n")),
+                _ => (Some(EntryRecord::file(b"one\n")), EntryRecord::file(b"one\ntwo\n")),
+            };
+            let paths = paths.iter().take(count);
+            let changes = paths.map(|path| ChangeRecord::intended(path.as_bytes(), before, Some(after)));
+            let changes = changes.collect();
+            let step = StepRecord { kind: StepKind::FileChange, description: "make", outcome: b"", changes };
+            let step_index = u32::try_from(index).unwrap();
+            let numbers = journal.record_steps(run.number(), step_index, &[step]).unwrap();
+            journal.publish_changes(&numbers).unwrap();
+        }
+        (journal, run.number())
+    }
+
+    #[test]
+    fn the_differences_of_a_run_are_those_of_its_changes() {
+        let (journal, run) = journal(MOST_FILES * 2 + 7, 5);
+        let reader = journal.reader();
+        let all: Vec<String> = differences(reader, ChangeNumber(1)..=ChangeNumber(u64::MAX))
+            .unwrap()
+            .into_iter()
+            .map(|file| file.diff)
+            .collect();
+        for skip in [0, 1, MOST_FILES, MOST_FILES * 2, MOST_FILES * 3] {
+            let mut answer = Differences { files: Vec::new(), total: 0 };
+            run_differences(reader, run).unwrap().for_each(|file| answer.add(file.unwrap(), skip));
+            assert_eq!(answer.total, all.len());
+            let texts: Vec<_> = answer.files.iter().map(|file| file.difference.text.clone()).collect();
+            let expected: Vec<_> = all.iter().skip(skip).take(MOST_FILES).cloned().collect();
+            assert_eq!(texts, expected, "{skip}");
+        }
+    }
+
+    #[test]
+    fn changes_of_too_many_bytes_are_not_compared_at_once() {
+        let (journal, _) = journal(20, 20);
+        let numbers = |first, last| ChangeNumber(first)..=ChangeNumber(last);
+        let check = |first, last, most| {
+            let refused = check_size(journal.reader(), &numbers(first, last), most).err();
+            refused.map(|refused| format!("{refused:?}"))
+        };
+        // Twenty files, of which nothing was there before, and eight bytes are there after.
+        assert_eq!(check(1, u64::MAX, 160), None);
+        let refused = check(1, u64::MAX, 159).unwrap();
+        assert!(refused.contains("about 20 files") && refused.contains("choose fewer changes"), "{refused}");
+        // The first twenty changes, and the second, which found four bytes each.
+        assert_eq!((check(1, 20, 80), check(21, 40, 240)), (None, None));
+        assert!(check(1, 20, 79).is_some() && check(21, 40, 239).is_some());
+    }
 }
