@@ -21,6 +21,30 @@ impl TextBounds {
     pub const OUTPUT: TextBounds = TextBounds { lines: 1_000, line_characters: 2_000, bytes: 128 * 1024 };
 }
 
+/// The bytes that the long texts of one answer may have together. Those behind them keep their beginnings.
+#[derive(Debug)]
+pub(crate) struct AnswerBudget {
+    bytes_left: usize,
+}
+
+impl AnswerBudget {
+    /// The bytes of all texts, and those that each of them may have in any case.
+    const BYTES: usize = 8 << 20;
+    const LEAST_BYTES: usize = 2 * 1024;
+
+    pub(crate) fn new() -> AnswerBudget {
+        AnswerBudget { bytes_left: AnswerBudget::BYTES }
+    }
+
+    /// Returns a text within bounds and within what is left.
+    pub(crate) fn take(&mut self, text: &str, bounds: TextBounds) -> BoundedText {
+        let left = self.bytes_left.max(AnswerBudget::LEAST_BYTES);
+        let taken = bounded(text, TextBounds { bytes: bounds.bytes.min(left), ..bounds });
+        self.bytes_left = self.bytes_left.saturating_sub(taken.text.len());
+        taken
+    }
+}
+
 /// A text within bounds, with the amounts that were left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -79,5 +103,24 @@ pub(crate) fn cut(line: &str, most_characters: usize) -> (&str, usize) {
     match line.char_indices().nth(most_characters) {
         Some((end, _)) => (&line[..end], line[end..].chars().count()),
         None => (line, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AnswerBudget, TextBounds, bounded};
+
+    #[test]
+    fn the_texts_of_an_answer_are_bounded_together() {
+        let text = "a line of an output\n".repeat(5_000);
+        let alone = bounded(&text, TextBounds::OUTPUT);
+        let mut budget = AnswerBudget::new();
+        let texts: Vec<_> = (0..10_000).map(|_| budget.take(&text, TextBounds::OUTPUT)).collect();
+        assert_eq!(texts[0], alone, "the control: there is room for the first ones");
+        let bytes: usize = texts.iter().map(|text| text.text.len()).sum();
+        assert!(bytes <= AnswerBudget::BYTES + texts.len() * AnswerBudget::LEAST_BYTES, "{bytes}");
+        let last = texts.last().unwrap();
+        let lines = last.text.lines().count();
+        assert!(lines > 50 && last.lines_left_out == 5_000 - lines, "{last:?}");
     }
 }

@@ -15,7 +15,7 @@ use workspace_host::{PlanLine, PlanReply, SessionReply, Watching};
 
 use super::{read, session_id};
 use crate::answer::{Refused, json};
-use crate::bounded_text::{BoundedText, TextBounds, bounded};
+use crate::bounded_text::{AnswerBudget, BoundedText, TextBounds, bounded};
 use crate::page::Page;
 
 /// The most blocks of a plan.
@@ -176,22 +176,28 @@ pub(crate) async fn plan(State(page): State<Arc<Page>>, Path(id): Path<String>, 
         };
         let whole = incoming.text().unwrap_or_default();
         let mut lines = lines.into_iter();
+        let mut budget = AnswerBudget::new();
         for item in read.items.iter().take(MOST_BLOCKS) {
-            plan.blocks.push(block(page, item, whole, lines.next()));
+            plan.blocks.push(block(page, item, (whole, lines.next()), &mut budget));
         }
         Ok(json(&plan))
     })
     .await
 }
 
-fn block(page: &Page, item: &Item<'_>, text: &str, line: Option<PlanLine>) -> BlockPlan {
+fn block(
+    page: &Page,
+    item: &Item<'_>,
+    (text, line): (&str, Option<PlanLine>),
+    budget: &mut AnswerBudget,
+) -> BlockPlan {
     let lines = item.lines();
     let (success, summary, output, difference) = match &line {
         Some(line) => (
             line.success,
-            bounded(&line.summary, TextBounds::OUTPUT).text,
-            bounded(&line.output, TextBounds::OUTPUT),
-            bounded(&line.diff, TextBounds::DIFFERENCE),
+            budget.take(&line.summary, TextBounds::OUTPUT).text,
+            budget.take(&line.output, TextBounds::OUTPUT),
+            budget.take(&line.diff, TextBounds::DIFFERENCE),
         ),
         None => {
             (matches!(item, Item::Block(_)), String::new(), BoundedText::default(), BoundedText::default())
@@ -203,6 +209,7 @@ fn block(page: &Page, item: &Item<'_>, text: &str, line: Option<PlanLine>) -> Bl
                 let changes = !matches!(block.value, Block::ReadFile { .. });
                 reported_reason(&page.protected, path).filter(|_| changes).map(str::to_owned)
             }),
+            // Apart from the others: all of these are together not longer than the reply.
             whole_text(&block.value).map(|text| bounded(text, TextBounds::OUTPUT)),
         ),
         Item::Error(_) => (None, None),

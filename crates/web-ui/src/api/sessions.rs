@@ -14,7 +14,7 @@ use workspace_host::{AnswerModel, CreateSession, ReopenSession, SharedSessions};
 
 use super::{message, read, session_id};
 use crate::answer::{Refused, json};
-use crate::bounded_text::{BoundedText, TextBounds, bounded};
+use crate::bounded_text::{AnswerBudget, BoundedText, TextBounds, bounded};
 use crate::page::Page;
 
 /// The most entries of a part of a list.
@@ -65,12 +65,12 @@ struct ResultView {
 }
 
 impl ResultView {
-    fn of(result: &CommandResult) -> ResultView {
+    fn of(result: &CommandResult, budget: &mut AnswerBudget) -> ResultView {
         ResultView {
             kind: result.command_type.name(),
-            summary: bounded(&result.summary, TextBounds::OUTPUT).text,
+            summary: budget.take(&result.summary, TextBounds::OUTPUT).text,
             success: result.success,
-            output: bounded(&result.text(), TextBounds::OUTPUT),
+            output: budget.take(&result.text(), TextBounds::OUTPUT),
             denied: result.denied.iter().take(50).cloned().collect(),
         }
     }
@@ -80,6 +80,9 @@ pub(super) fn view(sessions: &SharedSessions, session: &Session) -> Result<Sessi
     let question = session.last_results.iter().rev().find(|result| result.asks());
     let is_open = !session.is_complete;
     let message = if is_open { message::view(sessions, session)? } else { None };
+    let mut budget = AnswerBudget::new();
+    let results = session.last_results.iter().take(MOST_ENTRIES);
+    let results = results.map(|result| ResultView::of(result, &mut budget)).collect();
     Ok(SessionView {
         session: session.session_id.to_string(),
         task: bounded(&session.task, TextBounds::OUTPUT).text,
@@ -90,7 +93,7 @@ pub(super) fn view(sessions: &SharedSessions, session: &Session) -> Result<Sessi
             .filter(|_| is_open)
             .map(|result| bounded(&result.summary, TextBounds::OUTPUT).text),
         answers: session.answers.clone(),
-        results: session.last_results.iter().take(MOST_ENTRIES).map(ResultView::of).collect(),
+        results,
         results_left_out: session.last_results.len().saturating_sub(MOST_ENTRIES),
         held: session.held.is_some(),
         message,
@@ -184,10 +187,14 @@ pub(crate) async fn steps(
         let steps = session_steps(&reader, id).map_err(explain)?;
         let limit = part.limit.unwrap_or(20).min(MOST_ENTRIES);
         let total = steps.len();
-        let step = |step: StepSummary| StepView {
-            sequence: step.sequence,
-            finished: step.finished,
-            results: step.results.iter().take(MOST_ENTRIES).map(ResultView::of).collect(),
+        let mut budget = AnswerBudget::new();
+        let step = |step: StepSummary| {
+            let results = step.results.iter().take(MOST_ENTRIES);
+            StepView {
+                sequence: step.sequence,
+                finished: step.finished,
+                results: results.map(|result| ResultView::of(result, &mut budget)).collect(),
+            }
         };
         let steps = steps.into_iter().rev().skip(part.skip).take(limit).map(step).collect();
         Ok(json(&Steps { steps, total }))
