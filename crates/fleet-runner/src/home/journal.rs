@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cocode_env::{AgentState, LogLine};
 use cocode_fleet::{
@@ -14,6 +15,7 @@ use cocode_runner::{
 };
 
 use super::base_chain::BaseChain;
+use super::git_failures::GitFailures;
 use super::task_files::TaskFiles;
 
 /// The journal of one repository's tasks: the records of its runner, and the files of the tasks.
@@ -31,6 +33,7 @@ pub struct HomeJournal<O> {
     retry_failures: Mutex<HashMap<TaskName, String>>,
     /// The runs of which a server may have tasks, as far as this process has given them out.
     sent: Mutex<HashSet<RunName>>,
+    git_failures: GitFailures,
 }
 
 /// An observer of what happens to tasks, beside the events of their agents.
@@ -70,7 +73,16 @@ impl<O: FleetObserver> HomeJournal<O> {
             keys: Mutex::default(),
             retry_failures: Mutex::default(),
             sent: Mutex::default(),
+            git_failures: GitFailures::default(),
         }
+    }
+
+    /// Sets the time after which a delivery is not believed any more at which git has failed each time [default: an hour]. Until
+    /// then it is judged again, since this machine may be at fault.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> HomeJournal<O> {
+        self.git_failures.patience = patience;
+        self
     }
 
     /// Returns the tasks.
@@ -325,10 +337,17 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
             // It was resolved otherwise meanwhile.
             Err(RunnerError::Delivery { source: DeliveryError::Over { .. }, .. }) => {}
             Err(RunnerError::Delivery { ref source, agent: _ }) if source.is_about_delivery() => {
+                self.git_failures.forget(name);
                 return Err(JudgeError::NotBelieved(error_chain(source)));
+            }
+            Err(error) if self.git_failures.are_the_deliverys(name, delivered.epoch, &error) => {
+                self.git_failures.forget(name);
+                let reason = format!("git has failed at its delivery each time: {}", error_chain(&error));
+                return Err(JudgeError::NotBelieved(reason));
             }
             Err(error) => return Err(failed(error)),
         }
+        self.git_failures.forget(name);
         self.logs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         // Left behind, it is removed with the next look at the journal.
         let _ = self.tasks.remove(name);
@@ -354,6 +373,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 .map_err(failed)?;
             self.observer.event(&RunEvent::Ended { record: Box::new(record) });
         }
+        self.git_failures.forget(name);
         self.logs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod base_chain;
 mod durable_file;
 mod folder;
+mod git_failures;
 mod journal;
 mod retries;
 mod task_files;

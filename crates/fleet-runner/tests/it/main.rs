@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod base_chains;
+mod deliveries;
 mod fixture;
 mod home_folders;
 mod journals;
