@@ -420,7 +420,7 @@ fn budget_says_what_it_left_out() {
     insta::assert_snapshot!(notes.join("\n"), @r#"
     100 more entries are not listed; RUN_COMMAND with ls or find lists any folder
     [1999 characters left out to keep to the token budget]
-    lines 1-22 of 400; for more use READ_FILE with start_line="23" end_line="222"
+    lines 1-20 of 400; for more use READ_FILE with start_line="21" end_line="220"
     "#);
 }
 
