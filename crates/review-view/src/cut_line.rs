@@ -2,15 +2,10 @@
 
 use std::ops::Range;
 
-use unicode_width::UnicodeWidthChar;
-use wap_core::is_invisible;
+use crate::marks::{Shape, Shapes};
 
 /// The cells between two stops of the tabulator.
 const TAB_CELLS: usize = 4;
-
-/// The most characters without a width of their own that stay on one letter; more would grow out of the row, and stand as
-/// marks behind it.
-const MOST_COMBINED: usize = 2;
 
 /// The most characters that are read for each cell in front of the visible part.
 const CHARACTERS_PER_CELL: usize = 4;
@@ -46,8 +41,7 @@ pub struct CutLine {
 #[must_use]
 pub fn cut_line(line: &str, skipped: usize, width: usize) -> CutLine {
     let mut row = Row { cut: CutLine::default(), column: 0, visible: skipped..skipped.saturating_add(width) };
-    // The accents on the letter so far; `None` if there is no letter for any.
-    let mut accents: Option<usize> = None;
+    let mut shapes = Shapes::default();
     // A line of combining characters only would otherwise be read to its end.
     let most = row.visible.end.saturating_add(1).saturating_mul(CHARACTERS_PER_CELL);
     let line = line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line);
@@ -56,17 +50,10 @@ pub fn cut_line(line: &str, skipped: usize, width: usize) -> CutLine {
             row.cut.is_cut = true;
             break;
         }
-        let shape = shape(character);
-        accents = match shape {
-            Shape::Plain(_) => Some(0),
-            Shape::Combining => accents.map(|count| count + 1).filter(|count| *count <= MOST_COMBINED),
-            Shape::Tab | Shape::Mark(_) => None,
-        };
-        let fits = match shape {
+        let fits = match shapes.next(character) {
             Shape::Tab => (0..TAB_CELLS - row.column % TAB_CELLS).all(|_| row.put(' ', 1)),
             Shape::Mark(mark) => mark.chars().all(|character| row.put(character, 1)),
-            Shape::Combining if accents.is_some() => row.put(character, 0),
-            Shape::Combining => code(character).chars().all(|character| row.put(character, 1)),
+            Shape::Combining => row.put(character, 0),
             Shape::Plain(cells) => row.put(character, cells),
         };
         if !fits {
@@ -105,36 +92,4 @@ impl Row {
         }
         true
     }
-}
-
-/// The way in which a character is shown.
-enum Shape {
-    Tab,
-    /// By other characters, each one cell wide.
-    Mark(String),
-    /// On the letter in front of it.
-    Combining,
-    /// As it is, in so many cells.
-    Plain(usize),
-}
-
-fn shape(character: char) -> Shape {
-    match character {
-        '\t' => Shape::Tab,
-        // The pictures of the control characters stand in their order.
-        '\0'..='\u{1f}' => {
-            Shape::Mark(char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}').to_string())
-        }
-        '\u{7f}' => Shape::Mark('\u{2421}'.to_string()),
-        _ if character.is_control() || is_invisible(character) => Shape::Mark(code(character)),
-        _ => match character.width().unwrap_or(1) {
-            0 => Shape::Combining,
-            cells => Shape::Plain(cells),
-        },
-    }
-}
-
-/// Returns the mark of a character that has no sign of its own.
-fn code(character: char) -> String {
-    format!("⟨{:02X}⟩", u32::from(character))
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use review_view::marked_text;
 use serde::Serialize;
-use wap_core::visible_text;
 use workspace_host::{Notices, SharedNotices};
 
+use crate::views::terminal_text::visible;
 use crate::views::{error_output, screen};
 
 /// The two output streams and how much to say on them.
@@ -100,11 +101,16 @@ impl Console {
     pub(crate) fn raw_result(self, bytes: &[u8]) -> io::Result<()> {
         let mut output = io::stdout().lock();
         if self.is_read {
-            output.write_all(visible_text(&String::from_utf8_lossy(bytes)).as_bytes())?;
+            output.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes())?;
         } else {
             output.write_all(bytes)?;
         }
         output.flush()
+    }
+
+    /// Prints text of a file or a difference: to a terminal with marks for all that it does not show, else as it is.
+    pub(crate) fn file_result(self, text: &str) {
+        if self.is_read { self.result(&marked_text(text)) } else { self.result(text) }
     }
 
     /// Prints the result as one JSON value.
@@ -145,7 +151,7 @@ impl Console {
 
     /// Prints a line that must be seen even with `--quiet`.
     pub(crate) fn notice(self, text: &str) {
-        self.line(&visible_text(text));
+        self.line(&visible(text));
     }
 
     /// Prints a line that must be seen even with `--quiet`, from pieces, each in its tone.
@@ -162,7 +168,7 @@ impl Console {
         let style = ProgressStyle::with_template("  {spinner} {msg} {elapsed:.dim}")
             .expect("the template names only known fields");
         bar.set_style(style);
-        bar.set_message(visible_text(text).into_owned());
+        bar.set_message(visible(text).into_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
         Spinner { bar: Some(bar) }
     }
@@ -174,7 +180,7 @@ impl Console {
         }
         let style = ProgressStyle::with_template("  {msg} {wide_bar} {pos}/{len} {elapsed:.dim}")
             .expect("the template names only known fields");
-        let bar = ProgressBar::new(0).with_style(style).with_message(visible_text(text).into_owned());
+        let bar = ProgressBar::new(0).with_style(style).with_message(visible(text).into_owned());
         Bar { bar: Some(bar) }
     }
 
@@ -190,7 +196,7 @@ impl Console {
 /// Joins pieces of a line. What comes from outside cannot control a terminal; only the tones do.
 fn row(pieces: &[(Tone, &str)], has_colours: bool) -> String {
     let painted = pieces.iter().map(|(tone, text)| {
-        let text = visible_text(text);
+        let text = visible(text);
         match tone.code().filter(|_| has_colours) {
             Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
             None => text.into_owned(),
@@ -245,7 +251,7 @@ impl Spinner {
     /// Replaces the text, the last line of output for instance.
     pub(crate) fn say(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(visible_text(text).into_owned());
+            bar.set_message(visible(text).into_owned());
         }
     }
 }
@@ -264,9 +270,12 @@ mod tests {
 
     #[test]
     fn only_our_own_tones_control_a_terminal() {
-        let pieces =
-            [(Tone::Good, "ok\u{1b}[2J"), (Tone::Plain, " \u{1b}[31mpath\u{7}"), (Tone::Faint, "\u{202e}x")];
-        assert_eq!(row(&pieces, false), "ok path\u{fffd}\u{fffd}x");
-        assert_eq!(row(&pieces, true), "\u{1b}[32mok\u{1b}[0m path\u{fffd}\u{1b}[2m\u{fffd}x\u{1b}[0m");
+        let pieces = [
+            (Tone::Good, "ok\u{1b}[2J"),
+            (Tone::Plain, " \u{1b}[31mpath\u{7}"),
+            (Tone::Faint, "\u{202e}x\u{200b}"),
+        ];
+        assert_eq!(row(&pieces, false), "ok path\u{fffd}\u{fffd}x⟨200B⟩");
+        assert_eq!(row(&pieces, true), "\u{1b}[32mok\u{1b}[0m path\u{fffd}\u{1b}[2m\u{fffd}x⟨200B⟩\u{1b}[0m");
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use review_view::marked_text;
 use tagproto::{Block, BlockKind, CommandResult, CommandType, ExecutionObserver, Item};
-use wap_core::{FileChanged, OutputStream, visible_line, visible_text};
+use wap_core::{FileChanged, OutputStream, visible_line};
 
 use crate::views::console::{Console, Spinner, Tone};
-use crate::views::terminal_text::{LineWidth, labelled};
+use crate::views::terminal_text::{LineWidth, labelled, visible};
 
 /// The number of shown lines of a failed command's output.
 const OUTPUT_LINES: usize = 12;
@@ -45,7 +46,7 @@ impl ExecutionObserver for Progress {
             && let Some(line) =
                 String::from_utf8_lossy(bytes).lines().rev().find(|line| !line.trim().is_empty())
         {
-            spinner.say(&one_line(line));
+            spinner.say(&short_output(line));
         }
     }
 
@@ -118,7 +119,7 @@ impl Progress {
             self.console.styled(Tone::Faint, &format!("          … {} more lines", lines.len() - count));
         }
         for line in &lines[lines.len() - count..] {
-            self.console.styled(Tone::Faint, &format!("          {}", printable(line)));
+            self.console.styled(Tone::Faint, &format!("          {}", visible(line)));
         }
     }
 }
@@ -156,12 +157,33 @@ pub(crate) fn end_line(summary: &str) -> String {
     format!("done: {summary}")
 }
 
-/// A text on one line that fits a terminal and cannot control it.
+/// A text on one line that fits a terminal, with marks for what controls it or cannot be seen.
 pub(crate) fn one_line(text: &str) -> String {
-    visible_line(text, LINE_CHARACTERS)
+    // A carriage return is white space here, as the ends of lines are.
+    visible_line(&marked_text(&text.replace('\r', "\n")), LINE_CHARACTERS)
 }
 
-/// A line without characters that control a terminal.
+/// The same for the output of a program, whose colours are left out.
+pub(crate) fn short_output(text: &str) -> String {
+    visible(&visible_line(text, LINE_CHARACTERS)).into_owned()
+}
+
+/// A whole line with marks for what controls a terminal or cannot be seen: a path, a command, or a line of a file.
 pub(crate) fn printable(line: &str) -> String {
-    visible_text(line).into_owned()
+    marked_text(line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{one_line, printable, short_output};
+
+    #[test]
+    fn a_line_shows_what_would_not_be_seen() {
+        let line = "rm\u{200b} \u{1b}[8m-rf\u{202e}\r\n x\u{7}";
+        assert_eq!(printable(line), "rm⟨200B⟩ ␛[8m-rf⟨202E⟩\r\n x␇");
+        assert_eq!(one_line(line), "rm⟨200B⟩ ␛[8m-rf⟨202E⟩ x␇");
+        assert_eq!(short_output(line), "rm⟨200B⟩ -rf\u{fffd} x\u{fffd}");
+        // Characters that are not seen cannot push a text out of sight without a trace.
+        assert!(one_line(&format!("{}rm", "\u{2060}".repeat(100))).starts_with("⟨2060⟩⟨2060⟩"));
+    }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{stderr, stdout};
 
+use review_view::marked_text;
 use terminal_size::{Width, terminal_size_of};
 use wap_core::visible_text;
 
@@ -40,13 +41,23 @@ impl LineWidth {
     }
 }
 
+/// Returns a text without anything that controls a terminal, and with marks for what cannot be seen.
+///
+/// Colours are left out, which outputs of programs are full of. Where they would count, [`marked_text`] shows them, too.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    match visible_text(text) {
+        Cow::Borrowed(text) => marked_text(text),
+        Cow::Owned(text) => Cow::Owned(marked_text(&text).into_owned()),
+    }
+}
+
 /// Returns the lines of a text behind a label, none of it left out. The first line begins with the label, the others are indented
 /// to stand beneath the text where there is room for that.
 ///
 /// Blank lines within the text stay; blanks at its ends do not.
 pub(crate) fn labelled(label: &str, text: &str, width: LineWidth) -> Vec<String> {
     // A carriage return alone would go back to the start of the line.
-    let text = visible_text(&text.replace("\r\n", "\n").replace('\r', "\n")).replace('\t', "    ");
+    let text = visible(&text.replace("\r\n", "\n").replace('\r', "\n")).replace('\t', "    ");
     let label_cells = textwrap::core::display_width(label);
     let is_narrow =
         matches!(width, LineWidth::Cells(cells) if label_cells > 0 && cells < label_cells + NARROWEST_COLUMN);
@@ -114,8 +125,8 @@ mod tests {
 
     #[test]
     fn a_text_cannot_control_the_terminal() {
-        let lines = labelled("", "a\u{1b}[2Jb\rc\u{7}\u{202e}d\te", LineWidth::Cells(80));
-        assert_eq!(lines, ["ab", "c\u{fffd}\u{fffd}d    e"]);
+        let lines = labelled("", "a\u{1b}[2Jb\rc\u{7}\u{202e}d\te\u{200b}", LineWidth::Cells(80));
+        assert_eq!(lines, ["ab", "c\u{fffd}\u{fffd}d    e⟨200B⟩"]);
     }
 
     #[test]

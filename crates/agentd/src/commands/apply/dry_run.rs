@@ -68,7 +68,7 @@ pub(crate) fn dry_run(
                 line.output
             ));
         } else if !line.diff.is_empty() {
-            console.result(&format!("\n{}", line.diff.trim_end()));
+            console.file_result(&format!("\n{}", line.diff.trim_end()));
         }
     }
     Ok(Exit::Done)

@@ -169,7 +169,7 @@ impl Tried<'_> {
             self.console.result(&obeyed_line(&change.path, reason));
         }
         for change in changes {
-            self.console.result(&format!("\n{}", change.diff.trim_end()));
+            self.console.file_result(&format!("\n{}", change.diff.trim_end()));
         }
         if changes.is_empty() {
             self.console.result("it changes no file");

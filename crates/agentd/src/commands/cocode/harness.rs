@@ -20,7 +20,7 @@ use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
-use crate::views::progress::one_line;
+use crate::views::progress::short_output;
 
 /// Runs a command as an agent and reports on the contract.
 pub(crate) fn check(common: &CommonOptions, console: Console, command: &[OsString]) -> Outcome {
@@ -64,7 +64,7 @@ pub(crate) fn check(common: &CommonOptions, console: Console, command: &[OsStrin
         }
         if !report.passed {
             for line in &report.output {
-                console.styled(Tone::Faint, &format!("  | {}", one_line(line)));
+                console.styled(Tone::Faint, &format!("  | {}", short_output(line)));
             }
         }
         console.result(if report.passed { "the agent keeps the contract" } else { "the agent is not ready" });

@@ -12,7 +12,8 @@ use serde::Serialize;
 
 use super::compare::rank;
 use crate::views::console::{Console, Tone};
-use crate::views::progress::one_line;
+use crate::views::progress::{one_line, short_output};
+use crate::views::terminal_text::visible;
 
 #[cfg(feature = "fleet")]
 mod fleet;
@@ -121,7 +122,7 @@ impl Live {
             }
             RunEvent::Log { agent, line: log } => with(agent, &|line| {
                 if !log.message.trim().is_empty() {
-                    line.said = one_line(&log.message);
+                    line.said = short_output(&log.message);
                     line.say("running");
                 }
             }),
@@ -164,7 +165,7 @@ impl RunObserver for View {
             }
             RunEvent::Log { agent, line } => {
                 let level = line.level.map(|level| format!("[{level}] ")).unwrap_or_default();
-                self.console.styled(Tone::Faint, &format!("{agent}: {level}{}", one_line(&line.message)));
+                self.console.styled(Tone::Faint, &format!("{agent}: {level}{}", short_output(&line.message)));
             }
             RunEvent::Commit { agent, commit, subject } => {
                 let commit = commit.get(..10).unwrap_or(commit);
@@ -218,5 +219,5 @@ fn reason(record: &AgentRecord) -> String {
 }
 
 fn one_line_of(text: &str) -> String {
-    crate::views::progress::printable(&text.replace('\n', " "))
+    visible(&text.replace('\n', " ")).into_owned()
 }

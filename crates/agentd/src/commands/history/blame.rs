@@ -9,6 +9,7 @@ use workspace_host::{BlamedLine, WorkspacePaths};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Outcome};
 use crate::views::console::{Console, Tone};
+use crate::views::progress::printable;
 
 /// The length of a date and time to the minute.
 const MINUTE: usize = "2026-11-26T01:30".len();
@@ -41,7 +42,7 @@ pub(crate) fn blame(
     let digits = wanted.end().min(&blame.total).to_string().len();
     for line in &blame.lines {
         let head = format!("{:width$}  {:>digits$} ", origin(line), line.line);
-        console.result_row(&[(Tone::Faint, &head), (Tone::Plain, &line.text)]);
+        console.result_row(&[(Tone::Faint, &head), (Tone::Plain, &printable(&line.text))]);
     }
     Ok(Exit::Done)
 }

@@ -66,7 +66,7 @@ pub(crate) fn diff(
             not_shown += 1;
             continue;
         }
-        console.result(&difference.diff);
+        console.file_result(&difference.diff);
         // Where nothing of it is kept, the difference says so.
         if difference.is_cut && difference.lines_added + difference.lines_removed > 0 {
             console.notice(&format!(

@@ -153,7 +153,7 @@ fn show_obstacles(console: Console, refusal: &UndoRefusal) {
     for obstacle in &refusal.obstacles {
         console.result(&format!("`{}` {}", obstacle.path, obstacle.why));
         if !obstacle.diff.is_empty() {
-            console.result(&obstacle.diff);
+            console.file_result(&obstacle.diff);
         }
     }
 }

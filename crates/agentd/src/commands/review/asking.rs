@@ -14,7 +14,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
 use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
-use crate::views::progress::one_line;
+use crate::views::progress::{one_line, printable};
 use crate::views::screen;
 use crate::views::terminal_text::LineWidth;
 use crate::views::typed_line::typed_line;
@@ -188,7 +188,7 @@ fn show(console: Console, reply: &Reply<'_>, plan: &[PlanLine]) {
         let count = lines.len().min(BLOCK_LINES).min(left);
         left -= count;
         for line in &lines[..count] {
-            console.notice_row(&[(tone(line), &cut(line))]);
+            console.notice_row(&[(tone(line), &cut(&printable(line)))]);
         }
         if count < lines.len() {
             console.notice(&format!(

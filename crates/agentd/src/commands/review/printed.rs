@@ -136,7 +136,7 @@ pub(super) fn outcomes<'a>(
             console.result_row(&[(Tone::Faint, &format!("    … {skipped} lines before these"))]);
         }
         for line in &lines[skipped..] {
-            console.result_row(&[(Tone::Plain, &format!("    {}", printable(line)))]);
+            console.result_row(&[(Tone::Plain, &format!("    {line}"))]);
         }
     }
 }

@@ -229,6 +229,30 @@ fn what_a_model_writes_cannot_control_the_terminal() {
     assert!(!listed.stdout.contains('\x1b'), "{listed:?}");
 }
 
+#[test]
+fn what_cannot_be_seen_has_marks_before_a_decision() {
+    let project = Project::new();
+    project.begin("hide something");
+    let reply = "[CREATE_FILE path=\"a.txt\"]\nx\u{2060}\u{202e}y \x1b[8mz\n[/CREATE_FILE]\n[RUN_COMMAND]\necho a\u{200b} '\x1b[8m'\n[/RUN_COMMAND]\n";
+    let file = project.reply_file(reply);
+    let arguments = ["apply".as_ref(), "--dry-run".as_ref(), file.as_os_str()];
+    let (marked, bare) = ("+x⟨2060⟩⟨202E⟩y ␛[8mz", "+x\u{2060}\u{202e}y \x1b[8mz");
+    let piped = project.run(&arguments).ok();
+    // For a program, a difference is as it is.
+    assert!(piped.stdout.contains("$ echo a⟨200B⟩ '␛[8m'") && piped.stdout.contains(bare), "{piped}");
+    let asked = project.apply(reply, &["--review"]).exits(4);
+    assert!(asked.stderr.contains("$ echo a⟨200B⟩ '␛[8m'") && asked.stderr.contains(marked), "{asked}");
+    let Some(screen) = on_a_terminal(&project.command(&arguments), true) else {
+        return skip("what_cannot_be_seen_has_marks_before_a_decision", "there is no program `script`");
+    };
+    assert!(screen.contains("$ echo a⟨200B⟩ '␛[8m'") && screen.contains(marked), "{screen:?}");
+    project.apply(reply, &[]).ok();
+    let diff = project.run(&["diff"]).ok();
+    assert!(diff.stdout.contains(bare), "{diff}");
+    let screen = on_a_terminal(&project.command(&["diff"]), true).unwrap();
+    assert!(screen.contains(marked) && !controls_it(&screen), "{screen:?}");
+}
+
 /// Checks whether a text that appeared on a terminal holds anything that controls it, apart from the ends of lines and the colours and
 /// cursor movements of our own.
 fn controls_it(text: &str) -> bool {

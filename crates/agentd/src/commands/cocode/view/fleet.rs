@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{View, json_line};
 use crate::views::progress::one_line;
+use crate::views::terminal_text::visible;
 
 impl FleetObserver for View {
     fn queued(&self, agent: &str) {
@@ -38,7 +39,7 @@ impl FleetObserver for View {
         };
         match &self.live {
             Some(live) => {
-                let _ = live.lines.println(text);
+                let _ = live.lines.println(visible(&text));
             }
             None => self.console.notice(&text),
         }

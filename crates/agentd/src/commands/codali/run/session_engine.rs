@@ -6,7 +6,7 @@ use tagproto::{
     Block, BlockKind, CommandResult, CommandType, Dialect, Item, ReplyTo, SessionId, Strictness, read_in,
     render_block,
 };
-use wap_core::CancelFlag;
+use wap_core::{CancelFlag, visible_line};
 use workspace_host::{
     AppliedReply, ApplyReply, ReopenSession, ReviewPolicy, SessionRefusal, SessionReply, SharedSessions,
     TouchedBy, touched_paths,
@@ -18,10 +18,12 @@ use crate::commands::session::execute;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
-use crate::views::progress::one_line;
 
 /// The beginning of the result of a command that ended by itself.
 pub(super) const HAS_RUN: &str = "Ran '";
+
+/// The longest summary of a session.
+const SUMMARY_CHARACTERS: usize = 70;
 
 /// A session into which a flow's edits go, one reply for each run.
 pub(super) struct SessionEngine<'a> {
@@ -159,7 +161,7 @@ impl FlowEngine for SessionEngine<'_> {
     }
 
     fn finish(&self, run: u32, summary: &str) -> Result<(), EngineError> {
-        let summary = one_line(summary);
+        let summary = visible_line(summary, SUMMARY_CHARACTERS);
         self.execute_own(run, &Block::Done { summary: summary.trim().into() }).map(drop)
     }
 }
