@@ -88,8 +88,10 @@ fn watch(mut clipboard: DesktopClipboard, folders: &StateFolders, messages: &Rec
         if is_long || text == last {
             continue;
         }
-        if session.clipped(&text) == Clipped::Reply && save(folders, session, &text) {
-            pending = None;
+        // The message stays pending: of a reply that is declined or refused, another one may be copied. One too many is refused.
+        let is_reply = session.clipped(&text) == Clipped::Reply;
+        if is_reply && !save(folders, session, &text) {
+            continue;
         }
         last = text;
     }

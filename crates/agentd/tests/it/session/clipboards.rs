@@ -5,6 +5,7 @@ use std::fs;
 use crate::fixture::daemon::Daemon;
 use crate::fixture::display::Display;
 use crate::fixture::project::{Project, Ran};
+use crate::fixture::tmux::Tmux;
 use crate::session::choices::on_a_terminal;
 
 use test_support::skip;
@@ -68,6 +69,29 @@ fn a_session_comes_to_its_end_by_the_clipboard_alone() {
     display.put("[DONE]\nall is well\n[/DONE]\n");
     let ran = daemon.wait().ok().says("all is well");
     assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+}
+
+#[test]
+fn after_a_reply_that_was_declined_another_one_is_taken() {
+    let test = "after_a_reply_that_was_declined_another_one_is_taken";
+    let Some(display) = display(test) else { return };
+    let project = Project::new();
+    let mut command = project.command(&["new", "--clipboard", "--review", "write a file"]);
+    command.env("DISPLAY", &display.name).env_remove("WAYLAND_DISPLAY");
+    let Some(tmux) = Tmux::start(&command, &project.folder().join("tmp"), (110, 36)) else {
+        return skip(test, "there is no program `tmux`; `cargo xtask setup` installs it");
+    };
+    tmux.wait_for("message 1 is on the clipboard");
+    display.put("[CREATE_FILE path=\"wrong.txt\"]\none\n[/CREATE_FILE]\n");
+    tmux.wait_for("execute this reply?");
+    tmux.types("n").press("Enter");
+    tmux.wait_for("the reply was not accepted");
+    display.put(EDIT);
+    tmux.wait_until("a second question", |screen| screen.matches("execute this reply?").count() == 2);
+    tmux.types("y").press("Enter");
+    tmux.wait_for("message 2 is on the clipboard");
+    assert_eq!(project.read("a.txt"), "one\n");
+    assert!(!project.workspace().join("wrong.txt").exists());
 }
 
 #[test]
