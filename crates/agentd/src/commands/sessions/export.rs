@@ -1,6 +1,6 @@
 //! `agentd show ID --export FILE`: a session as a transcript.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -67,7 +67,11 @@ pub(crate) fn export(common: &CommonOptions, console: Console, id: &str, file: &
 }
 
 fn write_new(file: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(file)?;
-    file.write_all(text)?;
-    file.sync_all()
+    let mut new = OpenOptions::new().write(true).create_new(true).open(file)?;
+    let written = new.write_all(text).and_then(|()| new.sync_all());
+    if written.is_err() {
+        // The beginning of a transcript on a full disk would be in the way of the next one.
+        let _ = fs::remove_file(file);
+    }
+    written
 }
