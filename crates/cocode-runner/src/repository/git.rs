@@ -31,6 +31,9 @@ const MOST_MEMORY_BYTES: u64 = 4 << 30;
 /// The most output of git that is held in memory.
 const MOST_OUTPUT_BYTES: u64 = 64 << 20;
 
+/// The beginning of a line in which git rejects an object.
+const OBJECTION: &str = "error: object ";
+
 /// The settings of every call. Without `gc`, which a merge would start: it rewrites the logs of all worktrees, also of
 /// those in which agents run and can replace a log by a symlink.
 const SETTINGS: [&str; 5] = [
@@ -238,7 +241,8 @@ impl Git {
     }
 
     /// Runs git with a file on its standard input, from the file's current position. Returns whether it succeeded, and its
-    /// error output. A failure of this machine is an error.
+    /// error output. A failure of this machine is an error, unless git objects to an object as well: it then prints what the
+    /// maker of the object has written, which may look like such a failure.
     pub(crate) fn judge_from(
         &self,
         location: GitLocation<'_>,
@@ -247,8 +251,9 @@ impl Git {
     ) -> Result<(bool, String), GitError> {
         let answer = self.start(location, arguments, Input::File(input), None)?;
         let (is_accepted, errors) = (answer.code == Some(0), answer.errors.clone());
+        let is_objection = errors.lines().any(|line| line.starts_with(OBJECTION));
         match answer.success(arguments) {
-            Err(error) if error.is_of_this_machine() => Err(error),
+            Err(error) if error.is_of_this_machine() && !is_objection => Err(error),
             _ => Ok((is_accepted, errors)),
         }
     }

@@ -108,6 +108,15 @@ fn faults_of_the_start_are_not_the_agents() {
 }
 
 #[test]
+fn a_fault_that_reads_like_one_of_the_machine_is_the_agents() {
+    let fixture = Fixture::new();
+    let modules = "[submodule \"a\"]\\n\\tpath = a\\n\\turl = -No space left on device\\n";
+    let record =
+        fixture.run(&format!("printf '{modules}' > .gitmodules; git add .; {}", crate::fixture::MARKED));
+    assert_eq!(failures(&record), ["sound"], "{record:?}");
+}
+
+#[test]
 fn work_of_agents_that_share_objects_is_checked_as_well() {
     let fixture = Fixture::shared();
     let record = fixture.run(&format!("{FUNCTIONS} entry 40000 .. $T | commit"));
