@@ -31,6 +31,14 @@ fn is_alive(number: u32) -> bool {
     fs::read_to_string(format!("/proc/{number}/cmdline")).is_ok_and(|words| words.starts_with("sleep"))
 }
 
+/// Checks whether the git that has started the slow process has its memory limit, which it gets once it is guarded.
+fn is_guarded(number: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{number}/status")).unwrap();
+    let git = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim();
+    let limits = fs::read_to_string(format!("/proc/{git}/limits")).unwrap();
+    limits.lines().any(|line| line.starts_with("Max data size") && !line.contains("unlimited"))
+}
+
 fn wait_until(is_true: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_true() {
@@ -66,7 +74,7 @@ fn git_does_not_outlive_a_killed_process() {
     let mut killed = program.process_group(0).spawn().unwrap();
     let number = number_in(&file);
     // The control: it waits for git.
-    wait_until(|| is_alive(number));
+    wait_until(|| is_alive(number) && is_guarded(number));
     killed.kill().unwrap();
     killed.wait().unwrap();
     wait_until(|| !is_alive(number));
