@@ -124,6 +124,16 @@ fn what_a_program_has_started_in_other_groups_ends_with_it() {
     });
 }
 
+/// Returns the number of processes whose parent this one is.
+fn children_of(parent: u32) -> usize {
+    let is_child = |entry: &std::fs::DirEntry| {
+        let line = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let fields = line.rsplit_once(')').map_or("", |(_, fields)| fields);
+        fields.split_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(is_child).count()
+}
+
 /// The mark of a program for a copy of these tests that is to be killed.
 const STAND_IN: &str = "MODEL_PROGRAM_TEST_MARK";
 
@@ -140,8 +150,8 @@ fn a_program_does_not_outlive_a_killed_process() {
     asking.args(["--exact", "a_program_does_not_outlive_a_killed_process"]).env(STAND_IN, &mark);
     let mut asking = asking.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let (begun, text) = (Instant::now(), format!("MARK={mark}"));
-    // The control: the shell, `timeout`, `sleep` and `cat` are there.
-    while processes_with(&text) < 4 {
+    // The control: the shell, `timeout`, `sleep` and `cat` are there, and the process that watches over them.
+    while processes_with(&text) < 4 || children_of(asking.id()) < 2 {
         assert!(begun.elapsed() < PATIENCE, "{} processes are there", processes_with(&text));
         std::thread::yield_now();
     }
