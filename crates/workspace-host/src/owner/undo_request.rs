@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use change_journal::{
-    ChangeNumber, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber,
+    ChangeNumber, ChangeState, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber,
 };
 use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, UndoObstacle, Undone, undone_by};
 use rel_path::RelPath;
@@ -220,8 +220,10 @@ fn with_origin(journal: &JournalReader, session: &Session) -> Result<Undo, UndoR
         let filter = RunFilter { conversation: Some(conversation), ..RunFilter::default() };
         for run in journal.runs(&filter, u32::MAX).map_err(unreadable)? {
             for change in journal.changes_of_run(run.number).map_err(unreadable)? {
-                // One that was undone since needs no undo.
-                if undone_by(journal, change.number).map_err(unreadable)?.is_none() {
+                // One that was undone since, or was never made because another program was first, needs no undo.
+                if change.state != ChangeState::Conflicted
+                    && undone_by(journal, change.number).map_err(unreadable)?.is_none()
+                {
                     numbers.push(change.number);
                 }
             }
@@ -278,4 +280,35 @@ fn refused(error: &UndoError) -> UndoRefusal {
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 fn unreadable(error: JournalError) -> UndoRefusal {
     Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use change_journal::{
+        ChangeRecord, ContentHash, EntryRecord, Journal, RunKey, RunState, StepKind, StepRecord,
+    };
+    use local_workspace::Undo;
+    use tagproto::{Dialect, Session, SessionId};
+
+    use super::with_origin;
+
+    #[test]
+    fn a_change_that_was_never_made_is_not_undone_with_its_session() {
+        let journal = Journal::in_memory().unwrap();
+        let session = Session::new(SessionId::from_random([1, 2, 3, 4]), "task", "", Dialect::Agentd, None);
+        let conversation = session.session_id.to_string();
+        let key = RunKey { conversation, sequence: 1, content: ContentHash::of(b"") };
+        let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
+        let change = |path: &'static [u8]| {
+            let changes = vec![ChangeRecord::intended(path, None, Some(EntryRecord::file(b"text")))];
+            StepRecord { kind: StepKind::FileChange, description: "make", outcome: b"", changes }
+        };
+        let numbers = journal.record_steps(run.number(), 0, &[change(b"a"), change(b"b")]).unwrap();
+        journal.publish_changes(&numbers[..1]).unwrap();
+        journal.conflict_changes(&numbers[1..], b"").unwrap();
+        // The marks are lazy, and on the disk with the next commit.
+        journal.finish_run(run.number(), b"", &[]).unwrap();
+        let Ok(undo) = with_origin(journal.reader(), &session) else { panic!("there is a change to undo") };
+        assert_eq!(undo, Undo::Changes(vec![numbers[0]]));
+    }
 }
