@@ -11,11 +11,15 @@ use wap_core::{CancelFlag, Exclusions};
 /// The time limit of listing a folder.
 const WALK_TIME: Duration = Duration::from_secs(120);
 
+/// The rules of git that are no file of the folder, and the most bytes of it that are compared: git's rules obey no more.
+const EXCLUDE_FILE: &str = ".git/info/exclude";
+const EXCLUDE_BYTES: u64 = 256 << 10;
+
 /// A folder whose files are indexed.
 ///
 /// Leaves out links and special files, names that begin with a dot, protected names ([`ProtectedNames::default`]
 /// and those of the root's policy), folders added with [`FolderSource::without`], the default exclusions of WAP,
-/// and files that git ignores. A path that is left out is in no answer, even if a request names it.
+/// and files that git ignores by rules that [`GitIgnores`] obeys. A path that is left out is in no answer, even if a request names it.
 #[derive(Debug)]
 pub struct FolderSource {
     root: FileRoot,
@@ -106,6 +110,11 @@ impl FolderSource {
     /// Returns true if a file with this path would be indexed.
     pub(crate) fn admits(&self, path: &RelPath) -> bool {
         self.admits_by(path, &mut self.ignores())
+    }
+
+    /// Returns the rules of git whose changes no feed reports, because they lie in git's own folder.
+    pub(crate) fn clone_rules(&self) -> Option<Vec<u8>> {
+        self.read(&RelPath::parse(EXCLUDE_FILE).ok()?, EXCLUDE_BYTES).map(|read| read.content)
     }
 
     /// Returns git's rules, which are read on first use.

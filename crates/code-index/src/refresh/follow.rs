@@ -44,6 +44,8 @@ pub struct FollowingIndex {
     follows: Follows,
     max_wait: Duration,
     position: Mutex<Position>,
+    /// The rules of `.git/info/exclude` that the last refresh of the whole folder has used. They are in no feed.
+    clone_rules: Mutex<Option<Vec<u8>>>,
 }
 
 /// The source of changes that an index follows.
@@ -70,7 +72,13 @@ impl FollowingIndex {
     /// Makes `index` follow its folder. A request waits at most `max_wait` for the index to become current.
     #[must_use]
     pub fn new(index: LocalIndex, follows: Follows, max_wait: Duration) -> FollowingIndex {
-        FollowingIndex { index, follows, max_wait, position: Mutex::new(Position::Unknown) }
+        FollowingIndex {
+            index,
+            follows,
+            max_wait,
+            position: Mutex::new(Position::Unknown),
+            clone_rules: Mutex::default(),
+        }
     }
 
     /// Returns the index itself, which is not updated by access.
@@ -108,7 +116,7 @@ impl FollowingIndex {
                 continue;
             }
             if let (Position::After(cursor), Some(feed)) = (position, self.feed()) {
-                if !feed.wait(cursor, WAIT) {
+                if !feed.wait(cursor, WAIT) && !self.has_other_rules() {
                     continue;
                 }
                 // An editor's save is several changes.
@@ -135,6 +143,16 @@ impl FollowingIndex {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn clone_rules(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.clone_rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if git's rules for this clone have changed since the last refresh of the whole folder.
+    fn has_other_rules(&self) -> bool {
+        let rules = self.index.source.clone_rules();
+        *self.clone_rules() != rules
+    }
+
     /// Applies all changes. Until that is done, answers report that the index is being built.
     fn catch_up(&self, position: &mut Position, cancel: &CancelFlag) -> Result<(), IndexError> {
         self.index.is_behind.store(true, Ordering::SeqCst);
@@ -144,6 +162,9 @@ impl FollowingIndex {
     }
 
     fn apply_changes(&self, position: &mut Position, cancel: &CancelFlag) -> Result<(), IndexError> {
+        if self.has_other_rules() {
+            *position = Position::Unknown;
+        }
         loop {
             let after = match (*position, self.feed()) {
                 (Position::After(cursor), Some(feed)) => Some((cursor, feed)),
@@ -159,7 +180,9 @@ impl FollowingIndex {
                     // The cursor is taken before the refresh, so that changes during the refresh are applied again.
                     let cursor = self.feed().and_then(ChangeFeed::cursor);
                     *position = Position::Unknown;
+                    let rules = self.index.source.clone_rules();
                     self.index.refresh(cancel, &mut |_: Progress| {})?;
+                    *self.clone_rules() = rules;
                     let Some(cursor) = cursor else { return Ok(()) };
                     *position = Position::After(cursor);
                 }
@@ -176,6 +199,7 @@ impl FollowingIndex {
         let Some(mut position) = self.lock_before(deadline, call.cancel) else { return Ok(()) };
         if let (Position::After(cursor), Some(feed)) = (*position, self.feed())
             && matches!(feed.changes_since(cursor, 1), FeedPage::Changes { paths, .. } if paths.is_empty())
+            && !self.has_other_rules()
         {
             self.index.is_behind.store(false, Ordering::SeqCst);
             return Ok(());

@@ -93,6 +93,25 @@ fn a_request_sees_every_earlier_change() {
     assert_eq!(call(|call| index.search(call, &search)).unwrap().hits, []);
 }
 
+#[test]
+fn rules_that_are_in_no_feed_are_followed() {
+    let fixture = Fixture::new([("a.rs", "fn apricot() {}\n"), ("private/b.rs", "fn blueberry() {}\n")]);
+    fixture.write(".git/info/exclude", "# nothing\n");
+    let index = following(&fixture, Follows::Feed(feed(&fixture)));
+    assert_eq!(search_paths(&index, "blueberry"), ["private/b.rs"]);
+    fixture.write(".git/info/exclude", "private/\n");
+    assert_eq!(search_paths(&index, "blueberry"), Vec::<String>::new());
+    fs::remove_file(fixture.code.path().join(".git/info/exclude")).unwrap();
+    assert_eq!(search_paths(&index, "blueberry"), ["private/b.rs"]);
+    // Without a request as well.
+    kept(&index, || {
+        fixture.write(".git/info/exclude", "private/\n");
+        wait_until(|| paths(index.index(), "blueberry").is_empty());
+        fixture.write(".git/info/exclude", "");
+        wait_until(|| paths(index.index(), "blueberry") == ["private/b.rs"]);
+    });
+}
+
 /// Runs `run` while a thread keeps the index up with its folder.
 fn kept<T>(index: &FollowingIndex, run: impl FnOnce() -> T) -> T {
     let ends = CancelFlag::new();
