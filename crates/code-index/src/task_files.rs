@@ -31,6 +31,8 @@ const IN_NAMED_FOLDER: f64 = 1.0;
 const DEFINES: f64 = 1.5;
 /// The score of the best file that only contains a name of the task.
 const MENTIONS: f64 = 0.7;
+/// The score of a file whose name is the beginning of a word that no code contains: beneath any whole match.
+const ABBREVIATES: f64 = 0.4;
 /// The score of the best file for the words of one clause.
 const IN_CLAUSE: f64 = 0.6;
 /// The share of the best score that the manifest of the best component gets, if no other component matters.
@@ -85,13 +87,17 @@ impl LocalIndex {
         for path in &names.files {
             candidates.entry(path.clone()).or_default().score += NAMED;
         }
+        for (word, files) in task_names::abbreviations(task, &paths) {
+            if !self.is_in_code(call, word)? {
+                files.into_iter().for_each(|path| candidates.entry(path).or_default().score += ABBREVIATES);
+            }
+        }
         for path in paths.iter().filter(|path| names.folders.iter().any(|folder| is_beneath(path, folder))) {
             candidates.entry(path.clone()).or_default().score += IN_NAMED_FOLDER;
         }
         self.add_neighbours(call, &mut candidates)?;
         for (path, candidate) in &mut candidates {
-            let is_prose = PROSE_ENDINGS.iter().any(|ending| path.ends_with(ending));
-            if is_prose && !names.files.contains(path) {
+            if is_prose(path) && !names.files.contains(path) {
                 candidate.score *= PROSE;
             }
         }
@@ -120,6 +126,12 @@ impl LocalIndex {
             candidate.passages.push(LineSpan { first: hit.line_start, last: hit.line_end });
         }
         Ok(())
+    }
+
+    /// Returns true if a file that is no prose contains a word.
+    fn is_in_code(&self, call: &Call<'_>, word: &str) -> Result<bool, IndexError> {
+        let answer = self.search(call, &SearchCode { query: word.to_owned(), limit: HITS_OF_NAME })?;
+        Ok(answer.hits.iter().any(|hit| !is_prose(&hit.path)))
     }
 
     fn add_definitions(
@@ -190,6 +202,10 @@ impl LocalIndex {
 
 /// The endings of prose.
 const PROSE_ENDINGS: [&str; 3] = [".md", ".rst", ".adoc"];
+
+fn is_prose(path: &str) -> bool {
+    PROSE_ENDINGS.iter().any(|ending| path.ends_with(ending))
+}
 
 /// The names of files that make their folder a component: a package, a crate, a module.
 const MANIFESTS: [&str; 12] = [

@@ -1,6 +1,6 @@
 //! The names in the text of a task: paths, folders, and names as code spells them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most names of a task that are looked up.
 const MOST_NAMES: usize = 12;
@@ -10,6 +10,10 @@ const MOST_FILES_OF_SPELLING: usize = 4;
 /// The most clauses of a task, and the fewest words of one.
 const MOST_CLAUSES: usize = 8;
 const FEWEST_WORDS: usize = 4;
+
+/// The fewest letters of an abbreviation, and the most words of a task that are compared with them.
+const SHORTEST_ABBREVIATION: usize = 4;
+const MOST_ABBREVIATED: usize = 8;
 
 /// The names in the text of a task.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -66,6 +70,34 @@ pub(super) fn clauses(task: &str) -> Vec<&str> {
     clauses.retain(|clause| clause.split_whitespace().count() >= FEWEST_WORDS);
     clauses.truncate(MOST_CLAUSES);
     if clauses == [task] { Vec::new() } else { clauses }
+}
+
+/// Returns the words of a task that begin with the names of a few files, such as `calculator` with that of `calc.py`, with these
+/// files. Names and words are of letters only.
+pub(super) fn abbreviations<'t>(task: &'t str, paths: &[String]) -> Vec<(&'t str, Vec<String>)> {
+    let mut by_name: BTreeMap<String, Vec<&String>> = BTreeMap::new();
+    for path in paths {
+        let file = path.rsplit_once('/').map_or(path.as_str(), |(_, file)| file);
+        let name = file.split_once('.').map_or(file, |(name, _)| name);
+        if name.len() >= SHORTEST_ABBREVIATION && name.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            by_name.entry(name.to_ascii_lowercase()).or_default().push(path);
+        }
+    }
+    let mut abbreviated: Vec<(&str, Vec<String>)> = Vec::new();
+    for word in words(task).filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())) {
+        let lower = word.to_ascii_lowercase();
+        let files: Vec<String> = (SHORTEST_ABBREVIATION..lower.len())
+            .filter_map(|length| by_name.get(&lower[..length]))
+            .flatten()
+            .map(|path| (*path).clone())
+            .collect();
+        let is_new = abbreviated.iter().all(|(other, _)| *other != word);
+        if (1..=MOST_FILES_OF_SPELLING).contains(&files.len()) && is_new {
+            abbreviated.push((word, files));
+        }
+    }
+    abbreviated.truncate(MOST_ABBREVIATED);
+    abbreviated
 }
 
 /// Returns how a type, a variant or a function is called that a constant or a tag in capitals stands for: `RunCommand` for
@@ -145,6 +177,19 @@ mod tests {
         assert_eq!(names.folders, ["crates/egress/src/dial"]);
         assert_eq!(names.word_folders, ["gc"]);
         assert_eq!(names.names, ["CollectGarbage", "read_file", "e.g"]);
+    }
+
+    #[test]
+    fn words_begin_with_the_names_of_a_few_files() {
+        let mut paths: Vec<String> =
+            ["src/calc.py", "Calc.test.js", "add.py", "calculator.rs"].map(str::to_owned).into();
+        let files = |paths: &[String]| abbreviations("Let the calculator addition calc, calculator", paths);
+        assert_eq!(
+            files(&paths),
+            [("calculator", vec!["src/calc.py".to_owned(), "Calc.test.js".to_owned()])]
+        );
+        paths.extend((0..3).map(|number| format!("{number}/calc.c")));
+        assert_eq!(files(&paths), []);
     }
 
     #[test]

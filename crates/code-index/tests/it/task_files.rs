@@ -40,6 +40,28 @@ fn a_file_that_the_task_names_comes_first_then_definitions_and_neighbours() {
 }
 
 #[test]
+fn a_file_whose_name_abbreviates_a_word_is_ranked_beneath_whole_matches() {
+    let calc = ("src/calc.py", "def divide(a, b):\n    return a / b\n");
+    let readme = ("README.md", "The calculator of this project.\n");
+    let other = ("src/zero.py", "def on_zero():\n    raise ZeroDivisionError\n");
+    let task = "Fix the calculator on zero";
+    let ranked = |files: &[(&str, &str)]| {
+        let fixture = Fixture::new(files.iter().copied());
+        let files = files_for(&fixture.index(), task, 10);
+        paths(&files).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    // Prose says what the project is, and is no whole match of code.
+    let mut all = ranked(&[calc, readme, other]);
+    assert_eq!(all[0], "src/zero.py");
+    all.sort_unstable();
+    assert_eq!(all, ["README.md", "src/calc.py", "src/zero.py"]);
+    assert_eq!(ranked(&[calc, other]), ["src/zero.py", "src/calc.py"]);
+    // Where code has the word, the beginning of it says nothing.
+    let whole = ("src/machine.py", "class Calculator:\n    pass\n");
+    assert!(!ranked(&[calc, whole]).contains(&"src/calc.py".to_owned()));
+}
+
+#[test]
 fn most_files_that_a_person_would_open_first_are_ranked_high() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let truth = fs::read(repository.join("fixtures/first-message/this-repository.json")).unwrap();
