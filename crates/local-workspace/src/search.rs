@@ -12,10 +12,11 @@ mod results;
 mod warm;
 
 use std::collections::HashSet;
+use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use file_index::{ListedContent, Needle};
+use file_index::{GitIgnores, ListedContent, Needle};
 use rel_path::{MAX_COMPONENTS, RelPath};
 use sandbox_fs::{FileKind, FsError, Visit, WalkLimits, WalkSummary};
 use wap_core::{Call, Exclusions, QueryType, Reason, SearchFiles, SearchFilesResponse, WapError};
@@ -26,7 +27,7 @@ use self::query::Query;
 use self::results::{FileOutcome, Results};
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
-use crate::read::explore::{LeftOut, walk_time, warnings};
+use crate::read::explore::{LeftOut, rule_warnings, walk_time, warnings};
 
 /// Threads that search while the calling one walks.
 const WORKERS: usize = 2;
@@ -176,15 +177,34 @@ impl SearchWalk<'_> {
             are_defaults: self.request.exclude_patterns.is_none(),
             git_ignored: self.request.respect_gitignore.unwrap_or(false),
         };
-        if let Some(summary) = self.warm_folder(start, requested, depth, &rules)? {
-            self.add_warnings(summary);
-            return Ok(());
+        let ignores = workspace.git_rules(&rules);
+        let ignores = ignores.as_ref();
+        let summary = match self.warm_folder(start, requested, depth, (&rules, ignores))? {
+            Some(summary) => summary,
+            None => self.walk_folder(start, requested, depth, (&rules, ignores))?,
+        };
+        self.is_complete &= !summary.out_of_entries && !summary.out_of_time;
+        for warning in warnings(summary).into_iter().chain(ignores.into_iter().flat_map(rule_warnings)) {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
         }
+        Ok(())
+    }
+
+    fn walk_folder(
+        &mut self,
+        start: &RelPath,
+        requested: &str,
+        depth: usize,
+        (rules, ignores): (&LeftOut<'_>, Option<&Mutex<GitIgnores<'_>>>),
+    ) -> Result<WalkSummary, WapError> {
+        let workspace = self.workspace;
         let timeout = self.deadline.saturating_duration_since(Instant::now());
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
         let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, requested))?;
         workspace.hidden.check(walk.start())?;
-        let excludes = workspace.excluder(self.call, walk.start(), &rules);
+        let excludes = workspace.excluder(self.call, walk.start(), rules, ignores);
         let mut walk = walk.visited_by(move |entry| match entry.kind {
             FileKind::File if !excludes(&entry.path, entry.kind) => Visit::Take,
             FileKind::Folder if !excludes(&entry.path, entry.kind) => Visit::Pass,
@@ -193,8 +213,7 @@ impl SearchWalk<'_> {
         for entry in walk.by_ref() {
             self.hand_on(entry.path, FileOrigin::Walked);
         }
-        self.add_warnings(walk.summary());
-        Ok(())
+        Ok(walk.summary())
     }
 
     /// Hands on the files in which the query can match, as far as that is known; `None` if the folder has to be walked.
@@ -203,7 +222,7 @@ impl SearchWalk<'_> {
         start: &RelPath,
         requested: &str,
         depth: usize,
-        rules: &LeftOut<'_>,
+        (rules, ignores): (&LeftOut<'_>, Option<&Mutex<GitIgnores<'_>>>),
     ) -> Result<Option<WalkSummary>, WapError> {
         let workspace = self.workspace;
         if workspace.file_index().is_none() {
@@ -213,7 +232,7 @@ impl SearchWalk<'_> {
         let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
         let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, requested))?;
         workspace.hidden.check(walk.start())?;
-        let excludes = workspace.excluder(self.call, walk.start(), rules);
+        let excludes = workspace.excluder(self.call, walk.start(), rules, ignores);
         let mut files = Vec::new();
         let needle = needle(self.request);
         let listed =
@@ -227,15 +246,6 @@ impl SearchWalk<'_> {
             }
         }
         Ok(Some(summary))
-    }
-
-    fn add_warnings(&mut self, summary: WalkSummary) {
-        self.is_complete &= !summary.out_of_entries && !summary.out_of_time;
-        for warning in warnings(summary) {
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
-        }
     }
 
     /// Checks whether a file comes up for the first time.

@@ -100,6 +100,7 @@ impl LocalWorkspace {
             are_defaults: request.exclude_patterns.is_none(),
             git_ignored: request.respect_gitignore.unwrap_or(false),
         };
+        let ignores = self.git_rules(&rules);
         let found_start = |error: FsError| folder_error(&error, &request.path);
         let warm = match self.file_index() {
             // Nothing is listed yet: the folder is only found.
@@ -107,7 +108,7 @@ impl LocalWorkspace {
                 let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
                 let start = self.root.walk(&start, limits).map_err(found_start)?.start().clone();
                 self.hidden.check(&start)?;
-                let excludes = self.excluder(call, &start, &rules);
+                let excludes = self.excluder(call, &start, &rules, ignores.as_ref());
                 let mut listed = Listed::new(self, request);
                 let wanted = Wanted { depth, filter, most: listed.most };
                 let walked = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
@@ -127,7 +128,7 @@ impl LocalWorkspace {
                 let limits = WalkLimits { depth, timeout: walk_time(call), ..WalkLimits::default() };
                 let walk = self.root.walk(&start, limits).map_err(found_start)?;
                 self.hidden.check(walk.start())?;
-                let excludes = self.excluder(call, walk.start(), &rules);
+                let excludes = self.excluder(call, walk.start(), &rules, ignores.as_ref());
                 let mut walk = walk.visited_by(move |entry| {
                     if excludes(&entry.path, entry.kind) { Visit::Skip } else { Visit::Take }
                 });
@@ -157,23 +158,28 @@ impl LocalWorkspace {
             is_truncated: total > files.len() as u64 || !is_complete(summary),
             files,
             total_found: total,
-            warnings: warnings(summary),
+            warnings: warnings(summary).into_iter().chain(ignores.iter().flat_map(rule_warnings)).collect(),
         })
     }
 
-    /// Decides which entries of a walk from `start` are left out: hidden ones always, others as the rules say. A start
-    /// folder that is excluded itself was meant all the same.
-    pub(crate) fn excluder<'a>(
+    /// Returns git's rules if a request leaves out what they ignore.
+    pub(crate) fn git_rules(&self, rules: &LeftOut<'_>) -> Option<Mutex<GitIgnores<'_>>> {
+        rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)))
+    }
+
+    /// Decides which entries of a walk from `start` are left out: hidden ones always, others as the rules say, with those of
+    /// git in `ignores`. A start folder that is excluded itself was meant all the same.
+    pub(crate) fn excluder<'a, 'r>(
         &'a self,
         call: &'a Call<'_>,
         start: &RelPath,
         rules: &LeftOut<'_>,
-    ) -> impl Fn(&RelPath, FileKind) -> bool + Send + use<'a> {
+        ignores: Option<&'a Mutex<GitIgnores<'r>>>,
+    ) -> impl Fn(&RelPath, FileKind) -> bool + Send + use<'a, 'r> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
         let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
         // Of the default ones only those for folders have to be compared.
         let are_for_folders = rules.are_defaults;
-        let ignores = rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)));
         move |path, kind| {
             let is_folder = kind == FileKind::Folder;
             let compares = is_folder || !are_for_folders;
@@ -182,7 +188,7 @@ impl LocalWorkspace {
             call.cancel.is_cancelled()
                 || self.hidden.hides(path)
                 || compares && exclusions.as_ref().is_some_and(excludes)
-                || ignores.as_ref().is_some_and(|ignores| {
+                || ignores.is_some_and(|ignores| {
                     let mut ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
                     ignores.ignores(path, is_folder)
                 })
@@ -341,6 +347,18 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Names the files with rules of git that were not obeyed.
+pub(crate) fn rule_warnings(ignores: &Mutex<GitIgnores<'_>>) -> Vec<String> {
+    let ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
+    let warning = |path: &RelPath| {
+        format!(
+            "`{path}` is not obeyed, because it is larger than 256 KiB or has more than 32 KiB of patterns with wildcards, so \
+             nothing in its folder counts as ignored by git"
+        )
+    };
+    ignores.not_obeyed().iter().map(warning).collect()
 }
 
 /// A folder that a request names cannot be used.

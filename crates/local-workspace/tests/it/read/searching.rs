@@ -284,6 +284,25 @@ fn git_itself_agrees_about_what_is_ignored() {
 }
 
 #[test]
+fn rules_of_git_that_are_not_obeyed_are_named() {
+    let fixture = Fixture::new();
+    fixture.put("sub/.gitignore", "*.log\n".repeat(2_000));
+    fixture.put("sub/a.log", "hit\n");
+    let workspace = fixture.open();
+    let request = |git: bool| json!({ "query": "hit", "respectGitignore": git, "excludePatterns": [] });
+    let response = search(&workspace, request(true)).unwrap();
+    assert_eq!(response.matches.len(), 1);
+    assert!(response.warnings[0].contains("`sub/.gitignore`"), "{response:?}");
+    let explored: ExploreFiles =
+        serde_json::from_value(json!({ "path": ".", "recursive": true, "respectGitignore": true })).unwrap();
+    let explored = workspace.explore_files(&Caller::once().call(), &explored).unwrap();
+    assert!(explored.files.iter().any(|file| file.path == "sub/a.log"), "{explored:?}");
+    assert_eq!(explored.warnings, response.warnings);
+    // Control: without git's rules there is nothing to say.
+    assert_eq!(search(&workspace, request(false)).unwrap().warnings, [""; 0]);
+}
+
+#[test]
 fn folder_that_is_named_is_not_excluded_and_what_is_in_it_is() {
     let fixture = Fixture::new();
     for path in ["target/a", "target/sub/b", "target/node_modules/c", "src/target/d"] {
