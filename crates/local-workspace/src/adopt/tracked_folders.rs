@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use git_index::ObjectFormat;
 use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FileStamp};
+use sandbox_fs::{FileRoot, FileStamp, OpenFile};
 use wap_core::Exclusions;
 
 use crate::adopt::build_folder_check::Moment;
@@ -44,20 +44,24 @@ impl TrackedFolders {
         {
             return Arc::clone(folders);
         }
+        let has_local_times = opened.as_ref().is_some_and(OpenFile::has_local_times);
         let bytes = opened.and_then(|file| file.read_to_end(INDEX_BYTES).ok()).unwrap_or_default();
         let folders = Arc::new(tracked_folders(&bytes, identity.format));
-        let is_settled = stamp.is_none_or(|stamp| !now.is_before(stamp.status_changed_nanoseconds));
+        let is_settled =
+            stamp.is_none_or(|stamp| has_local_times && !now.is_before(stamp.status_changed_nanoseconds));
         self.last = is_settled.then(|| (identity, Arc::clone(&folders)));
         folders
     }
 }
 
 /// Returns the stamp of a file; `None` if it is not there, or was written so recently that another write within the same
-/// tick of the file system's clock would have the same stamp.
+/// tick of the file system's clock would have the same stamp. Of a clock of another machine, that is always possible.
 pub(crate) fn settled_stamp(root: &FileRoot, path: &RelPath) -> Option<FileStamp> {
     let now = Moment::now();
     let stamp = root.metadata(path).ok()?.stamp();
-    (!now.is_before(stamp.status_changed_nanoseconds)).then_some(stamp)
+    let is_settled = !now.is_before(stamp.status_changed_nanoseconds)
+        && root.open_file(path).is_ok_and(|file| file.has_local_times());
+    is_settled.then_some(stamp)
 }
 
 fn tracked_folders(index: &[u8], format: ObjectFormat) -> BTreeSet<Vec<u8>> {

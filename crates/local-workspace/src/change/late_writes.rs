@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use change_journal::{
     ChangeRecord, ChangeState, Content, EntryRecord, Journal, JournalError, RunKey, RunState, StepKind,
@@ -96,6 +96,8 @@ struct Replaced {
     content: ContentHash,
     /// The metadata at the last check; `None` before the first, and if a later write might not show in it.
     last_metadata: Option<Metadata>,
+    /// The metadata since some moment, where another machine's clock gives the times.
+    unchanged_since: Option<(Metadata, Instant)>,
     /// The file that keeps what was written to it, once something was.
     kept: Option<Kept>,
     /// The content that the journal has recorded, and whether that record names a kept file.
@@ -126,14 +128,25 @@ enum Look {
 
 impl Replaced {
     fn may_be_written_to(&self, now: &Metadata) -> bool {
-        let is_same = |last_metadata: &Metadata| {
-            (last_metadata.size_bytes, last_metadata.modified_nanoseconds)
-                == (now.size_bytes, now.modified_nanoseconds)
-        };
         !match &self.last_metadata {
-            Some(last_metadata) => is_same(last_metadata),
+            Some(last_metadata) => is_same(last_metadata, now),
             // Its clock may not have ticked since the write before.
-            None => now.size_bytes > READ_BYTES && is_same(self.file.metadata()),
+            None => now.size_bytes > READ_BYTES && is_same(self.file.metadata(), now),
+        }
+    }
+
+    /// Checks whether every later write gives the file another time than this.
+    fn is_settled(&mut self, now: &Metadata) -> bool {
+        if self.file.has_local_times() {
+            return is_old(now);
+        }
+        // Another machine's clock may be behind, so only time that has passed here says something.
+        match &self.unchanged_since {
+            Some((before, since)) if is_same(before, now) => since.elapsed() >= SETTLED,
+            _ => {
+                self.unchanged_since = Some((*now, Instant::now()));
+                false
+            }
         }
     }
 
@@ -172,6 +185,7 @@ impl LateWrites {
             file,
             content,
             last_metadata: None,
+            unchanged_since: None,
             kept: None,
             recorded: None,
             is_failing: false,
@@ -273,7 +287,7 @@ impl LateWrites {
     fn keep_if_written_to(&self, replaced: &mut Replaced, now: Metadata) {
         // From before the content is read: a write during the reading changes it again, and the next check finds that. A time that
         // is so young that a write after this check may have the same one says nothing.
-        let last_metadata = is_settled(&now).then_some(now);
+        let last_metadata = replaced.is_settled(&now).then_some(now);
         let Ok(content) = replaced.file.content_hash() else { return };
         if content == replaced.content {
             replaced.last_metadata = last_metadata;
@@ -345,8 +359,12 @@ fn unique(path: &RelPath) -> String {
     format!("{} {:?} {path}", std::process::id(), SystemTime::now())
 }
 
-/// Checks whether every later write gives the file another time than this.
-fn is_settled(metadata: &Metadata) -> bool {
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.size_bytes, one.modified_nanoseconds) == (other.size_bytes, other.modified_nanoseconds)
+}
+
+/// Checks whether the clock of this machine has ticked since the file's time.
+fn is_old(metadata: &Metadata) -> bool {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let settled = now.saturating_sub(SETTLED).as_nanos();
     i128::try_from(settled).is_ok_and(|settled| metadata.modified_nanoseconds < settled)
