@@ -26,7 +26,7 @@ use crate::change::expected_files::ExpectedFiles;
 use crate::change::plan::{Plan, PlannedFile, PlannedStep};
 use crate::change::prepared_edits::PreparedEdits;
 use crate::change::present::Present;
-use crate::change::publish::publish_and_hold;
+use crate::change::publish::{has_moment_without_entry, publish_and_hold};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::runs::{EngineRun, StepState};
@@ -198,8 +198,12 @@ impl LocalWorkspace {
                 None
             }
             Err(error) => {
-                let is_lost = file.before.is_some()
-                    && file.after.is_some()
+                // What another program removes is not lost: recovery does not make it again.
+                let is_ours = file.before.as_ref().zip(file.after.as_ref()).is_some_and(|(before, after)| {
+                    has_moment_without_entry(before.kind.entry_kind(), after.kind.entry_kind())
+                });
+                let is_lost = is_ours
+                    && !matches!(error, FsError::NotFound { .. } | FsError::Changed { .. })
                     && matches!(Present::of_any_kind(&self.root, &path), Ok(None));
                 Some((path, Failure { error, is_lost }))
             }

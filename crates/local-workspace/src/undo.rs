@@ -30,10 +30,11 @@ use crate::errors::{fs_error, journal_error};
 use crate::recover::recovery_path::is_redoable;
 use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode};
-use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle, obstacles_text};
 use crate::undo::history::undone_by;
 use crate::undo::path::{Side, UndoPath, diff_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
+use crate::undo::put_back::{is_lost, lost_path, stays_of};
 use crate::undo::record::UndoRecord;
 
 /// The scope of an undo.
@@ -158,8 +159,13 @@ impl LocalWorkspace {
         let open = open_root(&self.root).map_err(workspace_error)?;
         let failures = match self.take_back(run, step, (&root, &open), &chosen, what)? {
             Taken::All(undone) => return Ok(undone),
-            Taken::Partly { published, failed, failures } => {
-                if let Err(stays) = self.put_back(run, step + 1, (&root, &open), &published) {
+            Taken::Later { lost } => {
+                let _ = self.journal.flush();
+                return Err(UndoError::Workspace(WapError::new(Reason::WriteError, obstacles_text(&lost))));
+            }
+            Taken::Partly { published, failed, failures, lost } => {
+                let put_back = self.put_back(run, step + 1, (&root, &open), &published);
+                if let Err(stays) = put_back.and_then(|()| stays_of(lost)) {
                     return Err(self.left_in_parts(stays, &failed, failures));
                 }
                 failures
@@ -239,14 +245,15 @@ impl LocalWorkspace {
         };
         let recorded = self.commit_undo(run, step, what, &plan, &undone)?;
         let mut published = Vec::new();
-        let mut failures = Vec::new();
+        let (mut failures, mut lost) = (Vec::new(), Vec::new());
         let modes = folder_modes(&plan);
         modes.open(open_root);
         for (path, numbers) in plan.paths.iter().zip(&recorded) {
-            if let Err(failure) = self.bring_back(run, context.root_for(path), path) {
-                failures.push((failure, numbers.clone()));
-            } else {
-                published.extend(numbers.iter().map(|number| (*number, path.path.clone())));
+            match self.bring_back(run, context.root_for(path), path) {
+                // Its changes stay intended, and recovery makes them.
+                Err(failure) if is_lost(root, path, &failure) => lost.push(lost_path(failure)),
+                Err(failure) => failures.push((failure, numbers.clone())),
+                Ok(()) => published.extend(numbers.iter().map(|number| (*number, path.path.clone()))),
             }
         }
         // Permission bits that cannot be given to a folder are not worth taking everything back for.
@@ -256,13 +263,13 @@ impl LocalWorkspace {
         let _ = self.journal.publish_changes(&published_numbers);
         self.checkpoint.add(published.clone());
         if failures.is_empty() {
-            return Ok(Taken::All(undone));
+            return Ok(if lost.is_empty() { Taken::All(undone) } else { Taken::Later { lost } });
         }
         let (failures, failed): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
         let failed = failed.concat();
         // If even this fails, recovery comes to the same finding.
         let _ = self.journal.conflict_changes(&failed, &encode(&UndoRecord::refused(&failures)));
-        Ok(Taken::Partly { published, failed, failures })
+        Ok(Taken::Partly { published, failed, failures, lost })
     }
 
     /// Records the whole undo as one step. Returns the numbers of each path's changes.
@@ -395,11 +402,17 @@ fn folder_modes(plan: &UndoPlan) -> FolderModes {
 
 enum Taken {
     All(Undone),
+    /// The other paths are restored, and recovery restores these, at which nothing is now.
+    Later {
+        lost: Vec<UndoObstacle>,
+    },
     /// Some paths failed; the changes that restored the others.
     Partly {
         published: Vec<(ChangeNumber, RelPath)>,
         failed: Vec<ChangeNumber>,
         failures: Vec<UndoObstacle>,
+        /// Paths at which nothing is now; recovery restores them.
+        lost: Vec<UndoObstacle>,
     },
 }
 

@@ -106,6 +106,11 @@ pub(crate) fn publish_and_hold(
     }
 }
 
+/// Returns true if replacing an entry of one kind with one of the other leaves nothing at the path for a moment.
+pub(crate) fn has_moment_without_entry(before: EntryKind, after: EntryKind) -> bool {
+    !matches!((before, after), (EntryKind::File, EntryKind::File) | (EntryKind::Folder, EntryKind::Folder))
+}
+
 /// Replaces an entry with one of another kind: two steps, because only files are exchanged. Where the second one fails, the
 /// old entry is put back.
 fn change_kind(

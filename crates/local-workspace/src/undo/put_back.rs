@@ -7,10 +7,13 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 use wap_core::{Reason, WapError};
 
+use crate::change::present::Present;
+use crate::change::publish::has_moment_without_entry;
 use crate::engine::LocalWorkspace;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle, obstacles_text};
+use crate::undo::path::UndoPath;
 use crate::undo::record::UndoRecord;
 use crate::undo::{Chosen, Taken, Undo};
 
@@ -45,7 +48,10 @@ impl LocalWorkspace {
             let again = Undo::Changes(chosen.changes.keys().copied().collect());
             let obstacles = match self.take_back(run, step, roots, &chosen, &again) {
                 Ok(Taken::All(_)) | Err(UndoError::Nothing) => return Ok(()),
-                Ok(Taken::Partly { failures, .. }) => return stays_of(failures),
+                Ok(Taken::Later { lost }) => return stays_of(lost),
+                Ok(Taken::Partly { failures, lost, .. }) => {
+                    return stays_of(failures.into_iter().chain(lost).collect());
+                }
                 Err(UndoError::Obstacles(obstacles)) => obstacles,
                 Err(error) => {
                     return Err(StaysRestored { paths: paths_of(&chosen), cause: error.to_string() });
@@ -85,7 +91,7 @@ impl LocalWorkspace {
 }
 
 /// Sorts failures: a path that another process has changed meanwhile is its own, and any other is as the undo has left it.
-fn stays_of(failures: Vec<UndoObstacle>) -> Result<(), StaysRestored> {
+pub(super) fn stays_of(failures: Vec<UndoObstacle>) -> Result<(), StaysRestored> {
     let ours: Vec<_> =
         failures.into_iter().filter(|failure| failure.why != ObstacleKind::ChangedSince).collect();
     if ours.is_empty() {
@@ -93,6 +99,27 @@ fn stays_of(failures: Vec<UndoObstacle>) -> Result<(), StaysRestored> {
     }
     let cause = obstacles_text(&ours);
     Err(StaysRestored { paths: ours.into_iter().map(|failure| failure.path).collect(), cause })
+}
+
+/// Checks whether nothing is at a path where something was and is to be: an entry was removed, because only files are exchanged,
+/// and neither its successor nor itself could be made.
+pub(super) fn is_lost(root: &FileRoot, path: &UndoPath, failure: &UndoObstacle) -> bool {
+    let (Some(now), Some(wanted)) = (&path.now, &path.wanted) else { return false };
+    failure.why != ObstacleKind::ChangedSince
+        && has_moment_without_entry(now.kind.entry_kind(), wanted.kind)
+        && matches!(Present::of_any_kind(root, &path.path), Ok(None))
+}
+
+/// Returns the failure at such a path.
+pub(super) fn lost_path(failure: UndoObstacle) -> UndoObstacle {
+    let why = match &failure.why {
+        ObstacleKind::Closed(error) => error.message().to_owned(),
+        other => other.to_string(),
+    };
+    let path = &failure.path;
+    let text =
+        format!("{why}; nothing is at `{path}` now, and it is restored when the workspace is next opened");
+    UndoObstacle::new(failure.path, ObstacleKind::Closed(WapError::new(Reason::WriteError, text)))
 }
 
 fn paths_of(chosen: &Chosen) -> Vec<String> {

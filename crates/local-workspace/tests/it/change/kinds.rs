@@ -105,6 +105,22 @@ fn file_that_cannot_become_a_link_again_stays() {
 }
 
 #[test]
+fn file_that_can_be_neither_undone_nor_put_back_is_undone_by_the_next_opening() {
+    let fixture = Fixture::new();
+    symlink("target", fixture.root().join("link")).unwrap();
+    // The second name that must be free is that of the file which is put back.
+    let faults = ["symlinkat:error=EIO:when=1", "renameat2:error=EIO:when=2+"].map(str::to_owned);
+    let text = with_faults("change::kinds::child_undoes_the_file", &fixture, "symlinkat,renameat2", &faults);
+    assert_is_injected(&fixture, "\"link\", RENAME_NOREPLACE");
+    assert!(text.contains("nothing is at `link` now"), "{text}");
+    assert!(!text.contains("nothing was undone"), "{text}");
+    assert_eq!(fixture.all_names(), Vec::<String>::new());
+    let (_workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
+    assert_eq!(recovery.redone, ["link"], "{recovery:?}");
+    assert_eq!(link_target(&fixture, "link").unwrap(), PathBuf::from("target"));
+}
+
+#[test]
 #[ignore = "runs as a child of file_that_cannot_become_a_link_again_stays"]
 fn child_undoes_the_file() {
     let Some(folder) = folder_of_child() else { return };
