@@ -3,6 +3,7 @@
 mod conversation;
 mod critic;
 mod docdex;
+mod named_paths;
 pub(crate) mod options;
 mod responding;
 pub(crate) mod run;

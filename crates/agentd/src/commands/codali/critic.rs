@@ -3,6 +3,7 @@
 use codali_envelope::critic::{CriticStatus, check};
 use workspace_host::{TouchedBy, WorkspacePaths, touched_paths};
 
+use super::named_paths::resolved;
 use super::options::CriticOptions;
 use super::print;
 use crate::common_options::CommonOptions;
@@ -18,13 +19,16 @@ const OUTPUT: &str = "a run in the journal";
 /// Judges the last run, prints the result, and ends with failure for FAIL.
 pub(super) fn critic(common: &CommonOptions, console: Console, options: &CriticOptions) -> Outcome {
     let paths = WorkspacePaths::find(&common.host())?;
+    let named = |option: &str, typed: &[String]| resolved(&paths.workspace, option, typed);
+    let targets = named("targets", &options.targets)?;
+    let allowed = named("allowed", &options.limits.allowed)?;
+    let untouched = named("untouched", &options.limits.untouched)?;
     let touched = match paths.journal_reader()? {
         Some(journal) => touched_paths(&journal, &paths, TouchedBy::LastRun)
             .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?,
         None => Vec::new(),
     };
-    let limits = &options.limits;
-    let result = check(&touched, &options.targets, &limits.allowed, &limits.untouched, OUTPUT);
+    let result = check(&touched, &targets, &allowed, &untouched, OUTPUT);
     let has_passed = result.status == CriticStatus::Pass;
     print(console, &result.into_response(ID.parse().expect("it is short and printable")), options.format);
     Ok(if has_passed { Exit::Done } else { Exit::Failed })

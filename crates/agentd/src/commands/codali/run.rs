@@ -22,6 +22,7 @@ use workspace_host::{CreateSession, FollowedSession, SecretRules, SharedSessions
 
 use self::session_engine::SessionEngine;
 use self::view::FlowView;
+use super::named_paths::resolved;
 use super::options::{AgentOptions, FlowOptions};
 use super::responding::ResponseForm;
 use crate::commands::session::{cancel_flag, parse_id};
@@ -59,8 +60,8 @@ struct FailedLine<'a> {
 /// Runs a flow, or resumes one.
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &FlowOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let settings = new_settings(options)?;
     let paths = WorkspacePaths::find(&common.host())?;
+    let settings = new_settings(options, &paths)?;
     if settings.is_none() && !paths.has_sessions() {
         return Err(nothing_to_resume());
     }
@@ -225,9 +226,16 @@ impl Running<'_> {
 }
 
 /// Returns the settings of a new flow; `None` if one is resumed.
-fn new_settings(options: &FlowOptions) -> Result<Option<FlowSettings>, Failure> {
+fn new_settings(options: &FlowOptions, paths: &WorkspacePaths) -> Result<Option<FlowSettings>, Failure> {
+    let limits = &options.limits;
     if options.resume.is_some() {
-        return Ok(None);
+        let given = [("allowed", &limits.allowed), ("untouched", &limits.untouched)];
+        let Some((option, _)) = given.iter().find(|(_, typed)| !typed.is_empty()) else { return Ok(None) };
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("a flow that is resumed has the limits of its beginning, and not those of --{option}"),
+        )
+        .advise("leave it out, or begin a flow with it; --protect holds for a flow that is resumed, too"));
     }
     let task = options.task.join(" ");
     if task.trim().is_empty() {
@@ -236,8 +244,8 @@ fn new_settings(options: &FlowOptions) -> Result<Option<FlowSettings>, Failure> 
     Ok(Some(FlowSettings {
         task,
         context_tokens: options.context_tokens,
-        allowed: options.limits.allowed.clone(),
-        read_only: options.limits.untouched.clone(),
+        allowed: resolved(&paths.workspace, "allowed", &limits.allowed)?,
+        read_only: resolved(&paths.workspace, "untouched", &limits.untouched)?,
         test: options.test.clone(),
         has_librarian: options.agents.librarian.is_some(),
         has_critic: options.agents.of(&Role::Critic).is_some(),
@@ -314,6 +322,14 @@ impl Agent for MaskedProgram {
 
 impl Programs {
     fn of(options: &AgentOptions, settings: &FlowSettings, rules: &SecretRules) -> Result<Programs, Failure> {
+        let given = [
+            (Role::Librarian, &options.librarian, settings.has_librarian),
+            (Role::Critic, &options.critic, settings.has_critic),
+        ];
+        if let Some((role, ..)) = given.iter().find(|(_, command, has)| command.is_some() && !has) {
+            return Err(Failure::new(Exit::Usage, format!("this flow was begun without a {role}"))
+                .advise(format!("leave --{role} out, or begin a flow with it")));
+        }
         let most_bytes = usize::try_from(REPLY_LIMIT_BYTES).unwrap_or(usize::MAX);
         let timeout = Duration::from_secs(options.model_timeout);
         let program = |role: Role| {

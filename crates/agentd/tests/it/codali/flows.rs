@@ -191,6 +191,70 @@ fn the_last_run_is_judged_alone() {
 }
 
 #[test]
+fn limits_hold_in_every_spelling_or_are_refused() {
+    let files = "[CREATE_FILE path=\"tests/a.txt\"]\na\n[/CREATE_FILE]\n[CREATE_FILE path=\"app/[id].txt\"]\nb\n[/CREATE_FILE]\n";
+    let flow = FlowProject::new(&[
+        ("architect-1", PLAN),
+        ("builder-1", &format!("{EDIT}{files}")),
+        ("critic-1", "PASS\n"),
+        ("architect-2", SUMMARY),
+    ]);
+    let project = &flow.project;
+    std::os::unix::fs::symlink("tests", project.workspace().join("linked")).unwrap();
+    flow.run(&["--rounds", "1"]).ok();
+    let judged = |option: &str, rules: &str| {
+        project.run(&["codali", "critic", "--targets", "./greet.txt", option, rules])
+    };
+    let whole = project.workspace().join("tests");
+    for rules in
+        ["tests", "./tests", "tests/", "app/../tests", "docs,tests,", "linked", whole.to_str().unwrap(), "."]
+    {
+        judged("--untouched", rules).exits(1).prints("touched read-only paths: ").prints("tests/a.txt");
+    }
+    judged("--untouched", "app/[id].txt").exits(1).prints("touched read-only paths: app/[id].txt");
+    // The control: what was not touched, or is only like a folder that was.
+    for rules in ["docs", "test", "linked-too", "tests/b.txt"] {
+        judged("--untouched", rules).ok();
+    }
+    judged("--allowed", "greet.txt,app,./linked/").ok();
+    for (rules, why) in [
+        ("tests/*", "--untouched tests/*: it is not expanded"),
+        ("~/tests", "--untouched ~/tests: it is not expanded"),
+        ("docs,app/[no].txt", "--untouched app/[no].txt: it is not expanded"),
+        ("../tests", "--untouched ../tests: "),
+        ("/elsewhere/tests", "--untouched /elsewhere/tests: it is outside of the workspace"),
+        ("", "--untouched names no file"),
+        (" ,", "--untouched names no file"),
+    ] {
+        judged("--untouched", rules).exits(2).says(why);
+        judged("--allowed", rules).exits(2).says(&why.replace("untouched", "allowed"));
+        flow.run(&["--untouched", rules]).exits(2).says(why);
+    }
+    project
+        .run(&["codali", "critic", "--targets", "*.txt"])
+        .exits(2)
+        .says("--targets *.txt: it is not expanded");
+}
+
+#[test]
+fn a_resumed_flow_refuses_limits_and_judges_that_it_was_begun_without() {
+    let flow = FlowProject::new(&[("architect-1", ASKS)]);
+    let command = flow.command();
+    let project = &flow.project;
+    project.run(&["codali", "run", "x", "--architect", &command, "--builder", &command]).exits(1);
+    let resume = |more: &[&str]| {
+        project.run(
+            &[&["codali", "run", "--resume", "--architect", &command, "--builder", &command], more].concat(),
+        )
+    };
+    let calls = flow.calls();
+    resume(&["--untouched", "tests"]).exits(2).says("not those of --untouched").says("--protect holds");
+    resume(&["--allowed", "src"]).exits(2).says("not those of --allowed");
+    resume(&["--critic", &command]).exits(2).says("this flow was begun without a critic");
+    assert_eq!(flow.calls(), calls);
+}
+
+#[test]
 fn the_demo_plays_a_whole_flow_and_leaves_nothing() {
     let project = Project::new();
     let begun = Instant::now();
