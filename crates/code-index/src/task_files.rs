@@ -128,7 +128,7 @@ impl LocalIndex {
         Ok(())
     }
 
-    /// Returns true if a file that is no prose contains a word.
+    /// Returns true if a file other than prose contains a word.
     fn is_in_code(&self, call: &Call<'_>, word: &str) -> Result<bool, IndexError> {
         let answer = self.search(call, &SearchCode { query: word.to_owned(), limit: HITS_OF_NAME })?;
         Ok(answer.hits.iter().any(|hit| !is_prose(&hit.path)))

@@ -11,7 +11,7 @@ use wap_core::{CancelFlag, Exclusions};
 /// The time limit of listing a folder.
 const WALK_TIME: Duration = Duration::from_secs(120);
 
-/// The rules of git that are no file of the folder, and the most bytes of it that are compared: git's rules obey no more.
+/// The file with rules of git outside of the tree, and the most bytes of it that are compared: of a larger one none are obeyed.
 const EXCLUDE_FILE: &str = ".git/info/exclude";
 const EXCLUDE_BYTES: u64 = 256 << 10;
 

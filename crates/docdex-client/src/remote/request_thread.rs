@@ -17,8 +17,8 @@ pub(super) struct RequestThreads {
 }
 
 impl RequestThreads {
-    /// Runs a request and returns its answer, or [`IndexError::Cancelled`] once the call is cancelled: the request then goes
-    /// on without it.
+    /// Runs a request and returns its answer, or [`IndexError::Cancelled`] once the call is cancelled: the request then
+    /// ends by itself.
     pub(super) fn run<T: Send + 'static>(
         &self,
         cancel: &CancelFlag,

@@ -94,16 +94,16 @@ fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
 fn cancelled_search(index: &RemoteIndex, requests: &Receiver<()>) -> Result<SearchCodeResponse, IndexError> {
     let cancel = CancelFlag::new();
     thread::scope(|scope| {
-        let asked = scope.spawn(|| {
+        let answer = scope.spawn(|| {
             call(|call| {
                 let call = Call { cancel: &cancel, ..*call };
                 index.search(&call, &SearchCode { query: "a".into(), limit: 5 })
             })
         });
         // A refused request never comes to the daemon.
-        while requests.recv_timeout(Duration::from_millis(10)).is_err() && !asked.is_finished() {}
+        while requests.recv_timeout(Duration::from_millis(10)).is_err() && !answer.is_finished() {}
         cancel.cancel();
-        asked.join().unwrap()
+        answer.join().unwrap()
     })
 }
 
