@@ -36,6 +36,8 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     }
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(text.as_bytes())?;
+    // A key that is empty after a loss of power would have to be removed by hand.
+    file.sync_all()?;
     fs::rename(&new, path)
 }
 

@@ -23,6 +23,9 @@ pub(super) const PROGRAM: &str = "nats-server";
 /// The variable of the server's environment with the digest of the configuration that it was started with.
 const DIGEST: &str = "AGENTD_FLEET_CONFIGURATION";
 
+/// The most characters of what a server says about its configuration.
+const FAULT_CHARACTERS: usize = 400;
+
 /// The time in which a server that was asked to end does so.
 const END: Duration = Duration::from_secs(10);
 
@@ -85,6 +88,17 @@ impl ServerFiles {
             configuration: folder.join("nats-server.conf"),
             process: folder.join("nats-server.pid"),
         }
+    }
+
+    /// Has the installed server try its configuration, and returns the last line that it prints if it refuses it.
+    pub(super) fn fault(&self) -> Option<String> {
+        let mut trial = Command::new(program());
+        trial.arg("-t").arg("-c").arg(&self.configuration).stdin(Stdio::null());
+        let output = trial.output().ok().filter(|output| !output.status.success())?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        let fault = line.strip_prefix(PROGRAM).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line);
+        Some(fault.chars().take(FAULT_CHARACTERS).collect())
     }
 
     /// Looks for a server of this folder that an earlier `agentd fleet up` has left, with the configuration `text`.

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cocode_fleet::{
-    ConnectError, FleetAddress, FleetConnection, FleetLimits, FleetTimings, Role, ServerConfig, ServerUsers,
-    SyncPolicy, TlsFiles, UserKey,
+    ConnectError, FleetAddress, FleetConnection, FleetLimits, FleetTimings, Role, ServerConfig,
+    ServerConfigError, ServerUsers, SyncPolicy, TlsFiles, UserKey,
 };
 use fleet_runner::make_private_folder;
 use serde::Serialize;
@@ -50,6 +51,9 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     let folder = fs::canonicalize(&folder).map_err(failed)?;
     let files = ServerFiles::of(&folder);
     let version = version();
+    // Only one process has a server in a folder, so what is found there was left by one that was killed; and only one makes keys,
+    // of which the server's configuration has the other half.
+    let lock = (!options.write_only).then(|| FolderLock::take(&folder)).transpose()?;
     let is_open = !options.listen.ip().is_loopback();
     let has_keys = is_open || !options.hosts.is_empty();
     let keys = folder.join("keys");
@@ -65,14 +69,8 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         sync: version.as_deref().map(SyncPolicy::for_version).unwrap_or_default(),
     };
-    let text = config.render().map_err(|error| {
-        Failure::new(Exit::Usage, error.to_string()).advise(
-            "give --tls-certificate FILE, --tls-key FILE and --host NAME for each host, or listen on 127.0.0.1",
-        )
-    })?;
+    let text = config.render().map_err(|error| unusable(&error))?;
     let file = files.configuration.clone();
-    // Only one process has a server in a folder, so what is found there was left by one that was killed.
-    let lock = (!options.write_only).then(|| FolderLock::take(&folder)).transpose()?;
     let left = if lock.is_some() { files.left_server(&text)? } else { None };
     write_private(&file, &text)?;
     let scheme = if config.tls.is_some() { "tls" } else { "nats" };
@@ -116,7 +114,7 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         authority_file: options.authority.clone().or_else(|| options.tls_certificate.clone()),
         ..FleetAddress::new(url.clone(), options.fleet_name.clone(), Role::Home)
     };
-    prepare(&mut server, &address, options.lease.timings(), &config.limits)?;
+    prepare(&mut server, &files, &address, options.lease.timings(), &config.limits)?;
     answer.process = Some(server.id());
     show(console, &answer);
     console.progress("Ctrl-C stops the server; tasks and results stay on the disk");
@@ -127,6 +125,24 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         thread::sleep(Duration::from_millis(100));
     }
     Ok(Exit::Interrupted)
+}
+
+/// Returns the failure for options of which no server can be made.
+fn unusable(error: &ServerConfigError) -> Failure {
+    let failure = Failure::new(Exit::Usage, error.to_string());
+    match error {
+        ServerConfigError::WithoutTls(_) | ServerConfigError::WithoutKeys(_) => failure.advise(
+            "give --tls-certificate FILE, --tls-key FILE and --host NAME for each host, or listen on 127.0.0.1",
+        ),
+        ServerConfigError::Twice(_) => failure.advise(
+            "give each host with one --host NAME; if it is a key, remove one of the two files in the folder `keys` that have it, \
+             and a new one is made",
+        ),
+        ServerConfigError::NotText(_) => {
+            failure.advise("--folder, --tls-certificate and --tls-key choose the paths")
+        }
+        _ => failure,
+    }
 }
 
 /// Returns the users with their keys, which are made where they are missing.
@@ -188,6 +204,7 @@ fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
 /// Waits until the server answers, and makes the fleet's streams.
 fn prepare(
     server: &mut Server,
+    files: &ServerFiles,
     address: &FleetAddress,
     timings: FleetTimings,
     limits: &FleetLimits,
@@ -205,21 +222,47 @@ fn prepare(
                 Ok(connection) => {
                     return connection.prepare(limits).await.map_err(|error| failed(&error));
                 }
-                Err(error) => give_up(server, &error, deadline).map_err(|error| failed(&error))?,
+                Err(error) => {
+                    if let Some(status) = server.ended() {
+                        return Err(ended_at_start(files, status));
+                    }
+                    if Instant::now() >= deadline {
+                        let failure = failed(&error);
+                        return Err(match advice(&error) {
+                            Some(advice) => failure.advise(advice),
+                            None => failure,
+                        });
+                    }
+                }
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     })
 }
 
-/// Returns the error if there is no use in trying again.
-fn give_up(server: &mut Server, error: &ConnectError, deadline: Instant) -> Result<(), std::io::Error> {
-    if let Some(status) = server.ended() {
-        return Err(std::io::Error::other(format!("it has ended ({status}); its port may be in use")));
+/// Returns the failure of a server that ended before it answered.
+fn ended_at_start(files: &ServerFiles, status: ExitStatus) -> Failure {
+    match files.fault() {
+        Some(fault) => Failure::new(Exit::Usage, format!("the server refuses its configuration: {fault}"))
+            .advise("the files that --tls-certificate and --tls-key name are a part of it"),
+        None => Failure::new(Exit::Failed, format!("the server: it has ended ({status})"))
+            .advise("its port may be in use: --listen ADDRESS:PORT chooses another one"),
     }
-    match Instant::now() < deadline {
-        true => Ok(()),
-        false => Err(std::io::Error::other(error_chain(error))),
+}
+
+/// Returns the way out of a connection to one's own server that could not be made, if the error does not say it.
+fn advice(error: &ConnectError) -> Option<&'static str> {
+    match error {
+        ConnectError::Tls { .. } => Some(
+            "the certificate has to be for the address of --listen, and --authority FILE to name the certificates of its authority",
+        ),
+        ConnectError::Credentials { .. } => Some(
+            "another server is at this address, or was started with other keys: --listen ADDRESS:PORT chooses another one",
+        ),
+        ConnectError::NoJetStream | ConnectError::TooOld { .. } | ConnectError::SmallMessages { .. } => {
+            Some("another server is at this address: --listen ADDRESS:PORT chooses another one")
+        }
+        _ => None,
     }
 }
 

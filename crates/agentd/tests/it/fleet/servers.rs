@@ -73,3 +73,20 @@ fn a_server_that_was_killed_too_is_started_anew() {
     let (_up, fresh) = fleet.up();
     assert_ne!(fresh, process);
 }
+
+#[test]
+fn each_fault_of_the_options_has_its_own_way_out() {
+    let Some(mut fleet) = Fleet::start("each_fault_of_the_options_has_its_own_way_out", &[]) else { return };
+    fleet.stop();
+    let twice = fleet.up_fails(&["--host", "north", "--host", "north"]).exits(2);
+    let twice = twice.says("is there twice").says("give each host with one --host NAME");
+    assert!(!twice.stderr.contains("certificate"), "{twice}");
+    let missing = fleet.up_fails(&["--tls-certificate", "missing.pem", "--tls-key", "missing.key"]).exits(2);
+    let missing = missing.says("missing.pem").says("the files that --tls-certificate and --tls-key name");
+    assert!(!missing.stderr.contains("port"), "{missing}");
+    // The same key in two files, as a copy makes it.
+    fleet.up_fails(&["--host", "north", "--write-only"]).ok();
+    std::fs::copy(fleet.key("north"), fleet.key("south")).unwrap();
+    let equal = fleet.up_fails(&["--host", "north", "--host", "south"]);
+    equal.exits(2).says("is there twice").says("remove one of the two files in the folder `keys`");
+}
