@@ -11,6 +11,8 @@ use wap_core::{
 };
 
 use crate::extra_tool::{self, ExtraTool};
+use crate::page;
+use crate::text::end_line;
 
 /// The code index of a workspace, which may be opened by the first call that uses it.
 pub trait CodeIndexSource: Send + Sync {
@@ -36,13 +38,38 @@ struct Arguments {
     max_depth: Option<u32>,
 }
 
-/// Answers a call of one of the tools, as text for a model.
+/// The most paths that a note names.
+const MOST_PATHS: usize = 20;
+
+/// An answer of one of the tools, as text for a model.
+#[derive(Debug)]
+pub(crate) struct CodeAnswer {
+    text: String,
+    /// The notes for the reader of an incomplete or outdated answer.
+    note: String,
+}
+
+impl CodeAnswer {
+    /// Returns as much of the answer as fits, with its notes, which a cut must not hide.
+    pub(crate) fn page(&self, characters: usize) -> String {
+        let (head, _) = page::head(&self.text, characters);
+        let mut page = head.to_owned();
+        if page.len() < self.text.len() {
+            end_line(&mut page);
+            page.push_str("[cut here: ask for less, or for one file]\n");
+        }
+        page.push_str(&self.note);
+        page
+    }
+}
+
+/// Answers a call of one of the tools.
 pub(crate) fn call(
     source: &dyn CodeIndexSource,
     tool: ExtraTool,
     arguments: Value,
     call: &Call<'_>,
-) -> Result<String, WapError> {
+) -> Result<CodeAnswer, WapError> {
     // The index is opened last: an argument that cannot be read must not cost the first indexing.
     let arguments: Arguments = extra_tool::read(arguments)?;
     answer(&*source.index()?, tool, &arguments, call)
@@ -53,7 +80,7 @@ fn answer(
     tool: ExtraTool,
     arguments: &Arguments,
     call: &Call<'_>,
-) -> Result<String, WapError> {
+) -> Result<CodeAnswer, WapError> {
     let mut text = String::new();
     // Writing to a `String` never fails.
     let line = |text: &mut String, written: std::fmt::Arguments<'_>| {
@@ -162,8 +189,7 @@ fn answer(
     if text.is_empty() {
         text.push_str("nothing is found\n");
     }
-    text.push_str(&note(&freshness));
-    Ok(text)
+    Ok(CodeAnswer { text, note: note(&freshness) })
 }
 
 fn needed(value: Option<&String>, field: &str) -> Result<String, WapError> {
@@ -178,9 +204,13 @@ fn note(freshness: &Freshness) -> String {
     if freshness.state == IndexState::Building {
         text.push_str("[the index is still being built: something may be missing]\n");
     }
-    if !freshness.stale_paths.is_empty() {
-        let paths = freshness.stale_paths.join(", ");
-        text.push_str(&format!("[changed since they were indexed: {paths}]\n"));
+    if let Some(named) = freshness.stale_paths.chunks(MOST_PATHS).next() {
+        let paths = named.join(", ");
+        let more = match freshness.stale_paths.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        text.push_str(&format!("[changed since they were indexed: {paths}{more}]\n"));
     }
     text
 }
@@ -193,4 +223,33 @@ fn failed(error: &IndexError) -> WapError {
         _ => Reason::ReadError,
     };
     WapError::new(reason, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use wap_core::{Freshness, IndexState};
+
+    use super::{CodeAnswer, note};
+
+    #[test]
+    fn a_cut_answer_still_says_that_it_is_outdated() {
+        let stale_paths = vec!["a.rs".to_owned(), "b.rs".to_owned()];
+        let freshness = Freshness { state: IndexState::Building, stale_paths };
+        let answer = CodeAnswer { text: "a line\n".repeat(100), note: note(&freshness) };
+        let notes = "[the index is still being built: something may be missing]\n\
+                     [changed since they were indexed: a.rs, b.rs]\n";
+        let page = answer.page(70);
+        let cut = "[cut here: ask for less, or for one file]\n";
+        assert_eq!(page, format!("{}{cut}{notes}", "a line\n".repeat(10)));
+        assert_eq!(answer.page(10_000), format!("{}{notes}", answer.text), "the control");
+        // A first line that does not fit has an end all the same, and many paths are counted.
+        let stale_paths: Vec<String> = (0..1_000).map(|number| number.to_string()).collect();
+        let freshness = Freshness { stale_paths, ..freshness };
+        let long = CodeAnswer { text: "x".repeat(100), note: note(&freshness) };
+        let page = long.page(10);
+        assert!(
+            page.starts_with(&format!("xxxxxxxxxx\n{cut}")) && page.ends_with(", 19 and 980 more]\n"),
+            "{page}"
+        );
+    }
 }

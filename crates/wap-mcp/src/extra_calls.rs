@@ -11,7 +11,7 @@ use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
 use crate::giving_up::{CancelOnDrop, wait};
-use crate::{LogPage, McpServer, answer, code_tools, page};
+use crate::{LogPage, McpServer, answer, code_tools};
 
 /// The number of runs that `log` lists by default.
 const LOGGED_RUNS: u32 = 20;
@@ -65,14 +65,7 @@ impl McpServer {
             let _ = sender.send(code_tools::call(&*code, tool, arguments, &call));
         });
         match wait(answered, &cancel, context).await {
-            Ok(text) => {
-                let (head, _) = page::head(&text, self.config.page.characters());
-                let mut page = head.to_owned();
-                if page.len() < text.len() {
-                    page.push_str("[cut here: ask for less, or for one file]\n");
-                }
-                answer::plain(page)
-            }
+            Ok(answered) => answer::plain(answered.page(self.config.page.characters())),
             Err(error) => self.failure(&error),
         }
     }
