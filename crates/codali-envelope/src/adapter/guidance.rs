@@ -40,7 +40,7 @@ context:
 | docdex.web | query, force_web | pages of the web, where that is switched on |
 | file.read | path | a whole file |
 | file.list | root, pattern | files; * stays within a folder, ** crosses folders |
-| file.diff | paths | what has changed and is not staged, as a unified diff |
+| file.diff | paths | what has changed and is not staged, as a unified diff; files that are new to git are not in it: read them |
 | command.output | | what the tests have printed, where they were run |
 
 Ask for several things at once. Paths are relative to the workspace, lines are counted from 1. A need that fails has a

@@ -114,6 +114,10 @@ impl Applied {
             if !result.details.is_empty() {
                 let details: String = result.details.chars().take(DETAIL_CHARACTERS).collect();
                 details.lines().for_each(|line| text.push_str(&format!("\n  {line}")));
+                let left_out = result.details[details.len()..].chars().count();
+                if left_out > 0 {
+                    text.push_str(&format!("\n  [{left_out} more characters of this output are left out]"));
+                }
             }
         }
         if !self.review.is_empty() {
@@ -121,5 +125,25 @@ impl Applied {
             self.review.trim().lines().for_each(|line| text.push_str(&format!("\n  {line}")));
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Applied, DETAIL_CHARACTERS};
+    use crate::EditResult;
+
+    #[test]
+    fn a_long_output_says_how_much_of_it_is_left_out() {
+        let report = |characters: usize| {
+            let details = "é".repeat(characters);
+            let result = EditResult { summary: "Ran 'make'".to_owned(), details, ..EditResult::default() };
+            Applied { results: vec![result], ..Applied::default() }.report()
+        };
+        assert!(
+            report(DETAIL_CHARACTERS + 7).ends_with("é\n  [7 more characters of this output are left out]")
+        );
+        // The control: an output that is quoted whole.
+        assert!(report(DETAIL_CHARACTERS).ends_with('é'));
     }
 }

@@ -35,8 +35,9 @@ your replies stands for itself.
 /// The critic's instructions.
 const CRITIC: &str = "\
 You are the critic. You judge whether the change below fulfils the task. You have no access to the files: ask for what you
-need, as below; file.diff and file.read show the change, command.output what the tests have printed. When you know enough,
-answer without a request. The first line is PASS or FAIL, and for FAIL each reason stands on a line of its own:
+need, as below; file.diff shows the change of files that git knows, file.read a new file, command.output what the tests have
+printed. When you know enough, answer without a request. The first line is PASS or FAIL, and for FAIL each reason stands on a
+line of its own:
 
 FAIL
 - src/main.rs does not handle an empty file
