@@ -240,8 +240,8 @@ fn what_cannot_be_seen_has_marks_before_a_decision() {
     let piped = project.run(&arguments).ok();
     // For a program, a difference is as it is.
     assert!(piped.stdout.contains("$ echo a⟨200B⟩ '␛[8m'") && piped.stdout.contains(bare), "{piped}");
-    let asked = project.apply(reply, &["--review"]).exits(4);
-    assert!(asked.stderr.contains("$ echo a⟨200B⟩ '␛[8m'") && asked.stderr.contains(marked), "{asked}");
+    let reviewed = project.apply(reply, &["--review"]).exits(4);
+    assert!(reviewed.stderr.contains("$ echo a⟨200B⟩ '␛[8m'") && reviewed.stderr.contains(marked), "{reviewed}");
     let Some(screen) = on_a_terminal(&project.command(&arguments), true) else {
         return skip("what_cannot_be_seen_has_marks_before_a_decision", "there is no program `script`");
     };
