@@ -241,7 +241,10 @@ fn what_cannot_be_seen_has_marks_before_a_decision() {
     // For a program, a difference is as it is.
     assert!(piped.stdout.contains("$ echo a⟨200B⟩ '␛[8m'") && piped.stdout.contains(bare), "{piped}");
     let reviewed = project.apply(reply, &["--review"]).exits(4);
-    assert!(reviewed.stderr.contains("$ echo a⟨200B⟩ '␛[8m'") && reviewed.stderr.contains(marked), "{reviewed}");
+    assert!(
+        reviewed.stderr.contains("$ echo a⟨200B⟩ '␛[8m'") && reviewed.stderr.contains(marked),
+        "{reviewed}"
+    );
     let Some(screen) = on_a_terminal(&project.command(&arguments), true) else {
         return skip("what_cannot_be_seen_has_marks_before_a_decision", "there is no program `script`");
     };
