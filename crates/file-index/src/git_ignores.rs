@@ -3,6 +3,7 @@
 //! The rules are those of the repository itself: every `.gitignore` from the root down, the nearest deciding, and
 //! `.git/info/exclude` of the root. The user's own file of patterns lies outside of the folder and is not read.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -37,7 +38,20 @@ pub struct GitIgnores<'a> {
     root: &'a FileRoot,
     /// The folders from the root to the one that the walk is in, with their rules.
     levels: Vec<(RelPath, Rules)>,
+    /// The files of rules that are not read from the folder.
+    former: BTreeMap<RelPath, FormerRules>,
     not_obeyed: Vec<RelPath>,
+}
+
+/// A file of rules as it was at an earlier moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormerRules {
+    /// It was not there.
+    Absent,
+    /// It had this content.
+    Content(Vec<u8>),
+    /// It was there, and its content was not kept. In its folder nothing counts as ignored.
+    NotKept,
 }
 
 /// The rules of one folder.
@@ -53,7 +67,14 @@ impl<'a> GitIgnores<'a> {
     /// Returns the rules beneath a root, without reading anything yet.
     #[must_use]
     pub fn new(root: &'a FileRoot) -> GitIgnores<'a> {
-        GitIgnores { root, levels: Vec::new(), not_obeyed: Vec::new() }
+        GitIgnores::as_before(root, BTreeMap::new())
+    }
+
+    /// Returns the rules beneath a root as they were when these files of rules, named by their paths, were as given. All others are
+    /// read from the folder.
+    #[must_use]
+    pub fn as_before(root: &'a FileRoot, former: BTreeMap<RelPath, FormerRules>) -> GitIgnores<'a> {
+        GitIgnores { root, levels: Vec::new(), former, not_obeyed: Vec::new() }
     }
 
     /// Returns the files of rules met so far that are not obeyed, each once, and at most eight of them.
@@ -119,12 +140,21 @@ impl<'a> GitIgnores<'a> {
 
     /// Adds the rules of a file, if it is there.
     fn add(&mut self, builder: &mut GitignoreBuilder, path: &RelPath) -> Result<bool, NotObeyed> {
-        let Ok(file) = self.root.open_file(path) else { return Ok(false) };
-        // Git follows no link to a `.gitignore`.
-        if file.path() != path {
-            return Ok(false);
-        }
-        let bytes = file.read_to_end(LIMIT_BYTES).ok();
+        let bytes = match self.former.get(path) {
+            Some(FormerRules::Absent) => return Ok(false),
+            Some(FormerRules::NotKept) => None,
+            Some(FormerRules::Content(bytes)) => {
+                Some(bytes.clone()).filter(|bytes| bytes.len() as u64 <= LIMIT_BYTES)
+            }
+            None => {
+                let Ok(file) = self.root.open_file(path) else { return Ok(false) };
+                // Git follows no link to a `.gitignore`.
+                if file.path() != path {
+                    return Ok(false);
+                }
+                file.read_to_end(LIMIT_BYTES).ok()
+            }
+        };
         let text = bytes.as_deref().map(String::from_utf8_lossy);
         let Some(text) = text.filter(|text| wildcard_bytes(text) <= WILDCARD_BYTES) else {
             self.refuse(path);

@@ -39,7 +39,7 @@ mod watcher;
 
 pub use feed::{ChangeFeed, FeedCursor, FeedPage};
 pub use folder_watch::{FolderChanges, FolderWatch};
-pub use git_ignores::GitIgnores;
+pub use git_ignores::{FormerRules, GitIgnores};
 pub use index::FileIndex;
 pub use needle::Needle;
 pub use report::{IndexPhase, IndexReport, OffReason};

@@ -19,7 +19,7 @@ pub use bookkeeping_paths::bookkeeping_paths;
 pub use log::{LogRange, RunLine, log, log_range, log_text};
 pub use log_page::{LogPart, log_page};
 pub use model_view::{ListedRun, RunPage, RunViews};
-pub use touched_paths::{TouchedBy, touched_paths};
+pub use touched_paths::{TouchedBy, TouchedError, touched_paths};
 pub use undo_text::{undo_lines, undo_text};
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]

@@ -22,8 +22,8 @@ pub mod user_file;
 
 pub use failure::{Exit, Failure};
 pub use history::{
-    Blame, BlamedLine, ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, blame,
-    bookkeeping_paths, log, log_page, log_range, log_text, touched_paths, undo_lines, undo_text,
+    Blame, BlamedLine, ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, TouchedError,
+    blame, bookkeeping_paths, log, log_page, log_range, log_text, touched_paths, undo_lines, undo_text,
 };
 pub use json_lines::{LinesEnd, serve_json_lines};
 pub use notices::{NoNotices, Notices, SharedNotices};

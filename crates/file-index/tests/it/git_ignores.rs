@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use file_index::GitIgnores;
+use file_index::{FormerRules, GitIgnores};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
@@ -27,6 +27,27 @@ fn a_link_to_rules_is_not_followed() {
     fs::copy(folder.path().join("rules"), folder.path().join(".gitignore")).unwrap();
     assert!(ignores(folder.path(), "target"));
     assert!(ignores(folder.path(), "sub/target"));
+}
+
+#[test]
+fn earlier_rules_stand_in_for_those_of_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join(".gitignore"), "now\n").unwrap();
+    fs::write(folder.path().join("sub/.gitignore"), "own\n").unwrap();
+    let root = FileRoot::open(folder.path(), &RootRules::none(), FsPolicy::default()).unwrap();
+    let judged = |former: Option<FormerRules>| {
+        let former = former.map(|rules| (RelPath::parse(".gitignore").unwrap(), rules));
+        let mut ignores = GitIgnores::as_before(&root, former.into_iter().collect());
+        ["now", "before", "sub/own"].map(|path| ignores.ignores(&RelPath::parse(path).unwrap(), false))
+    };
+    assert_eq!(judged(None), [true, false, true]);
+    assert_eq!(judged(Some(FormerRules::Content(b"before\n".to_vec()))), [false, true, true]);
+    assert_eq!(judged(Some(FormerRules::Absent)), [false, false, true]);
+    assert_eq!(judged(Some(FormerRules::NotKept)), [false, false, true]);
+    // A content that would not be read from the folder is not obeyed either.
+    let large = [b"now\n".to_vec(), vec![b'\n'; 300 << 10]].concat();
+    assert_eq!(judged(Some(FormerRules::Content(large))), [false, false, true]);
 }
 
 /// Returns which of the paths are ignored, and the files that are not obeyed.

@@ -1,16 +1,16 @@
 //! The files that a session or a run has changed, as far as they still differ from before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
     ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RecordedRun, RunFilter,
 };
-use file_index::GitIgnores;
+use file_index::{FormerRules, GitIgnores};
 use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 
 use crate::WorkspacePaths;
-use crate::state::bookkeeping::Bookkeeping;
+use crate::state::bookkeeping::{Bookkeeping, is_ignored};
 
 /// The runs that are read at a time.
 const PAGE: u32 = 50;
@@ -24,17 +24,34 @@ pub enum TouchedBy<'a> {
     LastRun,
 }
 
+/// A list of touched files cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum TouchedError {
+    /// The journal cannot be read.
+    #[error("the journal cannot be read: {0}")]
+    Journal(#[from] JournalError),
+    /// The folder cannot be opened, so that git's rules in it are unknown.
+    #[error("the workspace cannot be opened: {0}")]
+    Workspace(#[from] RootError),
+}
+
 /// Returns the files that differ from how they were before the runs, sorted, relative to the workspace. Changes that other
-/// runs made in between count as well, folders and bookkeeping do not.
+/// runs made in between count as well.
+///
+/// Folders and bookkeeping do not count. A file of these `named` paths counts always, also where git ignores it; and rules that
+/// the runs have written themselves hide no file but those of new folders: a command could hide what it does to a file
+/// by a `.gitignore` of its own.
 ///
 /// # Errors
-/// The journal cannot be read.
+///
+/// [`TouchedError`]
 pub fn touched_paths(
     journal: &JournalReader,
     paths: &WorkspacePaths,
     by: TouchedBy<'_>,
-) -> Result<Vec<String>, JournalError> {
-    let changes = match by {
+    named: &[String],
+) -> Result<Vec<String>, TouchedError> {
+    let mut changes = match by {
         TouchedBy::Session(id) => {
             let filter = RunFilter { conversation: Some(id.to_owned()), ..RunFilter::default() };
             let mut changes = Vec::new();
@@ -45,25 +62,99 @@ pub fn touched_paths(
         }
         TouchedBy::LastRun => of_last_run(journal)?,
     };
-    let Ok(root) = FileRoot::open(&paths.workspace, &RootRules::default(), FsPolicy::default()) else {
-        return Ok(Vec::new());
-    };
+    changes.retain(|change| change.state != ChangeState::Conflicted);
+    let root = FileRoot::open(&paths.workspace, &RootRules::default(), FsPolicy::default())?;
     let mut judge = Bookkeeping::new(journal, GitIgnores::new(&root));
-    // The state before the first change and after the last, and whether any was made on purpose.
-    let mut sides: BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>, bool)> = BTreeMap::new();
-    for change in changes.into_iter().filter(|change| change.state != ChangeState::Conflicted) {
+    let mut sides: BTreeMap<RelPath, Sides> = BTreeMap::new();
+    for change in changes {
         let on_purpose = !judge.holds(&change)?;
         let RecordedChange { path, before, after, .. } = change;
-        let side = sides.entry(path).or_insert((before, None, false));
-        side.1 = after;
-        side.2 |= on_purpose;
+        let path = RelPath::from_bytes(&path).unwrap_or_default();
+        let side = sides.entry(path).or_insert(Sides { before, after: None, on_purpose: false });
+        side.after = after;
+        side.on_purpose |= on_purpose;
     }
-    let touched = sides.into_iter().filter(|(_, (before, after, on_purpose))| {
-        *on_purpose
-            && !is_same(before.as_ref(), after.as_ref())
-            && !is_folder(before.as_ref().or(after.as_ref()))
+    let mut earlier = EarlierRules::new(journal, &root, &sides)?;
+    let touched = sides.iter().filter(|(path, side)| {
+        side.differ()
+            && !side.is_of_folder()
+            && (side.on_purpose
+                || named.iter().any(|name| name.as_bytes() == path.as_bytes())
+                || !earlier.are_enough_for(path))
     });
-    Ok(touched.map(|(path, _)| RelPath::from_bytes(&path).unwrap_or_default().to_string()).collect())
+    Ok(touched.map(|(path, _)| path.to_string()).collect())
+}
+
+/// An entry before the first change and after the last.
+struct Sides {
+    before: Option<Entry>,
+    after: Option<Entry>,
+    /// True if any of the changes is more than bookkeeping.
+    on_purpose: bool,
+}
+
+impl Sides {
+    fn differ(&self) -> bool {
+        match (&self.before, &self.after) {
+            (None, None) => false,
+            // A content that is not known may be another one.
+            (Some(before), Some(after)) => {
+                (before.kind, before.content, before.mode) != (after.kind, after.content, after.mode)
+                    || before.content.is_none()
+            }
+            _ => true,
+        }
+    }
+
+    fn is_of_folder(&self) -> bool {
+        let is_folder = |side: &Entry| side.kind == EntryKind::Folder;
+        self.before.as_ref().or(self.after.as_ref()).is_some_and(is_folder)
+    }
+
+    fn is_new_folder(&self) -> bool {
+        self.before.is_none() && self.is_of_folder()
+    }
+}
+
+/// Git's rules as they were before the changes.
+struct EarlierRules<'a> {
+    ignores: GitIgnores<'a>,
+    new_folders: BTreeSet<RelPath>,
+}
+
+impl<'a> EarlierRules<'a> {
+    fn new(
+        journal: &JournalReader,
+        root: &'a FileRoot,
+        sides: &BTreeMap<RelPath, Sides>,
+    ) -> Result<EarlierRules<'a>, JournalError> {
+        let mut former = BTreeMap::new();
+        let has_rules = |path: &RelPath| {
+            path.file_name() == Some(b".gitignore") || path.as_bytes() == b".git/info/exclude"
+        };
+        for (path, side) in sides.iter().filter(|(path, _)| has_rules(path)) {
+            let rules = match &side.before {
+                None => FormerRules::Absent,
+                Some(before) => {
+                    let kept = before.content.map(|hash| journal.content(&hash)).transpose()?.flatten();
+                    kept.map_or(FormerRules::NotKept, FormerRules::Content)
+                }
+            };
+            former.insert(path.clone(), rules);
+        }
+        let new_folders = sides.iter().filter(|(_, side)| side.is_new_folder());
+        let new_folders = new_folders.map(|(path, _)| path.clone()).collect();
+        Ok(EarlierRules { ignores: GitIgnores::as_before(root, former), new_folders })
+    }
+
+    /// Checks whether a file is git's own, was ignored by these rules, or lies in a folder that is new, whose rules hide nothing that
+    /// was there.
+    fn are_enough_for(&mut self, path: &RelPath) -> bool {
+        let mut above = std::iter::successors(path.parent(), RelPath::parent);
+        path.components().any(|name| name == b".git")
+            || above.any(|folder| self.new_folders.contains(&folder))
+            || is_ignored(&mut self.ignores, path, false)
+    }
 }
 
 fn of_last_run(journal: &JournalReader) -> Result<Vec<RecordedChange>, JournalError> {
@@ -80,20 +171,4 @@ fn of_last_run(journal: &JournalReader) -> Result<Vec<RecordedChange>, JournalEr
             }
         }
     }
-}
-
-fn is_same(before: Option<&Entry>, after: Option<&Entry>) -> bool {
-    match (before, after) {
-        (None, None) => true,
-        // A content that is not known may be another one.
-        (Some(before), Some(after)) => {
-            (before.kind, before.content, before.mode) == (after.kind, after.content, after.mode)
-                && before.content.is_some()
-        }
-        _ => false,
-    }
-}
-
-fn is_folder(side: Option<&Entry>) -> bool {
-    side.is_some_and(|side| side.kind == EntryKind::Folder)
 }

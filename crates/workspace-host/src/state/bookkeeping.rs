@@ -58,20 +58,7 @@ impl<'a> Bookkeeping<'a> {
             return Ok(true);
         }
         let state = at.after.as_ref().or(at.before.as_ref());
-        Ok(self.is_ignored(&path, state.is_some_and(|state| state.kind == EntryKind::Folder)))
-    }
-
-    /// Checks whether git ignores an entry, or a folder above it.
-    fn is_ignored(&mut self, path: &RelPath, is_folder: bool) -> bool {
-        let mut folders = Vec::new();
-        let mut above = path.parent();
-        while let Some(folder) = above.filter(|folder| !folder.is_root()) {
-            above = folder.parent();
-            folders.push(folder);
-        }
-        // From the top, as git does: beneath an ignored folder, no rule can include anything again.
-        folders.iter().rev().any(|folder| self.ignores.ignores(folder, true))
-            || self.ignores.ignores(path, is_folder)
+        Ok(is_ignored(&mut self.ignores, &path, state.is_some_and(|state| state.kind == EntryKind::Folder)))
     }
 
     fn facts(&mut self, run: RunNumber) -> Result<&RunFacts, JournalError> {
@@ -103,6 +90,18 @@ impl<'a> Bookkeeping<'a> {
         }
         Ok(folders)
     }
+}
+
+/// Checks whether git ignores an entry, or a folder above it.
+pub(crate) fn is_ignored(ignores: &mut GitIgnores<'_>, path: &RelPath, is_folder: bool) -> bool {
+    let mut folders = Vec::new();
+    let mut above = path.parent();
+    while let Some(folder) = above.filter(|folder| !folder.is_root()) {
+        above = folder.parent();
+        folders.push(folder);
+    }
+    // From the top, as git does: beneath an ignored folder, no rule can include anything again.
+    folders.iter().rev().any(|folder| ignores.ignores(folder, true)) || ignores.ignores(path, is_folder)
 }
 
 /// Returns the line that stands for the folded changes of so many files; `None` for none.

@@ -24,8 +24,8 @@ pub(super) fn critic(common: &CommonOptions, console: Console, options: &CriticO
     let allowed = named("allowed", &options.limits.allowed)?;
     let untouched = named("untouched", &options.limits.untouched)?;
     let touched = match paths.journal_reader()? {
-        Some(journal) => touched_paths(&journal, &paths, TouchedBy::LastRun)
-            .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?,
+        Some(journal) => touched_paths(&journal, &paths, TouchedBy::LastRun, &untouched)
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?,
         None => Vec::new(),
     };
     let result = check(&touched, &targets, &allowed, &untouched, OUTPUT);

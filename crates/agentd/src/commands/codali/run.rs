@@ -128,7 +128,8 @@ impl Running<'_> {
             peer: None,
         };
         let review = options.review.review;
-        let engine = SessionEngine { common, console, sessions, id, form, review, cancel };
+        let untouched = &settings.read_only;
+        let engine = SessionEngine { common, console, sessions, id, form, review, untouched, cancel };
         let (begun, view) = (Instant::now(), FlowView::new(console));
         let flow = Flow {
             settings,

@@ -160,7 +160,7 @@ impl Loop<'_> {
         let (paths, id) = (self.sessions.paths(), self.id.to_string());
         let journal = paths.journal_reader().ok().flatten();
         journal
-            .and_then(|journal| touched_paths(&journal, paths, TouchedBy::Session(&id)).ok())
+            .and_then(|journal| touched_paths(&journal, paths, TouchedBy::Session(&id), &[]).ok())
             .unwrap_or_default()
     }
 }

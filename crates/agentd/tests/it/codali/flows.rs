@@ -237,6 +237,44 @@ fn limits_hold_in_every_spelling_or_are_refused() {
 }
 
 #[test]
+fn no_command_hides_a_change_behind_rules_of_git() {
+    // The command, the protected path, and what the verdict names; nothing where it passes.
+    let cases = [
+        ("echo x > .env", ".env", ".env"),
+        ("echo '*' > tests/.gitignore; echo x > tests/a.txt", "tests", "tests/.gitignore, tests/a.txt"),
+        ("echo /tests >> .gitignore; echo x > tests/a.txt", "tests", "tests/a.txt"),
+        ("echo /tests >> .gitignore; echo x > tests/new.txt", "tests", "tests/new.txt"),
+        ("rm .gitignore; echo x > tests/a.txt", "tests", "tests/a.txt"),
+        // The controls: what git ignored before, and a cache that ignores itself, such as those of test runs.
+        ("echo x > .env", "tests", ""),
+        ("echo x > tests/old.cache; echo x > tests/new.cache", "tests", ""),
+        ("mkdir tests/c; echo '*' > tests/c/.gitignore; echo x > tests/c/file", "tests", ""),
+        ("rm .gitignore; echo x > .env", "tests", ""),
+    ];
+    for (command, untouched, named) in cases {
+        let project = Project::new();
+        for (path, content) in [
+            (".gitignore", ".env\n*.cache\n"),
+            (".env", "KEY=1\n"),
+            ("tests/a.txt", "a\n"),
+            ("tests/old.cache", "1\n"),
+            ("greet.txt", "hello\n"),
+        ] {
+            project.write(path, content);
+        }
+        let command = serde_json::json!({ "command": format!("echo hi > greet.txt; {command}") }).to_string();
+        project.run(&["call", "executeCommand", &command]).ok();
+        let judged = ["codali", "critic", "--targets", "greet.txt", "--untouched", untouched];
+        let judged = project.run(&judged);
+        if named.is_empty() {
+            judged.ok();
+        } else {
+            judged.exits(1).prints(&format!("touched read-only paths: {named}\""));
+        }
+    }
+}
+
+#[test]
 fn a_resumed_flow_refuses_limits_and_judges_that_it_was_begun_without() {
     let flow = FlowProject::new(&[("architect-1", ASKS)]);
     let command = flow.command();

@@ -34,6 +34,8 @@ pub(super) struct SessionEngine<'a> {
     pub(super) form: ResponseForm<'a>,
     /// The builder's edits that wait for a person.
     pub(super) review: ReviewPolicy,
+    /// The paths that must stay as they are, also where git ignores them.
+    pub(super) untouched: &'a [String],
     pub(super) cancel: &'a CancelFlag,
 }
 
@@ -149,9 +151,8 @@ impl FlowEngine for SessionEngine<'_> {
         let paths = self.sessions.paths();
         let Some(journal) = paths.journal_reader().map_err(engine_error)? else { return Ok(Vec::new()) };
         let id = self.id.to_string();
-        touched_paths(&journal, paths, TouchedBy::Session(&id)).map_err(|error| {
-            engine_error(Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))
-        })
+        touched_paths(&journal, paths, TouchedBy::Session(&id), self.untouched)
+            .map_err(|error| engine_error(Failure::new(Exit::Failed, error.to_string())))
     }
 
     fn respond(&self, reading: &Reading, output: Option<&CommandOutput>) -> Result<Response, EngineError> {
