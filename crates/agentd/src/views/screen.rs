@@ -19,6 +19,7 @@ use ratatui::{Frame, Terminal};
 use review_view::Key;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::termios::{QueueSelector, tcflush};
 
 /// The most lines that are held back.
 const MOST_HELD: usize = 200;
@@ -58,6 +59,12 @@ pub(crate) fn is_at_terminal() -> bool {
 /// Checks whether the terminal only prints lines.
 pub(crate) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
+/// Discards what was typed and not read yet: it is no answer to what is drawn or asked next.
+pub(crate) fn discard_typed() {
+    // A terminal that does not allow it has nothing to be discarded.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 /// Keeps a line for later if a view fills the terminal, where it would stand among the cells of the view.
@@ -103,6 +110,7 @@ impl Screen {
         });
         IS_FILLED.store(true, Ordering::SeqCst);
         let opened = enable_raw_mode()
+            .map(|()| discard_typed())
             .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste))
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match opened {

@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
 use crate::views::progress::{printable, result_lines};
-use crate::views::typed_line::typed_line;
+use crate::views::typed_line::typed_decision;
 
 /// A reply that is tried out.
 pub(crate) struct Tried<'a> {
@@ -180,7 +180,7 @@ impl Tried<'_> {
         if self.console.json || !std::io::stdin().is_terminal() {
             return false;
         }
-        let answer = typed_line("keep all of this? [y/N] ", cancel).unwrap_or_default();
+        let answer = typed_decision("keep all of this? [y/N] ", cancel).unwrap_or_default();
         !cancel.is_cancelled() && matches!(answer.trim(), "y" | "Y" | "yes")
     }
 }

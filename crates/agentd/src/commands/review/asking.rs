@@ -17,7 +17,7 @@ use crate::views::plan_view::describe;
 use crate::views::progress::{one_line, printable};
 use crate::views::screen;
 use crate::views::terminal_text::LineWidth;
-use crate::views::typed_line::typed_line;
+use crate::views::typed_line::typed_decision;
 
 /// Most lines of the difference of one block, and of all of them together.
 const BLOCK_LINES: usize = 400;
@@ -165,7 +165,7 @@ fn ask(
         true => "execute this reply? [y/N, v: review it hunk by hunk] ",
         false => "execute this reply? [y/N] ",
     };
-    let answer = typed_line(question, cancel).unwrap_or_default();
+    let answer = typed_decision(question, cancel).unwrap_or_default();
     if cancel.is_cancelled() {
         return Answer::Stop;
     }

@@ -13,7 +13,7 @@ use crate::commands::review::{needs_a_trial, printed};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
-use crate::views::typed_line::typed_line;
+use crate::views::typed_line::{typed_decision, typed_line};
 
 /// Asks about one proposal, or about each that waits.
 pub(super) fn review_plainly(
@@ -164,7 +164,7 @@ impl Questions<'_> {
         if self.cancel.is_cancelled() {
             return None;
         }
-        typed_line(question, self.cancel).map(|line| line.trim().to_lowercase())
+        typed_decision(question, self.cancel).map(|line| line.trim().to_lowercase())
     }
 
     fn is_sure(&self, question: &str) -> bool {

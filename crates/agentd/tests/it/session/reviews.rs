@@ -1,6 +1,8 @@
 //! The review before a reply is carried out.
 
+use crate::fixture::daemon::eventually;
 use crate::fixture::project::Project;
+use crate::fixture::tmux::Tmux;
 use crate::session::choices::on_a_terminal;
 use test_support::skip;
 
@@ -26,7 +28,7 @@ fn review_shows_the_differences_that_the_reply_then_makes() {
     let project = shown_and_moved();
     let reviewed = project.apply(EDIT, &["--review"]).exits(4);
     assert_eq!(project.read("a"), "0\n1\n2\n3\n", "nothing is done before it is accepted");
-    let reviewed = reviewed.says("@@ -1,4 +1,4 @@").says("-2").says("+TWO").says("+new");
+    let reviewed = reviewed.says("@@ -1,4 +1,4 @@").says("-2").says("+TWO").says("+n␛[31mew");
     let reviewed = reviewed.says("would fail: DELETE_FILE: File 'missing' not found");
     assert!(!reviewed.stderr.contains('\u{1b}'), "{reviewed:?}");
     // The same lines are in the differences of what is then done.
@@ -73,4 +75,28 @@ fn differences_have_colours_on_a_terminal_only() {
     assert!(!displayed.contains("n\u{1b}[31mew"), "{displayed:?}");
     let plain = on_a_terminal(&command, true).unwrap();
     assert!(plain.contains("+TWO") && !plain.contains("\u{1b}[32m+TWO"), "{plain:?}");
+}
+
+#[test]
+fn keys_from_before_the_question_answer_nothing() {
+    let test = "keys_from_before_the_question_answer_nothing";
+    let project = Project::new();
+    project.begin("make a file");
+    let command = project.command(&["resume", "--review"]);
+    let Some(tmux) = Tmux::start(&command, &project.folder().join("tmp"), (120, 40)) else {
+        return skip(test, "there is no program `tmux`; `cargo xtask setup` installs it");
+    };
+    tmux.wait_for("save the reply");
+    tmux.types("y").press("Enter");
+    tmux.wait_until("the echo", |screen| screen.lines().any(|line| line.trim() == "y"));
+    project.put_reply("reply.txt", "[CREATE_FILE path=\"new\"]\nx\n[/CREATE_FILE]\n");
+    tmux.wait_for("execute this reply?");
+    tmux.types("n").press("Enter");
+    tmux.wait_for("the reply was not accepted");
+    assert!(!project.has("new"));
+    // The control: the same answer behind the question counts.
+    project.put_reply("again.txt", "[CREATE_FILE path=\"new\"]\nx\n[/CREATE_FILE]\n");
+    tmux.wait_until("a second question", |screen| screen.matches("execute this reply?").count() == 2);
+    tmux.types("y").press("Enter");
+    eventually("the reply is executed", || project.has("new"));
 }
