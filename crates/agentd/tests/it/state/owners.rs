@@ -475,7 +475,7 @@ fn raw_client(project: &Project) -> UnixStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     let workspace = project.workspace().canonicalize().unwrap();
-    let hello = json!({ "version": 6, "workspace": workspace, "confinement": {} });
+    let hello = json!({ "version": 7, "workspace": workspace, "confinement": {} });
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "agentd/hello", "params": hello });
     writeln!(stream, "{hello}").unwrap();
     let mut welcome = String::new();
@@ -589,7 +589,7 @@ fn another_user_is_not_let_in() {
     let connects = |user: u32| {
         let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.settimeout(10)\ns.connect(sys.argv[1])\ns.sendall(sys.argv[2].encode()+b'\\n')\nsys.exit(0 if b'result' in s.recv(1000) else 7)";
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "agentd/hello", "params": {
-            "version": 6, "workspace": project.workspace().canonicalize().unwrap(), "confinement": {} } });
+            "version": 7, "workspace": project.workspace().canonicalize().unwrap(), "confinement": {} } });
         let mut python = std::process::Command::new("python3");
         python.arg("-c").arg(script).arg(base.join("agentd.sock")).arg(hello.to_string());
         python.stderr(std::process::Stdio::null()).uid(user).gid(user).status().unwrap().success()

@@ -48,7 +48,8 @@ fn a_task_whose_owner_was_killed_is_unknown_and_never_runs_again() {
     let done = begin(&mut owner, "echo done");
     assert!(result(&mut owner, &done).0.ends_with("\ndone\n"));
     let id = begin(&mut owner, "echo x >> runs; sleep 600");
-    eventually("the command runs", || project.has("runs"));
+    // The shell makes the file before it writes to it.
+    eventually("the command runs", || project.has("runs") && project.read("runs") == "x\n");
     owner.kill();
     let mut next = older(&project, &LAYERLESS);
     let unknown = state(&mut next, &id);
