@@ -71,6 +71,8 @@ impl Keeper {
 
     /// Works until everything is processed; returns whether it got there.
     fn work(&mut self) -> bool {
+        // True once all files were read: those that then wait have changed meanwhile.
+        let mut is_caught_up = false;
         loop {
             if self.ends() {
                 return false;
@@ -102,6 +104,12 @@ impl Keeper {
             if state.is_lost() || state.has_work() {
                 continue;
             }
+            if is_caught_up && state.has_unread() {
+                drop(state);
+                self.pause(CALM);
+                is_caught_up = false;
+                continue;
+            }
             // Files are read without the lock; `accept` drops results that became stale meanwhile.
             let jobs = state.take_jobs(FILES_AT_ONCE);
             drop(state);
@@ -115,7 +123,11 @@ impl Keeper {
                 (job, outcome)
             });
             let outcomes = read.collect();
-            if !self.shared.lock().accept(context, outcomes) {
+            let mut state = self.shared.lock();
+            let is_accepted = state.accept(context, outcomes);
+            is_caught_up = !state.has_unread();
+            drop(state);
+            if !is_accepted {
                 // All of them were written meanwhile, and the same is likely to happen again.
                 self.pause(CALM);
             }
@@ -157,17 +169,21 @@ impl Keeper {
         drop(polled);
         if is_rung {
             let _ = rustix::io::read(&self.shared.bell, &mut [0_u8; 8]);
-        } else {
-            self.pause(self.shared.context.limits.collect);
+        } else if !self.pause(self.shared.context.limits.collect) {
             self.shared.lock().refresh(&self.shared.context, ENTRIES_AT_ONCE);
             self.pause(CALM.saturating_sub(self.shared.context.limits.collect));
         }
     }
 
-    /// Waits, unless the bell rings.
-    fn pause(&self, time: Duration) {
+    /// Waits, unless the bell rings; returns whether it did. Each ring shortens one pause: one that stayed would shorten all pauses
+    /// until the work is done, and with a file that is written all the time it never is.
+    fn pause(&self, time: Duration) -> bool {
         let mut polled = [PollFd::new(&self.shared.bell, PollFlags::IN)];
-        let _ = rustix::event::poll(&mut polled, timespec(time).as_ref());
+        let is_rung = rustix::event::poll(&mut polled, timespec(time).as_ref()).is_ok_and(|ready| ready > 0);
+        if is_rung {
+            let _ = rustix::io::read(&self.shared.bell, &mut [0_u8; 8]);
+        }
+        is_rung
     }
 }
 
