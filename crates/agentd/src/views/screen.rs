@@ -61,7 +61,7 @@ pub(crate) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
-/// Discards what was typed and not read yet: it is no answer to what is drawn or asked next.
+/// Discards what was typed and not read yet: it cannot answer what is drawn or asked next.
 pub(crate) fn discard_typed() {
     // A terminal that does not allow it has nothing to be discarded.
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);

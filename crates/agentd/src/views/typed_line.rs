@@ -32,22 +32,22 @@ static READER: OnceLock<Mutex<Reader>> = OnceLock::new();
 
 /// Asks the user for one line, without its end; `None` if there is none, or if the flag is raised.
 pub(crate) fn typed_line(question: &str, cancel: &CancelFlag) -> Option<String> {
-    asked(&mut reader(), question, cancel)
+    line_for(&mut reader(), question, cancel)
 }
 
-/// Asks the user for a decision, as [`typed_line`] does. What was typed before the question is discarded: it is no answer to a text
+/// Asks the user for a decision, as [`typed_line`] does. What was typed before the question is discarded: it cannot answer a text
 /// that was not on the screen yet.
 pub(crate) fn typed_decision(question: &str, cancel: &CancelFlag) -> Option<String> {
     let mut reader = reader();
     // The end of the input is an answer to every question.
-    if reader.discard_earlier().is_break() { None } else { asked(&mut reader, question, cancel) }
+    if reader.discard_earlier().is_break() { None } else { line_for(&mut reader, question, cancel) }
 }
 
 fn reader() -> MutexGuard<'static, Reader> {
     READER.get_or_init(|| Mutex::new(Reader::start())).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn asked(reader: &mut Reader, question: &str, cancel: &CancelFlag) -> Option<String> {
+fn line_for(reader: &mut Reader, question: &str, cancel: &CancelFlag) -> Option<String> {
     {
         let mut error = std::io::stderr().lock();
         let _ = write!(error, "{question}");
