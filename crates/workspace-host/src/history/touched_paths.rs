@@ -135,6 +135,8 @@ impl<'a> EarlierRules<'a> {
         for (path, side) in sides.iter().filter(|(path, _)| has_rules(path)) {
             let rules = match &side.before {
                 None => FormerRules::Absent,
+                // Git follows no link to rules.
+                Some(before) if before.kind != EntryKind::File => FormerRules::Absent,
                 Some(before) => {
                     let kept = before.content.map(|hash| journal.content(&hash)).transpose()?.flatten();
                     kept.map_or(FormerRules::NotKept, FormerRules::Content)

@@ -245,6 +245,12 @@ fn no_command_hides_a_change_behind_rules_of_git() {
         ("echo /tests >> .gitignore; echo x > tests/a.txt", "tests", "tests/a.txt"),
         ("echo /tests >> .gitignore; echo x > tests/new.txt", "tests", "tests/new.txt"),
         ("rm .gitignore; echo x > tests/a.txt", "tests", "tests/a.txt"),
+        // Git follows no link to rules, whose target reads like one here.
+        (
+            "rm linked/.gitignore; echo f.txt > linked/.gitignore; echo x > linked/f.txt",
+            "linked",
+            "linked/.gitignore, linked/f.txt",
+        ),
         // The controls: what git ignored before, and a cache that ignores itself, such as those of test runs.
         ("echo x > .env", "tests", ""),
         ("echo x > tests/old.cache; echo x > tests/new.cache", "tests", ""),
@@ -259,9 +265,11 @@ fn no_command_hides_a_change_behind_rules_of_git() {
             ("tests/a.txt", "a\n"),
             ("tests/old.cache", "1\n"),
             ("greet.txt", "hello\n"),
+            ("linked/f.txt", "f\n"),
         ] {
             project.write(path, content);
         }
+        std::os::unix::fs::symlink("f.txt", project.workspace().join("linked/.gitignore")).unwrap();
         let command = serde_json::json!({ "command": format!("echo hi > greet.txt; {command}") }).to_string();
         project.run(&["call", "executeCommand", &command]).ok();
         let judged = ["codali", "critic", "--targets", "greet.txt", "--untouched", untouched];
