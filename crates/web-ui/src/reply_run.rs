@@ -150,6 +150,18 @@ fn forget(runs: &mut BTreeMap<u64, Arc<Run>>) {
 }
 
 impl Run {
+    /// Returns a run that does nothing yet.
+    #[cfg(test)]
+    fn idle() -> Arc<Run> {
+        Arc::new(Run {
+            id: 1,
+            session: "0123abcd".parse().unwrap(),
+            cancel: CancelFlag::new(),
+            progress: Mutex::default(),
+            events: Arc::new(EventHub::new()),
+        })
+    }
+
     fn lock(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -260,24 +272,14 @@ impl Drop for Flushing {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use wap_core::CancelFlag;
     use workspace_host::{Exit, Failure};
 
     use super::{FAULT, Run};
-    use crate::event_hub::EventHub;
 
     #[test]
     fn a_run_in_which_the_program_panics_has_ended() {
         let ended = |panics: bool| {
-            let run = Arc::new(Run {
-                id: 1,
-                session: "0123abcd".parse().unwrap(),
-                cancel: CancelFlag::new(),
-                progress: Mutex::default(),
-                events: Arc::new(EventHub::new()),
-            });
+            let run = Run::idle();
             assert!(!run.has_ended());
             run.execute(|| match panics {
                 true => panic!("a fault"),

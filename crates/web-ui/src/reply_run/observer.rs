@@ -113,13 +113,10 @@ fn counts(changed: &FileChanged) -> Option<(i64, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use tagproto::{CommandResult, Dialect, ExecutionObserver, Strictness, read_in};
-    use wap_core::{CancelFlag, OutputStream};
+    use wap_core::OutputStream;
 
     use super::RunObserver;
-    use crate::event_hub::EventHub;
     use crate::reply_run::{MOST_BLOCKS, Run, RunView};
 
     /// Returns a run of so many commands, each of which has printed so many bytes of its own letter.
@@ -128,13 +125,7 @@ mod tests {
         let text: String = (0..commands).map(command).collect();
         let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
         assert_eq!(reply.items.len(), commands);
-        let run = Arc::new(Run {
-            id: 1,
-            session: "0123abcd".parse().unwrap(),
-            cancel: CancelFlag::new(),
-            progress: Mutex::default(),
-            events: Arc::new(EventHub::new()),
-        });
+        let run = Run::idle();
         let mut observer = RunObserver::new(&run);
         for (index, item) in reply.items.iter().enumerate() {
             let line = char::from(b'a' + u8::try_from(index % 26).unwrap()).to_string().repeat(99) + "\n";
