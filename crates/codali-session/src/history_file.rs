@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use codali_envelope::history::History;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// The largest file that is read. A history is bounded by the agent's window.
 const LIMIT_BYTES: u64 = 64 << 20;
@@ -140,7 +141,8 @@ impl HistoryFile {
         let mut text = serde_json::to_vec_pretty(&stored).expect("a history has string keys");
         text.push(b'\n');
         let mut beside = self.path.clone().into_os_string();
-        beside.push(format!(".{}.tmp", std::process::id()));
+        // Not the number of the process, which one in a container has again after it was killed.
+        beside.push(format!(".{}.tmp", Uuid::new_v4()));
         let beside = PathBuf::from(beside);
         let written = (|| {
             // The messages quote source code: only the user may read them.

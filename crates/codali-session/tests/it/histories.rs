@@ -52,6 +52,17 @@ fn a_symbolic_link_stays_and_its_target_is_written_for_the_user_alone() {
 }
 
 #[test]
+fn what_a_killed_process_of_the_same_number_has_left_behind_stands_in_no_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.json");
+    let left = folder.path().join(format!("history.json.{}.tmp", std::process::id()));
+    fs::write(&left, "half a hist").unwrap();
+    HistoryFile::read(&path).unwrap().write().unwrap();
+    assert!(HistoryFile::read(&path).unwrap().history.messages().is_empty());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing new is left behind");
+}
+
+#[test]
 fn the_messages_that_were_left_out_are_counted_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.json");
