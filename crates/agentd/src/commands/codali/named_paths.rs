@@ -38,6 +38,12 @@ pub(super) fn resolved(workspace: &Path, option: &str, typed: &[String]) -> Resu
     Ok(paths)
 }
 
+/// Returns those of the paths at which nothing stands. A name that is not there yet can be meant, or mistyped.
+pub(super) fn missing<'a>(workspace: &Path, paths: &'a [String]) -> impl Iterator<Item = &'a str> {
+    let is_missing = |path: &&str| fs::symlink_metadata(workspace.join(path)).is_err();
+    paths.iter().map(String::as_str).filter(is_missing)
+}
+
 /// Returns the path that an item of a list names, as it was typed and as it is stored.
 fn spellings(root: &FileRoot, workspace: &Path, option: &str, item: &str) -> Result<Vec<RelPath>, Failure> {
     let is_there = |text: &str| fs::symlink_metadata(workspace.join(text)).is_ok();

@@ -22,7 +22,7 @@ use workspace_host::{CreateSession, FollowedSession, SecretRules, SharedSessions
 
 use self::session_engine::SessionEngine;
 use self::view::FlowView;
-use super::named_paths::resolved;
+use super::named_paths::{missing, resolved};
 use super::options::{AgentOptions, FlowOptions};
 use super::responding::ResponseForm;
 use crate::commands::session::{cancel_flag, parse_id};
@@ -78,6 +78,12 @@ pub(crate) fn run(common: &CommonOptions, console: Console, options: &FlowOption
     })?;
     let (settings, steps) = match settings {
         Some(settings) => {
+            for path in missing(&sessions.paths().workspace, &settings.read_only) {
+                console.notice(&format!(
+                    "agentd: --untouched {path}: there is no such file or folder, and none may be made; check the \
+                     spelling if one was meant"
+                ));
+            }
             let steps = folders.begin(&id.to_string(), &settings);
             (settings, steps.map_err(|error| step_failure(&error))?)
         }

@@ -135,8 +135,10 @@ fn a_command_that_touches_what_must_stay_fails_the_check() {
     let sneaky = format!("{EDIT}[RUN_COMMAND]\necho x >> kept.txt\n[/RUN_COMMAND]\n");
     let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", &sneaky), ("critic-1", "PASS\n")]);
     flow.project.write("kept.txt", "kept\n");
-    let ran = flow.run(&["--rounds", "1", "--untouched", "kept.txt"]).exits(1);
-    ran.says("touched read-only paths: kept.txt");
+    let ran = flow.run(&["--rounds", "1", "--untouched", "kept.txt,kpet.txt"]).exits(1);
+    let ran =
+        ran.says("touched read-only paths: kept.txt").says("--untouched kpet.txt: there is no such file");
+    assert!(!ran.stderr.contains("--untouched kept.txt"), "only of what is missing:\n{ran}");
 }
 
 #[test]
