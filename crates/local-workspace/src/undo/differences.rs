@@ -34,7 +34,7 @@ pub struct FileDifference {
     pub is_cut: bool,
 }
 
-/// Returns the difference that the changes with these numbers have made to each file, sorted by path.
+/// Returns the difference that the changes with these numbers have made to each file.
 ///
 /// It is taken from the contents in the journal: what the first of them found and what the last of them left. What
 /// another program has done in between is part of it, what came after is not. Folders are left out.
@@ -45,7 +45,7 @@ pub struct FileDifference {
 pub fn differences(
     journal: &JournalReader,
     numbers: RangeInclusive<ChangeNumber>,
-) -> Result<Vec<FileDifference>, JournalError> {
+) -> Result<FileDifferences<'_>, JournalError> {
     let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
     let mut after = ChangeNumber(numbers.start().0.saturating_sub(1));
     loop {
@@ -63,15 +63,11 @@ pub fn differences(
             break;
         }
     }
-    let mut differences = Vec::new();
-    for (path, changes) in by_path {
-        differences.extend(of_path(journal, &path, &changes)?);
-    }
-    Ok(differences)
+    Ok(FileDifferences { journal, files: by_path.into_iter(), leaves_out_undone: false })
 }
 
-/// The differences that changes have made to files, sorted by path, each of them computed when it is asked for: a run can
-/// change more than fits into an answer.
+/// The differences that changes have made to files, sorted by path, each of them computed when it is asked for: changes can be of
+/// more than fits into an answer, or into memory.
 #[derive(Debug)]
 pub struct FileDifferences<'a> {
     journal: &'a JournalReader,

@@ -40,27 +40,34 @@ pub(crate) fn diff(
     let paths = WorkspacePaths::find(&common.host())?;
     let unreadable =
         |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
-    let (differences, folded) = match paths.journal_reader()? {
-        Some(journal) => {
-            if let Some(given) = &given
-                && !has_change(&journal, &numbers).map_err(unreadable)?
-            {
-                return Err(no_such_change(given));
-            }
-            let shows_all = all || console.json;
-            let folded =
-                if shows_all { Ok(BTreeSet::new()) } else { bookkeeping_paths(&journal, &paths, &numbers) };
-            (differences(&journal, numbers).map_err(unreadable)?, folded.map_err(unreadable)?)
-        }
-        None => Default::default(),
+    let journal = paths.journal_reader()?;
+    if let Some(given) = &given
+        && let Some(journal) = &journal
+        && !has_change(journal, &numbers).map_err(unreadable)?
+    {
+        return Err(no_such_change(given));
+    }
+    let shows_all = all || console.json;
+    let folded = match &journal {
+        Some(journal) if !shows_all => bookkeeping_paths(journal, &paths, &numbers).map_err(unreadable)?,
+        _ => BTreeSet::new(),
     };
+    let differences = journal.as_ref().map(|journal| differences(journal, numbers).map_err(unreadable));
+    let differences = differences.transpose()?.into_iter().flatten();
+    let differences = differences.filter_map(|file| file.map_err(unreadable).transpose());
     if console.json {
-        console.json_result(&differences.into_iter().map(line).collect::<Vec<_>>());
+        let lines: Vec<DiffLine> = differences.map(|file| file.map(line)).collect::<Result<_, _>>()?;
+        console.json_result(&lines);
         return Ok(Exit::Done);
     }
     let mut is_empty = true;
     let mut not_shown = 0;
-    for difference in differences.iter().filter(|difference| !difference.diff.is_empty()) {
+    // File by file: all of them together can be more than fits into memory.
+    for difference in differences {
+        let difference = difference?;
+        if difference.diff.is_empty() {
+            continue;
+        }
         is_empty = false;
         if folded.contains(&difference.path) {
             not_shown += 1;
