@@ -2,12 +2,16 @@
 
 use std::borrow::Cow;
 
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use wap_core::is_invisible;
 
 /// The most characters without a width of their own that stay on one letter; more would grow out of the row, and stand as
 /// marks behind it.
 const MOST_COMBINED: usize = 2;
+
+/// The selectors behind a sign that can be a picture or text.
+const PICTURE: char = '\u{fe0f}';
+const TEXT: char = '\u{fe0e}';
 
 /// The way in which a character is shown.
 pub(crate) enum Shape {
@@ -45,7 +49,9 @@ impl Shapes {
 
 /// Returns a text in which characters stand as marks that control a terminal, change the direction of writing or are invisible.
 ///
-/// They are those of [`cut_line`](crate::cut_line). Tabs and the ends of lines, `\n` or `\r\n`, stay.
+/// They are those of [`cut_line`](crate::cut_line). Tabs and the ends of lines, `\n` or `\r\n`, stay, and so does the selector
+/// that makes a picture of a sign, as in `⚠️`: many messages of models have it. Rows have to be of a width that every terminal agrees
+/// on, so that it stands as a mark there.
 ///
 /// # Example
 ///
@@ -53,7 +59,7 @@ impl Shapes {
 /// use review_view::marked_text;
 ///
 /// assert_eq!(marked_text("rm\u{200b} a\u{1b}[8m\n\tb"), "rm⟨200B⟩ a␛[8m\n\tb");
-/// assert_eq!(marked_text("café\r\n"), "café\r\n");
+/// assert_eq!(marked_text("café ⚠\u{fe0f}\r\n"), "café ⚠\u{fe0f}\r\n");
 /// ```
 #[must_use]
 pub fn marked_text(text: &str) -> Cow<'_, str> {
@@ -64,11 +70,17 @@ pub fn marked_text(text: &str) -> Cow<'_, str> {
     }
     let mut marked = String::with_capacity(text.len());
     let mut shapes = Shapes::default();
+    let mut before = None;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         let ends_a_line = character == '\n' || (character == '\r' && characters.peek() == Some(&'\n'));
         if ends_a_line {
             shapes = Shapes::default();
+            marked.push(character);
+            before = None;
+            continue;
+        }
+        if before.replace(character).is_some_and(|sign| is_picture(sign, character)) {
             marked.push(character);
             continue;
         }
@@ -78,6 +90,16 @@ pub fn marked_text(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(marked)
+}
+
+/// Checks whether a selector makes a picture of the sign in front of it, by Unicode's list of such pairs: the width of a sign on it depends
+/// on one of the two selectors.
+fn is_picture(sign: char, selector: char) -> bool {
+    if selector != PICTURE {
+        return false;
+    }
+    let cells = |selector: char| String::from_iter([sign, selector]).width();
+    cells(PICTURE) == 2 && cells(TEXT) == 1
 }
 
 fn shape(character: char) -> Shape {
@@ -99,4 +121,28 @@ fn shape(character: char) -> Shape {
 /// Returns the mark of a character that has no sign of its own.
 fn code(character: char) -> String {
     format!("⟨{:02X}⟩", u32::from(character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked_text;
+
+    #[test]
+    fn a_selector_stays_behind_a_sign_that_it_makes_a_picture_of() {
+        for text in ["⚠\u{fe0f}", "❤\u{fe0f}!", "✔\u{fe0f} done", "⭐\u{fe0f}", "1\u{fe0f}"] {
+            assert_eq!(marked_text(text), text);
+        }
+        for (text, marked) in [
+            ("a\u{fe0f}", "a⟨FE0F⟩"),
+            ("漢\u{fe0f}", "漢⟨FE0F⟩"),
+            ("é\u{fe0f}", "é⟨FE0F⟩"),
+            ("\u{fe0f}", "⟨FE0F⟩"),
+            ("⚠\n\u{fe0f}", "⚠\n⟨FE0F⟩"),
+            ("⚠\u{fe0f}\u{fe0f}", "⚠\u{fe0f}⟨FE0F⟩"),
+            ("⚠\u{fe0e}", "⚠⟨FE0E⟩"),
+            ("⚠\u{200b}\u{fe0f}", "⚠⟨200B⟩⟨FE0F⟩"),
+        ] {
+            assert_eq!(marked_text(text), marked);
+        }
+    }
 }
