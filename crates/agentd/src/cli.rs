@@ -108,7 +108,7 @@ pub(crate) enum Command {
         #[arg(long)]
         all: bool,
     },
-    /// Undo the last reply, or the named changes.
+    /// Undo the newest reply or call that is in force, or the named changes.
     Undo(UndoOptions),
     /// Print what changes have done to files.
     Diff {

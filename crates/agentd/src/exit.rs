@@ -10,7 +10,7 @@ pub(crate) const MEANINGS: [(Exit, &str); 8] = [
     (Exit::Failed, "Failed: a tool answered with an error, no agent is ready, a disk is full."),
     (Exit::Usage, "Bad usage or bad input."),
     (Exit::Missing, "Something is missing on this machine; agentd doctor says what."),
-    (Exit::Refused, "Refused: by policy, or a reply that cannot be used."),
+    (Exit::Refused, "Refused: by policy, by a process with other options, or a reply that cannot be used."),
     (
         Exit::Held,
         "Another process owns the state folder, and either does not answer or cannot do this for you.",

@@ -43,7 +43,7 @@ export class AgentsView {
     if (text === this.last) return;
     this.last = text;
     if (found.total === 0) {
-      fill(this.board, el("div", { class: "card empty" }, el("p", {}, "No agent has run here."), el("p", { class: "faint" }, "Several coding agents can work on one issue, each in a git worktree of its own: ", el("code", {}, "agentd cocode run ISSUE"), ". This page shows which of them are really done.")));
+      fill(this.board, el("div", { class: "card empty" }, el("p", {}, "No agent has run here."), el("p", { class: "faint" }, "Several coding agents can work on one issue, each in a git worktree of its own: ", el("code", {}, "agentd cocode run --issue N --agent NAME"), ". This page shows which of them are really done.")));
       return;
     }
     const runs = new Map();

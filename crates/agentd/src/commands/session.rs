@@ -84,7 +84,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         },
         &cancel,
     )?;
-    if console.json && new.no_wait {
+    if console.json {
         console.json_result(&Started {
             session: session.session_id.to_string(),
             sequence: session.sequence_number,
@@ -92,7 +92,8 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             parts: parts(&sessions, &session),
             workspace: found_workspace(common),
         });
-    } else {
+    }
+    if !(console.json && new.no_wait) {
         introduce(console, &sessions, &session, (new.following, &new.model), &cancel);
     }
     if new.following.copy {

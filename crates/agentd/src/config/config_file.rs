@@ -73,9 +73,10 @@ impl Setting {
         self.values.iter().any(|value| value != "off")
     }
 
-    /// Checks whether the setting confines what the command starts: a model's commands, or agents.
+    /// Checks whether the setting confines what the command starts, a model's commands or agents, or what it takes over of theirs.
     fn is_about(&self, command: &str) -> bool {
-        self.option == "sandbox" || (!command.starts_with("cocode") && self.option != "no-token")
+        let is_of_agents = command.starts_with("cocode") && command != "cocode pick";
+        self.option == "sandbox" || (!is_of_agents && self.option != "no-token")
     }
 }
 

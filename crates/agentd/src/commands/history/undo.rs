@@ -17,7 +17,8 @@ use crate::views::console::Console;
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoOptions {
-    /// The number of a change as `log` shows it; of an undo, all of that undo [default: the last reply].
+    /// The number of a change as `log` shows it; of an undo, all of that undo [default: the changes of the newest
+    /// reply, call or command that are in force].
     #[arg(value_name = "N", conflicts_with_all = ["reply", "session"])]
     pub change: Option<u64>,
     /// Undo the last reply that has changed anything.

@@ -95,6 +95,23 @@ fn read_only_refuses_whatever_changes_something() {
 }
 
 #[test]
+fn a_file_protects_from_agents_work_as_the_command_line_does() {
+    let desk = Desk::new();
+    let config = desk.home().join(".config/agentd/config.toml");
+    desk.define("");
+    desk.agent(&format!("echo theirs > guarded.md && git add guarded.md && {MARKED}")).ok();
+    let head = desk.git(&["rev-parse", "HEAD"]);
+    desk.cocode(&["pick", "a", "--protect", "*.md"]).exits(4).says("guarded.md");
+    fs::write(&config, "protect = ['*.md']\n").unwrap();
+    desk.cocode(&["pick", "a"]).exits(4).says("guarded.md");
+    assert_eq!(desk.git(&["rev-parse", "HEAD"]), head);
+    // The control, and what the file opens is said.
+    fs::write(&config, "protect = ['*.md']\nunprotect = ['*.md']\n").unwrap();
+    desk.cocode(&["pick", "a"]).ok().says("unprotect = ['*.md'] by");
+    assert_ne!(desk.git(&["rev-parse", "HEAD"]), head);
+}
+
+#[test]
 fn an_agent_has_the_network_that_the_command_line_gives_it() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
