@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wap_core::{Denied, LineConflict, LineDoubt, Reason, WapError, doubt_text, numbered_view};
+use wap_core::{
+    Denied, LineConflict, LineDoubt, PROCESS_PREFIX, Reason, WapError, doubt_text, numbered_view,
+};
 
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
@@ -87,6 +89,13 @@ impl Failure {
                 format!("Failed to {} '{path}': {}", verb(block), error.message()),
                 "nothing can be read or changed any more: tell the user with MESSAGE",
             ),
+            // Not a file: the list of files has nothing about it, and the error says what there is.
+            (Reason::FileNotFound, Block::ReadFile { .. }) if path.starts_with(PROCESS_PREFIX) => {
+                with_advice(
+                    format!("Failed to read '{path}': {}", error.message()),
+                    "start it again if its output is needed",
+                )
+            }
             (
                 Reason::FileNotFound
                 | Reason::PathNotFound

@@ -253,3 +253,23 @@ fn replies_with_tags_start_read_and_stop_a_server() {
     all_gone(&marker);
     drop(host);
 }
+
+#[test]
+fn a_reply_reads_why_the_process_of_an_earlier_one_is_gone() {
+    let project = Project::new();
+    let marker = marker("alone");
+    let id = project.begin_with(&["new", "--no-wait", "--json", "serve"]);
+    // Nothing keeps it: each reply is carried out by a process that ends with it.
+    project.apply(
+        &format!(
+            "[RUN_COMMAND background=\"web\" ready=\"Listening on\"]\n{}\n[/RUN_COMMAND]\n",
+            server(&marker)
+        ),
+        &[],
+    );
+    assert_eq!(survivors(&marker), 0);
+    project.apply("[READ_FILE path=\"@process/web\"]\n", &[]);
+    let outbox = project.outbox(&id, 3);
+    let why = "there is no background process 'web': this conversation has none; they end with their conversation and with agentd";
+    assert!(outbox.contains(why) && outbox.contains("start it again"), "{outbox}");
+}
