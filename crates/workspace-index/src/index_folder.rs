@@ -18,6 +18,12 @@ pub struct OpenIndex {
 }
 
 impl OpenIndex {
+    /// Checks whether the index is kept, and not in a temporary folder that goes with this value.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.folder.is_none()
+    }
+
     /// Opens the index in the state folder. Without a state folder, or with one that cannot be written, the index lives in
     /// a temporary folder for as long as it is open.
     ///

@@ -83,6 +83,10 @@ fn status(common: &CommonOptions, console: Console, paths: &WorkspacePaths) -> O
     let status = opened.index.status().map_err(failure)?;
     if console.json {
         console.json_result(&status.to_json());
+    } else if !opened.is_kept() {
+        console.result(
+            "no index is kept: `agentd index build` makes one; until then each search reads the folder",
+        );
     } else {
         // A process that builds the index at this moment is not seen from here.
         let state = match status.state {

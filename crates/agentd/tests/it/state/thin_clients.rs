@@ -223,6 +223,22 @@ fn a_trial_says_what_to_do_while_a_server_runs() {
 }
 
 #[test]
+fn the_state_of_an_index_that_is_not_kept_says_so() {
+    let project = Project::new();
+    project.write("a.rs", "fn money() {}\n");
+    let status = || project.run(&["index", "status"]).ok();
+    project.run(&["index", "search", "money"]).ok().prints("a.rs");
+    status().prints("no index is kept: `agentd index build` makes one");
+    project.run(&["index", "build"]).ok();
+    status().prints("complete: 1 texts");
+    // Where there is a state folder, a search keeps what it reads.
+    std::fs::remove_dir_all(project.base().join("index")).unwrap();
+    status().prints("not complete");
+    project.run(&["index", "search", "money"]).ok();
+    status().prints("complete: 1 texts");
+}
+
+#[test]
 fn commands_with_a_folder_of_their_own_do_not_mind_an_owner() {
     let project = Project::new();
     project.write("a.rs", "fn money() {}\n");
