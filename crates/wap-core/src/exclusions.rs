@@ -38,6 +38,12 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
+    /// Returns the glob that excludes one path and nothing else.
+    #[must_use]
+    pub fn of_path(path: &str) -> String {
+        globset::escape(path)
+    }
+
     /// Compiles a list of globs, once. An empty list excludes nothing.
     ///
     /// # Errors

@@ -3,12 +3,18 @@
 use std::borrow::Cow;
 
 use regex::Regex;
-use wap_core::{Call, Limits, QueryType, SearchFiles, SearchFilesResponse, SearchMatch, WapError, Workspace};
+use wap_core::{
+    Call, DEFAULT_EXCLUSIONS, Exclusions, Limits, QueryType, ReadFile, SearchFiles, SearchFilesResponse,
+    SearchMatch, WapError, Workspace,
+};
 
 use super::veil::Veil;
 use super::{PlaceholderWorkspace, not_kept, restored};
 use crate::withheld::warning;
 use crate::{Secrets, markers};
+
+/// The most searches after the first. Each excludes at least one more file, and usually all with a match.
+const MOST_REPETITIONS: usize = 8;
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     pub(super) fn search_masked(
@@ -25,22 +31,31 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 secrets.restore_with(&request.query, |value| Cow::Owned(regex::escape(value)))
             }
         };
-        let restored = SearchFiles {
+        let mut request_below = SearchFiles {
             paths: paths.collect::<Result<_, _>>()?,
             query: query.map_err(|error| not_kept(&error, "query"))?.into_owned(),
             ..request.clone()
         };
-        let hits = self.inner.search_files(call, &restored).map_err(|error| veil.all(error))?;
+        let named = request_below.paths.len();
+        // By its name a folder could be such a file.
+        request_below
+            .paths
+            .retain(|path| !self.is_withheld(call, secrets, path) || self.read_path(call, path).is_none());
+        let left_out = named - request_below.paths.len();
+        let is_nothing_left = request_below.paths.is_empty() && left_out > 0;
+        let hits = match is_nothing_left {
+            true => Ok(SearchFilesResponse::default()),
+            false => self.search_visible(secrets, call, request_below),
+        };
+        let hits = hits.map_err(|error| veil.all(error))?;
         let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings } = hits;
         let count = matches.len();
-        let mut left_out = 0;
         let visible = Visible::of(request);
         let mut masked = Vec::with_capacity(count);
         // The matches are sorted by path, and each file is looked at once.
         for in_file in matches.chunk_by(|one, next| one.path == next.path) {
             let path = in_file[0].path.as_str();
             if self.is_withheld(call, secrets, path) {
-                left_out += 1;
                 continue;
             }
             let of_file = Veil::new(&self.inner, secrets, call, Some(path));
@@ -56,6 +71,45 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             skipped,
             warnings: veil.all(warnings),
         })
+    }
+
+    /// Searches all files but those that are left out. One with a match is excluded, and the search repeated: neither the number of
+    /// matches, nor the matches for which there is room, nor a warning may depend on what such a file holds.
+    fn search_visible(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        mut request: SearchFiles,
+    ) -> Result<SearchFilesResponse, WapError> {
+        let mut hits = self.inner.search_files(call, &request)?;
+        for _ in 0..MOST_REPETITIONS {
+            let mut paths: Vec<&str> = hits.matches.iter().map(|hits| hits.path.as_str()).collect();
+            paths.dedup();
+            let is_withheld = |path: &&str| self.is_withheld(call, secrets, path);
+            let withheld: Vec<&str> = paths.into_iter().filter(is_withheld).collect();
+            if withheld.is_empty() {
+                break;
+            }
+            let defaults = || DEFAULT_EXCLUSIONS.map(str::to_owned).to_vec();
+            let patterns = request.exclude_patterns.get_or_insert_with(defaults);
+            patterns.extend(withheld.iter().map(|path| Exclusions::of_path(path)));
+            // What a request names is searched whatever it excludes. Another name of such a file is a link to it.
+            request
+                .paths
+                .retain(|path| !withheld.contains(&self.read_path(call, path).as_deref().unwrap_or(path)));
+            if request.paths.is_empty() {
+                return Ok(SearchFilesResponse::default());
+            }
+            hits = self.inner.search_files(call, &request)?;
+        }
+        Ok(hits)
+    }
+
+    /// Returns the path of the file that a path leads to; `None` if it leads to none.
+    fn read_path(&self, call: &Call<'_>, path: &str) -> Option<String> {
+        let request =
+            ReadFile { path: path.to_owned(), start_line: Some(1), end_line: Some(1), ..ReadFile::default() };
+        Some(self.inner.read_file(call, &request).ok()?.metadata.path)
     }
 }
 

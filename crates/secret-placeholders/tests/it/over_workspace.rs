@@ -138,6 +138,43 @@ fn a_search_does_not_tell_what_a_secret_is() {
 }
 
 #[test]
+fn a_search_does_not_tell_what_a_file_of_credentials_holds() {
+    let files = || {
+        [
+            (".env", "PIN=4711\n".repeat(3)),
+            (".netrc", "PIN=4711\n".to_owned()),
+            ("a.txt", "plain\n".repeat(120)),
+            ("credentials/b.txt", "PIN=\n".to_owned()),
+        ]
+    };
+    let masked = over(files());
+    let granted = PlaceholderWorkspace::new(
+        MemoryWorkspace::with_files(files()),
+        Some(Arc::new(secrets())),
+        Withheld::except([".env", ".netrc"]).unwrap(),
+    );
+    for paths in [&["."][..], &[".env"], &[".env", "a.txt"], &[".", ".netrc"], &["credentials"]] {
+        for (guess, other) in [("PIN=4711", "PIN=0815"), ("PIN=4711|plain", "PIN=0815|plain")] {
+            let answer = |workspace: &Masked, query: &str| {
+                let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+                let request = SearchFiles { paths, ..search(query, QueryType::Regex) };
+                with_call(0, |call| workspace.search_files(call, &request)).unwrap()
+            };
+            assert_eq!(answer(&masked, guess), answer(&masked, other), "{paths:?} {guess}");
+            // The control: where the user allows it, the answers differ.
+            let is_same = answer(&granted, guess) == answer(&granted, other);
+            assert_eq!(is_same, paths == ["credentials"], "{paths:?} {guess}");
+        }
+    }
+    // A folder is no file of credentials, whatever its name is; a file that is named is said to be left out.
+    let of = |path: &str| SearchFiles { paths: vec![path.into()], ..search("PIN=", QueryType::Literal) };
+    let hits = |path| with_call(0, |call| masked.search_files(call, &of(path))).unwrap();
+    assert_eq!((hits("credentials").matches.len(), hits("credentials").warnings.len()), (1, 0));
+    assert_eq!((hits(".env").matches.len(), hits(".env").total_matches), (0, 0));
+    assert!(hits(".env").warnings[0].starts_with("1 file that usually holds credentials is left out"));
+}
+
+#[test]
 fn a_line_that_is_cut_shows_no_beginning_of_a_secret() {
     for padding in 960..1_001 {
         let masked = over([("a.txt", format!("{} {}\n", "x".repeat(padding), token()))]);

@@ -51,7 +51,7 @@ pub enum QueryType {
 }
 
 /// Matching lines, sorted by the bytes of the path, then by line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchFilesResponse {
