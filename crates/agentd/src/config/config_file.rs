@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command, Id};
 use egress::Presets;
+use workspace_host::confinement::is_attended;
 use workspace_host::obeyed_names::is_never_changed;
 use workspace_host::user_file::{self, Reach, UserFileError};
 
@@ -59,7 +60,8 @@ impl Setting {
     pub(crate) fn lowers_protection(&self) -> bool {
         let first = self.values.first().and_then(|value| value.to_str()).unwrap_or_default();
         match self.option {
-            "sandbox" => !first.starts_with("require="),
+            // Without a terminal the default is level `full`, at one it is any level.
+            "sandbox" => first != "require=full" && !(first.starts_with("require=") && is_attended()),
             "network" => self.values.iter().any(|value| value != "off"),
             "no-token" => first == "on",
             "cache" | "unprotect" => !self.values.is_empty(),
@@ -73,10 +75,9 @@ impl Setting {
         self.values.iter().any(|value| value != "off")
     }
 
-    /// Checks whether the setting confines what the command starts, a model's commands or agents, or what it takes over of theirs.
+    /// Checks whether the setting confines what the command starts: a model's commands, or agents.
     fn is_about(&self, command: &str) -> bool {
-        let is_of_agents = command.starts_with("cocode") && command != "cocode pick";
-        self.option == "sandbox" || (!is_of_agents && self.option != "no-token")
+        self.option == "sandbox" || (!command.starts_with("cocode") && self.option != "no-token")
     }
 }
 
