@@ -18,6 +18,12 @@ pub enum ConfigError {
         /// The fault, without a value of the entry.
         why: String,
     },
+    /// The entry that is there has an option for the server that the new one lacks.
+    #[error("the entry there has the option {option}, which the new one would not have")]
+    LosesOption {
+        /// The option, without its value.
+        option: String,
+    },
     /// It is a file of the project, and a symbolic link leads out of the project.
     #[error("a symbolic link there leads out of the project")]
     LeadsOut,

@@ -9,7 +9,7 @@ use crate::entry_name::entry_name_in;
 use crate::error::ConfigError;
 use crate::location::Location;
 use crate::unfinished::Unfinished;
-use crate::with_entry::with_entry;
+use crate::with_entry::{current_entry, with_entry};
 
 /// The effect of putting an entry into a file. There is no fourth one, so a `match` may list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,22 +36,34 @@ pub struct Registered {
 /// Puts the entry of a folder's server into a client's file, as [`rewrite`] does, under the name that [`entry_name_in`] returns for
 /// `server_name`. So the entry of another folder is not replaced.
 ///
+/// `kept` are options such as `--review` that users add by hand, without their values.
+///
 /// # Errors
 ///
-/// Those of [`with_entry`] and [`rewrite`].
+/// Those of [`with_entry`] and [`rewrite`], and [`ConfigError::LosesOption`] if the entry that is there has one of `kept` and the new
+/// one does not.
 pub fn put_server(
     client: McpClient,
     workspace: &Path,
     file: &Path,
     server_name: &str,
     server: &Server,
+    kept: &[&str],
 ) -> Result<Registered, ConfigError> {
     let (mut name, mut entry) = (String::new(), Value::Null);
     let placed = rewrite(client, workspace, file, |text| {
         let text = text.unwrap_or_default();
         name = entry_name_in(client, text, server_name, workspace)?;
         entry = client.entry(&name, server);
-        with_entry(client, text, &name, &entry)
+        let changed = with_entry(client, text, &name, &entry)?;
+        let current = current_entry(client, text, &name)?;
+        let is_lost = |option: &&&str| has_option(&current, option) && !has_option(&entry, option);
+        match kept.iter().find(is_lost) {
+            Some(option) if changed.is_some() => {
+                Err(ConfigError::LosesOption { option: (*option).to_owned() })
+            }
+            _ => Ok(changed),
+        }
     })?;
     Ok(Registered { name, entry, placed })
 }
@@ -129,4 +141,14 @@ pub fn rewrite(
     }
     unfinished.replace(name, &current)?;
     Ok(Placed::Changed)
+}
+
+/// Checks whether a server is started with an option, alone or with its value behind a `=`.
+fn has_option(entry: &Value, option: &str) -> bool {
+    match entry {
+        Value::String(text) => text.split('=').next() == Some(option),
+        Value::Array(items) => items.iter().any(|item| has_option(item, option)),
+        Value::Object(fields) => fields.values().any(|field| has_option(field, option)),
+        _ => false,
+    }
 }

@@ -63,6 +63,14 @@ pub fn alone(client: McpClient, name: &str, entry: &Value) -> Result<String, Con
     Ok(with_entry(client, "", name, entry)?.expect("an empty text has no entry"))
 }
 
+/// Returns the entry of this name in the text of a client's file; null if there is none.
+pub(crate) fn current_entry(client: McpClient, text: &str, name: &str) -> Result<Value, ConfigError> {
+    let wanted = Map::from_iter([(client.table().to_owned(), Value::Object(Map::new()))]);
+    let settings = client.format().parse(text, &wanted)?;
+    let servers = object(client, &settings, client.table())?;
+    Ok(servers.and_then(|servers| servers.get(name)).cloned().unwrap_or_default())
+}
+
 /// Returns the object at a key; `None` if there is none, or null in its stead.
 pub(crate) fn object<'a>(
     client: McpClient,

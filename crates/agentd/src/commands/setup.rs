@@ -27,6 +27,9 @@ pub(crate) struct SetupOptions {
 /// The name of this server in a file that belongs to one folder.
 const SERVER: &str = "agentd";
 
+/// Options of `agentd mcp` that users add to an entry by hand: most of them ask before something is done.
+const BY_HAND: [&str; 6] = ["--review", "--questions", "--ask-deletions", "--tools", "--page", "--wap-json"];
+
 #[derive(Serialize)]
 struct Report<'a> {
     file: String,
@@ -76,7 +79,8 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
         }
         return Ok(Exit::Done);
     }
-    let registered = put_server(client, &paths.workspace, &file, SERVER, &server).map_err(failure)?;
+    let registered =
+        put_server(client, &paths.workspace, &file, SERVER, &server, &BY_HAND).map_err(failure)?;
     let Registered { name, entry, placed } = registered;
     if console.json {
         let (written, changed) = (true, placed != Placed::Unchanged);
@@ -96,6 +100,10 @@ pub(crate) fn setup(common: &CommonOptions, console: Console, options: &SetupOpt
 /// Returns the advice to the user when nothing was written.
 fn advice(error: &ConfigError) -> &'static str {
     match error {
+        ConfigError::LosesOption { .. } => {
+            "nothing was written; remove the option there first, set it in the table [mcp] of the configuration file instead, or \
+             run this without --write to have the entry printed, to be put there by hand"
+        }
         ConfigError::ChangedMeanwhile => "nothing was written; try again",
         ConfigError::LeadsOut => "nothing was written; look at the link, and put a file in its place",
         ConfigError::DanglingLink => {

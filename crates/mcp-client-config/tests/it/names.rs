@@ -38,7 +38,7 @@ fn a_second_folder_of_a_name_does_not_replace_the_first() {
         let put = |workspace: &str| {
             let workspace_path = Path::new(workspace);
             let expected = entry_name_in_file(client, workspace_path, &file, "agentd").unwrap();
-            let put = put_server(client, workspace_path, &file, "agentd", &server(workspace)).unwrap();
+            let put = put_server(client, workspace_path, &file, "agentd", &server(workspace), &[]).unwrap();
             assert_eq!(put.name, expected);
             assert_eq!(put.entry, client.entry(&put.name, &server(workspace)));
             (put.name, put.placed)

@@ -154,6 +154,28 @@ fn other_options_change_the_entry_and_nothing_else() {
 }
 
 #[test]
+fn options_that_were_added_by_hand_are_not_lost() {
+    let project = Project::new();
+    for client in CLIENTS {
+        setup(&project, &[client, "--write"]).ok();
+        let path = file(&project, client);
+        let text = fs::read_to_string(&path).unwrap();
+        let added = "\"--review\", \"--workspace\"";
+        let by_hand = text.replacen("\"--workspace\"", added, 1);
+        assert_ne!(by_hand, text, "{client}:\n{text}");
+        fs::write(&path, &by_hand).unwrap();
+        setup(&project, &[client, "--write"])
+            .exits(1)
+            .says("has the option --review")
+            .says("nothing was written");
+        assert_eq!(fs::read_to_string(&path).unwrap(), by_hand, "{client}");
+        // The control: without it the entry is written.
+        fs::write(&path, text).unwrap();
+        setup(&project, &[client, "--write", "--read-only"]).ok().prints("changed ");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_understood_is_left_alone() {
     let project = Project::new();
     let cases = [("claude-code", "{ not json"), ("codex", "mcp_servers = 5\n"), ("goose", "a: [\n")];
