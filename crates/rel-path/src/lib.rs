@@ -19,6 +19,7 @@
 mod components;
 mod error;
 mod escape;
+mod found_names;
 mod limits;
 mod new_name;
 mod obeyed_names;
@@ -31,6 +32,7 @@ mod shortlist;
 
 pub use components::Components;
 pub use error::PathError;
+pub use found_names::{FoundName, NameSource};
 pub use limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
 pub use new_name::{NameError, check_new_name};
 pub use path::RelPath;

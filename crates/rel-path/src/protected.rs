@@ -1,8 +1,9 @@
 //! Names that no file tool changes, and names of which every change is reported to the user.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use crate::found_names::{FoundNames, NameSource};
 use crate::obeyed_names::OBEYED_NAMES;
 use crate::path::RelPath;
 use crate::protected_name::{NameRule, ProtectedName};
@@ -27,6 +28,8 @@ pub struct ProtectedNames {
     by_first: BTreeMap<String, Vec<usize>>,
     /// The other entries.
     patterns: Vec<usize>,
+    /// Entries that are found while the program runs; clones share them.
+    further: Option<Arc<FoundNames>>,
 }
 
 impl ProtectedNames {
@@ -48,7 +51,7 @@ impl ProtectedNames {
 
     /// Returns the empty list, for folders that no message can name: nothing is protected.
     pub const fn none() -> ProtectedNames {
-        ProtectedNames { names: Vec::new(), by_first: BTreeMap::new(), patterns: Vec::new() }
+        ProtectedNames { names: Vec::new(), by_first: BTreeMap::new(), patterns: Vec::new(), further: None }
     }
 
     fn of_table() -> ProtectedNames {
@@ -57,7 +60,7 @@ impl ProtectedNames {
             for pattern in *patterns {
                 let folded = fold_path(pattern.as_bytes());
                 let (pattern, reason) = ((*pattern).to_owned(), (*reason).to_owned());
-                list.names.push(ProtectedName { folded, pattern, rule: *rule, reason });
+                list.names.push(ProtectedName { folded, pattern, rule: *rule, reason, is_exact: false });
             }
         }
         list.sort_out();
@@ -75,7 +78,8 @@ impl ProtectedNames {
         if folded.is_empty() {
             return;
         }
-        let name = ProtectedName { folded, pattern: entry.to_owned(), rule, reason: reason.to_owned() };
+        let (pattern, reason) = (entry.to_owned(), reason.to_owned());
+        let name = ProtectedName { folded, pattern, rule, reason, is_exact: false };
         match self.names.iter_mut().find(|entry| entry.folded == name.folded) {
             Some(existing) => *existing = name,
             None => self.names.push(name),
@@ -99,6 +103,31 @@ impl ProtectedNames {
         self.names.len() < count
     }
 
+    /// Adds the paths that a source finds, now and with each [`look_again`](Self::look_again). Clones share them; none is removed
+    /// as long as one of the clones is there.
+    #[must_use]
+    pub fn with_found(self, source: impl NameSource + 'static) -> ProtectedNames {
+        ProtectedNames { further: Some(Arc::new(FoundNames::new(source))), ..self }
+    }
+
+    /// Has the source look for further paths.
+    pub fn look_again(&self) {
+        if let Some(list) = &self.further {
+            list.look_again();
+        }
+    }
+
+    fn found_entries(&self) -> impl Iterator<Item = &ProtectedName> {
+        self.further.iter().flat_map(|list| list.iter())
+    }
+
+    /// Returns a found entry that is `path` or lies beneath it: a link there would put another folder in its stead.
+    pub fn found_at_or_beneath(&self, path: &RelPath) -> Option<&ProtectedName> {
+        self.further.as_ref()?;
+        let names = fold_path(path.as_bytes());
+        self.found_entries().find(|name| name.folded.starts_with(&names))
+    }
+
     fn sort_out(&mut self) {
         self.by_first.clear();
         self.patterns.clear();
@@ -110,17 +139,17 @@ impl ProtectedNames {
         }
     }
 
-    /// Iterates over the entries of the first list, as they were given.
+    /// Iterates over the entries of the first list, as they were given; found ones are not among them.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter(|name| name.rule == NameRule::Never).map(ProtectedName::pattern)
     }
 
-    /// Iterates over the entries of both lists.
+    /// Iterates over the entries of both lists; found ones are not among them.
     pub fn names(&self) -> impl Iterator<Item = &ProtectedName> {
         self.names.iter()
     }
 
-    /// Finds an entry, given in any spelling.
+    /// Finds an entry, given in any spelling; found ones are not among them.
     pub fn entry(&self, entry: &str) -> Option<&ProtectedName> {
         let folded = fold_path(entry.as_bytes());
         self.names.iter().find(|entry| entry.folded == folded)
@@ -151,7 +180,7 @@ impl ProtectedNames {
 
     /// Finds the entry of a list that matches `path` most closely.
     fn find(&self, path: &RelPath, rule: NameRule) -> Option<&ProtectedName> {
-        if self.names.is_empty() {
+        if self.names.is_empty() && self.further.is_none() {
             return None;
         }
         let names = fold_path(path.as_bytes());
@@ -161,8 +190,9 @@ impl ProtectedNames {
             let indexes = self.by_first.get(&names[start]).into_iter().flatten().chain(&self.patterns);
             // A short 8.3 form can match any entry.
             let all = 0..if names[start].contains('~') { self.names.len() } else { 0 };
-            for index in indexes.copied().chain(all) {
-                let name = &self.names[index];
+            let listed = indexes.copied().chain(all).map(|index| &self.names[index]);
+            let further = self.found_entries().filter(|name| start == 0 || !name.is_exact);
+            for name in listed.chain(further) {
                 let is_closer = closest.is_none_or(|closest| closest.folded.len() < name.folded.len());
                 // The entry with the most components is the closest one: it decides over its parents.
                 if name.rule == rule && is_closer && name.begins(&names[start..]) {
@@ -183,7 +213,7 @@ impl Default for ProtectedNames {
     }
 }
 
-fn fold_path(path: &[u8]) -> Vec<String> {
+pub(crate) fn fold_path(path: &[u8]) -> Vec<String> {
     path.split(|byte| matches!(byte, b'/' | b'\\')).map(fold_name).filter(|name| !name.is_empty()).collect()
 }
 

@@ -1,5 +1,8 @@
 //! One name that other programs obey.
 
+use crate::found_names::FoundName;
+use crate::protected::fold_path;
+
 /// The rule for a name that other programs obey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameRule {
@@ -17,9 +20,24 @@ pub struct ProtectedName {
     pub(crate) pattern: String,
     pub(crate) rule: NameRule,
     pub(crate) reason: String,
+    /// True if it counts from the root only, and not at any depth.
+    pub(crate) is_exact: bool,
 }
 
 impl ProtectedName {
+    /// Makes the entry of a found path. Its name begins with `./` if it counts from the root only.
+    pub(crate) fn from_found(name: FoundName) -> ProtectedName {
+        let is_exact = !name.is_at_any_depth;
+        let path = String::from_utf8_lossy(name.path.as_bytes());
+        ProtectedName {
+            folded: fold_path(name.path.as_bytes()),
+            pattern: if is_exact { format!("./{path}") } else { path.into_owned() },
+            rule: name.rule,
+            reason: name.reason,
+            is_exact,
+        }
+    }
+
     /// Returns the name as it was given.
     pub fn pattern(&self) -> &str {
         &self.pattern

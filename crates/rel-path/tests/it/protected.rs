@@ -1,6 +1,8 @@
 //! Protected names and their disguises.
 
-use rel_path::{NameRule, ProtectedName, ProtectedNames, RelPath};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rel_path::{FoundName, NameRule, NameSource, ProtectedName, ProtectedNames, RelPath};
 
 fn protects(names: &ProtectedNames, text: &str) -> bool {
     names.protects(&RelPath::parse(text).unwrap())
@@ -216,4 +218,45 @@ fn a_short_form_is_that_of_a_name_which_has_one() {
     ] {
         assert_eq!(protects(&ProtectedNames::new([entry]), short), is_protected, "{entry} {short}");
     }
+}
+
+/// A source that finds one path at the first look, another with the same text at the second, and nothing later.
+#[derive(Debug, Default)]
+struct Source(AtomicUsize);
+
+impl NameSource for Source {
+    fn look(&self) -> Vec<FoundName> {
+        let look = self.0.fetch_add(1, Ordering::Relaxed);
+        let name = |path: &str, rule, is_at_any_depth| FoundName {
+            path: RelPath::parse(path).unwrap(),
+            rule,
+            reason: format!("look {look}"),
+            is_at_any_depth,
+        };
+        match look {
+            0 => vec![name("Tools/run", NameRule::Reported, false), name("hooks", NameRule::Reported, true)],
+            1 => vec![name("tools/run", NameRule::Never, false)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[test]
+fn entries_that_are_found_count_where_they_were_found_and_stay() {
+    let names = ProtectedNames::default().with_found(Source::default());
+    let clone = names.clone();
+    let path = |text: &str| RelPath::parse(text).unwrap();
+    let reason =
+        |names: &ProtectedNames, text: &str| names.reported(&path(text)).map(|name| name.reason().to_owned());
+    assert_eq!(reason(&names, "tools/RUN/x").as_deref(), Some("look 0"));
+    assert_eq!(reason(&names, "sub/tools/run"), None);
+    assert_eq!(reason(&names, "sub/hooks/x").as_deref(), Some("look 0"));
+    assert!(!names.protects(&path("tools/run")) && names.protects(&path(".git")));
+    names.look_again();
+    assert_eq!(clone.never(&path("tools/run")).map(|name| name.pattern()), Some("./tools/run"));
+    assert!(!clone.protects(&path("tools")) && clone.found_at_or_beneath(&path("tools")).is_some());
+    assert!(clone.found_at_or_beneath(&path("tools/runner")).is_none());
+    names.look_again();
+    assert!(names.protects(&path("tools/run")) && names == clone);
+    assert_ne!(names, ProtectedNames::default());
 }

@@ -1,0 +1,89 @@
+//! Entries that are found while a program runs.
+
+use std::fmt::Debug;
+use std::sync::OnceLock;
+
+use crate::path::RelPath;
+use crate::protected_name::{NameRule, ProtectedName};
+
+/// A path that other programs obey in one folder, because settings outside of it say so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundName {
+    /// The path from the root of the folder; everything beneath it counts as well.
+    pub path: RelPath,
+    /// Its list.
+    pub rule: NameRule,
+    /// The reason as a clause: the program that obeys the path, and its effect.
+    pub reason: String,
+    /// True if the path counts beneath every folder, and not from the root only.
+    pub is_at_any_depth: bool,
+}
+
+/// A source of paths that other programs obey.
+pub trait NameSource: Debug + Send + Sync {
+    /// Returns the paths of now; none if nothing can have changed since the last look. It is asked before each change, so the
+    /// usual answer has to be cheap.
+    fn look(&self) -> Vec<FoundName>;
+}
+
+/// A list of found entries that only grows: neither a source nor a clone can take one away, or make it milder.
+#[derive(Debug)]
+pub(crate) struct FoundNames {
+    source: Box<dyn NameSource>,
+    first: OnceLock<Box<Node>>,
+}
+
+#[derive(Debug)]
+struct Node {
+    name: ProtectedName,
+    next: OnceLock<Box<Node>>,
+}
+
+impl FoundNames {
+    pub(crate) fn new(source: impl NameSource + 'static) -> FoundNames {
+        let names = FoundNames { source: Box::new(source), first: OnceLock::new() };
+        names.look_again();
+        names
+    }
+
+    pub(crate) fn look_again(&self) {
+        for name in self.source.look() {
+            self.add(ProtectedName::from_found(name));
+        }
+    }
+
+    fn add(&self, name: ProtectedName) {
+        // An equal path with another list is a further entry: the stricter one decides.
+        let is_same = |other: &ProtectedName| {
+            other.folded == name.folded && other.rule == name.rule && other.is_exact == name.is_exact
+        };
+        if name.folded.is_empty() || self.iter().any(is_same) {
+            return;
+        }
+        let mut node = Box::new(Node { name, next: OnceLock::new() });
+        let mut end = &self.first;
+        loop {
+            match end.get() {
+                Some(taken) => end = &taken.next,
+                // Another thread may take the end first.
+                None => match end.set(node) {
+                    Ok(()) => return,
+                    Err(returned) => node = returned,
+                },
+            }
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ProtectedName> {
+        std::iter::successors(self.first.get(), |node| node.next.get()).map(|node| &node.name)
+    }
+}
+
+/// Equal if they hold the same entries now.
+impl PartialEq for FoundNames {
+    fn eq(&self, other: &FoundNames) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for FoundNames {}
