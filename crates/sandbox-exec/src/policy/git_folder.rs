@@ -1,6 +1,9 @@
 //! Places of git, whose files decide which programs git starts.
 
 mod named_paths;
+pub(crate) mod obeyed_paths;
+mod settings_text;
+mod started_programs;
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,14 +24,8 @@ impl GitSettings {
     /// `home` is absolute; `variable` returns a variable of the user's environment.
     pub fn of_user(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> GitSettings {
         let variable = &variable;
-        let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let usual = [home.join(".gitconfig"), home.join(".config/git")];
-        let configurations = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("git"));
-        let named = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].into_iter().filter_map(absolute);
-        let machine = OF_MACHINE.map(PathBuf::from);
-        let mut all: Vec<PathBuf> =
-            usual.into_iter().chain(configurations).chain(named).chain(machine).collect();
-        let files: Vec<PathBuf> = all.iter().flat_map(|path| [path.clone(), path.join("config")]).collect();
+        let mut all = usual_paths(home, variable);
+        let files = files_among(&all);
         let in_environment = named_paths::paths_in_environment(home, variable);
         all.extend(named_paths::named_paths(&files, in_environment, home));
         GitSettings(all.into_iter().flat_map(|path| [target(&path), real(&path)]).collect())
@@ -47,6 +44,25 @@ impl GitSettings {
         let is_near = |location: &PathBuf| path.starts_with(location) || location.starts_with(&path);
         is_in_git_folder(&path) || path.join(".git").symlink_metadata().is_ok() || self.0.iter().any(is_near)
     }
+}
+
+/// The usual files and folders of a user's settings, and those that variables name.
+fn usual_paths(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let usual = [home.join(".gitconfig"), home.join(".config/git")];
+    let configurations = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("git"));
+    let named = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].into_iter().filter_map(absolute);
+    usual.into_iter().chain(configurations).chain(named).chain(OF_MACHINE.map(PathBuf::from)).collect()
+}
+
+/// The files in which settings may be, of files and folders of settings.
+fn files_among(paths: &[PathBuf]) -> Vec<PathBuf> {
+    paths.iter().flat_map(|path| [path.clone(), path.join("config")]).collect()
+}
+
+/// The files of a user's settings, also missing ones.
+fn files_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    files_among(&usual_paths(home, variable))
 }
 
 /// The path to which a link leads, also one to a file that is still to be made; the path itself if it is not a link.

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a file of settings.
-const FILE_LIMIT_BYTES: u64 = 1 << 20;
+pub(super) const FILE_LIMIT_BYTES: u64 = 1 << 20;
 
 /// The most paths in all files together.
 const PATH_LIMIT: usize = 1000;

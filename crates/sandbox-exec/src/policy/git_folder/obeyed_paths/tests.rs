@@ -1,0 +1,177 @@
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+struct Scene {
+    /// Removed with this value.
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    /// A home, and a repository without settings.
+    fn new() -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["home", "work/.git", "work/scripts/hooks", "work/tools"] {
+            fs::create_dir_all(folder.path().join(path)).unwrap();
+        }
+        Scene { folder }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        fs::write(self.at(path), text).unwrap();
+    }
+
+    fn find(&self) -> ObeyedPaths {
+        self.find_in("work")
+    }
+
+    fn find_in(&self, folder: &str) -> ObeyedPaths {
+        ObeyedPaths::find(&self.at(folder), &self.at("home"), |_| None)
+    }
+
+    /// The paths, without those of this machine's own settings.
+    fn named(&self) -> Vec<(String, ObeyedAs, bool)> {
+        named(&self.find())
+    }
+}
+
+fn named(obeyed: &ObeyedPaths) -> Vec<(String, ObeyedAs, bool)> {
+    let row = |path: &ObeyedPath| {
+        (path.path.to_str().unwrap().to_owned(), path.obeyed_as, path.is_in_every_repository)
+    };
+    obeyed.paths.iter().map(row).collect()
+}
+
+fn row(path: &str, obeyed_as: ObeyedAs) -> (String, ObeyedAs, bool) {
+    (path.to_owned(), obeyed_as, false)
+}
+
+#[test]
+fn paths_of_each_kind_are_found_in_settings_of_the_user_and_of_the_repository() {
+    let scene = Scene::new();
+    scene.put("work/tools/fsmonitor", "");
+    scene.put(
+        "work/.git/config",
+        "[core]\n hooksPath = scripts/hooks\n fsmonitor = tools/fsmonitor\n attributesFile = attributes\n\
+         excludesFile = ignored\n editor = vim\n[include]\n path = ../shared.gitconfig\n\
+         [alias]\n x = !./tools/new\n y = status\n[user]\n name = a/b\n[filter \"f\"]\n clean = tools/fsmonitor %f\n",
+    );
+    scene.put("work/shared.gitconfig", "[includeIf \"gitdir:/nowhere\"]\n path = deeper\n");
+    scene.put("work/deeper", "[diff \"d\"]\n textconv = sh tools/conv.sh\n");
+    scene.put("work/tools/conv.sh", "");
+    let expected = [
+        row("attributes", ObeyedAs::Attributes),
+        row("deeper", ObeyedAs::Settings),
+        row("scripts/hooks", ObeyedAs::Hooks),
+        row("shared.gitconfig", ObeyedAs::Settings),
+        row("tools/conv.sh", ObeyedAs::Program),
+        row("tools/fsmonitor", ObeyedAs::Program),
+        row("tools/fsmonitor", ObeyedAs::Program),
+        row("tools/new", ObeyedAs::Program),
+    ];
+    assert_eq!(scene.named(), expected);
+    assert!(scene.find().is_complete);
+    // A folder of the repository as the workspace.
+    assert_eq!(named(&scene.find_in("work/scripts")), [row("hooks", ObeyedAs::Hooks)]);
+    assert_eq!(named(&scene.find_in("work/scripts/hooks")), [row("", ObeyedAs::Hooks)]);
+    // The user's own settings hold in every repository.
+    fs::remove_file(scene.at("work/.git/config")).unwrap();
+    assert_eq!(scene.named(), []);
+    let settings = format!(
+        "[core]\n hooksPath = ./scripts/hooks\n[include]\n path = {}\n",
+        scene.at("work/in").display()
+    );
+    scene.put("home/.gitconfig", &settings);
+    let everywhere = ("scripts/hooks".to_owned(), ObeyedAs::Hooks, true);
+    let expected = [row("in", ObeyedAs::Settings), row("scripts/hooks", ObeyedAs::Hooks), everywhere];
+    assert_eq!(scene.named(), expected);
+    let named_setting = &scene.find().paths[1].setting;
+    assert_eq!(named_setting, "core.hooksPath");
+}
+
+#[test]
+fn settings_in_variables_and_of_a_linked_worktree_are_read() {
+    let scene = Scene::new();
+    let variable = |name: &str| {
+        let value = match name {
+            "GIT_CONFIG_COUNT" => "1",
+            "GIT_CONFIG_KEY_0" => "core.fsmonitor",
+            "GIT_CONFIG_VALUE_0" => "./tools/new",
+            _ => return None,
+        };
+        Some(value.into())
+    };
+    let obeyed = ObeyedPaths::find(&scene.at("work"), &scene.at("home"), variable);
+    assert_eq!(named(&obeyed), [row("tools/new", ObeyedAs::Program)]);
+    fs::create_dir_all(scene.at("work/.git/worktrees/one")).unwrap();
+    fs::create_dir_all(scene.at("linked")).unwrap();
+    scene.put("linked/.git", &format!("gitdir: {}\n", scene.at("work/.git/worktrees/one").display()));
+    scene.put("work/.git/worktrees/one/commondir", "../..\n");
+    scene.put("work/.git/config", "[core]\nhooksPath = a\n");
+    scene.put("work/.git/worktrees/one/config.worktree", "[core]\nhooksPath = b\n");
+    assert_eq!(named(&scene.find_in("linked")), [row("a", ObeyedAs::Hooks), row("b", ObeyedAs::Hooks)]);
+}
+
+#[test]
+fn links_on_the_way_count_as_well_and_a_circle_ends() {
+    let scene = Scene::new();
+    symlink("tools", scene.at("work/bin")).unwrap();
+    symlink("circle", scene.at("work/circle")).unwrap();
+    scene.put(
+        "work/.git/config",
+        "[core]\nhooksPath = bin/../bin/hooks\n[include]\npath = ../circle/x\npath = config\n",
+    );
+    let obeyed = scene.named();
+    for path in ["bin", "tools/hooks"] {
+        assert!(obeyed.contains(&row(path, ObeyedAs::Hooks)), "{path}: {obeyed:?}");
+    }
+    assert!(obeyed.contains(&row("circle", ObeyedAs::Settings)), "{obeyed:?}");
+    // The repository's own settings are judged by what is in them.
+    assert!(!obeyed.iter().any(|(path, ..)| path == ".git/config"), "{obeyed:?}");
+}
+
+#[test]
+fn a_change_of_any_file_of_settings_is_seen() {
+    let scene = Scene::new();
+    scene.put("work/.git/config", "[include]\npath = ../more\n");
+    let files = ["work/.git/config", "work/more", "home/.gitconfig"];
+    for file in files {
+        let obeyed = scene.find();
+        assert!(obeyed.is_unchanged(), "the control");
+        let text = fs::read_to_string(scene.at(file)).unwrap_or_default();
+        scene.put(file, &format!("{text}[core]\nhooksPath = {}\n", file.len()));
+        assert!(!obeyed.is_unchanged(), "{file}");
+    }
+    assert_eq!(scene.find().paths.iter().filter(|path| path.obeyed_as == ObeyedAs::Hooks).count(), 4);
+}
+
+#[test]
+fn settings_beyond_the_limits_are_not_complete() {
+    let scene = Scene::new();
+    let complete = |text: String| {
+        scene.put("work/.git/config", &text);
+        scene.find().is_complete
+    };
+    let hooks = |count: usize| {
+        (0..count).map(|number| format!("[core]\nhooksPath = h/{number}\n")).collect::<String>()
+    };
+    assert!(complete(hooks(PATH_LIMIT)));
+    assert!(!complete(hooks(PATH_LIMIT + 1)));
+    assert!(complete("#".repeat(FILE_LIMIT_BYTES as usize)));
+    assert!(!complete("#".repeat(FILE_LIMIT_BYTES as usize + 1)));
+    let included = |count: usize| {
+        (0..count)
+            .map(|number| {
+                let file = scene.at(&format!("home/{number}"));
+                fs::write(&file, "").unwrap();
+                format!("[include]\npath = {}\n", file.display())
+            })
+            .collect::<String>()
+    };
+    assert!(complete(included(FILE_LIMIT - 3)));
+    assert!(!complete(included(FILE_LIMIT + 1)));
+}

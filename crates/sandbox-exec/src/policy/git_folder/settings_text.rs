@@ -1,0 +1,153 @@
+//! Settings of git as text, read as git reads them.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    /// In lower case.
+    pub section: String,
+    pub has_subsection: bool,
+    /// In lower case.
+    pub key: String,
+    pub value: String,
+}
+
+impl Setting {
+    /// Splits a whole name, such as that of a setting in a variable. The subsection may hold dots.
+    pub(super) fn named(name: &str, value: &str) -> Option<Setting> {
+        let (section, rest) = name.split_once('.')?;
+        let key = rest.rsplit('.').next()?;
+        Some(Setting {
+            section: section.to_ascii_lowercase(),
+            has_subsection: key.len() < rest.len(),
+            key: key.to_ascii_lowercase(),
+            value: value.to_owned(),
+        })
+    }
+
+    /// Returns the name for a message. Subsections, which may hold paths, are left out.
+    pub(super) fn name(&self) -> String {
+        let key = match self.key.as_str() {
+            "hookspath" => "hooksPath",
+            "sshcommand" => "sshCommand",
+            "attributesfile" => "attributesFile",
+            "templatedir" => "templateDir",
+            key => key,
+        };
+        let section = if self.section == "includeif" { "includeIf" } else { &self.section };
+        if self.has_subsection { format!("{section}.*.{key}") } else { format!("{section}.{key}") }
+    }
+}
+
+/// Returns the settings of a text that have a value. What git would refuse is skipped, so that the rest is still found.
+pub(super) fn settings(text: &str) -> Vec<Setting> {
+    let mut characters = text.chars().peekable();
+    let (mut section, mut has_subsection) = (String::new(), false);
+    let mut settings = Vec::new();
+    while let Some(first) = characters.next() {
+        match first {
+            '#' | ';' => skip_line(&mut characters),
+            '[' => (section, has_subsection) = heading(&mut characters),
+            _ if first.is_ascii_alphabetic() => {
+                let mut key = String::from(first.to_ascii_lowercase());
+                while let Some(next) = characters.next_if(|next| next.is_ascii_alphanumeric() || *next == '-')
+                {
+                    key.push(next.to_ascii_lowercase());
+                }
+                while characters.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
+                if characters.next_if_eq(&'=').is_some() {
+                    let value = value(&mut characters);
+                    settings.push(Setting { section: section.clone(), has_subsection, key, value });
+                }
+            }
+            _ => {}
+        }
+    }
+    settings
+}
+
+fn skip_line(characters: &mut Peekable<Chars<'_>>) {
+    characters.by_ref().find(|character| *character == '\n');
+}
+
+/// Reads the rest of a heading: the section in lower case, and whether there is a subsection.
+fn heading(characters: &mut Peekable<Chars<'_>>) -> (String, bool) {
+    let (mut section, mut has_subsection, mut is_quoted) = (String::new(), false, false);
+    while let Some(next) = characters.next() {
+        match next {
+            '"' => {
+                is_quoted = !is_quoted;
+                has_subsection = true;
+            }
+            '\\' if is_quoted => drop(characters.next()),
+            '\n' => break,
+            ']' if !is_quoted => break,
+            // The old form, `[section.sub]`.
+            '.' if !is_quoted => has_subsection = true,
+            _ if !has_subsection && !next.is_whitespace() => section.push(next.to_ascii_lowercase()),
+            _ => {}
+        }
+    }
+    (section, has_subsection)
+}
+
+/// Reads a value up to the end of its line, which a backslash continues: without its quote marks, any part of which may be
+/// quoted, without blanks around it, and without the remark behind it.
+fn value(characters: &mut Peekable<Chars<'_>>) -> String {
+    let (mut value, mut is_quoted) = (String::new(), false);
+    // The length of the value without blanks at its end, unless they are quoted.
+    let mut length = 0;
+    while let Some(next) = characters.next() {
+        match next {
+            '\n' => break,
+            '"' => is_quoted = !is_quoted,
+            '#' | ';' if !is_quoted => {
+                skip_line(characters);
+                break;
+            }
+            '\\' => match characters.next() {
+                Some('\n') => continue,
+                Some('\r') if characters.next_if_eq(&'\n').is_some() => continue,
+                Some('n') => value.push('\n'),
+                Some('t') => value.push('\t'),
+                Some('b') => value.push('\u{8}'),
+                Some(other) => value.push(other),
+                None => break,
+            },
+            blank if blank.is_whitespace() && !is_quoted && value.is_empty() => continue,
+            other => value.push(other),
+        }
+        if is_quoted || !next.is_whitespace() {
+            length = value.len();
+        }
+    }
+    value.truncate(length);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_git_reads_them() {
+        let text = "# [core] hooksPath = no \\\n[core] hooksPath = a\\\nb ; a remark\n\tbare\n\
+                    [includeIf \"gitdir:a]\\\"b=\"]\npath = \"c #d\" # more\n[alias]\n  X = !./x \"a b\"\\n\r\n\
+                    [filter.old]\nclean = \\\"c\\\"\n[Core]\nEditor=\n";
+        let pairs: Vec<_> =
+            settings(text).iter().map(|setting| (setting.name(), setting.value.clone())).collect();
+        let expected = [
+            ("core.hooksPath", "ab"),
+            ("includeIf.*.path", "c #d"),
+            ("alias.x", "!./x a b\n"),
+            ("filter.*.clean", "\"c\""),
+            ("core.editor", ""),
+        ];
+        assert_eq!(pairs, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let named = Setting::named("includeIf.gitdir:~/a.b/.PATH", "x").unwrap();
+        assert_eq!(named.name(), "includeIf.*.path");
+        assert_eq!(Setting::named("nothing", "x"), None);
+    }
+}
