@@ -215,6 +215,29 @@ fn a_cache_folder_in_which_git_obeys_something_is_refused() {
 }
 
 #[test]
+fn a_cache_folder_with_something_of_the_program_is_refused() {
+    let desk = Desk::new();
+    let with = |folder: &Path, more: &[&str]| {
+        let task = ["new", "--no-wait", "a task", "--cache", folder.to_str().unwrap()];
+        desk.run(&[&task[..], more].concat())
+    };
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (base, beside) = (elsewhere.path().join("base"), elsewhere.path().join("beside"));
+    let state = desk.home().join(".local/state/agentd");
+    for folder in [&base, &beside, &state] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let base_option = ["--base", base.to_str().unwrap()];
+    for folder in [&base, &elsewhere.path().to_owned()] {
+        with(folder, &base_option).exits(4).says("a folder of agentd itself");
+    }
+    for folder in [&state, &desk.home().join(".local/state")] {
+        with(folder, &[]).exits(4).says("a folder of agentd itself");
+    }
+    with(&beside, &base_option).ok();
+}
+
+#[test]
 fn the_usual_place_is_judged_like_any_other() {
     let desk = Desk::new();
     // The user keeps the files elsewhere and links them into the configuration folder.
