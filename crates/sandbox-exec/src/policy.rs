@@ -57,6 +57,13 @@ pub struct Policy {
     /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
     /// command is refused. If the kernel does not mount it, the step is [`Step::Layer`](crate::Step::Layer).
     pub layer: Option<LayerMount>,
+    /// Folders of the workspace in which mounts of the host stay writable, such as build folders that a container has as
+    /// volumes. What is mounted in one of [`writable`](Self::writable) stays so, too; every other mount beneath the workspace
+    /// can only be read, because no layer catches what is written there and nothing compares it.
+    ///
+    /// It takes a root of the command's own. Without one, all mounts stay as writable as the workspace, and
+    /// [`Running::unprotected`](crate::Running::unprotected) names the others.
+    pub writable_mounts: Vec<PathBuf>,
     /// The home folder that is kept between commands; `None` gives each a fresh one, which is discarded.
     pub kept_home: Option<KeptHome>,
     /// The network that the command may use.
@@ -87,6 +94,7 @@ impl Policy {
             pinned: vec![git],
             replaced: Vec::new(),
             layer: None,
+            writable_mounts: Vec::new(),
             kept_home: None,
             network: NetworkPolicy::Off,
             environment: BTreeMap::new(),

@@ -12,7 +12,8 @@ use rustix::mount::{
 /// A layer that catches what a command changes in its workspace. Every path is absolute and without links.
 ///
 /// The command sees the workspace at its own path and changes it as ever; the changes go to `upper`, and `lower` stays
-/// as it is. Mounts beneath the workspace are shown as they are, and changes in them are not caught.
+/// as it is. Mounts beneath the workspace are shown as they are, read-only but for
+/// [`Policy::writable_mounts`](crate::Policy::writable_mounts), in which changes are not caught.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LayerMount {

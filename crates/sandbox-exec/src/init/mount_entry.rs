@@ -80,6 +80,11 @@ pub(crate) enum MountEntry {
     Seal {
         target: PathBuf,
     },
+    /// Makes the mounts beneath the one at this place read-only. Itself, and the mounts of these paths in it, stay as they are.
+    SealInner {
+        target: PathBuf,
+        except: Vec<PathBuf>,
+    },
     /// Shows what the new root holds elsewhere, which may have been bound before the command was known.
     Show {
         target: PathBuf,
@@ -113,6 +118,7 @@ impl MountEntry {
             | MountEntry::Cover { target }
             | MountEntry::Mask { target, .. }
             | MountEntry::Seal { target }
+            | MountEntry::SealInner { target, .. }
             | MountEntry::Show { target, .. }
             | MountEntry::Overlay { target, .. }
             | MountEntry::Detach { target } => target,
@@ -150,6 +156,7 @@ impl MountEntry {
                 | MountEntry::Cover { .. }
                 | MountEntry::Mask { .. }
                 | MountEntry::Seal { .. }
+                | MountEntry::SealInner { .. }
                 | MountEntry::Show { .. }
                 | MountEntry::Overlay { .. }
                 | MountEntry::Detach { .. }
@@ -174,6 +181,7 @@ impl MountEntry {
             MountEntry::Show { .. } => 13,
             MountEntry::Overlay { .. } => 14,
             MountEntry::Detach { .. } => 15,
+            MountEntry::SealInner { .. } => 16,
         };
         out.number(kind);
         out.path(self.target());
@@ -205,6 +213,7 @@ impl MountEntry {
             }
             MountEntry::Proc { process_limit } => out.number((*process_limit).into()),
             MountEntry::Mask { contents, .. } => out.bytes(contents),
+            MountEntry::SealInner { except, .. } => out.list(except, |out, path| out.path(path)),
             MountEntry::Show { from, read_only, .. } => {
                 out.path(from);
                 out.number((*read_only).into());
@@ -264,6 +273,7 @@ impl MountEntry {
                 work: input.path()?,
             },
             15 => MountEntry::Detach { target },
+            16 => MountEntry::SealInner { target, except: input.list(Decoder::path)? },
             _ => return None,
         })
     }

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
-    unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fchmod, fstat, fstatvfs, mkdirat,
+    openat, openat2, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -23,7 +23,7 @@ use crate::init::mount_entry::{Access, MountEntry};
 use crate::init::own_ids::OwnIds;
 use crate::init::step::{AtStep, Step, StepError};
 use crate::init::{home_mount, layer_mount, proc_mount};
-use crate::sys::{MountAttributes, set_mount_attributes};
+use crate::sys::{MountAttributes, make_mount_writable, set_mount_attributes};
 
 /// The root itself holds only folders and a few small files.
 const ROOT_SIZE_BYTES: u64 = 4 << 20;
@@ -141,6 +141,7 @@ impl NewRoot {
                 let mount = self.open(inside(target)).at(Step::Protect)?;
                 set_mount_attributes(mount, MountAttributes::READ_ONLY, false).at(Step::Protect)
             }
+            MountEntry::SealInner { target, except } => self.seal_inner(target, except).at(Step::Protect),
         }
     }
 
@@ -188,6 +189,33 @@ impl NewRoot {
         };
         set_mount_attributes(tree, attributes, true)?;
         self.attach(tree, target)
+    }
+
+    /// Makes the mounts beneath the one at the target read-only, but not those at `except`.
+    ///
+    /// The kernel does it for all of them at once: no list of mounts can miss one, and one that this process cannot reach by its
+    /// path is not left out.
+    fn seal_inner(&self, target: &Path, except: &[PathBuf]) -> rustix::io::Result<()> {
+        let outer = self.open(inside(target))?;
+        // One that cannot be reached stays read-only.
+        let excepted = except.iter().filter_map(|path| self.open(inside(path)).ok());
+        let is_writable = |mount: &OwnedFd| {
+            !fstatvfs(mount).is_ok_and(|status| status.f_flag.contains(StatVfsMountFlags::RDONLY))
+        };
+        let excepted: Vec<OwnedFd> = excepted.filter(is_writable).collect();
+        let is_outer_writable = is_writable(&outer);
+        set_mount_attributes(&outer, MountAttributes::READ_ONLY, true)?;
+        if is_outer_writable {
+            make_mount_writable(&outer)?;
+        }
+        for mount in excepted {
+            match make_mount_writable(mount) {
+                // Hidden by another mount, which is on the list itself.
+                Err(Errno::INVAL) => {}
+                made => made?,
+            }
+        }
+        Ok(())
     }
 
     /// Mounts a layer over the tree that is bound at the target, and shows the uncovered folders of that tree in it.

@@ -1,14 +1,17 @@
 //! From a policy to a child: which mounts, which rules, which environment. It reads the host.
 
+mod inner_mounts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::init::home_mount::HIDDEN;
-use crate::init::layer_mount::{LayerMount, mounts_beneath};
+use crate::init::layer_mount::LayerMount;
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::home::{Arranged, HomeLease, arrange};
+use crate::launcher::plan::inner_mounts::InnerMounts;
 use crate::launcher::private_folder::PrivateFolder;
 use crate::launcher::settings_folder::{ETC, EtcView, SettingsFolder};
 use crate::launcher::tool_settings::{self, MaskedFile};
@@ -192,6 +195,12 @@ impl Plan {
             environment: BTreeMap::new(),
             workspace,
         };
+        let inner = {
+            let open: Vec<_> =
+                policy.writable_mounts.iter().filter_map(|path| plan.mountable(path)).collect();
+            let bound: Vec<_> = writable.iter().chain(replaced.iter().map(|(_, target)| target)).collect();
+            InnerMounts::find(&plan.workspace, &open, &bound)
+        };
         let etc = settings.view(isolation, !policy.network.is_off());
         let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
         let is_visible = |path: &Path| {
@@ -208,7 +217,7 @@ impl Plan {
         plan.environment.extend(policy.environment.clone());
         if has_root {
             let trees = [toolchains.as_slice(), &readable].concat();
-            plan.lay_out(policy, &home, (&etc, kept_home), &trees, &writable, &replaced);
+            plan.lay_out(policy, &home, (&etc, kept_home), &trees, (&writable, &replaced), &inner);
             let is_shown = |path: &Path| {
                 system_tree::shows(path)
                     || trees.iter().any(|tree| path.starts_with(tree))
@@ -229,6 +238,8 @@ impl Plan {
         } else {
             plan.unprotected =
                 [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
+            let mounts: Vec<_> = inner.sealed.iter().map(|path| plan.as_given(path)).collect();
+            plan.unprotected.extend(mounts);
         }
         plan.files = FileView {
             working_directory: plan.workspace.clone(),
@@ -249,6 +260,8 @@ impl Plan {
                 Vec::new()
             },
             hidden: policy.hidden.iter().map(|path| plan.rebase(path)).collect(),
+            // A workspace that is read-only has its own receipt.
+            mounts: if has_root && may_change { inner.sealed } else { Vec::new() },
             unchanging: policy.is_workspace_read_only.then(|| plan.workspace.clone()),
         };
         plan.access = if has_root {
@@ -285,8 +298,8 @@ impl Plan {
         home: &Path,
         (etc, kept_home): (&EtcView, Option<&HomeLease>),
         readable: &[PathBuf],
-        writable: &[PathBuf],
-        replaced: &[(PathBuf, PathBuf)],
+        (writable, replaced): (&[PathBuf], &[(PathBuf, PathBuf)]),
+        inner: &InnerMounts,
     ) {
         let limits = &policy.limits;
         self.mounts = system_tree::entries(policy, home, etc);
@@ -318,13 +331,22 @@ impl Plan {
             let target = entry.target().to_owned();
             trees.insert((target.components().count(), target), entry);
         }
-        let layer = policy.layer.as_ref().map(|layer| self.layer_entry(layer));
+        let layer = policy.layer.as_ref().map(|layer| self.layer_entry(layer, inner));
         // A layer hides what was mounted in the workspace before it.
         let lies_on_layer = |entry: &MountEntry| {
             layer.is_some() && entry.target() != self.workspace && entry.target().starts_with(&self.workspace)
         };
         let (after, before): (Vec<_>, Vec<_>) = trees.into_values().partition(lies_on_layer);
-        self.mounts.extend(before.into_iter().chain(layer).chain(after));
+        for entry in before {
+            let is_workspace = entry.target() == self.workspace;
+            self.mounts.push(entry);
+            // Before anything else is mounted in there.
+            if is_workspace && !policy.is_workspace_read_only {
+                let (target, except) = (self.workspace.clone(), inner.writable.clone());
+                self.mounts.push(MountEntry::SealInner { target, except });
+            }
+        }
+        self.mounts.extend(layer.into_iter().chain(after));
         self.mounts.extend(system_tree::home_files(policy, home, &self.workspace));
         for path in &policy.pinned {
             match self.mountable(path) {
@@ -366,10 +388,10 @@ impl Plan {
     }
 
     /// Returns the layer over the workspace, and what is seen through it.
-    fn layer_entry(&self, layer: &LayerMount) -> MountEntry {
+    fn layer_entry(&self, layer: &LayerMount, inner: &InnerMounts) -> MountEntry {
         let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
         let uncovered = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
-        let mounts = mounts_beneath(&self.workspace);
+        let mounts = inner.all.clone();
         MountEntry::Layer {
             target: self.workspace.clone(),
             upper: layer.upper.clone(),
@@ -393,6 +415,12 @@ impl Plan {
             Ok(rest) => self.workspace.join(rest),
             Err(_) => path.to_owned(),
         }
+    }
+
+    /// Moves a path below the workspace's canonical path to where the caller has it.
+    fn as_given(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.workspace)
+            .map_or_else(|_| path.to_owned(), |rest| self.given_workspace.join(rest))
     }
 
     pub(crate) fn into_request(

@@ -28,6 +28,12 @@ const SYSTEM: [&str; 17] = [
 /// Settings that the sandbox makes for each command, and that it can read.
 const MADE_UP: [&str; 3] = ["/etc/passwd", "/etc/group", "/etc/hosts"];
 
+/// The reason for which a mount of the host is read-only.
+const OF_MOUNT: &str = "it is a mount of its own, which commands cannot change";
+
+/// The mounts that one receipt names.
+const MOST_MOUNTS: usize = 3;
+
 /// The trees that a command may change. Every path is absolute.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileView {
@@ -43,6 +49,8 @@ pub(crate) struct FileView {
     pub(crate) pinned: Vec<PathBuf>,
     /// Paths of the daemon's own, which show as empty.
     pub(crate) hidden: Vec<PathBuf>,
+    /// Mounts of the host in the workspace that a command may only read.
+    pub(crate) mounts: Vec<PathBuf>,
     /// The workspace, if this command may only read it.
     pub(crate) unchanging: Option<PathBuf>,
 }
@@ -57,6 +65,9 @@ impl FileView {
         };
         if within(&self.hidden) {
             return denied("closed to commands", None);
+        }
+        if let Some(mount) = self.mount_around(&path) {
+            return denied(OF_MOUNT, instead_of(mount));
         }
         if within(&self.obeyed) {
             return denied("not on an overlay, and git would obey it outside of the sandbox", None);
@@ -84,9 +95,36 @@ impl FileView {
     /// Returns the receipt for a removal or a new name that failed because something is mounted there.
     pub(crate) fn refused_removal(&self, path: &Path) -> Option<Denied> {
         let path = self.absolute(path)?;
+        if let Some(mount) = self.mounts.iter().find(|mount| **mount == path) {
+            return Some(Denied::new(named("rename or remove", mount), OF_MOUNT.to_owned(), outside(), 1));
+        }
         let is_mounted = self.obeyed.contains(&path) || self.pinned.contains(&path);
         let why = "not on an overlay, and git would obey what took its place".to_owned();
         is_mounted.then(|| Denied::new(named("rename or remove", &path), why, None, 1))
+    }
+
+    /// Returns the receipt for a change of something read-only that the program has named by no path of the above: it was in another
+    /// folder. In the workspace only mounts are read-only.
+    pub(crate) fn refused_in_mount(&self) -> Option<Denied> {
+        let mut names: Vec<String> =
+            self.mounts.iter().take(MOST_MOUNTS).map(|mount| one_line(&mount.to_string_lossy())).collect();
+        let allow =
+            self.mounts.first().filter(|_| self.mounts.len() == 1).and_then(|mount| instead_of(mount));
+        names.extend(self.mounts.get(MOST_MOUNTS).map(|_| "another mount".to_owned()));
+        let last = names.pop()?;
+        let what = match names.join(", ") {
+            names if names.is_empty() => format!("write in {last}"),
+            names => format!("write in {names} or {last}"),
+        };
+        Some(Denied::new(what, OF_MOUNT.to_owned(), allow, 1))
+    }
+
+    /// Returns the read-only mount that a path lies in, unless it lies in something deeper that is given to the command.
+    fn mount_around(&self, path: &Path) -> Option<&Path> {
+        let depth = |tree: &&PathBuf| tree.components().count();
+        let mount = self.mounts.iter().filter(|mount| path.starts_with(mount)).max_by_key(depth)?;
+        let given = self.writable.iter().chain(&self.shared).filter(|tree| path.starts_with(tree));
+        given.map(|tree| depth(&tree)).all(|given| given < depth(&mount)).then_some(mount)
     }
 
     /// Checks whether a file could be closed to a command that may see it: only settings are.
@@ -114,6 +152,17 @@ impl FileView {
         }
         absolute.is_absolute().then_some(absolute)
     }
+}
+
+/// Says what to do instead of a change in a mount: give it to commands as a whole, but no repository.
+fn instead_of(mount: &Path) -> Option<String> {
+    let word = word_of_shell(&mount.to_string_lossy()).filter(|_| !is_named_as_git_folder(mount));
+    word.map(|word| format!("--cache {word}")).or_else(outside)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "every caller needs one")]
+fn outside() -> Option<String> {
+    Some("change it outside of the sandbox".to_owned())
 }
 
 /// Names an attempt at a path that a program has printed, as a part of one line.
@@ -147,11 +196,12 @@ mod tests {
         let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut view = FileView {
             working_directory: "/w/deep".into(),
-            writable: paths(&["/w", "/tmp", "/home/u"]),
+            writable: paths(&["/w", "/tmp", "/home/u", "/w/data/cache"]),
             shared: paths(&["/home/u/.cargo/bin"]),
             obeyed: paths(&["/w/.git/config"]),
             pinned: paths(&["/w/.git"]),
             hidden: paths(&["/w/.agentd"]),
+            mounts: paths(&["/w/data", "/w/sub/.git"]),
             unchanging: None,
         };
         let line = |view: &FileView, path: &str| {
@@ -169,6 +219,9 @@ mod tests {
             "x",
             "../.git/config",
             "../.agentd/journal/db",
+            "../data/x",
+            "../data/cache/x",
+            "../sub/.git/hooks/pre-commit",
             "/home/u/.cargo/bin/tool",
             "/home/u/.npmrc",
             "/home/other/.npmrc",
@@ -185,6 +238,9 @@ mod tests {
         x: none
         write /w/.git/config · not on an overlay, and git would obey it outside of the sandbox
         write /w/.agentd/journal/db · closed to commands
+        write /w/data/x · it is a mount of its own, which commands cannot change · --cache /w/data
+        ../data/cache/x: none
+        write /w/sub/.git/hooks/pre-commit · it is a mount of its own, which commands cannot change · change it outside of the sandbox
         write /home/u/.cargo/bin/tool · shared with the host, read-only · --cache /home/u/.cargo/bin
         /home/u/.npmrc: none
         write /home/other/.npmrc · outside the workspace · --cache /home/other
@@ -193,6 +249,10 @@ mod tests {
         assert_eq!(removal("../.git").as_deref(), Some("rename or remove /w/.git"));
         assert_eq!(removal("../.git/config").as_deref(), Some("rename or remove /w/.git/config"));
         assert_eq!(removal("../src"), None);
+        assert_eq!(removal("../data").as_deref(), Some("rename or remove /w/data"));
+        assert_eq!(removal("../data/x"), None);
+        let in_mount = |view: &FileView| view.refused_in_mount().map(|denied| denied.what);
+        assert_eq!(in_mount(&view).as_deref(), Some("write in /w/data or /w/sub/.git"));
         let reading = |path: &str| view.refused_reading(Path::new(path)).map(|denied| denied.what);
         assert_eq!(reading("/etc/shadow").as_deref(), Some("read /etc/shadow"));
         assert_eq!(reading("/etc/hosts").as_deref(), Some("write /etc/hosts"));

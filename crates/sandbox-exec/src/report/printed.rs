@@ -126,7 +126,7 @@ fn refused_file(line: &str, earlier: &[&str], view: &FileView) -> Option<Denied>
     if has(&READ_ONLY) {
         // Some programs name the file in a line of its own, before the error.
         let lines = std::iter::once(&line).chain(earlier.iter().rev());
-        return lines.flat_map(|line| paths(line)).find_map(change);
+        return lines.flat_map(|line| paths(line)).find_map(change).or_else(|| view.refused_in_mount());
     }
     if has(&CANNOT_CREATE) && has(&NO_FOLDER) {
         return paths(line).into_iter().filter(|path| path.starts_with(['/', '.'])).find_map(change);

@@ -130,6 +130,7 @@ pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
         | MountEntry::Cover { .. }
         | MountEntry::Show { .. }
         | MountEntry::Overlay { .. }
+        | MountEntry::SealInner { .. }
         | MountEntry::Detach { .. } => true,
         // The tree that it lies over is bound before it, with its own folders if they are in there.
         MountEntry::Layer { target, upper, work, .. } => {
@@ -155,6 +156,8 @@ fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
         | MountEntry::Terminals
         | MountEntry::Mask { .. }
         | MountEntry::Seal { .. } => true,
+        // Without exceptions it names no path that could lead elsewhere by then.
+        MountEntry::SealInner { except, .. } => except.is_empty(),
         MountEntry::Protect { target } => is_own_file(target),
         // What lies in a workspace can be another file the next moment.
         _ => false,

@@ -262,6 +262,7 @@ mod tests {
                         work: "/k".into(),
                     },
                     MountEntry::Detach { target: "/a".into() },
+                    MountEntry::SealInner { target: "/a".into(), except: vec!["/a/b".into()] },
                 ],
                 working_directory: "/w".into(),
                 environment: vec![("A".into(), "1".into())],

@@ -18,7 +18,9 @@ pub use allocator::give_back_large_blocks;
 pub(crate) use attempted_calls::AttemptedCall;
 pub(crate) use descriptors::{close_all_but, close_inherited, close_on_execute_from};
 pub(crate) use loopback::bring_up_loopback;
-pub(crate) use mount_attributes::{MountAttributes, map_mount_ids, set_mount_attributes};
+pub(crate) use mount_attributes::{
+    MountAttributes, make_mount_writable, map_mount_ids, set_mount_attributes,
+};
 pub(crate) use notifications::{
     Notification, answer_notification, connect, install_with_listener, is_waiting, leave_to_kernel,
     receive_notification,

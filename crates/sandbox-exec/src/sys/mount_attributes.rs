@@ -28,7 +28,7 @@ impl MountAttributes {
 /// root. No mount of the tree may be attached anywhere.
 pub(crate) fn map_mount_ids(mount: impl AsFd, namespace: impl AsFd) -> Result<()> {
     let descriptor = u64::try_from(namespace.as_fd().as_raw_fd()).map_err(|_| Errno::BADF)?;
-    set_attributes(mount, libc::MOUNT_ATTR_IDMAP, descriptor, true)
+    set_attributes(mount, [libc::MOUNT_ATTR_IDMAP, 0], descriptor, true)
 }
 
 /// Switches attributes on for the mount that `mount` refers to, and with `recursive` for all mounts beneath it.
@@ -37,11 +37,21 @@ pub(crate) fn set_mount_attributes(
     attributes: MountAttributes,
     recursive: bool,
 ) -> Result<()> {
-    set_attributes(mount, attributes.0, 0, recursive)
+    set_attributes(mount, [attributes.0, 0], 0, recursive)
 }
 
-fn set_attributes(mount: impl AsFd, attr_set: u64, userns_fd: u64, recursive: bool) -> Result<()> {
-    let request = libc::mount_attr { attr_set, attr_clr: 0, propagation: 0, userns_fd };
+/// Switches [`MountAttributes::READ_ONLY`] off for the mount that `mount` refers to, but for none beneath it.
+pub(crate) fn make_mount_writable(mount: impl AsFd) -> Result<()> {
+    set_attributes(mount, [0, MountAttributes::READ_ONLY.0], 0, false)
+}
+
+fn set_attributes(
+    mount: impl AsFd,
+    [attr_set, attr_clr]: [u64; 2],
+    userns_fd: u64,
+    recursive: bool,
+) -> Result<()> {
+    let request = libc::mount_attr { attr_set, attr_clr, propagation: 0, userns_fd };
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: the path is a NUL-terminated string and `request` a valid `mount_attr` of the size given; the kernel
     // only reads them during the call.

@@ -13,6 +13,8 @@ mod forced;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
+mod inner_mounts;
+#[cfg(test)]
 mod layer;
 #[cfg(test)]
 mod modes;

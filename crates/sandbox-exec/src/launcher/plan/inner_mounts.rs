@@ -1,0 +1,32 @@
+//! Mounts of the host beneath the workspace. No layer catches what a command writes there, and no comparison enters them, so
+//! that hooks, tasks and settings would stay as the command has left them: commands can only read them, except in build folders.
+
+use std::path::{Path, PathBuf};
+
+use crate::init::layer_mount::mounts_beneath;
+
+/// The mounts beneath a workspace, by their canonical paths.
+#[derive(Debug)]
+pub(crate) struct InnerMounts {
+    /// All of them.
+    pub(crate) all: Vec<PathBuf>,
+    /// Those that stay writable, because they are build folders or lie in one.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Those that a command can only read.
+    pub(crate) sealed: Vec<PathBuf>,
+}
+
+impl InnerMounts {
+    /// Finds them. They are writable in folders that are open, and in those that are bound over them on their own.
+    pub(crate) fn find(workspace: &Path, open: &[PathBuf], bound: &[&PathBuf]) -> InnerMounts {
+        let all = mounts_beneath(workspace);
+        let lies_in = |path: &PathBuf, folder: &Path| {
+            folder.starts_with(workspace) && folder != workspace && path.starts_with(folder)
+        };
+        let (writable, others): (Vec<_>, Vec<_>) =
+            all.iter().cloned().partition(|path| open.iter().any(|folder| lies_in(path, folder)));
+        let is_sealed = |path: &PathBuf| !bound.iter().any(|folder| lies_in(path, folder));
+        let sealed = others.into_iter().filter(is_sealed).collect();
+        InnerMounts { all, writable, sealed }
+    }
+}
