@@ -271,12 +271,16 @@ impl LocalWorkspace {
     /// the turn, and of the turns only that of commands is taken before it. So the order is: command, changes,
     /// everything else.
     pub(crate) fn lock_changes(&self) -> Turn<'_> {
-        self.changes.wait()
+        let turn = self.changes.wait();
+        self.root.policy().protected.look_again();
+        turn
     }
 
     /// The same for a call; `None` if that is cancelled, which then begins nothing.
     pub(crate) fn lock_changes_for(&self, call: &Call<'_>) -> Option<Turn<'_>> {
-        if call.cancel.is_cancelled() { None } else { self.changes.wait_unless(call.cancel) }
+        let turn = if call.cancel.is_cancelled() { None } else { self.changes.wait_unless(call.cancel) }?;
+        self.root.policy().protected.look_again();
+        Some(turn)
     }
 
     pub(crate) fn build_folders(&self) -> MutexGuard<'_, BuildFolderList> {

@@ -138,7 +138,11 @@ impl Guard<'_> {
                 path.is_some_and(|path| ProtectedNames::new([&beginning]).protects(&path))
             })
         };
-        (is_link && self.protected.entries().any(begins_entry)).then_some(Refusal::Link)
+        let begins = || {
+            self.protected.found_at_or_beneath(&effect.path).is_some()
+                || self.protected.entries().any(begins_entry)
+        };
+        (is_link && begins()).then_some(Refusal::Link)
     }
 }
 

@@ -59,6 +59,9 @@ pub(crate) fn list(
     let obeyed = obeyed(&all, protected);
     // Packages in a build folder bring settings of editors along, which is no reason to keep each of their files.
     let is_to_be_opened = |tree: &RelPath| {
+        if protected.found_at_or_beneath(tree).is_some() {
+            return true;
+        }
         let is_build = is_build(tree);
         obeyed.iter().any(|path| path.starts_with(tree) && (!is_build || is_obeyed_in_builds(path)))
     };

@@ -92,6 +92,8 @@ impl LocalWorkspace {
         let newest = self.journal.reader().latest_changes(None, 1).map_err(|error| error.to_string())?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
         let protected = &self.root.policy().protected;
+        // The user may have changed what names such paths while the command ran.
+        protected.look_again();
         let written_through = self.written_through().folders.clone();
         let changes =
             list(layer, &self.root, protected, &written_through).map_err(|error| error.to_string())?;

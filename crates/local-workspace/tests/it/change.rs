@@ -6,6 +6,7 @@ mod caseless;
 mod changes;
 mod dry_run;
 mod expected_files;
+mod found_names;
 mod fs_attacks;
 mod full_disk;
 mod hidden;
