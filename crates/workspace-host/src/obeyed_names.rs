@@ -1,13 +1,18 @@
 //! Protected and reported names, with the user's options applied.
 
+pub(crate) mod git_names;
+
 use rel_path::{NameRule, ProtectedNames, RelPath};
 
+use crate::obeyed_names::git_names::GitNames;
 use crate::options::HostOptions;
 
 /// The reason of a name that the user has put on a list.
 const YOURS: &str = "the user has put it on the list";
 
-/// Returns the names with their lists. Where options contradict each other, the stricter one holds.
+/// Returns the names with their lists, and with the paths of the workspace that the user's settings of git name; a further look
+/// ([`ProtectedNames::look_again`]) finds those that they name by then. Where options contradict each other, the stricter one
+/// holds.
 pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
     let mut names = ProtectedNames::default();
     // The order decides contradictions: what is added last wins, and the strictest list is added last.
@@ -21,7 +26,10 @@ pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
             }
         }
     }
-    names
+    match GitNames::of(options) {
+        Some(source) => names.with_found(source),
+        None => names,
+    }
 }
 
 /// Returns the reason why other programs obey the file at a path that a model has written, if changes of it are reported;
@@ -71,11 +79,14 @@ pub fn movable_name(text: &str) -> Result<String, String> {
     name(text)
 }
 
-/// Reads a name that is on one of the lists by default.
+/// Reads a name that is on one of the lists by default, or a path that settings of git may name: it begins with `./`, so that a
+/// misspelt name is still recognised.
 pub fn listed_name(text: &str) -> Result<String, String> {
     let text = movable_name(text)?;
-    match ProtectedNames::default().entry(&text) {
-        Some(_) => Ok(text),
-        None => Err(format!("'{text}' is on no list: give a name as docs/files.md has it")),
+    if text.starts_with("./") || ProtectedNames::default().entry(&text).is_some() {
+        return Ok(text);
     }
+    Err(format!(
+        "'{text}' is on no list: give a name as docs/files.md has it, or ./{text} if your settings of git name this path"
+    ))
 }

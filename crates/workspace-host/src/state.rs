@@ -28,7 +28,7 @@ use wap_core::Limits;
 use crate::confinement::{self, Confinement, SandboxChoice};
 use crate::failure::{Exit, Failure};
 use crate::notices::SharedNotices;
-use crate::obeyed_names::obeyed_names;
+use crate::obeyed_names::{git_names, obeyed_names};
 use crate::options::HostOptions;
 use crate::owner::protocol::{self, Hello};
 use crate::owner::{Door, Host};
@@ -212,8 +212,10 @@ pub fn hello(options: &HostOptions, paths: &WorkspacePaths) -> Hello {
     }
 }
 
-/// Reports the settings of the configuration file by which commands are confined less.
+/// Reports the settings of the configuration file by which commands are confined less, and what settings of git name beyond
+/// protection.
 pub fn report_lowered(options: &HostOptions, notices: &SharedNotices) {
+    git_names::report(options, notices);
     for lowered in &options.lowered {
         notices.notice(&format!("commands are confined less: {lowered}"));
     }

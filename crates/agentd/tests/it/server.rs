@@ -2,6 +2,7 @@
 
 mod bad_clients;
 mod budgets;
+mod git_names;
 mod hostile;
 mod llm4s;
 mod load;

@@ -177,6 +177,7 @@ pub(crate) async fn plan(State(page): State<Arc<Page>>, Path(id): Path<String>, 
         let whole = incoming.text().unwrap_or_default();
         let mut lines = lines.into_iter();
         let mut budget = AnswerBudget::new();
+        page.protected.look_again();
         for item in read.items.iter().take(MOST_BLOCKS) {
             plan.blocks.push(block(page, item, (whole, lines.next()), &mut budget));
         }

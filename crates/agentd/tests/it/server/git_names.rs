@@ -1,0 +1,148 @@
+//! Files of the workspace that the user's settings of git name: git runs them, or obeys them, outside of all confinement.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::fixture::line_client::LineClient;
+use crate::fixture::project::{Project, Ran};
+
+/// A project whose user has settings of git, in the home folder and in the repository.
+struct Desk {
+    project: Project,
+}
+
+const FILES: [&str; 5] =
+    ["shared.gitconfig", "tools/fsmonitor", "scripts/hooks/pre-commit", "tools/other", "plain.txt"];
+
+impl Desk {
+    fn new() -> Desk {
+        let desk = Desk { project: Project::new() };
+        for file in FILES {
+            desk.project.write(file, "the user's\n");
+        }
+        for folder in ["code/.git/objects", "code/.git/refs", "home"] {
+            fs::create_dir_all(desk.project.folder().join(folder)).unwrap();
+        }
+        desk.project.write(".git/HEAD", "ref: refs/heads/main\n");
+        desk
+    }
+
+    fn with_settings() -> Desk {
+        let desk = Desk::new();
+        let included = desk.project.workspace().join("shared.gitconfig");
+        let of_user = format!("[include]\n\tpath = {}\n", included.display());
+        fs::write(desk.project.folder().join("home/.gitconfig"), of_user).unwrap();
+        desk.project
+            .write(".git/config", "[core]\n\thooksPath = scripts/hooks\n\tfsmonitor = ./tools/fsmonitor\n");
+        desk
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.command(arguments);
+        command.env("HOME", self.project.folder().join("home")).env_remove("XDG_CONFIG_HOME");
+        for variable in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    fn serve(&self, layer: &str) -> LineClient {
+        LineClient::start(self.command(&["wap", "--layer", layer]))
+    }
+
+    fn call(&self, path: &str, more: &[&str]) -> Ran {
+        let request = write_of(path).to_string();
+        Ran::of(self.command(&[&["call", "writeFile", &request], more].concat()).output().unwrap())
+    }
+
+    #[track_caller]
+    fn is_untouched(&self, path: &str) {
+        assert_eq!(self.project.read(path), "the user's\n", "{path}");
+    }
+}
+
+fn write_of(path: &str) -> Value {
+    json!({ "path": path, "content": "planted\n", "mode": "overwrite" })
+}
+
+/// Sends a write that must be refused because of a setting.
+#[track_caller]
+fn is_refused(client: &mut LineClient, path: &str, setting: &str) {
+    let error = client.ask("writeFile", write_of(path))["error"].to_string();
+    assert!(error.contains("PROTECTED") && error.contains(setting), "{path}: {error}");
+}
+
+#[test]
+fn no_tool_changes_silently_what_settings_of_git_name() {
+    for layer in ["on", "off"] {
+        let desk = Desk::with_settings();
+        let mut client = desk.serve(layer);
+        is_refused(&mut client, "shared.gitconfig", "git obeys the settings in it: include.path");
+        is_refused(&mut client, "tools/fsmonitor", "git runs it: core.fsmonitor");
+        let plant = "for file in shared.gitconfig tools/fsmonitor scripts/hooks/pre-commit tools/other plain.txt; do \
+                     echo planted > $file; done";
+        let ran = client.does("executeCommand", json!({ "command": plant }));
+        let warned = ran["warnings"].to_string();
+        for said in ["`shared.gitconfig`", "include.path", "`tools/fsmonitor`", "core.fsmonitor"] {
+            assert!(warned.contains(said), "{said} ({layer}): {warned}");
+        }
+        desk.is_untouched("shared.gitconfig");
+        desk.is_untouched("tools/fsmonitor");
+        // People have hooks edited: that is made, and pointed out.
+        let said = "`scripts/hooks/pre-commit` (git runs what is in it: core.hooksPath)";
+        assert!(warned.contains(said), "{layer}: {warned}");
+        let written = client.does("writeFile", write_of("scripts/hooks/pre-push"));
+        assert!(written["warnings"].to_string().contains("core.hooksPath"), "{written}");
+        // Neither is another folder put in the place of the hooks.
+        let exchange = "mkdir evil && mv scripts/hooks evil/hooks && rmdir scripts && ln -s evil scripts";
+        let ran = client.does("executeCommand", json!({ "command": exchange }));
+        assert!(!desk.project.workspace().join("scripts").is_symlink(), "{layer}: {ran}");
+        // The control: what no setting names is changed as ever.
+        for path in ["tools/other", "plain.txt"] {
+            assert_eq!(desk.project.read(path), "planted\n", "{path} ({layer})");
+        }
+        client.end().ok();
+        let desk = Desk::new();
+        let mut client = desk.serve(layer);
+        let ran = client.does("executeCommand", json!({ "command": plant }));
+        assert!(ran["warnings"].as_array().is_none_or(Vec::is_empty), "{ran}");
+        for path in FILES {
+            assert_eq!(desk.project.read(path), "planted\n", "{path} ({layer})");
+        }
+        client.end().ok();
+    }
+}
+
+#[test]
+fn a_setting_that_changes_is_obeyed_and_none_that_goes_takes_protection_away() {
+    let desk = Desk::with_settings();
+    let mut client = desk.serve("on");
+    client.does("writeFile", write_of("tools/other"));
+    desk.project.write("tools/other", "the user's\n");
+    desk.project.write(".git/config", "[diff \"x\"]\n\ttextconv = sh tools/other\n");
+    fs::remove_file(desk.project.folder().join("home/.gitconfig")).unwrap();
+    is_refused(&mut client, "tools/other", "diff.*.textconv");
+    is_refused(&mut client, "shared.gitconfig", "include.path");
+    is_refused(&mut client, "tools/fsmonitor", "core.fsmonitor");
+    client.end().ok();
+    // The next process knows only the settings of its time.
+    desk.call("shared.gitconfig", &[]).ok();
+    desk.call("tools/other", &[]).exits(1);
+}
+
+#[test]
+fn the_users_options_move_what_settings_of_git_name() {
+    let desk = Desk::with_settings();
+    desk.call("shared.gitconfig", &[]).exits(1);
+    desk.call("shared.gitconfig", &["--unprotect", "./tools/fsmonitor"]).exits(1);
+    desk.is_untouched("shared.gitconfig");
+    desk.call("shared.gitconfig", &["--unprotect", "./shared.gitconfig"]).ok();
+    let reported = desk.call("tools/fsmonitor", &["--ask-about", "tools/fsmonitor"]).ok();
+    assert!(reported.stdout.contains("the user has put it on the list"), "{reported:?}");
+    desk.call("scripts/hooks/pre-commit", &["--protect", "scripts/hooks"]).exits(1);
+    desk.is_untouched("scripts/hooks/pre-commit");
+    // A name that is misspelt is still refused.
+    desk.call("plain.txt", &["--unprotect", "shared.gitconfi"]).exits(2).says("./shared.gitconfi");
+}

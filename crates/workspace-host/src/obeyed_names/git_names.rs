@@ -1,0 +1,178 @@
+//! The paths of a workspace that git obeys because the user's settings of git name them.
+//!
+//! | kind | list | reason |
+//! | --- | --- | --- |
+//! | a file of settings | *never* | git starts what it names with the next `git status` |
+//! | a program | *never* | git runs it, some with the next `git status` |
+//! | a folder of hooks | *reported* | as `.husky` and `.githooks`, which people have edited. It does not matter if git tracks the folder: a command may add files to the index, and what husky generates is not tracked |
+//! | a folder of hooks in `.git` | *never* | no person edits it there |
+//! | a file of attributes | *reported* | as `.gitattributes`: it chooses among programs that the user has set |
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rel_path::{FoundName, NameRule, NameSource, ProtectedNames, RelPath};
+use sandbox_exec::{ObeyedAs, ObeyedPath, ObeyedPaths};
+
+use crate::confinement;
+use crate::notices::SharedNotices;
+use crate::options::HostOptions;
+
+/// Finds such paths each time the settings have changed.
+#[derive(Debug)]
+pub(crate) struct GitNames {
+    workspace: PathBuf,
+    lists: Lists,
+    /// The outcome of the last look.
+    latest: Mutex<Option<ObeyedPaths>>,
+}
+
+impl GitNames {
+    /// Returns the source for the workspace of the options; `None` if there is no such folder.
+    pub(crate) fn of(options: &HostOptions) -> Option<GitNames> {
+        let workspace = std::fs::canonicalize(&options.workspace).ok()?;
+        Some(GitNames { workspace, lists: Lists::of(options), latest: Mutex::default() })
+    }
+}
+
+impl NameSource for GitNames {
+    fn look(&self) -> Vec<FoundName> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if latest.as_ref().is_some_and(ObeyedPaths::is_unchanged) {
+            return Vec::new();
+        }
+        let now = latest.insert(find(&self.workspace));
+        now.paths.iter().filter_map(|path| self.lists.name(path)).collect()
+    }
+}
+
+fn find(workspace: &Path) -> ObeyedPaths {
+    let variable = |name: &str| -> Option<OsString> { std::env::var_os(name) };
+    // Without a home folder, git reads no settings of the user.
+    let home = confinement::home().unwrap_or_else(|| PathBuf::from("/nonexistent"));
+    ObeyedPaths::find(workspace, &home, variable)
+}
+
+/// Reports where the settings name more than can be protected.
+pub(crate) fn report(options: &HostOptions, notices: &SharedNotices) {
+    let Ok(workspace) = std::fs::canonicalize(&options.workspace) else { return };
+    let obeyed = find(&workspace);
+    if !obeyed.is_complete {
+        notices.notice(
+            "the settings of git are too many to be read as a whole: files of the workspace that only the rest names are not \
+             protected; protect them with --protect NAME",
+        );
+    }
+    if let Some(path) = obeyed.paths.iter().find(|path| path.path.as_os_str().is_empty()) {
+        notices.notice(&format!(
+            "git runs hooks of the workspace's own folder ({}): they are not protected; protect their names, such as --protect \
+             pre-commit, or keep hooks in a folder of their own",
+            path.setting
+        ));
+    }
+}
+
+/// The user's options about names.
+#[derive(Debug)]
+struct Lists {
+    never: ProtectedNames,
+    reported: ProtectedNames,
+    removed: ProtectedNames,
+}
+
+impl Lists {
+    fn of(options: &HostOptions) -> Lists {
+        Lists {
+            never: ProtectedNames::new(&options.protect),
+            reported: ProtectedNames::new(&options.ask_about),
+            removed: ProtectedNames::new(&options.unprotect),
+        }
+    }
+
+    /// Returns the entry of a path; `None` if the user has taken it off the lists, or the usual lists have it already.
+    fn name(&self, obeyed: &ObeyedPath) -> Option<FoundName> {
+        let path =
+            RelPath::from_bytes(obeyed.path.as_os_str().as_bytes()).ok().filter(|path| !path.is_root())?;
+        let is_in_git = ProtectedNames::new([".git"]).protects(&path);
+        let usual = match obeyed.obeyed_as {
+            ObeyedAs::Settings | ObeyedAs::Program => NameRule::Never,
+            ObeyedAs::Hooks if is_in_git => NameRule::Never,
+            ObeyedAs::Hooks | ObeyedAs::Attributes => NameRule::Reported,
+        };
+        // Commands may change other things in `.git`, so its entry does not suffice.
+        let is_listed = || {
+            let names = ProtectedNames::default();
+            names.protects(&path) || usual == NameRule::Reported && names.reported(&path).is_some()
+        };
+        if !is_in_git && is_listed() {
+            return None;
+        }
+        let text = String::from_utf8_lossy(path.as_bytes());
+        let is_on = |list: &ProtectedNames| list.entry(&text).is_some();
+        // As with other names, the stricter option holds.
+        let rule = if is_on(&self.never) {
+            NameRule::Never
+        } else if is_on(&self.reported) {
+            NameRule::Reported
+        } else if is_on(&self.removed) {
+            return None;
+        } else {
+            usual
+        };
+        let effect = match obeyed.obeyed_as {
+            ObeyedAs::Settings => "git obeys the settings in it",
+            ObeyedAs::Hooks => "git runs what is in it",
+            ObeyedAs::Program => "git runs it",
+            ObeyedAs::Attributes => "git takes attributes from it",
+        };
+        let reason = format!("{effect}: {}", obeyed.setting);
+        Some(FoundName { path, rule, reason, is_at_any_depth: obeyed.is_in_every_repository })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(options: &HostOptions, path: &str, obeyed_as: ObeyedAs) -> Option<NameRule> {
+        let setting = "core.hooksPath".to_owned();
+        let path = ObeyedPath { path: path.into(), obeyed_as, is_in_every_repository: false, setting };
+        Lists::of(options).name(&path).map(|name| name.rule)
+    }
+
+    #[test]
+    fn each_kind_has_its_list_and_the_options_move_it() {
+        let usual = HostOptions::new("/");
+        let rows = [
+            ("shared.gitconfig", ObeyedAs::Settings, Some(NameRule::Never)),
+            ("tools/x", ObeyedAs::Program, Some(NameRule::Never)),
+            ("scripts/hooks", ObeyedAs::Hooks, Some(NameRule::Reported)),
+            ("attributes", ObeyedAs::Attributes, Some(NameRule::Reported)),
+            (".git/my-hooks", ObeyedAs::Hooks, Some(NameRule::Never)),
+            // The usual lists have these.
+            (".husky/_", ObeyedAs::Hooks, None),
+            (".gitattributes", ObeyedAs::Attributes, None),
+            (".vscode/settings.json", ObeyedAs::Settings, None),
+            // A stricter one than there.
+            (".husky/x", ObeyedAs::Program, Some(NameRule::Never)),
+            ("", ObeyedAs::Hooks, None),
+        ];
+        for (path, obeyed_as, expected) in rows {
+            assert_eq!(rule(&usual, path, obeyed_as), expected, "{path}");
+        }
+        let names = vec!["./scripts/hooks".to_owned()];
+        let options = HostOptions { unprotect: names.clone(), ..usual.clone() };
+        assert_eq!(rule(&options, "scripts/hooks", ObeyedAs::Hooks), None);
+        assert_eq!(
+            rule(&options, "scripts/hooks2", ObeyedAs::Hooks),
+            Some(NameRule::Reported),
+            "the control"
+        );
+        let options = HostOptions { ask_about: names.clone(), ..options };
+        assert_eq!(rule(&options, "scripts/hooks", ObeyedAs::Settings), Some(NameRule::Reported));
+        let options = HostOptions { protect: names, ..options };
+        assert_eq!(rule(&options, "scripts/hooks", ObeyedAs::Hooks), Some(NameRule::Never));
+    }
+}
