@@ -4,6 +4,8 @@
 //! [`check`] accepts an index only if git could have written it and every path stays in the working tree and out of every
 //! `.git`. Where git tolerates what it never writes, this crate refuses, so that both read the same entries.
 //!
+//! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
+//!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
@@ -16,9 +18,11 @@ mod index;
 mod index_error;
 mod object_format;
 mod order;
+mod references;
 
 pub use entry::Entry;
 pub use entry_name::is_git_name;
 pub use index::{MAX_PATH_BYTES, check};
 pub use index_error::IndexError;
 pub use object_format::ObjectFormat;
+pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};

@@ -10,3 +10,5 @@ mod from_git;
 mod growth;
 #[cfg(test)]
 mod names_of_git;
+#[cfg(test)]
+mod references;
