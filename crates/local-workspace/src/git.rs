@@ -5,4 +5,5 @@ pub(crate) mod guard;
 pub(crate) mod repository_context;
 pub(crate) mod repository_parts;
 mod settings;
+mod unfinished_work;
 pub(crate) mod version_control;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use file_index::{FolderChanges, FolderWatch};
+use git_index::{REFERENCE_BYTES, is_reference};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FolderAt, FsError, Metadata};
 
@@ -364,9 +365,14 @@ impl<'a> Check<'a> {
         let after = match metadata.kind {
             FileKind::File => {
                 let limit = if is_index(path) { INDEX_BYTES } else { FILE_BYTES };
-                let bytes = self.root.open_file(path).and_then(|file| file.read_to_end(limit));
-                // What cannot be read cannot be judged.
-                EffectSide::Kept(Present::file(bytes.unwrap_or_else(|_| vec![0]), Some(metadata.mode)))
+                let bytes = self.root.open_file(path).and_then(|file| match file.read_to_end(limit) {
+                    // Its beginning decides.
+                    Err(_) if is_reference(path.components()) => file.read_range(0, REFERENCE_BYTES + 1),
+                    bytes => bytes,
+                });
+                // What cannot be read cannot be judged: this is neither a reference nor anything else that is harmless.
+                let bytes = bytes.unwrap_or_else(|_| b"ref:\0".to_vec());
+                EffectSide::Kept(Present::file(bytes, Some(metadata.mode)))
             }
             FileKind::Link => EffectSide::link(Vec::new()),
             _ => EffectSide::special(),
@@ -428,8 +434,17 @@ impl<'a> Check<'a> {
 
 /// Checks whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
 fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 7] =
-        [b"HEAD", b"commondir", b"config", b"config.worktree", b"gitdir", b"git-rebase-todo", b"objects"];
+    const NAMES: [&[u8]; 9] = [
+        b"HEAD",
+        b"commondir",
+        b"config",
+        b"config.worktree",
+        b"gitdir",
+        b"git-rebase-todo",
+        b"objects",
+        b"opts",
+        b"strategy",
+    ];
     const FOLDERS: [&[u8]; 3] = [b"hooks", b"remotes", b"branches"];
     let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
     is_git_name(name)
@@ -465,6 +480,7 @@ fn take_away(root: &FileRoot, path: &RelPath, kind: FileKind) -> Result<(), FsEr
     }
     let folder = path.parent().unwrap_or_default();
     let name = path.file_name().unwrap_or_default();
+        || is_reference(folder.components().chain([name]))
     let mut result = Err(FsError::Busy { path: path.clone() });
     for number in 0..NAMES {
         let number = if number == 0 { String::new() } else { format!("-{number}") };

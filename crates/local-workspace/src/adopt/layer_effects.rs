@@ -6,6 +6,7 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use cow_layer::{Layer, LayerChange, LayerChanges, LayerError, ScanLimits, ScanRules, Side};
+use git_index::{REFERENCE_BYTES, is_reference, stays_in_references};
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::FileRoot;
 
@@ -167,7 +168,7 @@ impl Reader<'_> {
         let is_tree = change.tree.is_some();
         match side {
             Side::Folder { mode } if is_tree => {
-                EffectSide::Unkept(Unkept { kind: PresentKind::Folder, hash: None, mode: Some(mode & 0o777) })
+                EffectSide::Unkept(Unkept::of(PresentKind::Folder, Some(mode & 0o777)))
             }
             Side::Folder { mode } => EffectSide::folder(mode & 0o777),
             Side::Symlink { target } => EffectSide::link(target.clone()),
@@ -187,11 +188,23 @@ impl Reader<'_> {
                         *left -= bytes.len() as u64;
                         EffectSide::Kept(Present::file(bytes, mode))
                     }
-                    None => EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode }),
+                    None => EffectSide::Unkept(self.unkept_file(&change.path, mode)),
                 }
             }
             _ => EffectSide::special(),
         }
+    }
+
+    /// A file that is not kept. A reference is judged by its beginning.
+    fn unkept_file(&self, path: &RelPath, mode: Option<u32>) -> Unkept {
+        let starts_well = || {
+            let mut bytes = Vec::new();
+            let file = self.layer.open_file(path).ok()?;
+            file.take(REFERENCE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+            Some(stays_in_references(&bytes))
+        };
+        let stays_in_references = is_reference(path.components()) && starts_well().unwrap_or_default();
+        Unkept { stays_in_references, ..Unkept::of(PresentKind::File, mode) }
     }
 
     fn read_before(&self, change: &LayerChange, limit: u64) -> Option<Vec<u8>> {

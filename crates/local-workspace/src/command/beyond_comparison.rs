@@ -4,10 +4,12 @@
 
 use std::time::Duration;
 
+use git_index::is_reference;
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, Visit, WalkLimits};
 
 use crate::adopt::build_folder_check::Moment;
+use crate::command::tree_snapshot::reference_stays;
 use crate::git::guard::{in_git_folder, is_watched_by_git};
 use crate::git::repository_parts::is_repository;
 use crate::hidden::Hidden;
@@ -48,6 +50,7 @@ pub(crate) fn look(
         }
         let is_obeyed = || {
             is_watched_by_git(&entry.path)
+                || is_reference(entry.path.components())
                 || in_git_folder(&entry.path).is_none() && protected.protects(&entry.path)
         };
         if !is_folder && !is_compared && is_obeyed() { Visit::Take } else { Visit::Pass }
@@ -59,7 +62,10 @@ pub(crate) fn look(
         // Many files are called `config` without being part of a repository.
         let is_obeyed = || {
             let folder = entry.path.parent().unwrap_or_default();
-            in_git_folder(&entry.path).is_some()
+            if is_reference(entry.path.components()) && !reference_stays(root, &entry.path) {
+                return true;
+            }
+            in_git_folder(&entry.path).is_some() && is_watched_by_git(&entry.path)
                 || protected.protects(&entry.path)
                 || is_repository(&folder, &|path| root.metadata(path).is_ok())
         };

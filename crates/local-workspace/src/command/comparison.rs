@@ -56,7 +56,8 @@ fn side(state: &EntryState) -> EffectSide {
             attributes: state.attributes.clone(),
         }),
         (FileKind::File, None) => {
-            EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode: Some(mode) })
+            let stays_in_references = state.stays_in_references;
+            EffectSide::Unkept(Unkept { stays_in_references, ..Unkept::of(PresentKind::File, Some(mode)) })
         }
         (FileKind::Link, Some(target)) => EffectSide::link(target.to_vec()),
         _ => EffectSide::special(),

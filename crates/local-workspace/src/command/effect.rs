@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use change_journal::{Attributes, ChangeRecord, Content, ContentHash, EntryRecord};
+use git_index::stays_in_references;
 use rel_path::RelPath;
 
 use crate::change::present::{Present, PresentKind};
@@ -31,6 +32,15 @@ pub(crate) struct Unkept {
     pub hash: Option<ContentHash>,
     /// Permission bits, where they are known.
     pub mode: Option<u32>,
+    /// True if its beginning was read, and git stays in `refs` when it reads the file as a reference.
+    pub stays_in_references: bool,
+}
+
+impl Unkept {
+    /// One of which the content says nothing.
+    pub(crate) fn of(kind: PresentKind, mode: Option<u32>) -> Unkept {
+        Unkept { kind, hash: None, mode, stays_in_references: false }
+    }
 }
 
 impl Effect {
@@ -68,6 +78,16 @@ impl Effect {
         content(self.after.as_ref())
     }
 
+    /// Returns whether git may be led out of `refs` by the file that this leaves, should it read that as a reference.
+    pub(crate) fn leads_out_of_references(&self) -> bool {
+        match &self.after {
+            Some(EffectSide::Unkept(unkept)) if unkept.kind == PresentKind::File => {
+                !unkept.stays_in_references
+            }
+            after => content(after.as_ref()).is_some_and(|bytes| !stays_in_references(bytes)),
+        }
+    }
+
     /// The content of the before side, if it is a file that is kept.
     pub(crate) fn text_before(&self) -> Option<&[u8]> {
         content(self.before.as_ref())
@@ -99,7 +119,7 @@ impl EffectSide {
 
     /// A pipe, a socket or a device.
     pub(crate) fn special() -> EffectSide {
-        EffectSide::Unkept(Unkept { kind: PresentKind::Other, hash: None, mode: None })
+        EffectSide::Unkept(Unkept::of(PresentKind::Other, None))
     }
 
     /// The same with the attributes that a file or folder has, as far as it is kept.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use git_index::{REFERENCE_BYTES, is_reference, stays_in_references};
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Metadata, Visit, WalkLimits};
 
@@ -51,6 +52,8 @@ pub(crate) struct EntryState {
     is_fresh: bool,
     /// The content of a file or the target of a link, if it is kept.
     pub bytes: Option<Arc<[u8]>>,
+    /// True if it is not kept, and git stays in `refs` when it reads it as the reference that it has the name of.
+    pub stays_in_references: bool,
     /// The attributes of a file or folder, as a change records them.
     pub attributes: Option<Arc<[u8]>>,
 }
@@ -158,13 +161,17 @@ impl TreeSnapshot {
                 let length = state.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
                 left_index_bytes = left_index_bytes.saturating_sub(length);
             }
-            let is_counted = state.kind == FileKind::File && !is_watched_by_git(&entry.path);
+            let is_counted = state.kind == FileKind::File && !is_on_top(&entry.path, &metadata);
             if let Some(bytes) = state.bytes.as_ref().filter(|_| is_counted) {
                 if bytes.len() as u64 > left_bytes {
                     state.bytes = None;
                 } else {
                     left_bytes -= bytes.len() as u64;
                 }
+            }
+            if state.bytes.is_none() && state.kind == FileKind::File && is_reference(entry.path.components())
+            {
+                state.stays_in_references = reference_stays(root, &entry.path);
             }
             snapshot.entries.insert(entry.path, state);
         }
@@ -220,6 +227,7 @@ impl Folders<'_> {
 /// Checks whether git or an editor may obey what is at `path`.
 fn is_obeyed(path: &RelPath, protected: &ProtectedNames) -> bool {
     is_watched_by_git(path)
+        || is_reference(path.components())
         || protected.protects(path)
         || path.components().any(|name| matches!(name, b"objects" | b"refs" | b"hooks"))
 }
@@ -235,9 +243,22 @@ impl EntryState {
             // A time in the future says nothing either.
             is_fresh: metadata.status_changed_nanoseconds > now - ONE_TICK,
             bytes: None,
+            stays_in_references: false,
             attributes: None,
         }
     }
+}
+
+/// Returns whether a file is kept whatever the others have left: one that git obeys, or a reference of ordinary length.
+fn is_on_top(path: &RelPath, metadata: &Metadata) -> bool {
+    let is_short = metadata.size_bytes <= REFERENCE_BYTES;
+    is_watched_by_git(path) || is_short && is_reference(path.components())
+}
+
+/// Returns whether git stays in `refs` when it reads a file as a reference; false also if it cannot be read.
+pub(crate) fn reference_stays(root: &FileRoot, path: &RelPath) -> bool {
+    let start = root.open_file(path).and_then(|file| file.read_range(0, REFERENCE_BYTES + 1));
+    start.is_ok_and(|bytes| stays_in_references(&bytes))
 }
 
 fn read(
@@ -249,7 +270,7 @@ fn read(
 ) -> Option<Arc<[u8]>> {
     match metadata.kind {
         FileKind::File => {
-            let is_affordable = metadata.size_bytes <= left_bytes || is_watched_by_git(path);
+            let is_affordable = metadata.size_bytes <= left_bytes || is_on_top(path, metadata);
             // The guard needs an index as a whole.
             let is_index = is_index(path) && in_git_folder(path).is_some();
             let limit = if is_index { INDEX_BYTES.min(left_index_bytes) } else { limits.file_bytes };

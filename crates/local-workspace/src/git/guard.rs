@@ -6,40 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 pub(crate) use git_index::is_git_name;
-use git_index::{IndexError, ObjectFormat};
+use git_index::{IndexError, ObjectFormat, is_reference, stays_in_references};
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::{changed_directions, harmful, object_format};
-
-/// The lists of steps of a rebase, with the lines that only move commits.
-const REBASE_STEPS: [&str; 23] = [
-    "pick",
-    "p",
-    "reword",
-    "r",
-    "edit",
-    "e",
-    "squash",
-    "s",
-    "fixup",
-    "f",
-    "drop",
-    "d",
-    "label",
-    "l",
-    "reset",
-    "t",
-    "merge",
-    "m",
-    "noop",
-    "break",
-    "b",
-    "update-ref",
-    "u",
-];
+use crate::git::unfinished_work::{names_own_strategy, only_moves_commits, options_name_own_strategies};
 
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
@@ -70,6 +44,8 @@ pub(crate) enum Refusal {
     Attributes,
     /// It is a list of steps that git would carry out, with commands in it.
     RebaseSteps,
+    /// It names a program as the strategy of a merge that git would go on with.
+    Strategy,
     /// With it, git would take this folder for a repository.
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
@@ -82,6 +58,8 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
+    /// Git would follow it as a reference, and write elsewhere.
+    Reference,
 }
 
 impl fmt::Display for Refusal {
@@ -98,6 +76,7 @@ impl fmt::Display for Refusal {
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
             Refusal::RebaseSteps => out.write_str("has steps that run commands"),
+            Refusal::Strategy => out.write_str("names a program as the strategy of a merge"),
             Refusal::BareRepository(folder) if folder.is_root() => {
                 out.write_str("makes the workspace itself a bare repository")
             }
@@ -108,6 +87,7 @@ impl fmt::Display for Refusal {
             Refusal::UnreadIndex => {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
             }
+            Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
         }
     }
@@ -202,8 +182,7 @@ impl InRepository<'_> {
         let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         if self.first_is(&["refs"]) {
-            let is_symbolic = text.starts_with(b"ref: refs/") && !text.contains(&b'\n');
-            return is_name(text) || is_symbolic;
+            return is_name(text) || text.starts_with(b"ref: ") && stays_in_references(text);
         }
         // A path in it would lead elsewhere, if it was the name of a folder.
         let leads_away = self.ends_with(&["commondir"]) && text.contains(&b'/');
@@ -227,6 +206,9 @@ impl InRepository<'_> {
         }
         if after == Some(PresentKind::Other) {
             return Some(Refusal::Link);
+        }
+        if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
+            return Some(Refusal::Reference);
         }
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
             return None;
@@ -274,6 +256,11 @@ impl InRepository<'_> {
         }
         if self.ends_with(&["git-rebase-todo"]) && after.is_some() && !only_moves_commits(effect) {
             return Some(Refusal::RebaseSteps);
+        }
+        let runs_strategy = self.ends_with(&["rebase-merge", "strategy"]) && !names_own_strategy(effect)
+            || self.ends_with(&["sequencer", "opts"]) && !options_name_own_strategies(effect);
+        if runs_strategy && after.is_some() {
+            return Some(Refusal::Strategy);
         }
         None
     }
@@ -383,14 +370,4 @@ fn joined(folder: &RelPath, text: &str) -> Option<RelPath> {
         }
     }
     if names.is_empty() { Some(RelPath::root()) } else { RelPath::from_bytes(&names.join(&b'/')).ok() }
-}
-
-fn only_moves_commits(effect: &Effect) -> bool {
-    let Some(text) = effect.text_after().and_then(|text| std::str::from_utf8(text).ok()) else {
-        return false;
-    };
-    text.lines().map(str::trim_start).all(|line| {
-        let first = line.split_ascii_whitespace().next().unwrap_or_default();
-        line.is_empty() || line.starts_with('#') || REBASE_STEPS.contains(&first)
-    })
 }

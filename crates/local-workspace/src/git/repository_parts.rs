@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use git_index::is_reference;
 use rel_path::RelPath;
 
 use crate::command::effect::Effect;
@@ -58,7 +59,7 @@ pub(crate) fn may_be_part(path: &RelPath) -> bool {
 fn is_part(names: &[&[u8]], index: usize) -> bool {
     let name = names[index];
     let is_last = index + 1 == names.len();
-    is_last && (is_one_of(name, &OBEYED) || is_index_name(name))
+    is_last && (is_one_of(name, &OBEYED) || is_index_name(name) || is_reference([name]))
         || is_one_of(name, &FOLDERS)
         || is_one_of(name, &[b"info"]) && names.last().is_some_and(|last| is_one_of(last, &[b"attributes"]))
 }

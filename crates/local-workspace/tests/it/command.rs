@@ -10,4 +10,5 @@ mod modes;
 mod ordinary_work;
 mod receipts;
 mod repositories;
+mod references;
 mod working_trees;

@@ -96,6 +96,26 @@ const ESCAPES: &[Escape] = &[
         named: &[".git/config"],
     },
     Escape {
+        name: "a strategy of a rebase that is left unfinished",
+        has_repository: true,
+        script: "PROGRAM; git checkout -q -b side && echo 1 > f && git add f && COMMIT 1 && echo 2 > f && COMMIT 2 -a && \
+                 git checkout -q main && echo m > m && git add m && COMMIT m && git checkout -q side && \
+                 GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git -c user.name=u -c user.email=u@x rebase -q -i -s ort main; \
+                 echo x/../evil > .git/rebase-merge/strategy",
+        trigger: "git -c user.name=u -c user.email=u@x rebase --continue",
+        named: &[".git/rebase-merge/strategy"],
+    },
+    Escape {
+        name: "a strategy of a cherry-pick that is left unfinished",
+        has_repository: true,
+        script: "PROGRAM; git checkout -q -b side && echo 1 > f && git add f && COMMIT 1 && git checkout -q main && \
+                 mkdir .git/sequencer && git rev-parse main > .git/sequencer/head && \
+                 git log -1 --format='pick %H 1%npick %H 1' side > .git/sequencer/todo && \
+                 printf '[options]\n\tallow-ff = false\n\tStrategy= x/../evil\n' > .git/sequencer/opts",
+        trigger: "git -c user.name=u -c user.email=u@x cherry-pick --continue",
+        named: &[".git/sequencer/opts"],
+    },
+    Escape {
         name: "a link in place of a repository",
         has_repository: true,
         script: "git init -q real && mv real/.git stored && SET stored/config core.fsmonitor 'CANARY' && \
@@ -115,7 +135,10 @@ fn fill(fixture: &Fixture, escape: &Escape) -> String {
         git(&fixture.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
     }
     let canary = format!("touch {}; false", canary(fixture).display());
-    escape.script.replace("SET", SET).replace("CANARY", &canary)
+    let program = "mkdir git-merge-x && printf '#!/bin/sh\\nCANARY\\n' > evil && chmod +x evil";
+    let commit = "git -c user.name=u -c user.email=u@x commit -q -m";
+    let script = escape.script.replace("PROGRAM", program).replace("COMMIT", commit);
+    script.replace("SET", SET).replace("CANARY", &canary)
 }
 
 fn canary(fixture: &Fixture) -> std::path::PathBuf {
