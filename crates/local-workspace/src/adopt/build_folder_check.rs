@@ -451,6 +451,7 @@ fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
         || RelPath::from_bytes(name).is_ok_and(|name| is_index(&name))
         || is_one_of(name, &NAMES)
         || name.eq_ignore_ascii_case(b"refs")
+        || is_reference(folder.components().chain([name]))
         || folder.components().any(|name| is_one_of(name, &FOLDERS))
 }
 
@@ -480,7 +481,6 @@ fn take_away(root: &FileRoot, path: &RelPath, kind: FileKind) -> Result<(), FsEr
     }
     let folder = path.parent().unwrap_or_default();
     let name = path.file_name().unwrap_or_default();
-        || is_reference(folder.components().chain([name]))
     let mut result = Err(FsError::Busy { path: path.clone() });
     for number in 0..NAMES {
         let number = if number == 0 { String::new() } else { format!("-{number}") };
