@@ -9,9 +9,12 @@ use std::fs::{self, DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use git_index::stays_in_references;
+
 use crate::bundle::empty_folder;
 use crate::error::RunnerError;
 use crate::objects::loose_objects::{reopen_all, reopen_folder};
+use crate::repository::planted_links::read_start;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 use crate::repository::{closed_folder, foreign_file, planted_links};
 
@@ -103,8 +106,8 @@ impl OwnGitFolder {
         fs::rename(&self.new, &self.own)
     }
 
-    /// Moves what is left in it to the real folder, without its symlinks. Returns a warning for the user if there were any, or if
-    /// it could not be searched, in which case it stays. No process of the agent may run any more.
+    /// Moves what is left in it to the real folder, without symlinks and references that lead elsewhere. Returns a warning for the
+    /// user if there were any, or if it could not be searched, in which case it stays. No process of the agent may run any more.
     ///
     /// A process that is killed meanwhile has its work finished by the next call.
     pub(crate) fn take_back(&self) -> Result<Option<String>, RunnerError> {
@@ -115,7 +118,9 @@ impl OwnGitFolder {
         self.restore().map_err(failed)?;
         let mut warning = None;
         if is_folder(&self.own) {
-            match planted_links::remove_beneath(&self.own) {
+            // The one that the agent began with is still there.
+            let head = read_start(&self.real.join("HEAD")).ok().filter(|head| stays_in_references(head));
+            match planted_links::remove_beneath(&self.own, head.as_deref()) {
                 Ok(removed) => warning = removed,
                 Err(why) => return Ok(Some(why)),
             }

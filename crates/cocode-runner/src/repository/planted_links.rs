@@ -1,16 +1,23 @@
-//! Symlinks that an agent leaves in its git folder.
+//! Symlinks that an agent leaves in its git folder, and references that lead out of it.
 //!
 //! Git appends to the log of `HEAD` and writes `index`, `COMMIT_EDITMSG`, `MERGE_MSG` and other files there, and follows
-//! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. Git itself makes
-//! none, so all of them are removed as soon as the agent has ended.
+//! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. In the same way it
+//! writes where a reference such as `ORIG_HEAD` says. Git itself makes neither, so all of them are removed as soon as the
+//! agent has ended.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fmt;
 use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use git_index::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
 
 use crate::objects::loose_objects::reopen_folder;
 use crate::repository::worktree::{OWN_FOLDER, Worktree};
+use crate::repository::{foreign_file, used_branches};
 
 /// The most entries of a git folder that are looked at. Many more than git makes, but for the objects of submodules.
 const MOST_ENTRIES: usize = 1_000_000;
@@ -18,25 +25,25 @@ const MOST_ENTRIES: usize = 1_000_000;
 /// The most symlinks that a warning names.
 const MOST_NAMED: usize = 5;
 
-/// Removes all symlinks from a worktree's git folder. Returns a warning for the user if there were any, or if one is left.
+/// Removes all symlinks from a worktree's git folder, and all references that lead out of it. Returns a warning for the user
+/// if there were any, or if one is left.
 ///
 /// No process of the agent may run any more.
-pub(crate) fn remove(worktree: &Worktree) -> Option<String> {
-    remove_beneath(&worktree.git_folder).unwrap_or_else(Some)
+pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
+    let head = format!("ref: refs/heads/{branch}\n");
+    remove_beneath(&worktree.git_folder, Some(head.as_bytes())).unwrap_or_else(Some)
 }
 
-/// Removes all symlinks beneath a git folder, and returns a warning if there were any. The error is the warning if one may be
-/// left.
-pub(crate) fn remove_beneath(git_folder: &Path) -> Result<Option<String>, String> {
-    let mut removed = Vec::new();
-    match remove_all(git_folder, &mut removed) {
-        Ok(()) if removed.is_empty() => Ok(None),
-        Ok(()) => Ok(Some(format!(
-            "it had put symlinks into its git folder, through which git would write elsewhere; they were removed: {}",
-            named(&removed)
-        ))),
+/// Removes them beneath a git folder, and returns a warning if there were any. The error is the warning if one may be left.
+///
+/// A `HEAD` that leads out gets the content `head`, so that the worktree stays one.
+pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<Option<String>, String> {
+    let mut removed = Removed::default();
+    match remove_all(git_folder, head, &mut removed) {
+        Ok(()) if removed.links.is_empty() && removed.references.is_empty() => Ok(None),
+        Ok(()) => Ok(Some(removed.to_string())),
         Err((path, error)) => Err(format!(
-            "'{}' in its git folder could not be checked for symlinks ({}): do not use git in its worktree",
+            "'{}' in its git folder could not be checked for what leads elsewhere ({}): do not use git in its worktree",
             path.display(),
             error.kind()
         )),
@@ -52,7 +59,30 @@ pub(crate) fn make_log_plain(log: &Path) -> io::Result<()> {
     }
 }
 
-fn remove_all(root: &Path, removed: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+/// The paths of what was removed.
+#[derive(Debug, Default)]
+struct Removed {
+    links: Vec<PathBuf>,
+    references: Vec<PathBuf>,
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [("symlinks", &self.links), ("references", &self.references)];
+        for (index, (kind, paths)) in kinds.into_iter().filter(|(_, paths)| !paths.is_empty()).enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(
+                out,
+                "{separator}it had put {kind} into its git folder, through which git would write elsewhere; they were \
+                 removed: {}",
+                named(paths)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn remove_all(root: &Path, head: Option<&[u8]>, removed: &mut Removed) -> Result<(), (PathBuf, io::Error)> {
     let mut count = 0;
     // The upper folders first: if there are too many entries, the files that git itself uses were looked at.
     let mut folders = VecDeque::from([PathBuf::new()]);
@@ -79,20 +109,39 @@ fn remove_all(root: &Path, removed: &mut Vec<PathBuf>) -> Result<(), (PathBuf, i
                 if name != Path::new(OWN_FOLDER) {
                     folders.push_back(name);
                 }
-            } else if kind.is_symlink() && !is_reference(&name, &entry.path()) {
+            } else if kind.is_symlink() && !is_linked_head(&name, &entry.path()) {
                 fs::remove_file(entry.path()).map_err(|error| (name.clone(), error))?;
-                removed.push(name);
+                removed.links.push(name);
+            } else if kind.is_file() && leads_out(&name, &entry.path()) {
+                let outcome = match head.filter(|_| name == Path::new("HEAD")) {
+                    Some(content) => used_branches::write_head(root, content),
+                    None => fs::remove_file(entry.path()),
+                };
+                outcome.map_err(|error| (name.clone(), error))?;
+                removed.references.push(name);
             }
         }
     }
     Ok(())
 }
 
+/// Returns whether git would read a file as a reference that leads out of `refs`, or it cannot be read.
+fn leads_out(name: &Path, path: &Path) -> bool {
+    let names = name.iter().map(OsStr::as_bytes);
+    is_reference(names) && !read_start(path).is_ok_and(|bytes| stays_in_references(&bytes))
+}
+
+/// Reads as much of a file as its reading as a reference depends on, and one byte more.
+pub(crate) fn read_start(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    foreign_file::open(path)?.take(REFERENCE_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Returns whether this is `HEAD` as a symlink to a reference, which git makes with `core.preferSymlinkRefs` and reads
 /// without following it.
-fn is_reference(name: &Path, path: &Path) -> bool {
-    let leads_up = |target: &Path| target.components().any(|part| part == Component::ParentDir);
-    let is_one = |target: PathBuf| target.starts_with("refs") && !leads_up(&target);
+fn is_linked_head(name: &Path, path: &Path) -> bool {
+    let is_one = |target: PathBuf| is_reference_name(target.as_os_str().as_bytes());
     name == Path::new("HEAD") && fs::read_link(path).is_ok_and(is_one)
 }
 

@@ -75,10 +75,15 @@ pub(crate) fn free(repository: &Repository, worktree: &Worktree, own: &str) -> V
 
 /// Writes a commit into `HEAD`.
 pub(crate) fn detach(git_folder: &Path, commit: &str) -> io::Result<()> {
+    write_head(git_folder, format!("{commit}\n").as_bytes())
+}
+
+/// Writes `HEAD`.
+pub(crate) fn write_head(git_folder: &Path, content: &[u8]) -> io::Result<()> {
     // A new file under a name that was free, which replaces the entry itself, whatever that is by now.
     let mut file =
         tempfile::Builder::new().permissions(Permissions::from_mode(0o644)).tempfile_in(git_folder)?;
-    file.write_all(format!("{commit}\n").as_bytes())?;
+    file.write_all(content)?;
     file.persist(git_folder.join("HEAD")).map(drop).map_err(|error| error.error)
 }
 

@@ -56,7 +56,7 @@ impl Runner {
             record.import_failed |= taken.is_err();
             record.warnings.extend(taken?);
             // Before git uses the worktree: symlinks and a crafted index lead git outside of it.
-            record.warnings.extend(planted_links::remove(worktree));
+            record.warnings.extend(planted_links::remove(worktree, &record.branch));
             record.warnings.extend(nested::refuse(worktree));
             record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
             import_work(&self.repository, worktree, record)?;
@@ -157,7 +157,7 @@ impl Runner {
         record: &mut AgentRecord,
         worktree: &Worktree,
     ) -> Result<(), RunnerError> {
-        record.warnings.extend(planted_links::remove(worktree));
+        record.warnings.extend(planted_links::remove(worktree, &record.branch));
         record.warnings.extend(nested::refuse(worktree));
         record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
         import_check_objects(&self.repository, worktree, record)?;

@@ -3,5 +3,6 @@
 mod indexes;
 mod nested;
 mod planted_links;
+mod references;
 mod used_branches;
 mod while_running;
