@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use file_index::{FolderChanges, FolderWatch};
 use git_index::{REFERENCE_BYTES, is_reference};
 use rel_path::RelPath;
-use sandbox_fs::{FileKind, FileRoot, FileStamp, FolderAt, FsError, Metadata};
+use sandbox_fs::{FileKind, FileRoot, FileStamp, FolderAt, FsError, Metadata, Visit, WalkEntry, WalkLimits};
 
 use crate::change::present::Present;
 use crate::change::publish::open_root;
@@ -403,6 +403,7 @@ impl<'a> Check<'a> {
     fn entries(&mut self, folder: &RelPath) -> Vec<(Vec<u8>, Metadata)> {
         let open = match self.root.folder_at(folder) {
             Ok(FolderAt::Folder(open)) => open,
+            Ok(FolderAt::Mount) => return self.entries_in_mount(folder),
             Ok(_) => return Vec::new(),
             Err(_) => {
                 (self.is_cut, self.watch) = (true, None);
@@ -429,6 +430,34 @@ impl<'a> Check<'a> {
             Some((name, entry))
         };
         names.into_iter().filter_map(metadata).collect()
+    }
+
+    /// The same for a folder in a mount, which no watch reports on.
+    fn entries_in_mount(&mut self, folder: &RelPath) -> Vec<(Vec<u8>, Metadata)> {
+        self.watch = None;
+        let limits = WalkLimits { depth: 1, entries: self.left_entries as u64, ..WalkLimits::default() };
+        let Ok(walk) = self.root.walk(folder, limits) else {
+            self.is_cut = true;
+            return Vec::new();
+        };
+        if walk.start() != folder {
+            return Vec::new();
+        }
+        let is_of_interest = |entry: &WalkEntry| {
+            entry.kind != FileKind::File
+                || entry.path.file_name().is_some_and(|name| may_be_obeyed(folder, name))
+        };
+        let mut walk = walk.with_metadata().visited_by(|entry| match is_of_interest(entry) {
+            true => Visit::TakeOnly,
+            false => Visit::Skip,
+        });
+        let entry = |entry: WalkEntry| Some((entry.path.file_name()?.to_vec(), entry.metadata?));
+        let entries = walk.by_ref().filter_map(entry).collect();
+        let summary = walk.summary();
+        self.left_entries =
+            self.left_entries.saturating_sub(usize::try_from(summary.entries).unwrap_or(usize::MAX));
+        self.is_cut |= summary.out_of_entries || summary.out_of_time || summary.unreadable > 0;
+        entries
     }
 }
 

@@ -1,5 +1,6 @@
 //! The files that a command runs on: a layer over the folder, or the folder itself, which is then compared.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -48,16 +49,20 @@ impl LocalWorkspace {
 
     /// The policy of a command on this ground.
     pub(crate) fn policy_on(&self, files: &CommandFiles) -> Policy {
-        let policy = self.config.policy.clone();
+        let mut policy = self.config.policy.clone();
+        let uncovered = self.uncovered();
         let layer = match files {
             CommandFiles::Layer(layer) => layer,
             CommandFiles::Folder(before) => {
-                *self.written_through() = BuildFoldersBefore::look(&self.root, before.build_folders());
+                let folders: BTreeSet<RelPath> =
+                    before.build_folders().into_iter().chain(self.beneath_root(&uncovered)).collect();
+                policy.writable_mounts = self.in_workspace(&folders);
+                *self.written_through() = BuildFoldersBefore::look(&self.root, folders.into_iter().collect());
                 return policy;
             }
         };
+        policy.writable_mounts.clone_from(&uncovered);
         let spec = layer.mount_spec();
-        let uncovered = self.uncovered();
         let last = std::mem::take(&mut *self.written_through());
         *self.written_through() =
             BuildFoldersBefore::look_again(&self.root, self.beneath_root(&uncovered), last);
@@ -97,7 +102,11 @@ impl LocalWorkspace {
     /// Returns the build folders that are there: their contents can be made again, and would be a lot to copy.
     pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
         let folders = self.build_folders().current(&self.root, &self.hidden);
+        self.in_workspace(&folders)
+    }
+
+    fn in_workspace<'f>(&self, folders: impl IntoIterator<Item = &'f RelPath>) -> Vec<PathBuf> {
         let root = &self.config.policy.workspace;
-        folders.iter().map(|folder| root.join(OsStr::from_bytes(folder.as_bytes()))).collect()
+        folders.into_iter().map(|folder| root.join(OsStr::from_bytes(folder.as_bytes()))).collect()
     }
 }

@@ -48,11 +48,11 @@ impl LocalWorkspace {
     ) -> Ran {
         // What is not there cannot be protected, and is seen to afterwards.
         let policy = &self.config.policy;
-        let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
-        let there: Vec<PathBuf> = [&policy.read_only, &policy.pinned, &policy.hidden]
+        let is_missing = |path: &&PathBuf| path.symlink_metadata().is_err();
+        let missing: Vec<PathBuf> = [&policy.read_only, &policy.pinned, &policy.hidden]
             .into_iter()
             .flatten()
-            .filter(is_there)
+            .filter(is_missing)
             .cloned()
             .collect();
         let (spawned, files) = self.spawn(&call.origin.conversation, &mut prepared, files);
@@ -67,7 +67,7 @@ impl LocalWorkspace {
         if let Some(why) = running.home_fault() {
             prepared.warnings.push(format!("the command had a fresh home, and nothing in it is kept: {why}"));
         }
-        self.warn_unprotected(&running, &files, &there, &mut prepared.warnings);
+        self.warn_unprotected(&running, &files, &missing, &mut prepared.warnings);
         let (outcome, is_over) = self.wait(call, prepared, running, observer);
         Ran { outcome, files, is_over }
     }
@@ -152,13 +152,13 @@ impl LocalWorkspace {
         (answer(&outcome, whole_output, report, warnings), true)
     }
 
-    /// Says what of the paths that were `there` no mount could protect while the command ran. What a layer catches needs
-    /// no mount.
+    /// Says which paths no mount could protect while the command ran, but for those that were `missing`. What a layer catches
+    /// needs no mount.
     fn warn_unprotected(
         &self,
         running: &Running,
         files: &CommandFiles,
-        there: &[PathBuf],
+        missing: &[PathBuf],
         warnings: &mut Vec<String>,
     ) {
         if matches!(files, CommandFiles::Layer(_)) {
@@ -168,7 +168,7 @@ impl LocalWorkspace {
         let names: Vec<_> = running
             .unprotected()
             .iter()
-            .filter(|path| there.contains(path))
+            .filter(|path| !missing.contains(path))
             .filter_map(|path| {
                 RelPath::from_bytes(path.strip_prefix(workspace).ok()?.as_os_str().as_bytes()).ok()
             })
