@@ -56,8 +56,9 @@ pub(crate) struct CommonOptions {
     #[arg(long, global = true, help_heading = COMMANDS, value_name = "WHAT")]
     pub sandbox: Option<SandboxChoice>,
     /// The network of commands: off, on, or `allow=NAME[:PORT][@ADDRESS],…` with names such as registry.example, *.cdn.example,
-    /// or a preset: npm, pip, uv, cargo, go, maven, gradle. Lists may be given several times.
-    #[arg(long, global = true, help_heading = COMMANDS, value_name = "WHAT", default_value = "off")]
+    /// or a preset: npm, pip, uv, cargo, go, maven, gradle. Lists may be given several times [default: off; for agents, what their
+    /// definitions say].
+    #[arg(long, global = true, help_heading = COMMANDS, hide_default_value = true, value_name = "WHAT", default_value = "off")]
     pub network: Vec<NetworkChoice>,
     /// Run commands on a copy-on-write layer where possible, or not.
     #[arg(long, global = true, help_heading = COMMANDS, value_name = "on|off", default_value = "on")]

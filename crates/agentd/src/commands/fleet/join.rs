@@ -37,6 +37,15 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
     make_private_folder(&folder).map_err(failed)?;
     let folder = fs::canonicalize(&folder).map_err(failed)?;
+    if user_file::state_folder()
+        .and_then(|state| fs::canonicalize(state).ok())
+        .is_some_and(|state| folder.starts_with(state))
+    {
+        let text =
+            format!("{} lies in the user's state folder, which is hidden from agents", folder.display());
+        return Err(Failure::new(Exit::Usage, text)
+            .advise("give a folder elsewhere with --folder DIR, or leave it out"));
+    }
     let bases =
         BaseRepository::open(&folder.join("bases"), &host(), BaseLimits::default()).map_err(|error| {
             Failure::new(Exit::Held, error_chain(&error))

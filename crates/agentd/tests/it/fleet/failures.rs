@@ -150,3 +150,14 @@ fn what_an_agent_leaves_uncommitted_is_judged_as_on_one_machine() {
     assert_eq!(there, (vec!["marker".to_owned()], vec!["clean_tree".to_owned()]), "{ran:?}");
     desk.cocode(&["clean", "--force", "tidy", "untidy"]);
 }
+
+#[test]
+fn a_host_works_in_no_folder_that_is_hidden_from_agents() {
+    let desk = desk(SLOW);
+    let state = desk.home().join(".local/state/agentd");
+    fs::create_dir_all(&state).unwrap();
+    let folder = state.join("host");
+    let join = ["join", "nats://127.0.0.1:1", "--host-name", "north", "--sandbox", "allow=none", "--folder"];
+    let ran = fleet_command(&desk, &[&join[..], &[folder.to_str().unwrap()]].concat());
+    ran.exits(2).says("lies in the user's state folder, which is hidden from agents");
+}
