@@ -463,7 +463,8 @@ impl<'a> Check<'a> {
 
 /// Checks whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
 fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 9] = [
+    const NAMES: [&[u8]; 10] = [
+        b"apply-opt",
         b"HEAD",
         b"commondir",
         b"config",

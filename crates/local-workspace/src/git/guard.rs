@@ -13,7 +13,9 @@ use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::{changed_directions, harmful, object_format};
-use crate::git::unfinished_work::{names_own_strategy, only_moves_commits, options_name_own_strategies};
+use crate::git::unfinished_work::{
+    applies_plainly, names_own_strategy, only_moves_commits, options_name_own_strategies,
+};
 
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
@@ -44,8 +46,8 @@ pub(crate) enum Refusal {
     Attributes,
     /// It is a list of steps that git would carry out, with commands in it.
     RebaseSteps,
-    /// It names a program as the strategy of a merge that git would go on with.
-    Strategy,
+    /// It is an option of unfinished work with which git would run a program or write elsewhere.
+    UnfinishedWork,
     /// With it, git would take this folder for a repository.
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
@@ -76,7 +78,9 @@ impl fmt::Display for Refusal {
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
             Refusal::RebaseSteps => out.write_str("has steps that run commands"),
-            Refusal::Strategy => out.write_str("names a program as the strategy of a merge"),
+            Refusal::UnfinishedWork => {
+                out.write_str("an option that makes git run a program or write elsewhere")
+            }
             Refusal::BareRepository(folder) if folder.is_root() => {
                 out.write_str("makes the workspace itself a bare repository")
             }
@@ -257,10 +261,11 @@ impl InRepository<'_> {
         if self.ends_with(&["git-rebase-todo"]) && after.is_some() && !only_moves_commits(effect) {
             return Some(Refusal::RebaseSteps);
         }
-        let runs_strategy = self.ends_with(&["rebase-merge", "strategy"]) && !names_own_strategy(effect)
-            || self.ends_with(&["sequencer", "opts"]) && !options_name_own_strategies(effect);
-        if runs_strategy && after.is_some() {
-            return Some(Refusal::Strategy);
+        let leads_astray = self.ends_with(&["rebase-merge", "strategy"]) && !names_own_strategy(effect)
+            || self.ends_with(&["sequencer", "opts"]) && !options_name_own_strategies(effect)
+            || self.ends_with(&["rebase-apply", "apply-opt"]) && !applies_plainly(effect);
+        if leads_astray && after.is_some() {
+            return Some(Refusal::UnfinishedWork);
         }
         None
     }

@@ -1,4 +1,4 @@
-//! Files by which git goes on with work that was left unfinished, such as a rebase.
+//! Files by which git continues work that was left unfinished, such as a rebase.
 
 use crate::command::effect::Effect;
 
@@ -62,4 +62,28 @@ pub(crate) fn options_name_own_strategies(effect: &Effect) -> bool {
         let value = rest.lines().next().and_then(|line| line.trim_start().strip_prefix('='));
         rest.starts_with("-option") || value.is_some_and(|value| STRATEGIES.contains(&value.trim()))
     })
+}
+
+/// The options of `git apply` that `git am` keeps.
+const APPLY_OPTIONS: [&str; 9] = [
+    "-C",
+    "-p",
+    "--whitespace=",
+    "--directory=",
+    "--exclude=",
+    "--include=",
+    "--ignore-whitespace",
+    "--ignore-space-change",
+    "--reject",
+];
+
+/// Returns whether the options for unfinished patches that an effect leaves are those that `git am` keeps: another one writes
+/// an index to any path.
+pub(crate) fn applies_plainly(effect: &Effect) -> bool {
+    let text = effect.text_after().and_then(|text| std::str::from_utf8(text).ok());
+    let is_kept = |word: &str| {
+        let option = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
+        option.is_some_and(|option| APPLY_OPTIONS.iter().any(|one| option.starts_with(one)))
+    };
+    text.is_some_and(|text| text.split_whitespace().all(is_kept))
 }

@@ -12,7 +12,7 @@ struct Escape {
     name: &'static str,
     /// True if the user has a repository already.
     has_repository: bool,
-    /// `CANARY` in it stands for a program that touches the canary and fails.
+    /// `CANARY` in it stands for a program that touches the canary and fails, `CANARY_PATH` for its path.
     script: &'static str,
     /// The user's command afterwards, beneath the workspace.
     trigger: &'static str,
@@ -116,6 +116,16 @@ const ESCAPES: &[Escape] = &[
         named: &[".git/sequencer/opts"],
     },
     Escape {
+        name: "an option for patches that are left unfinished",
+        has_repository: true,
+        script: "git checkout -q -b side && echo y > file && COMMIT y -a && echo z > g && git add g && COMMIT z && \
+                 git format-patch -q -2 -o patches && git checkout -q main && echo q > file && COMMIT q -a; \
+                 git -c user.name=u -c user.email=u@x am -q -p1 patches/*; \
+                 echo \"'--build-fake-ancestor=CANARY_PATH'\" > .git/rebase-apply/apply-opt",
+        trigger: "git -c user.name=u -c user.email=u@x am --skip",
+        named: &[".git/rebase-apply/apply-opt"],
+    },
+    Escape {
         name: "a link in place of a repository",
         has_repository: true,
         script: "git init -q real && mv real/.git stored && SET stored/config core.fsmonitor 'CANARY' && \
@@ -134,11 +144,12 @@ fn fill(fixture: &Fixture, escape: &Escape) -> String {
         git(&fixture.root(), "add file");
         git(&fixture.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
     }
-    let canary = format!("touch {}; false", canary(fixture).display());
+    let path = canary(fixture).display().to_string();
+    let canary = format!("touch {path}; false");
     let program = "mkdir git-merge-x && printf '#!/bin/sh\\nCANARY\\n' > evil && chmod +x evil";
     let commit = "git -c user.name=u -c user.email=u@x commit -q -m";
     let script = escape.script.replace("PROGRAM", program).replace("COMMIT", commit);
-    script.replace("SET", SET).replace("CANARY", &canary)
+    script.replace("SET", SET).replace("CANARY_PATH", &path).replace("CANARY", &canary)
 }
 
 fn canary(fixture: &Fixture) -> std::path::PathBuf {
