@@ -1,7 +1,7 @@
 //! The effects of a command, read from the layer on which it ran.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::LazyLock;
 
@@ -14,6 +14,7 @@ use crate::adopt::build_folders::BuildFolders;
 use crate::change::present::{Present, PresentKind, attribute_bytes};
 use crate::command::effect::{Effect, EffectSide, Unkept};
 use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index};
+use crate::git::repository_parts::{is_repository, repositories_with_part};
 
 /// Names of editors and agents that are looked for in new build folders.
 static OBEYED_IN_BUILDS: LazyLock<ProtectedNames> =
@@ -57,7 +58,7 @@ pub(crate) fn list(
     // A folder that is one change hides its contents, so a second scan looks in it for what git or an editor obeys.
     let one_by_one = limits.with_tree_entries(u64::MAX);
     let all = layer.changes(rules(one_by_one))?;
-    let obeyed = obeyed(&all, protected);
+    let obeyed = obeyed(&all, root, protected);
     // Packages in a build folder bring settings of editors along, which is no reason to keep each of their files.
     let is_to_be_opened = |tree: &RelPath| {
         if protected.found_at_or_beneath(tree).is_some() {
@@ -79,17 +80,20 @@ fn is_obeyed_in_builds(path: &RelPath) -> bool {
 }
 
 /// The new paths that git or an editor would obey.
-fn obeyed(changes: &LayerChanges, protected: &ProtectedNames) -> Vec<RelPath> {
-    let has = |folder: &RelPath, name: &[u8]| {
-        folder.child(name).is_ok_and(|path| changes.find(&path).is_some_and(|change| change.after.is_some()))
+fn obeyed(changes: &LayerChanges, root: &FileRoot, protected: &ProtectedNames) -> Vec<RelPath> {
+    let is_there = |path: &RelPath| match changes.find(path) {
+        Some(change) => change.after.is_some(),
+        None => root.metadata(path).is_ok(),
     };
-    let is_obeyed = |path: &RelPath| {
-        let is_bare = || {
-            let folder = path.parent().unwrap_or_default();
-            path.file_name() == Some(b"HEAD")
-                && (has(&folder, b"commondir") || has(&folder, b"objects") && has(&folder, b"refs"))
-        };
-        in_git_folder(path).is_some() || protected.protects(path) || is_bare()
+    let mut repositories = BTreeMap::new();
+    let mut is_repository = |folder: RelPath| {
+        let is_one = |folder: &RelPath| is_repository(folder, &is_there);
+        *repositories.entry(folder).or_insert_with_key(is_one)
+    };
+    let mut is_obeyed = |path: &RelPath| {
+        in_git_folder(path).is_some()
+            || protected.protects(path)
+            || repositories_with_part(path).into_iter().any(&mut is_repository)
     };
     changes.iter().map(|change| &change.path).filter(|path| is_obeyed(path)).cloned().collect()
 }

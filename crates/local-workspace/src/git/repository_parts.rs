@@ -56,6 +56,13 @@ pub(crate) fn may_be_part(path: &RelPath) -> bool {
     (0..names.len()).any(|index| is_part(&names, index))
 }
 
+/// Returns the folders that a path would be a part of if they were repositories.
+pub(crate) fn repositories_with_part(path: &RelPath) -> Vec<RelPath> {
+    let names: Vec<_> = path.components().collect();
+    let parts = (0..names.len()).filter(|index| is_part(&names, *index));
+    parts.map(|index| RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default()).collect()
+}
+
 fn is_part(names: &[&[u8]], index: usize) -> bool {
     let name = names[index];
     let is_last = index + 1 == names.len();

@@ -167,6 +167,41 @@ fn spelling_and_length_make_no_difference() {
 }
 
 #[test]
+fn file_tool_leaves_no_reference_that_leads_out_in_a_bare_repository() {
+    let fixture = prepared();
+    let workspace = fixture.open();
+    for file in ["stored.git/ORIG_HEAD", "stored.git/HEAD", "stored.git/refs/heads/x"] {
+        let before = fixture.text(file);
+        let error = change(&workspace, write(file, &leading_out(file))).unwrap_err();
+        assert!(error.to_string().contains("a reference that leads git out"), "{file}: {error}");
+        assert_eq!(fixture.text(file), before, "{file}");
+        change(&workspace, write(file, "ref: refs/heads/main\n")).unwrap();
+    }
+    // Elsewhere it is a name like any other.
+    change(&workspace, write("notes/HEAD", "ref: refs/heads/../../x\n")).unwrap();
+}
+
+#[test]
+fn many_files_do_not_hide_a_reference_or_a_hook_of_a_bare_repository() {
+    let many = "mkdir -p FOLDER && cd FOLDER && seq 10100 | xargs touch && ";
+    let out = leading_out("stored.git/HEAD");
+    for (folder, what, name) in [
+        ("stored.git/refs/remotes/many", format!("echo '{out}' > zz"), "zz"),
+        ("bare.git/hooks", "echo x > post-receive && chmod +x post-receive".to_owned(), "post-receive"),
+    ] {
+        // The comparison without a layer knows no folders as a whole.
+        let fixture = prepared();
+        git(&fixture, "git init -q --bare --template= bare.git");
+        let workspace = fixture.open();
+        let script = format!("{}{what}", many.replace("FOLDER", folder));
+        let response = run(&workspace, &script).unwrap();
+        assert_eq!(response.exit_code, 0, "{folder}: {response:?}");
+        let path = fixture.root().join(folder).join(name);
+        assert!(!path.exists(), "{folder}: {:?}", response.warnings);
+    }
+}
+
+#[test]
 fn references_and_logs_of_ordinary_work_are_kept() {
     let scripts = [
         "git checkout -q -b other && COMMIT -m three && git checkout -q main && git merge -q --no-ff --no-edit other",
@@ -180,6 +215,8 @@ fn references_and_logs_of_ordinary_work_are_kept() {
         "echo both > file && git add file && GIT_EDITOR=true git rebase --continue",
         "git checkout -q main; git cherry-pick left~1 left; git cherry-pick --abort; true",
         "git bisect start HEAD HEAD~1 && git bisect reset",
+        "git checkout -q main && git format-patch -q -1 left -o patches && git reset -q --hard HEAD~1; git am -q -p1 patches/*; \
+         git am --abort; rm -r patches; git rebase -q -s ort -X ours left && git checkout -q main",
         "git worktree add -q more && git -C more checkout -q --detach && git worktree remove more",
         "git pack-refs --all && git gc -q && git tag last && git branch -q -D other",
         "git clone -q . copy && git -C copy checkout -q -b x && rm -rf copy",
