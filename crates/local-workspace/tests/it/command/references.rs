@@ -11,7 +11,7 @@ use crate::fixture::workspace::*;
 const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty";
 
 /// A file with a reference, and what the user does later, beneath the workspace.
-const PLACES: &[(&str, &str)] = &[
+const FILES: &[(&str, &str)] = &[
     (".git/HEAD", "COMMIT -m x"),
     (".git/refs/heads/main", "COMMIT -m x"),
     (".git/ORIG_HEAD", "git reset -q --hard"),
@@ -78,7 +78,7 @@ fn leading_out(file: &str) -> String {
 
 #[test]
 fn reference_that_leads_out_is_refused_and_the_one_before_stays() {
-    for (file, trigger) in PLACES {
+    for (file, trigger) in FILES {
         let trigger = trigger.replace("COMMIT", COMMIT);
         let script = format!("mkdir -p $(dirname {file}); echo '{}' > {file}", leading_out(file));
         let plain = prepared();
