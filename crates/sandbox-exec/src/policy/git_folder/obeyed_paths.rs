@@ -45,7 +45,7 @@ pub struct ObeyedPath {
     pub obeyed_as: ObeyedAs,
     /// True if it is meant in every repository of the user, and so beneath every folder.
     pub is_in_every_repository: bool,
-    /// The name of the setting, such as `core.hooksPath`, without its subsection.
+    /// The name of the setting, such as `core.hooksPath`, without its subsection; or a noun for settings that no setting names.
     pub setting: String,
 }
 
@@ -72,20 +72,31 @@ impl ObeyedPaths {
     pub fn find(folder: &Path, home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> ObeyedPaths {
         let root =
             folder.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(folder);
-        let own = files_of_repository(root);
+        let mut own = files_of_repository(root);
+        // The folder may become a repository.
+        own.push(folder.join(".git/config"));
         let mut reading = Reading {
             folder,
             root,
             home,
-            own: own.iter().filter_map(|file| file.canonicalize().ok()).collect(),
+            own: own
+                .iter()
+                .flat_map(|file| [Some(file.clone()), file.canonicalize().ok()])
+                .flatten()
+                .collect(),
             unread: VecDeque::new(),
             paths: BTreeSet::new(),
             is_complete: true,
         };
         let of_user = files_of_user(home, &variable).into_iter().map(|file| (file, true));
-        // The folder may become a repository.
-        let of_folder = own.into_iter().chain([folder.join(".git/config")]).map(|file| (file, false));
+        let of_folder = own.into_iter().map(|file| (file, false));
         reading.unread.extend(of_user.chain(of_folder));
+        // A link may lead from the usual path into the folder: people keep their settings in a repository.
+        for (file, _) in reading.unread.clone() {
+            if !file.is_dir() {
+                reading.add(&file, ObeyedAs::Settings, "the user's settings of git");
+            }
+        }
         reading.take_variables(&variable);
         let mut files = Vec::new();
         let mut read = BTreeSet::new();
@@ -118,7 +129,7 @@ struct Reading<'a> {
     /// The root of the repository, to which relative paths are relative.
     root: &'a Path,
     home: &'a Path,
-    /// The repository's own settings, which are judged by themselves.
+    /// The repository's own settings, which are judged by themselves as long as they are in `.git`.
     own: BTreeSet<PathBuf>,
     /// Files of settings, each with true if they hold in every repository.
     unread: VecDeque<(PathBuf, bool)>,
@@ -166,31 +177,32 @@ impl Reading<'_> {
             Some(rest) => self.home.join(rest),
             None => from.join(value),
         };
+        let name = &setting.name();
         let key = (setting.section.as_str(), setting.key.as_str());
         match key {
             _ if value.is_empty() => {}
             ("include" | "includeif", "path") => {
                 let path = path(beside);
                 self.unread.push_back((path.clone(), is_of_user));
-                self.add(&path, ObeyedAs::Settings, setting);
+                self.add(&path, ObeyedAs::Settings, name);
             }
             ("core", "hookspath") | ("init", "templatedir") => {
                 let path = path(self.root);
-                self.add(&path, ObeyedAs::Hooks, setting);
+                self.add(&path, ObeyedAs::Hooks, name);
                 let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
                 let relative = Path::new(value);
                 if is_of_user && !value.starts_with('~') && relative.components().all(is_plain) {
                     let normal = relative.components().filter(|part| *part != Component::CurDir).collect();
-                    self.insert(normal, ObeyedAs::Hooks, true, setting);
+                    self.insert(normal, ObeyedAs::Hooks, true, name);
                 }
             }
             ("core", "attributesfile") => {
                 let path = path(self.root);
-                self.add(&path, ObeyedAs::Attributes, setting);
+                self.add(&path, ObeyedAs::Attributes, name);
             }
             _ if is_command(setting) => {
                 for program in programs(value, self.root, self.home) {
-                    self.add(&program, ObeyedAs::Program, setting);
+                    self.add(&program, ObeyedAs::Program, name);
                 }
             }
             _ => {}
@@ -198,9 +210,10 @@ impl Reading<'_> {
     }
 
     /// Adds a path, and the links on the way to it.
-    fn add(&mut self, path: &Path, obeyed_as: ObeyedAs, setting: &Setting) {
+    fn add(&mut self, path: &Path, obeyed_as: ObeyedAs, setting: &str) {
         for step in steps(path) {
-            if self.own.contains(&step) {
+            let is_in_git = || step.components().any(|part| part.as_os_str() == ".git");
+            if self.own.contains(&step) && is_in_git() {
                 continue;
             }
             match step.strip_prefix(self.folder) {
@@ -213,18 +226,17 @@ impl Reading<'_> {
         }
     }
 
-    fn insert(
-        &mut self,
-        path: PathBuf,
-        obeyed_as: ObeyedAs,
-        is_in_every_repository: bool,
-        setting: &Setting,
-    ) {
+    fn insert(&mut self, path: PathBuf, obeyed_as: ObeyedAs, is_in_every_repository: bool, setting: &str) {
         if self.paths.len() >= PATH_LIMIT {
             self.is_complete = false;
             return;
         }
-        self.paths.insert(ObeyedPath { path, obeyed_as, is_in_every_repository, setting: setting.name() });
+        self.paths.insert(ObeyedPath {
+            path,
+            obeyed_as,
+            is_in_every_repository,
+            setting: setting.to_owned(),
+        });
     }
 }
 

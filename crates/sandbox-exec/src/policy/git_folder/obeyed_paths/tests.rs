@@ -135,6 +135,25 @@ fn links_on_the_way_count_as_well_and_a_circle_ends() {
 }
 
 #[test]
+fn settings_that_are_kept_in_the_folder_are_obeyed() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.at("home/.config")).unwrap();
+    symlink("../work/gitconfig", scene.at("home/.gitconfig")).unwrap();
+    symlink("../../work/tools", scene.at("home/.config/git")).unwrap();
+    symlink("../own", scene.at("work/.git/config")).unwrap();
+    let expected = ["gitconfig", "own", "tools/config"].map(|path| row(path, ObeyedAs::Settings));
+    // A file that is missing is one that could be made.
+    for text in [None, Some("[core]\nbare = false\n")] {
+        for path in ["work/gitconfig", "work/own", "work/tools/config"] {
+            text.into_iter().for_each(|text| scene.put(path, text));
+        }
+        let mut obeyed = scene.named();
+        obeyed.retain(|(path, ..)| !path.ends_with("/config") || path == "tools/config");
+        assert_eq!(obeyed, expected);
+    }
+}
+
+#[test]
 fn a_change_of_any_file_of_settings_is_seen() {
     let scene = Scene::new();
     scene.put("work/.git/config", "[include]\npath = ../more\n");
