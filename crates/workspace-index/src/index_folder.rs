@@ -18,7 +18,7 @@ pub struct OpenIndex {
 }
 
 impl OpenIndex {
-    /// Checks whether the index is kept, and not in a temporary folder that goes with this value.
+    /// Checks whether the index is kept, and not in a temporary folder that is removed with this value.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.folder.is_none()
