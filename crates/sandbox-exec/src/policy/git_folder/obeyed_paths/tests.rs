@@ -138,8 +138,8 @@ fn links_on_the_way_count_as_well_and_a_circle_ends() {
 fn settings_that_are_kept_in_the_folder_are_obeyed() {
     let scene = Scene::new();
     fs::create_dir_all(scene.at("home/.config")).unwrap();
-    symlink("../work/gitconfig", scene.at("home/.gitconfig")).unwrap();
-    symlink("../../work/tools", scene.at("home/.config/git")).unwrap();
+    symlink(scene.at("work/gitconfig"), scene.at("home/.gitconfig")).unwrap();
+    symlink(scene.at("work/tools"), scene.at("home/.config/git")).unwrap();
     symlink("../own", scene.at("work/.git/config")).unwrap();
     let expected = ["gitconfig", "own", "tools/config"].map(|path| row(path, ObeyedAs::Settings));
     // A file that is missing is one that could be made.
