@@ -152,12 +152,14 @@ fn options_that_the_owner_was_not_started_with_are_refused_and_named() {
     project.begin("protected");
     let file = project.reply_file(LOG);
     let file = file.to_str().unwrap();
-    let cache = project.folder().to_str().unwrap().to_owned();
+    let cache = project.folder().join("cache");
+    std::fs::create_dir(&cache).unwrap();
+    let cache = cache.to_str().unwrap();
     let cases: [&[&str]; 7] = [
         &["--network", "on"],
         &["--layer", "off"],
         &["--sandbox", "allow=none"],
-        &["--cache", &cache],
+        &["--cache", cache],
         &["--protect", "*.log"],
         &["--ask-about", ".vscode"],
         &["--read-only"],
