@@ -7,6 +7,8 @@
 //! From one command to the next the folders that were examined are watched, and only those with a changed entry are
 //! examined again. This is so only while no repository lies in them: its files can change through other names.
 
+mod repository_names;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use git_index::{REFERENCE_BYTES, is_reference};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FolderAt, FsError, Metadata, Visit, WalkEntry, WalkLimits};
 
+use self::repository_names::{holds_objects, is_part, may_be_obeyed};
 use crate::change::present::Present;
 use crate::change::publish::open_root;
 use crate::command::effect::{Effect, EffectSide};
@@ -459,49 +462,6 @@ impl<'a> Check<'a> {
         self.is_cut |= summary.out_of_entries || summary.out_of_time || summary.unreadable > 0;
         entries
     }
-}
-
-/// Checks whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
-fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 10] = [
-        b"apply-opt",
-        b"HEAD",
-        b"commondir",
-        b"config",
-        b"config.worktree",
-        b"gitdir",
-        b"git-rebase-todo",
-        b"objects",
-        b"opts",
-        b"strategy",
-    ];
-    const FOLDERS: [&[u8]; 3] = [b"hooks", b"remotes", b"branches"];
-    let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
-    is_git_name(name)
-        || RelPath::from_bytes(name).is_ok_and(|name| is_index(&name))
-        || is_one_of(name, &NAMES)
-        || name.eq_ignore_ascii_case(b"refs")
-        || is_reference(folder.components().chain([name]))
-        || folder.components().any(|name| is_one_of(name, &FOLDERS))
-}
-
-/// Returns whether a folder holds objects of the repository in `folder` and nothing that a `.git` file may lead to.
-fn holds_objects(folder: &RelPath, path: &RelPath) -> bool {
-    let names: Vec<_> = path.components().skip(folder.components().count()).collect();
-    let is_one_of = |name: &[u8], list: &[&[u8]]| list.contains(&name);
-    let is_plain = |name: &[u8]| {
-        name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit) || is_one_of(name, &[b"pack"])
-    };
-    match names.as_slice() {
-        [b"objects", name] => is_plain(name),
-        [b"lfs", b"objects", name] => is_plain(name),
-        _ => false,
-    }
-}
-
-/// Returns whether an entry of this name is one of those that make a folder a repository.
-fn is_part(name: &[u8]) -> bool {
-    [&b"HEAD"[..], b"objects", b"refs", b"commondir"].iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// Gives a file a name that git does not know, and removes a link.

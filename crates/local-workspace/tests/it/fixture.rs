@@ -3,4 +3,5 @@
 pub(crate) mod caseless;
 pub(crate) mod faults;
 pub(crate) mod tree;
+pub(crate) mod user_shell;
 pub(crate) mod workspace;

@@ -3,8 +3,8 @@
 //! Each way is tried twice: plainly, where the canary shows that it works, and as a command of the workspace.
 
 use std::path::Path;
-use std::process::Command;
 
+use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
 /// One way to leave something behind that git runs later.
@@ -159,18 +159,6 @@ fn canary(fixture: &Fixture) -> std::path::PathBuf {
 fn git(folder: &Path, arguments: &str) {
     let ran = shell(folder, &format!("git {arguments}"));
     assert!(ran.status.success(), "{arguments}: {}", String::from_utf8_lossy(&ran.stderr));
-}
-
-/// Runs something as the user would, outside of everything.
-fn shell(folder: &Path, script: &str) -> std::process::Output {
-    Command::new("sh")
-        .args(["-c", script])
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env_remove("GIT_DIR")
-        .output()
-        .unwrap()
 }
 
 #[test]

@@ -3,9 +3,8 @@
 //! Each is tried plainly first, where git shows that it follows it.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
+use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
 const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty";
@@ -45,18 +44,6 @@ fn prepared() -> Fixture {
     // What is younger than a tick of the clock counts as changed by the command.
     std::thread::sleep(std::time::Duration::from_millis(100));
     fixture
-}
-
-/// Runs something as the user would, outside of everything.
-fn shell(folder: &Path, script: &str) -> Output {
-    Command::new("sh")
-        .args(["-c", script])
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env_remove("GIT_DIR")
-        .output()
-        .unwrap()
 }
 
 fn git(fixture: &Fixture, script: &str) -> String {

@@ -3,13 +3,13 @@
 //! Each way is tried twice: plainly, where the canary shows that git runs the program, and through the workspace.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use change_journal::RunNumber;
 use local_workspace::{LocalWorkspace, Undo, UndoError};
 use wap_core::*;
 
+use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
 /// One call of a tool.
@@ -139,18 +139,6 @@ fn program(fixture: &Fixture) -> String {
 fn git_status(fixture: &Fixture) -> Output {
     let folder = if fixture.root().join("x").is_dir() { "x" } else { "." };
     shell(&fixture.root().join(folder), "git status")
-}
-
-/// Runs something as the user would, outside of everything.
-fn shell(folder: &Path, script: &str) -> Output {
-    Command::new("sh")
-        .args(["-c", script])
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env_remove("GIT_DIR")
-        .output()
-        .unwrap()
 }
 
 /// Does a part without any workspace.
