@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use regex::Regex;
 use wap_core::{
-    Call, DEFAULT_EXCLUSIONS, Exclusions, Limits, QueryType, ReadFile, SearchFiles, SearchFilesResponse,
-    SearchMatch, WapError, Workspace,
+    Call, DEFAULT_EXCLUSIONS, Exclusions, Limits, QueryType, ReadFile, Reason, SearchFiles,
+    SearchFilesResponse, SearchMatch, WapError, Workspace,
 };
 
 use super::veil::Veil;
@@ -100,7 +100,11 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             if request.paths.is_empty() {
                 return Ok(SearchFilesResponse::default());
             }
-            hits = self.inner.search_files(call, &request)?;
+            hits = match self.inner.search_files(call, &request) {
+                // More exclusions than a search takes: what is left of such files is taken out of the answer.
+                Err(error) if matches!(error.reason(), Reason::InvalidField | Reason::InvalidGlob) => break,
+                again => again?,
+            };
         }
         Ok(hits)
     }

@@ -166,6 +166,11 @@ fn a_search_does_not_tell_what_a_file_of_credentials_holds() {
             assert_eq!(is_same, paths == ["credentials"], "{paths:?} {guess}");
         }
     }
+    // As many exclusions as a search takes leave no room for more.
+    let exclude_patterns = Some(vec!["x".to_owned(); 1_000]);
+    let full = SearchFiles { exclude_patterns, ..search("PIN=4711|plain", QueryType::Regex) };
+    let full = with_call(0, |call| masked.search_files(call, &full)).unwrap();
+    assert!(full.matches.iter().all(|hits| hits.path == "a.txt"), "{full:?}");
     // A folder is no file of credentials, whatever its name is; a file that is named is said to be left out.
     let of = |path: &str| SearchFiles { paths: vec![path.into()], ..search("PIN=", QueryType::Literal) };
     let hits = |path| with_call(0, |call| masked.search_files(call, &of(path))).unwrap();
