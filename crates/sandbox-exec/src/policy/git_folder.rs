@@ -2,6 +2,7 @@
 
 mod named_paths;
 pub(crate) mod obeyed_paths;
+mod settings_file;
 mod settings_text;
 mod started_programs;
 

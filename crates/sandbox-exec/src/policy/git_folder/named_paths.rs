@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use super::settings_file;
 
 /// The most bytes of a file of settings.
 pub(super) const FILE_LIMIT_BYTES: u64 = 1 << 20;
@@ -69,14 +69,7 @@ fn all_paths() -> BTreeSet<PathBuf> {
 /// Returns the paths that one file names; `None` if it is too long.
 fn paths_in(file: &Path, home: &Path) -> Option<Vec<PathBuf>> {
     let folder = file.parent().unwrap_or(file);
-    let mut bytes = Vec::new();
-    // Anything but a file, a pipe for instance, might never end.
-    if file.is_file()
-        && let Ok(opened) = File::open(file)
-    {
-        // What cannot be read, git cannot read either.
-        let _ = opened.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes);
-    }
+    let bytes = settings_file::read(file, FILE_LIMIT_BYTES + 1);
     if bytes.len() as u64 > FILE_LIMIT_BYTES {
         return None;
     }

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::settings_text::{Setting, settings};
 use super::started_programs::{is_command, programs};
-use super::{files_of_user, named_paths::FILE_LIMIT_BYTES};
+use super::{files_of_user, named_paths::FILE_LIMIT_BYTES, settings_file};
 
 /// The most files of settings that are read.
 const FILE_LIMIT: usize = 100;
@@ -157,14 +156,7 @@ impl Reading<'_> {
     }
 
     fn take_file(&mut self, file: &Path, is_of_user: bool) {
-        let mut bytes = Vec::new();
-        // Anything but a file, a pipe for instance, might never end.
-        if file.is_file()
-            && let Ok(opened) = File::open(file)
-        {
-            // What cannot be read, git cannot read either.
-            let _ = opened.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes);
-        }
+        let bytes = settings_file::read(file, FILE_LIMIT_BYTES + 1);
         self.is_complete &= bytes.len() as u64 <= FILE_LIMIT_BYTES;
         for setting in settings(&String::from_utf8_lossy(&bytes)) {
             self.take(&setting, file.parent().unwrap_or(file), is_of_user);
@@ -243,8 +235,7 @@ impl Reading<'_> {
 /// The settings of the repository with this root, which may be a linked worktree or a submodule.
 fn files_of_repository(root: &Path) -> Vec<PathBuf> {
     let line = |file: &Path, most: u64| {
-        let mut text = String::new();
-        file.is_file().then(|| File::open(file).ok()?.take(most).read_to_string(&mut text).ok()).flatten()?;
+        let text = String::from_utf8(settings_file::read(file, most)).ok().filter(|text| !text.is_empty())?;
         Some(text.trim_end_matches(['\n', '\r']).to_owned())
     };
     let own = root.join(".git");
