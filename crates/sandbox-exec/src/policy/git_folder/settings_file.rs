@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Returns the first bytes of a file, at most so many; none if it is no file, or cannot be read, which git cannot either.
+/// Returns the first bytes of a file, at most so many; none if it is not a file, or cannot be read, which git cannot either.
 pub(super) fn read(file: &Path, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     // A pipe, put there at any moment, would be waited for: it is opened without, and found out by what is open.
