@@ -137,7 +137,10 @@ fn what_lies_beyond_the_end_of_a_comparison_is_named() {
     for folder in 0..20 {
         let folder = fixture.root().join(format!(".a/{folder}"));
         fs::create_dir_all(&folder).unwrap();
-        (0..10_000).for_each(|name| drop(fs::File::create(folder.join(name.to_string())).unwrap()));
+        // Names of one file count as many files do, and are made sooner.
+        let file = folder.join("0");
+        fs::write(&file, "").unwrap();
+        (1..10_000).for_each(|name| fs::hard_link(&file, folder.join(name.to_string())).unwrap());
     }
     // What is younger than a tick of the clock counts as changed by the command.
     std::thread::sleep(std::time::Duration::from_millis(100));
