@@ -1,9 +1,13 @@
 //! Places of git, whose files decide which programs git starts.
 
+mod git_variables;
 mod named_paths;
 pub(crate) mod obeyed_paths;
+mod path_values;
+mod repositories;
 mod settings_file;
 mod settings_text;
+mod shell_words;
 mod started_programs;
 
 use std::ffi::OsString;

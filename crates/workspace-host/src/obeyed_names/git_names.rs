@@ -5,8 +5,10 @@
 //! | a file of settings | *never* | git starts what it names with the next `git status` |
 //! | a program | *never* | git runs it, some with the next `git status` |
 //! | a folder of hooks | *reported* | as `.husky` and `.githooks`, which people have edited. It does not matter if git tracks the folder: a command may add files to the index, and what husky generates is not tracked |
-//! | a folder of hooks in `.git` | *never* | no person edits it there |
+//! | a hook to which a link in such a folder, or in `.git/hooks`, leads | *reported* | the same |
+//! | a file or folder that a program is given | *reported* | the program may run it, take settings from it, or only read it |
 //! | a file of attributes | *reported* | as `.gitattributes`: it chooses among programs that the user has set |
+//! | any of the three in `.git` | *never* | no person edits it there |
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -98,8 +100,10 @@ impl Lists {
         let is_in_git = ProtectedNames::new([".git"]).protects(&path);
         let usual = match obeyed.obeyed_as {
             ObeyedAs::Settings | ObeyedAs::Program => NameRule::Never,
-            ObeyedAs::Hooks if is_in_git => NameRule::Never,
-            ObeyedAs::Hooks | ObeyedAs::Attributes => NameRule::Reported,
+            ObeyedAs::Hooks | ObeyedAs::Hook | ObeyedAs::Argument if is_in_git => NameRule::Never,
+            ObeyedAs::Hooks | ObeyedAs::Hook | ObeyedAs::Argument | ObeyedAs::Attributes => {
+                NameRule::Reported
+            }
         };
         // Commands may change other things in `.git`, so its entry does not suffice.
         let is_listed = || {
@@ -124,7 +128,8 @@ impl Lists {
         let effect = match obeyed.obeyed_as {
             ObeyedAs::Settings => "git obeys the settings in it",
             ObeyedAs::Hooks => "git runs what is in it",
-            ObeyedAs::Program => "git runs it",
+            ObeyedAs::Hook | ObeyedAs::Program => "git runs it",
+            ObeyedAs::Argument => "git gives it to a program that it runs",
             ObeyedAs::Attributes => "git takes attributes from it",
         };
         let reason = format!("{effect}: {}", obeyed.setting);
@@ -149,6 +154,8 @@ mod tests {
             ("shared.gitconfig", ObeyedAs::Settings, Some(NameRule::Never)),
             ("tools/x", ObeyedAs::Program, Some(NameRule::Never)),
             ("scripts/hooks", ObeyedAs::Hooks, Some(NameRule::Reported)),
+            ("scripts/check", ObeyedAs::Hook, Some(NameRule::Reported)),
+            ("scripts/rules.awk", ObeyedAs::Argument, Some(NameRule::Reported)),
             ("attributes", ObeyedAs::Attributes, Some(NameRule::Reported)),
             (".git/my-hooks", ObeyedAs::Hooks, Some(NameRule::Never)),
             // The usual lists have these.

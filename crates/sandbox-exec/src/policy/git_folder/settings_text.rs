@@ -72,6 +72,11 @@ fn skip_line(characters: &mut Peekable<Chars<'_>>) {
     characters.by_ref().find(|character| *character == '\n');
 }
 
+/// Checks for what git takes for a blank; others belong to a value.
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n')
+}
+
 /// Reads the rest of a heading: the section in lower case, and whether there is a subsection.
 fn heading(characters: &mut Peekable<Chars<'_>>) -> (String, bool) {
     let (mut section, mut has_subsection, mut is_quoted) = (String::new(), false, false);
@@ -86,7 +91,7 @@ fn heading(characters: &mut Peekable<Chars<'_>>) -> (String, bool) {
             ']' if !is_quoted => break,
             // The old form, `[section.sub]`.
             '.' if !is_quoted => has_subsection = true,
-            _ if !has_subsection && !next.is_whitespace() => section.push(next.to_ascii_lowercase()),
+            _ if !has_subsection && !is_blank(next) => section.push(next.to_ascii_lowercase()),
             _ => {}
         }
     }
@@ -116,10 +121,10 @@ fn value(characters: &mut Peekable<Chars<'_>>) -> String {
                 Some(other) => value.push(other),
                 None => break,
             },
-            blank if blank.is_whitespace() && !is_quoted && value.is_empty() => continue,
+            blank if is_blank(blank) && !is_quoted && value.is_empty() => continue,
             other => value.push(other),
         }
-        if is_quoted || !next.is_whitespace() {
+        if is_quoted || !is_blank(next) {
             length = value.len();
         }
     }
@@ -129,7 +134,51 @@ fn value(characters: &mut Peekable<Chars<'_>>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The settings that git itself reads in a text, without those that have no value; `None` if it refuses the text.
+    fn read_by_git(text: &str) -> Option<Vec<(String, String)>> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let mut git = Command::new("git");
+        git.args(["config", "--list", "--null", "--no-includes", "--file"]).arg(file.path()).env_clear();
+        git.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let output = git.output().unwrap();
+        let list = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+        let pair = |entry: &str| {
+            let (name, value) = entry.split_once('\n')?;
+            let setting = Setting::named(name, value)?;
+            Some((setting.name(), setting.value))
+        };
+        Some(list.split('\0').filter_map(pair).collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+        #[test]
+        fn git_reads_the_same_settings(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "[core]", "[Core \"a]b\"]", "[core.sub]", "[include]", "[includeIf \"gitdir:a=\\\"b\"]", "\n", "\r\n",
+                    " ", "\t", "hooksPath", "path", "X-y", "=", "a/b", "~/c", "\"", "\\\"", "\\\\", "\\\n", "\\\r\n", "\\t", "#",
+                    ";", "\u{feff}", "\r", "é", "hooksPath = a\n", "path=\"x;y\" # z\n", "[core]\n", "\u{b}", "\u{a0}", "\u{c}",
+                ]),
+                0..24,
+            )
+        ) {
+            let text = parts.concat();
+            if let Some(expected) = read_by_git(&text) {
+                // In front of the first heading they mean nothing.
+                let read = settings(&text).into_iter().filter(|setting| !setting.section.is_empty()).map(|setting| (setting.name(), setting.value));
+                prop_assert_eq!(read.collect::<Vec<_>>(), expected, "{:?}", text);
+            }
+        }
+    }
 
     #[test]
     fn settings_are_read_as_git_reads_them() {

@@ -1,13 +1,17 @@
-//! The programs that git starts, as commands in its settings name them.
+//! The files that commands in git's settings name: the programs that git starts, and what these are given.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::path_values::resolved;
 use super::settings_text::Setting;
+use super::shell_words::{Start, Token, Word, tokens};
 
 /// Keys whose values git runs, in any section.
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 33] = [
     "alternaterefscommand",
     "askpass",
+    "authorsprog",
     "cccmd",
     "clean",
     "cmd",
@@ -21,6 +25,7 @@ const COMMANDS: [&str; 29] = [
     "gitproxy",
     "headercmd",
     "helper",
+    "httpd",
     "packobjectshook",
     "pager",
     "path",
@@ -29,82 +34,293 @@ const COMMANDS: [&str; 29] = [
     "receivepack",
     "recentobjectshook",
     "sendmailcmd",
+    "smtpserver",
     "smudge",
     "sshcommand",
     "textconv",
     "tocmd",
     "tunnel",
     "uploadpack",
+    "virtualfilesystem",
 ];
 
-/// Programs whose first argument is a program as well.
-const STARTERS: [&str; 17] = [
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "exec", "command", "nice", "time", "python",
-    "python3", "node", "perl", "ruby", "php",
+/// Variables whose values git runs.
+pub(super) const VARIABLES: [&str; 12] = [
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "PAGER",
+    "SSH_ASKPASS",
+    "VISUAL",
 ];
+
+/// Programs whose first argument is a program as well. A version may stand behind the name.
+const STARTERS: [&str; 37] = [
+    ".", "bash", "bun", "command", "dash", "deno", "doas", "env", "exec", "eval", "fish", "ionice", "java",
+    "ksh", "lua", "nice", "node", "nohup", "npx", "perl", "php", "pypy", "python", "rscript", "ruby",
+    "setsid", "sh", "source", "stdbuf", "sudo", "tclsh", "time", "timeout", "ts-node", "tsx", "xargs", "zsh",
+];
+
+/// Words of the shell in front of a command.
+const KEYWORDS: [&str; 12] =
+    ["!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done"];
+
+/// The depth of commands in words of commands, as behind `sh -c`.
+const DEPTH: usize = 4;
+
+/// The way in which a command names a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NamedAs {
+    /// It starts it.
+    Program,
+    /// It gives it to a program, which may run it, or take settings from it.
+    Argument,
+}
 
 /// Checks whether the value of a setting is a command.
 pub(super) fn is_command(setting: &Setting) -> bool {
     let is_shell = setting.value.trim_start().starts_with('!');
     match setting.section.as_str() {
-        // Without the mark these are commands of git itself, and a way to update a submodule.
-        "alias" | "submodule" => is_shell,
         "include" | "includeif" | "safe" => false,
         "pager" => true,
-        _ => COMMANDS.contains(&setting.key.as_str()),
+        // Without the mark these are commands of git itself, and a way to update a submodule.
+        "alias" | "submodule" => is_shell,
+        // Programs that keep their settings among git's use the same mark.
+        _ => is_shell || COMMANDS.contains(&setting.key.as_str()),
     }
 }
 
-/// Returns the files that a command starts, beginning in the folder `root`; a missing one too, unless it could be something else.
-///
-/// Only what is certain is returned: a path as the first word of a command of the shell, or behind a program that runs it, such as
-/// `sh`. A name without a slash is one that is looked for elsewhere.
-pub(super) fn programs(command: &str, root: &Path, home: &Path) -> Vec<PathBuf> {
-    let mut programs = Vec::new();
-    let mut is_behind_substitution = false;
-    let is_end = |character: char| matches!(character, ';' | '&' | '|' | '(' | ')' | '{' | '}' | '`' | '\n');
-    for part in command.trim_start().trim_start_matches('!').split_inclusive(is_end) {
-        let simple = part.trim_end_matches(is_end);
-        let mut is_argument = false;
-        for word in simple.split_whitespace() {
-            let word = word.trim_matches(['"', '\'']);
-            // Options, and assignments in front of a command.
-            if word.is_empty()
-                || word.starts_with('-')
-                || (word.contains('=') && !word.starts_with(['/', '.', '~']))
-            {
-                continue;
-            }
-            // `$(git rev-parse --show-toplevel)/x` and `$GIT_WORK_TREE/x`.
-            let behind_variable = if is_behind_substitution {
-                word.strip_prefix('/')
-            } else if word.starts_with("$HOME/") {
-                None
-            } else {
-                word.strip_prefix('$').and_then(|word| Some(word.split_once('/')?.1))
-            };
-            let path =
-                match (behind_variable, word.strip_prefix("~/").or_else(|| word.strip_prefix("$HOME/"))) {
-                    (Some(rest), _) => root.join(rest),
-                    (None, Some(rest)) => home.join(rest),
-                    (None, None) => root.join(word),
-                };
-            let is_missing = path.symlink_metadata().is_err();
-            // A folder is no program; a name alone is a file here only as an argument.
-            if path.is_file() && (is_argument || word.contains('/'))
-                || is_missing && !is_argument && word.contains('/')
-            {
-                programs.push(path);
-            }
-            let name = word.rsplit('/').next().unwrap_or(word);
-            if !STARTERS.contains(&name) {
-                break;
-            }
-            is_argument = true;
-        }
-        is_behind_substitution = part.ends_with([')', '}', '`']);
+/// The surroundings of a command.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// The folder in which the command begins.
+    pub root: &'a Path,
+    pub home: &'a Path,
+    /// The user's environment.
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+impl Surroundings<'_> {
+    /// Returns the files that a command names, with the way in which it does.
+    ///
+    /// A program is a path as the first word of a command of the shell, or behind a program that runs it, such as `sh`; one that is missing
+    /// could be made. A name without a slash is looked for as the shell does. Of what programs are given, files count that are there.
+    pub(super) fn files(&self, command: &str) -> Vec<(PathBuf, NamedAs)> {
+        let command = command.trim_start().trim_start_matches('!').trim();
+        let mut files = Vec::new();
+        // Some are not given to the shell, and may have blanks.
+        let whole = if command.contains('/') { resolved(command, self.root, self.home) } else { None };
+        files.extend(whole.filter(|path| path.is_file()).map(|path| (path, NamedAs::Program)));
+        self.take(command, true, DEPTH, &mut files);
+        files
     }
-    programs
+
+    fn take(&self, command: &str, may_be_missing: bool, depth: usize, files: &mut Vec<(PathBuf, NamedAs)>) {
+        let mut reading = Reading {
+            around: self,
+            folders: vec![self.root.to_owned()],
+            position: Position::First,
+            may_be_missing,
+            depth,
+            files,
+        };
+        for token in tokens(command) {
+            match token {
+                Token::End => reading.position = Position::First,
+                Token::Word(word) => reading.position = reading.word(&word),
+            }
+        }
+    }
+
+    /// Returns the file that the shell starts by a name.
+    fn by_name(&self, name: &str) -> Option<PathBuf> {
+        let folders = (self.variable)("PATH")?;
+        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+    }
+}
+
+/// The part of a simple command that comes next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    First,
+    /// Behind a program that starts its argument; true if that is a command.
+    BehindStarter {
+        is_command: bool,
+    },
+    Arguments,
+    /// Behind `cd`.
+    Folder,
+}
+
+struct Reading<'a, 'b> {
+    around: &'a Surroundings<'b>,
+    /// The folders in which the command may be by now.
+    folders: Vec<PathBuf>,
+    position: Position,
+    may_be_missing: bool,
+    depth: usize,
+    files: &'a mut Vec<(PathBuf, NamedAs)>,
+}
+
+impl Reading<'_, '_> {
+    /// Takes the next word; returns what comes next.
+    fn word(&mut self, word: &Word) -> Position {
+        let text = word.text.as_str();
+        let is_plain = word.start == Start::Plain;
+        if is_plain && KEYWORDS.contains(&text) && self.position == Position::First {
+            return Position::First;
+        }
+        if self.position == Position::Folder {
+            let folders = self.paths(word);
+            self.folders.extend(folders);
+            return Position::Arguments;
+        }
+        if is_plain && text.starts_with('-') {
+            self.value_of_option(text);
+            return match self.position {
+                Position::BehindStarter { .. } => {
+                    let is_command = !text.starts_with("--") && text.ends_with('c');
+                    Position::BehindStarter { is_command }
+                }
+                position => position,
+            };
+        }
+        // Assignments in front of a command.
+        if is_plain && self.position != Position::Arguments && is_assignment(text) {
+            self.value_of_option(text);
+            return self.position;
+        }
+        match self.position {
+            Position::First => self.program(word),
+            Position::BehindStarter { is_command } => self.behind_starter(word, is_command),
+            position => {
+                self.argument(word);
+                position
+            }
+        }
+    }
+
+    fn program(&mut self, word: &Word) -> Position {
+        let text = word.text.as_str();
+        if word.start != Start::Plain || text.contains('/') {
+            let paths = self.paths(word);
+            let are_there = paths.iter().any(|path| path.exists());
+            let may_be_missing = self.may_be_missing && !are_there;
+            // A folder is no program.
+            let programs = paths.into_iter().filter(|path| path.is_file() || may_be_missing);
+            self.files.extend(programs.map(|path| (path, NamedAs::Program)));
+        } else {
+            self.files.extend(self.around.by_name(text).map(|path| (path, NamedAs::Program)));
+        }
+        match text.rsplit('/').next().unwrap_or(text) {
+            "cd" => Position::Folder,
+            name if is_starter(name) => Position::BehindStarter { is_command: name == "eval" },
+            _ => Position::Arguments,
+        }
+    }
+
+    fn behind_starter(&mut self, word: &Word, is_command: bool) -> Position {
+        let text = word.text.as_str();
+        if is_command || text.contains(char::is_whitespace) {
+            self.inner(text, is_command);
+        }
+        let paths = self.paths(word);
+        let files: Vec<PathBuf> = paths.iter().filter(|path| path.is_file()).cloned().collect();
+        if !files.is_empty() {
+            self.files.extend(files.into_iter().map(|path| (path, NamedAs::Program)));
+            return Position::Arguments;
+        }
+        if paths.iter().any(|path| path.is_dir()) {
+            // As Python runs a folder.
+            self.files
+                .extend(paths.into_iter().filter(|path| path.is_dir()).map(|path| (path, NamedAs::Argument)));
+            return Position::Arguments;
+        }
+        if word.start == Start::Plain && !text.contains('/') {
+            self.files.extend(self.around.by_name(text).map(|path| (path, NamedAs::Program)));
+            if is_starter(text) {
+                return Position::BehindStarter { is_command: false };
+            }
+        }
+        // It may be the value of an option, or a file that is still to be made.
+        if !is_command && text.contains(['/', '.']) && self.may_be_missing {
+            self.files.extend(paths.into_iter().map(|path| (path, NamedAs::Argument)));
+        }
+        Position::BehindStarter { is_command: false }
+    }
+
+    fn argument(&mut self, word: &Word) {
+        if word.text.contains(char::is_whitespace) {
+            self.inner(&word.text, false);
+        }
+        let files = self.paths(word).into_iter().filter(|path| path.is_file());
+        self.files.extend(files.map(|path| (path, NamedAs::Argument)));
+    }
+
+    /// Takes the value in `--option=value` or `NAME=value`.
+    fn value_of_option(&mut self, text: &str) {
+        if let Some(Token::Word(word)) =
+            text.split_once('=').and_then(|(_, value)| tokens(value).into_iter().next())
+        {
+            self.argument(&word);
+        }
+    }
+
+    /// Takes a command that is one word of another one.
+    fn inner(&mut self, command: &str, may_be_missing: bool) {
+        let Some(depth) = self.depth.checked_sub(1) else { return };
+        for root in self.folders.clone() {
+            let around = Surroundings { root: &root, home: self.around.home, variable: self.around.variable };
+            around.take(command, may_be_missing && self.may_be_missing, depth, self.files);
+        }
+    }
+
+    /// The paths that a word may stand for.
+    fn paths(&self, word: &Word) -> Vec<PathBuf> {
+        let (home, text) = (self.around.home, word.text.as_str());
+        let behind = text.strip_prefix('/').map(|rest| rest.trim_start_matches('/'));
+        match (&word.start, behind) {
+            (Start::Plain, _) if text.is_empty() => Vec::new(),
+            (Start::Plain, _) => {
+                self.folders.iter().filter_map(|folder| resolved(text, folder, home)).collect()
+            }
+            (Start::Home, Some(rest)) => vec![home.join(rest)],
+            // Such as the repository's root, by `git rev-parse --show-toplevel`.
+            (Start::Output, Some(rest)) => vec![self.around.root.join(rest)],
+            (Start::Variable(name), rest) => {
+                let value = (self.around.variable)(name).filter(|value| !value.is_empty());
+                let set = value.map(|value| self.around.root.join(joined(&value, text)));
+                set.into_iter().chain(rest.map(|rest| self.around.root.join(rest))).collect()
+            }
+            (Start::Home | Start::Output, None) => Vec::new(),
+        }
+    }
+}
+
+fn joined(value: &OsStr, text: &str) -> PathBuf {
+    let mut whole = value.to_owned();
+    whole.push(text);
+    whole.into()
+}
+
+fn is_assignment(text: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+    };
+    text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+fn is_starter(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let plain = name.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
+    STARTERS.contains(&name.as_str()) || STARTERS.contains(&plain)
 }
 
 #[cfg(test)]
@@ -113,36 +329,75 @@ mod tests {
 
     use super::*;
 
+    fn files_in(root: &Path, command: &str) -> Vec<(String, NamedAs)> {
+        let variable = |name: &str| match name {
+            "PATH" => Some(root.join("bin").into_os_string()),
+            "TOOLS" => Some(root.join("tools").into_os_string()),
+            _ => None,
+        };
+        let around = Surroundings { root, home: Path::new("/home"), variable: &variable };
+        let mut files = around.files(command);
+        files.sort();
+        files.dedup();
+        let inside = |path: PathBuf| {
+            // Paths are equal whether or not they have a dot in the middle.
+            let inside = path.strip_prefix(root).map_or(path.clone(), |inside| inside.components().collect());
+            inside.to_str().unwrap().to_owned()
+        };
+        files.into_iter().map(|(path, named_as)| (inside(path), named_as)).collect()
+    }
+
     #[test]
-    fn only_what_a_command_certainly_starts_is_its_program() {
+    fn what_a_command_starts_differs_from_what_it_gives_to_a_program() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        fs::create_dir_all(root.join("tools")).unwrap();
-        for file in ["tools/run", "merge.sh", "data.txt"] {
+        for folder in ["tools/package", "bin"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in ["tools/run", "merge.sh", "data.txt", "bin/by-name", "tools/with blank"] {
             fs::write(root.join(file), "").unwrap();
         }
-        let rows: [(&str, &[&str]); 14] = [
-            ("tools/run %f data.txt", &["tools/run"]),
-            ("!./tools/run", &["tools/run"]),
-            ("!cd x && ./new", &["new"]),
-            ("sh merge.sh %O %A", &["merge.sh"]),
+        use NamedAs::{Argument, Program};
+        let rows: &[(&str, &[(&str, NamedAs)])] = &[
+            ("tools/run %f data.txt", &[("data.txt", Argument), ("tools/run", Program)]),
+            ("!./tools/run", &[("tools/run", Program)]),
+            ("!cd tools && ./run", &[("tools/run", Program)]),
+            ("!cd x && ./new", &[("new", Program), ("x/new", Program)]),
+            ("sh merge.sh %O %A", &[("merge.sh", Program)]),
+            ("sh new.sh", &[("new.sh", Argument)]),
+            ("python3.12 -X dev tools/run", &[("tools/run", Program)]),
+            ("node --require ./tools/run merge.sh", &[("merge.sh", Argument), ("tools/run", Program)]),
+            ("python3 tools/package", &[("tools/package", Argument)]),
+            ("timeout 5 nice -n 3 tools/run", &[("tools/run", Program)]),
+            ("awk -f merge.sh --x=data.txt", &[("data.txt", Argument), ("merge.sh", Argument)]),
             ("merge.sh", &[]),
-            ("env A=1 sh -e tools/run", &["tools/run"]),
-            ("A=1 sh -e tools/run", &["tools/run"]),
-            ("!f() { ./tools/run \"$@\"; }; f", &["tools/run"]),
-            ("\"$(git rev-parse --show-toplevel)\"/tools/run x", &["tools/run"]),
-            ("$GIT_WORK_TREE/tools/run", &["tools/run"]),
+            ("by-name", &[("bin/by-name", Program)]),
+            ("env A=1 sh -e tools/run", &[("tools/run", Program)]),
+            ("A=./data.txt sh -e tools/run", &[("data.txt", Argument), ("tools/run", Program)]),
+            ("sh -c 'tools/run; cat data.txt'", &[("data.txt", Argument), ("tools/run", Program)]),
+            ("bash -ec './new'", &[("new", Program)]),
+            ("!f() { ./tools/run \"$@\"; }; f", &[("tools/run", Program)]),
+            ("!if true; then ./tools/run; fi", &[("tools/run", Program)]),
+            ("\"$(git rev-parse --show-toplevel)\"/tools/run x", &[("tools/run", Program)]),
+            ("\"$(git rev-parse --show-toplevel)/tools/run\" x", &[("tools/run", Program)]),
+            ("$GIT_WORK_TREE/tools/run", &[("tools/run", Program)]),
+            ("$TOOLS/run", &[("tools/run", Program)]),
+            ("tools/with blank", &[("tools/with", Program), ("tools/with blank", Program)]),
+            ("'tools/with blank' x", &[("tools/with blank", Program)]),
+            ("cat data.txt", &[("data.txt", Argument)]),
             ("git-lfs clean -- %f", &[]),
+            ("sed 's/a b/c d/'", &[]),
             ("less -R", &[]),
             ("true", &[]),
             ("tools", &[]),
         ];
         for (command, expected) in rows {
-            let expected: Vec<_> = expected.iter().map(|path| root.join(path)).collect();
-            // Paths are equal whether or not they have a dot in the middle.
-            assert_eq!(programs(command, root, Path::new("/home")), expected, "{command}");
+            let expected: Vec<_> =
+                expected.iter().map(|(path, named_as)| ((*path).to_owned(), *named_as)).collect();
+            assert_eq!(files_in(root, command), expected, "{command}");
         }
-        assert_eq!(programs("~/x", root, Path::new("/home")), [Path::new("/home/x")]);
-        assert_eq!(programs("$HOME/x", root, Path::new("/home")), [Path::new("/home/x")]);
+        for command in ["~/x", "$HOME/x", "\"${HOME}/x\"", "\"$HOME\"/x"] {
+            assert_eq!(files_in(root, command), [("/home/x".to_owned(), Program)], "{command}");
+        }
     }
 }

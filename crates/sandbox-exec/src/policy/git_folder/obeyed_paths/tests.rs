@@ -101,12 +101,33 @@ fn settings_in_variables_and_of_a_linked_worktree_are_read() {
             "GIT_CONFIG_COUNT" => "1",
             "GIT_CONFIG_KEY_0" => "core.fsmonitor",
             "GIT_CONFIG_VALUE_0" => "./tools/new",
+            "GIT_CONFIG_PARAMETERS" => "'core.hooksPath'='hooks' 'diff.a.textconv=./tools/conv '\\''x'\\'''",
+            "GIT_CONFIG_GLOBAL" => "own",
+            "GIT_SSH_COMMAND" => "ssh -F tools/ssh",
+            "GIT_TEMPLATE_DIR" => "template",
+            "EDITOR" => "./tools/edit --wait",
+            "VISUAL" => "vim",
             _ => return None,
         };
         Some(value.into())
     };
+    scene.put("work/tools/ssh", "");
+    scene.put("work/own", "[core]\npager = ./tools/pager\n");
     let obeyed = ObeyedPaths::find(&scene.at("work"), &scene.at("home"), variable);
-    assert_eq!(named(&obeyed), [row("tools/new", ObeyedAs::Program)]);
+    let expected = [
+        ("hooks".to_owned(), ObeyedAs::Hooks, true),
+        row("hooks", ObeyedAs::Hooks),
+        row("own", ObeyedAs::Settings),
+        row("template", ObeyedAs::Hooks),
+        row("tools/conv", ObeyedAs::Program),
+        row("tools/edit", ObeyedAs::Program),
+        row("tools/new", ObeyedAs::Program),
+        row("tools/pager", ObeyedAs::Program),
+        row("tools/ssh", ObeyedAs::Argument),
+    ];
+    let mut obeyed = named(&obeyed);
+    obeyed.sort_by(|one, other| (&one.0, other.2).cmp(&(&other.0, one.2)));
+    assert_eq!(obeyed, expected);
     fs::create_dir_all(scene.at("work/.git/worktrees/one")).unwrap();
     fs::create_dir_all(scene.at("linked")).unwrap();
     scene.put("linked/.git", &format!("gitdir: {}\n", scene.at("work/.git/worktrees/one").display()));
@@ -141,7 +162,9 @@ fn settings_that_are_kept_in_the_folder_are_obeyed() {
     symlink(scene.at("work/gitconfig"), scene.at("home/.gitconfig")).unwrap();
     symlink(scene.at("work/tools"), scene.at("home/.config/git")).unwrap();
     symlink("../own", scene.at("work/.git/config")).unwrap();
-    let expected = ["gitconfig", "own", "tools/config"].map(|path| row(path, ObeyedAs::Settings));
+    let mut expected =
+        ["gitconfig", "own", "tools/config"].map(|path| row(path, ObeyedAs::Settings)).to_vec();
+    expected.insert(2, row("tools/attributes", ObeyedAs::Attributes));
     // A file that is missing is one that could be made.
     for text in [None, Some("[core]\nbare = false\n")] {
         for path in ["work/gitconfig", "work/own", "work/tools/config"] {
@@ -193,4 +216,128 @@ fn settings_beyond_the_limits_are_not_complete() {
     };
     assert!(complete(included(FILE_LIMIT - 3)));
     assert!(!complete(included(FILE_LIMIT + 1)));
+}
+
+#[test]
+fn no_folder_of_git_hides_the_repository_around_it() {
+    let scene = Scene::new();
+    scene.put("work/.git/config", "[core]\nhooksPath = tools/hooks\n");
+    scene.put("home/.gitconfig", "[core]\nfsmonitor = tools/watch\n");
+    let expected = [row("hooks", ObeyedAs::Hooks), row("watch", ObeyedAs::Program)];
+    let of_tools = |scene: &Scene| {
+        let mut obeyed = named(&scene.find_in("work/tools"));
+        // What would be in a repository of its own.
+        obeyed.retain(|(path, ..)| path != "tools/watch");
+        obeyed
+    };
+    assert_eq!(of_tools(&scene), expected);
+    // A command may leave an empty one, which git passes over, or a whole repository.
+    fs::create_dir_all(scene.at("work/tools/.git/objects")).unwrap();
+    assert_eq!(of_tools(&scene), expected);
+    scene.put("work/tools/.git/config", "[core]\nhooksPath = own\n");
+    assert!(of_tools(&scene).contains(&row("own", ObeyedAs::Hooks)));
+    assert!(expected.iter().all(|row| of_tools(&scene).contains(row)), "{:?}", of_tools(&scene));
+}
+
+#[test]
+fn settings_of_submodules_and_of_linked_worktrees_are_read() {
+    let scene = Scene::new();
+    for path in
+        ["sub/deep", "embedded/.git", "linked", ".git/modules/a/b", ".git/worktrees/one", "other/.git"]
+    {
+        fs::create_dir_all(scene.at(&format!("work/{path}"))).unwrap();
+    }
+    scene.put("work/.git/modules/a/b/HEAD", "");
+    scene.put("work/.git/modules/a/b/config", "[core]\nworktree = ../../../../sub/deep\nhooksPath = h\n");
+    scene.put("work/sub/deep/.git", "gitdir: ../../.git/modules/a/b\n");
+    scene.put(
+        "work/.gitmodules",
+        "[submodule \"e\"]\npath = embedded\n[submodule \"missing\"]\npath = missing\n",
+    );
+    scene.put("work/embedded/.git/config", "[core]\nfsmonitor = ./watch\n");
+    scene.put("work/.git/worktrees/one/gitdir", &format!("{}\n", scene.at("work/linked/.git").display()));
+    scene.put("work/.git/worktrees/one/commondir", "../..\n");
+    scene.put("work/.git/worktrees/one/config.worktree", "[core]\nhooksPath = own\n");
+    scene.put("work/linked/.git", &format!("gitdir: {}\n", scene.at("work/.git/worktrees/one").display()));
+    scene.put("work/other/.git/config", "[core]\nhooksPath = unread\n");
+    let expected = [
+        row("embedded/watch", ObeyedAs::Program),
+        row("linked/own", ObeyedAs::Hooks),
+        row("sub/deep/h", ObeyedAs::Hooks),
+    ];
+    assert_eq!(scene.named(), expected);
+    // The user's settings hold in each of them.
+    scene.put("home/.gitconfig", "[alias]\nx = !./new\n");
+    let obeyed = scene.named();
+    for path in ["new", "embedded/new", "linked/new", "sub/deep/new"] {
+        assert!(obeyed.contains(&row(path, ObeyedAs::Program)), "{path}: {obeyed:?}");
+    }
+    // One that is added later is seen.
+    let before = scene.find();
+    assert!(before.is_unchanged(), "the control");
+    fs::create_dir_all(scene.at("work/.git/modules/later")).unwrap();
+    assert!(!before.is_unchanged());
+}
+
+#[test]
+fn what_links_among_hooks_lead_to_is_a_hook() {
+    let scene = Scene::new();
+    for path in ["work/.git/hooks", "home/hooks"] {
+        fs::create_dir_all(scene.at(path)).unwrap();
+    }
+    symlink("../../scripts/check", scene.at("work/.git/hooks/pre-commit")).unwrap();
+    symlink(scene.at("work/scripts/other"), scene.at("home/hooks/pre-push")).unwrap();
+    scene.put("work/.git/hooks/post-commit", "");
+    scene.put("home/.gitconfig", "[core]\nhooksPath = ~/hooks\n");
+    assert_eq!(scene.named(), [row("scripts/check", ObeyedAs::Hook), row("scripts/other", ObeyedAs::Hook)]);
+    // All of the folder.
+    fs::remove_dir_all(scene.at("work/.git/hooks")).unwrap();
+    let before = scene.find();
+    symlink("../scripts/hooks", scene.at("work/.git/hooks")).unwrap();
+    assert!(!before.is_unchanged());
+    assert!(scene.named().contains(&row("scripts/hooks", ObeyedAs::Hooks)), "{:?}", scene.named());
+}
+
+#[test]
+fn a_link_that_leads_elsewhere_by_now_is_seen() {
+    let scene = Scene::new();
+    scene.put("work/.git/config", "[core]\nhooksPath = bin/hooks\n");
+    let before = scene.find();
+    assert!(before.is_unchanged(), "the control");
+    symlink("tools", scene.at("work/bin")).unwrap();
+    assert!(!before.is_unchanged());
+    assert!(scene.named().contains(&row("tools/hooks", ObeyedAs::Hooks)));
+}
+
+#[test]
+fn a_file_that_is_included_from_two_folders_is_read_for_each() {
+    let scene = Scene::new();
+    symlink(scene.at("work/tools/settings"), scene.at("home/.gitconfig")).unwrap();
+    scene.put("work/tools/settings", "[include]\npath = more\n[core]\nhooksPath = h\n");
+    scene.put("work/.git/config", "[include]\npath = ../tools/settings\n");
+    assert!(scene.named().contains(&row("tools/more", ObeyedAs::Settings)), "{:?}", scene.named());
+}
+
+#[test]
+fn values_of_all_forms_are_understood() {
+    let scene = Scene::new();
+    scene.put("work/tools/data", "");
+    for (text, path, obeyed_as) in [
+        ("[core]\nhooksPath = :(optional)h\n", "h", ObeyedAs::Hooks),
+        ("[alias]\nx = -c core.fsmonitor=./watch status\n", "watch", ObeyedAs::Program),
+        ("[alias]\nx = rebase --exec ./check\n", "check", ObeyedAs::Argument),
+        ("[alias]\nx = log origin/main -- tools/data\n", "tools/data", ObeyedAs::Argument),
+        ("[remote \"a\"]\nurl = ext::sh -c ./x%20y\n", "x%20y", ObeyedAs::Program),
+        ("[tig \"bind\"]\nx = !./tool\n", "tool", ObeyedAs::Program),
+        ("[gitflow \"path\"]\nhooks = h\n", "h", ObeyedAs::Hooks),
+    ] {
+        scene.put("work/.git/config", text);
+        assert_eq!(scene.named(), [row(path, obeyed_as)], "{text}");
+    }
+    scene.put("work/.git/config", "[alias]\nx = log --oneline\n[core]\nhooksPath = %(prefix)/h\n");
+    assert_eq!(scene.named(), [], "the control");
+    // Steps upwards from a repository that may be anywhere.
+    scene.put("work/.git/config", "");
+    scene.put("home/.gitconfig", "[core]\nhooksPath = ../h\n");
+    assert_eq!(scene.named(), [("h".to_owned(), ObeyedAs::Hooks, true)]);
 }
