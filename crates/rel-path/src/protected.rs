@@ -125,7 +125,11 @@ impl ProtectedNames {
     pub fn found_at_or_beneath(&self, path: &RelPath) -> Option<&ProtectedName> {
         self.further.as_ref()?;
         let names = fold_path(path.as_bytes());
-        self.found_entries().find(|name| name.folded.starts_with(&names))
+        let is_above = |name: &&ProtectedName| {
+            let starts = if name.is_exact { 0..1 } else { 0..names.len().max(1) };
+            starts.into_iter().any(|start| name.folded.starts_with(&names[start..]))
+        };
+        self.found_entries().find(is_above)
     }
 
     fn sort_out(&mut self) {

@@ -234,7 +234,11 @@ impl NameSource for Source {
             is_at_any_depth,
         };
         match look {
-            0 => vec![name("Tools/run", NameRule::Reported, false), name("hooks", NameRule::Reported, true)],
+            0 => vec![
+                name("Tools/run", NameRule::Reported, false),
+                name("hooks", NameRule::Reported, true),
+                name("scripts/hooks", NameRule::Reported, true),
+            ],
             1 => vec![name("tools/run", NameRule::Never, false)],
             _ => Vec::new(),
         }
@@ -255,7 +259,12 @@ fn entries_that_are_found_count_where_they_were_found_and_stay() {
     names.look_again();
     assert_eq!(clone.never(&path("tools/run")).map(|name| name.pattern()), Some("./tools/run"));
     assert!(!clone.protects(&path("tools")) && clone.found_at_or_beneath(&path("tools")).is_some());
-    assert!(clone.found_at_or_beneath(&path("tools/runner")).is_none());
+    for at_or_above in ["scripts", "sub/scripts", "a/b/scripts/hooks", "sub/hooks"] {
+        assert!(clone.found_at_or_beneath(&path(at_or_above)).is_some(), "{at_or_above}");
+    }
+    for elsewhere in ["tools/runner", "sub/tools", "scripts/sub", "sub/run"] {
+        assert!(clone.found_at_or_beneath(&path(elsewhere)).is_none(), "{elsewhere}");
+    }
     names.look_again();
     assert!(names.protects(&path("tools/run")) && names == clone);
     assert_ne!(names, ProtectedNames::default());
