@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde::{Deserialize, Serialize};
 
+use crate::finder::Finder;
 use crate::marker::Marker;
 
 /// The kind of texts that look like a placeholder and are part of a file.
@@ -37,12 +37,6 @@ pub(crate) struct SecretMap {
     literals: usize,
     /// Finds the values in a text; built when it is needed.
     finder: Option<Finder>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Finder {
-    pub(crate) automaton: AhoCorasick,
-    pub(crate) kinds: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -151,11 +145,8 @@ impl SecretMap {
             if distinctive.is_empty() {
                 return None;
             }
-            let values = distinctive.iter().map(|(value, _)| value.as_bytes());
-            let automaton =
-                AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(values).ok()?;
-            let kinds = distinctive.iter().map(|(_, marker)| marker.kind.clone()).collect();
-            self.finder = Some(Finder { automaton, kinds });
+            let values = distinctive.iter().map(|(value, marker)| (value.as_bytes(), marker.kind.clone()));
+            self.finder = Finder::new(values);
         }
         self.finder.as_ref()
     }

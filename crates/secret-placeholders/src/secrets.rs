@@ -230,10 +230,7 @@ impl Secrets {
     fn spans(&self, text: &str, source: Source) -> Vec<Span> {
         let mut spans = Detector::usual().find(text);
         if let Some(finder) = self.lock().map.finder() {
-            spans.extend(finder.automaton.find_iter(text).map(|occurrence| {
-                let kind = finder.kinds[occurrence.pattern().as_usize()].clone();
-                Span { range: occurrence.range(), kind: kind.into() }
-            }));
+            finder.find(text, &mut spans);
         }
         let markers = markers(text).map(|(range, _)| Span { range, kind: LITERAL.into() });
         match source {
