@@ -19,7 +19,10 @@ use std::time::Instant;
 use file_index::{GitIgnores, ListedContent, Needle};
 use rel_path::{MAX_COMPONENTS, RelPath};
 use sandbox_fs::{FileKind, FsError, Visit, WalkLimits, WalkSummary};
-use wap_core::{Call, Exclusions, QueryType, Reason, SearchFiles, SearchFilesResponse, WapError};
+use wap_core::{
+    Call, Exclusions, QueryType, Reason, SearchFiles, SearchFilesResponse, WapError, WithheldRule,
+    holds_credentials_if_keyed,
+};
 
 use self::file_queue::{Batch, Closing, FileOrigin, FileQueue};
 use self::file_searcher::FileSearcher;
@@ -52,6 +55,7 @@ impl LocalWorkspace {
         request.check_bounds()?;
         let query = Query::new(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
+        let withheld = request.withheld.as_ref().map(|files| files.rule()).transpose()?;
         let deadline = Instant::now() + walk_time(call);
         let sources = self.sources(call, request)?;
         let results = Results::new(self.config.limits.max_search_results as usize);
@@ -71,6 +75,8 @@ impl LocalWorkspace {
                 call,
                 request,
                 exclusions: &exclusions,
+                withheld: withheld.as_ref(),
+                has_undecided: false,
                 deadline,
                 queue,
                 results: &results,
@@ -80,13 +86,13 @@ impl LocalWorkspace {
                 warnings: Vec::new(),
                 is_complete: true,
             };
-            walk.walk(sources).map(|()| (walk.warnings, walk.is_complete))
+            walk.walk(sources).map(|()| (walk.warnings, walk.is_complete, walk.has_undecided))
         });
         if call.cancel.is_cancelled() {
             return Err(WapError::new(Reason::Cancelled, "cancelled while files were searched"));
         }
-        let (warnings, is_complete) = walked?;
-        Ok(results.into_response(warnings, is_complete))
+        let (warnings, is_complete, has_undecided) = walked?;
+        Ok(SearchFilesResponse { has_undecided, ..results.into_response(warnings, is_complete) })
     }
 
     /// Determines which of the paths are files, so that a bad one is reported before anything is searched.
@@ -138,6 +144,10 @@ struct SearchWalk<'a> {
     call: &'a Call<'a>,
     request: &'a SearchFiles,
     exclusions: &'a Exclusions,
+    /// Files that are passed over by their names: nothing of the answer depends on what they hold.
+    withheld: Option<&'a WithheldRule>,
+    /// True if one of them is withheld only if a secret is in it.
+    has_undecided: bool,
     deadline: Instant,
     queue: &'a FileQueue,
     results: &'a Results,
@@ -248,20 +258,27 @@ impl SearchWalk<'_> {
         Ok(Some(summary))
     }
 
-    /// Checks whether a file comes up for the first time.
-    fn is_new(&mut self, path: &RelPath) -> bool {
+    /// Checks whether a file comes up for the first time, and is not withheld.
+    fn is_searched(&mut self, path: &RelPath) -> bool {
+        if let Some(rule) = self.withheld {
+            let path = path.to_string();
+            if rule.withholds(&path) {
+                self.has_undecided |= holds_credentials_if_keyed(&path);
+                return false;
+            }
+        }
         self.visited.as_mut().is_none_or(|visited| visited.insert(path.clone()))
     }
 
     /// Counts a file that needs not be read.
     fn count(&mut self, path: &RelPath, outcome: FileOutcome) {
-        if self.is_new(path) {
+        if self.is_searched(path) {
             self.results.add(path, outcome);
         }
     }
 
     fn hand_on(&mut self, path: RelPath, origin: FileOrigin) {
-        if !self.is_new(&path) {
+        if !self.is_searched(&path) {
             return;
         }
         self.batch.push((path, origin));

@@ -7,6 +7,7 @@ use regex::{Regex, RegexBuilder};
 use text_edit::Source;
 use wap_core::{
     Exclusions, Limits, QueryType, Reason, SearchFiles, SearchFilesResponse, SearchMatch, Skipped, WapError,
+    holds_credentials_if_keyed,
 };
 
 use crate::listing::{Walk, ignore_warning};
@@ -41,6 +42,15 @@ pub(crate) fn search(
         };
         files.extend(walk.entries(&start).into_iter().filter(|path| !tree.is_folder(path)));
     }
+    let mut has_undecided = false;
+    if let Some(withheld) = &request.withheld {
+        let rule = withheld.rule()?;
+        files.retain(|path| {
+            let is_withheld = rule.withholds(path);
+            has_undecided |= is_withheld && holds_credentials_if_keyed(path);
+            !is_withheld
+        });
+    }
     let mut matches = Vec::new();
     let mut skipped = Skipped::default();
     let mut total = 0;
@@ -60,6 +70,7 @@ pub(crate) fn search(
         total_matches: total,
         skipped,
         warnings: ignore_warning(tree, request.respect_gitignore),
+        has_undecided,
     })
 }
 

@@ -1,11 +1,14 @@
 //! Files that usually hold credentials, which are left out unless the user has named them.
 
-use wap_core::{PathPattern, Reason, WapError, holds_credentials_if_keyed, usually_holds_credentials};
+use wap_core::{
+    PathPattern, Reason, WapError, WithheldFiles, holds_credentials_if_keyed, usually_holds_credentials,
+};
 
 /// The files of credentials that the user allows a model to see.
 #[derive(Clone, Debug, Default)]
 pub struct Withheld {
     granted: Vec<PathPattern>,
+    names: Vec<String>,
 }
 
 /// The rule for a file by its name.
@@ -24,8 +27,14 @@ impl Withheld {
     ///
     /// [`Reason::InvalidGlob`] for a name that cannot be used.
     pub fn except<'n>(granted: impl IntoIterator<Item = &'n str>) -> Result<Withheld, WapError> {
-        let granted = granted.into_iter().map(PathPattern::new).collect::<Result<_, _>>()?;
-        Ok(Withheld { granted })
+        let names: Vec<String> = granted.into_iter().map(str::to_owned).collect();
+        let granted = names.iter().map(|name| PathPattern::new(name)).collect::<Result<_, _>>()?;
+        Ok(Withheld { granted, names })
+    }
+
+    /// Returns the rule for a search, which passes over all such files but those that are `harmless`.
+    pub(crate) fn passed_over(&self, harmless: Vec<String>) -> WithheldFiles {
+        WithheldFiles { granted: self.names.clone(), harmless }
     }
 
     /// Checks whether the content of a file is left out, always or if it holds a secret, by its path relative to the root.
@@ -51,6 +60,10 @@ const GRANT: &str =
 /// The warning of an answer in which something was masked.
 pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as they are, they \
      become the values again";
+
+/// The warning of an answer to a file that replaces one of credentials.
+pub(crate) const NOT_COMPARED: &str =
+    "the file usually holds credentials, so its lines were not compared with those before";
 
 /// Returns the refusal of a file that is left out; `path` is as the request spelled it.
 pub(crate) fn refusal(path: &str) -> WapError {

@@ -16,8 +16,9 @@ pub(crate) fn weight_bytes(request: &Request) -> usize {
         Request::ReadFile(ReadFile { path, .. }) | Request::DeleteFile(DeleteFile { path }) => path.len(),
         Request::WriteFile(WriteFile { path, content, .. }) => path.len() + content.len(),
         Request::ModifyFile(request) => modification(request),
-        Request::SearchFiles(SearchFiles { paths, query, exclude_patterns, .. }) => {
-            list(paths) + query.len() + exclude_patterns.as_deref().map_or(0, list)
+        Request::SearchFiles(SearchFiles { paths, query, exclude_patterns, withheld, .. }) => {
+            let withheld = withheld.as_ref().map_or(0, |files| list(&files.granted) + list(&files.harmless));
+            list(paths) + query.len() + exclude_patterns.as_deref().map_or(0, list) + withheld
         }
         Request::ExecuteCommand(request) => command(request),
         Request::StopProcess(StopProcess { name }) => name.len(),

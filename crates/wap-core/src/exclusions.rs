@@ -1,6 +1,7 @@
 //! The paths that recursive operations leave out.
 
 pub(crate) mod credential_name;
+pub(crate) mod withheld_files;
 
 use std::sync::{Arc, LazyLock};
 

@@ -57,6 +57,7 @@ pub use conversation::Conversation;
 pub use conversation::last_answer::LastAnswer;
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::credential_name::{holds_credentials_if_keyed, usually_holds_credentials};
+pub use exclusions::withheld_files::{WithheldFiles, WithheldRule};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
 pub use numbered_view::{numbered_line, numbered_view, push_numbered_view, unnumbered};

@@ -50,7 +50,7 @@ const TABLE: [(&str, &[&str]); 45] = [
     ("docdex-client", &["wap-core"]),
     ("mcp-client-config", &[]),
     ("model-program", &["wap-core"]),
-    ("secret-placeholders", &["wap-core"]),
+    ("secret-placeholders", &["wap-core", "wap-edit", "text-edit"]),
     (
         "codali-session",
         &[

@@ -61,6 +61,7 @@ pub(crate) fn child(tool: &str, folder: &Path) {
             exclude_patterns: None,
             context_lines: None,
             respect_gitignore: None,
+            withheld: None,
         };
         let response = call(|call| workspace.search_files(call, &request)).expect("the search works");
         assert_eq!(response.warnings.len(), 1, "{:?}", response.warnings);

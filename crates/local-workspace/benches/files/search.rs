@@ -37,6 +37,7 @@ pub(crate) fn measure(tree: &Tree, table: &mut Table) {
             exclude_patterns: None,
             context_lines: None,
             respect_gitignore: None,
+            withheld: None,
         };
         let ours = || call(|call| workspace.search_files(call, &request)).expect("the search works");
         let response = ours();

@@ -136,6 +136,7 @@ fn request(query: &str, query_type: QueryType) -> SearchFiles {
         exclude_patterns: None,
         context_lines: None,
         respect_gitignore: None,
+        withheld: None,
     }
 }
 

@@ -127,6 +127,7 @@ impl Results {
             total_matches: state.total,
             skipped: state.skipped,
             warnings,
+            has_undecided: false,
         }
     }
 

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use wap_core::{
     Call, DeleteFile, FileChange, FileChanged, ModifyFile, ModifyOperation, WapError, Workspace, WriteFile,
+    WriteMode,
 };
 
+use super::judging::depends_on_text;
 use super::veil::Veil;
 use super::{PlaceholderWorkspace, not_kept, restored};
 use crate::Secrets;
-use crate::withheld::refusal;
+use crate::withheld::{NOT_COMPARED, refusal};
 
 /// The outcome of one item of a batch.
 type Outcome = Result<FileChanged, WapError>;
@@ -25,7 +27,16 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(changes.len());
         let mut waiting: Vec<FileChange> = Vec::new();
         for change in changes {
-            match self.restored_change(secrets, call, change) {
+            // What an earlier item writes into the same file is judged with it.
+            let is_same = |earlier: &FileChange| may_be_same_file(earlier.path(), change.path());
+            if depends_on_text(change) && waiting.iter().any(is_same) {
+                self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
+            }
+            let restored = self.restored_change(secrets, call, change).and_then(|restored| {
+                self.check_uncovers_nothing(secrets, call, change, &restored)?;
+                Ok(restored)
+            });
+            match restored {
                 Ok(restored) => waiting.push(restored),
                 Err(error) => {
                     if !waiting.is_empty() {
@@ -59,7 +70,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         for (change, outcome) in changes.iter().zip(carried_out) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
             outcomes.push(match outcome {
-                Ok(changed) => Ok(self.masked_answer(secrets, call, &veil, changed)),
+                Ok(changed) => Ok(self.masked_answer(change, &veil, changed)),
                 Err(error) => Err(veil.all(error)),
             });
         }
@@ -68,17 +79,25 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
 
     fn masked_answer(
         &self,
-        secrets: &Secrets,
-        call: &Call<'_>,
+        change: &FileChange,
         veil: &Veil<'_, W>,
         mut changed: FileChanged,
     ) -> FileChanged {
-        // The answer to a whole file that replaces one of credentials would quote it.
+        // What the answer says about the content before would quote it, and count its lines that a guess has hit.
         if let FileChanged::Written(written) = &mut changed
-            && written.changed.is_some()
-            && self.is_withheld(call, secrets, &written.path)
+            && !written.created
+            && self.withheld.may_leave_out(&written.path)
         {
             written.changed = None;
+            written.lines_removed = 0;
+            if let FileChange::Write(write) = change {
+                written.lines_added = u32::try_from(write.content.lines().count()).unwrap_or(u32::MAX);
+                if write.write_mode() == WriteMode::Append {
+                    // The version names the whole content, of which a guess could be tried.
+                    written.version = None;
+                }
+            }
+            written.warnings.push(NOT_COMPARED.to_owned());
         }
         veil.all(changed)
     }
@@ -107,6 +126,13 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             FileChange::Delete(_) => FileChange::Delete(DeleteFile { path }),
         })
     }
+}
+
+/// Checks whether two paths may mean the same file. Links are refused by every change.
+fn may_be_same_file(one: &str, other: &str) -> bool {
+    let name = |path: &str| path.split('/').rfind(|name| !matches!(*name, "" | ".")).map(str::to_owned);
+    let is_odd = |path: &str| path.ends_with("..");
+    name(one) == name(other) || is_odd(one) || is_odd(other)
 }
 
 fn restored_operation(secrets: &Secrets, operation: &ModifyOperation) -> Result<ModifyOperation, WapError> {

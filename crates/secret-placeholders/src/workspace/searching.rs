@@ -4,17 +4,20 @@ use std::borrow::Cow;
 
 use regex::Regex;
 use wap_core::{
-    Call, DEFAULT_EXCLUSIONS, Exclusions, Limits, QueryType, ReadFile, Reason, SearchFiles,
-    SearchFilesResponse, SearchMatch, WapError, Workspace,
+    Call, ExploreFiles, Limits, QueryType, ReadFile, SearchFiles, SearchFilesResponse, SearchMatch, WapError,
+    Workspace,
 };
 
 use super::veil::Veil;
 use super::{PlaceholderWorkspace, not_kept, restored};
-use crate::withheld::warning;
+use crate::withheld::{Verdict, warning};
 use crate::{Secrets, markers};
 
-/// The most searches after the first. Each excludes at least one more file, and usually all with a match.
-const MOST_REPETITIONS: usize = 8;
+/// The files that are withheld only if a secret is in them.
+const IF_KEYED: &str = "{*.[pP][eE][mM],.[nN][pP][mM][rR][cC]}";
+
+/// The most of them that a search looks at, in the order of its paths; it passes over further ones.
+const MOST_LOOKED_AT: usize = 64;
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     pub(super) fn search_masked(
@@ -34,6 +37,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let mut request_below = SearchFiles {
             paths: paths.collect::<Result<_, _>>()?,
             query: query.map_err(|error| not_kept(&error, "query"))?.into_owned(),
+            withheld: Some(self.withheld.passed_over(Vec::new())),
             ..request.clone()
         };
         let named = request_below.paths.len();
@@ -48,7 +52,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             false => self.search_visible(secrets, call, request_below),
         };
         let hits = hits.map_err(|error| veil.all(error))?;
-        let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings } = hits;
+        let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings, .. } = hits;
         let count = matches.len();
         let visible = Visible::of(request);
         let mut masked = Vec::with_capacity(count);
@@ -70,43 +74,54 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             is_truncated,
             skipped,
             warnings: veil.all(warnings),
+            has_undecided: false,
         })
     }
 
-    /// Searches all files but those that are left out. One with a match is excluded, and the search repeated: neither the number of
-    /// matches, nor the matches for which there is room, nor a warning may depend on what such a file holds.
+    /// Searches all files but those that are left out: neither the number of matches, nor the matches for which there is room, nor a
+    /// warning may depend on what such a file holds.
     fn search_visible(
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
         mut request: SearchFiles,
     ) -> Result<SearchFilesResponse, WapError> {
-        let mut hits = self.inner.search_files(call, &request)?;
-        for _ in 0..MOST_REPETITIONS {
-            let mut paths: Vec<&str> = hits.matches.iter().map(|hits| hits.path.as_str()).collect();
-            paths.dedup();
-            let is_withheld = |path: &&str| self.is_withheld(call, secrets, path);
-            let withheld: Vec<&str> = paths.into_iter().filter(is_withheld).collect();
-            if withheld.is_empty() {
-                break;
-            }
-            let defaults = || DEFAULT_EXCLUSIONS.map(str::to_owned).to_vec();
-            let patterns = request.exclude_patterns.get_or_insert_with(defaults);
-            patterns.extend(withheld.iter().map(|path| Exclusions::of_path(path)));
-            // What a request names is searched whatever it excludes. Another name of such a file is a link to it.
-            request
-                .paths
-                .retain(|path| !withheld.contains(&self.read_path(call, path).as_deref().unwrap_or(path)));
-            if request.paths.is_empty() {
-                return Ok(SearchFilesResponse::default());
-            }
-            hits = match self.inner.search_files(call, &request) {
-                // More exclusions than a search takes: what is left of such files is taken out of the answer.
-                Err(error) if matches!(error.reason(), Reason::InvalidField | Reason::InvalidGlob) => break,
-                again => again?,
-            };
+        let hits = self.inner.search_files(call, &request)?;
+        if !hits.has_undecided {
+            return Ok(hits);
         }
-        Ok(hits)
+        let harmless = self.harmless_files(call, secrets, &request);
+        if harmless.is_empty() {
+            return Ok(hits);
+        }
+        request.withheld = Some(self.withheld.passed_over(harmless));
+        self.inner.search_files(call, &request)
+    }
+
+    /// Returns the files of a search with a name of credentials and no secret in them. They do not depend on its query.
+    fn harmless_files(&self, call: &Call<'_>, secrets: &Secrets, request: &SearchFiles) -> Vec<String> {
+        let mut named: Vec<String> = Vec::new();
+        for path in request.paths.iter().take(MOST_LOOKED_AT) {
+            let below = ExploreFiles {
+                path: path.clone(),
+                pattern: Some(IF_KEYED.to_owned()),
+                recursive: Some(request.recursive.unwrap_or(true)),
+                exclude_patterns: request.exclude_patterns.clone(),
+                respect_gitignore: Some(request.respect_gitignore.unwrap_or(false)),
+                ..ExploreFiles::default()
+            };
+            match self.inner.explore_files(call, &below) {
+                Ok(listed) => named.extend(listed.files.into_iter().map(|file| file.path)),
+                // It is a file.
+                Err(_) => named.extend(self.read_path(call, path)),
+            }
+        }
+        named.retain(|path| self.withheld.verdict(path) == Verdict::IfSecret);
+        named.sort_unstable();
+        named.dedup();
+        named.truncate(MOST_LOOKED_AT);
+        named.retain(|path| !self.is_withheld(call, secrets, path));
+        named
     }
 
     /// Returns the path of the file that a path leads to; `None` if it leads to none.
@@ -120,26 +135,26 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
 /// Decides whether a match is one in the text that a model sees. One within a secret would tell what the secret is, letter
 /// by letter.
 struct Visible {
-    /// `None` if the query has placeholders: the model then asks for a value that it may ask for.
-    query: Option<Regex>,
+    query: Regex,
+    /// True if the query has placeholders. Where a value is not hidden, a match would tell that it is the value.
+    has_markers: bool,
 }
 
 impl Visible {
     fn of(request: &SearchFiles) -> Visible {
-        if markers(&request.query).next().is_some() {
-            return Visible { query: None };
-        }
+        // A placeholder has no character that means something else in an expression.
         let pattern = match request.query_type {
             QueryType::Literal => regex::escape(&request.query),
             QueryType::Regex => request.query.clone(),
         };
         // A pattern that only the engine understands shows no line with a secret.
         let nothing = || Regex::new("[^\\s\\S]").expect("matches nothing");
-        Visible { query: Some(Regex::new(&pattern).unwrap_or_else(|_| nothing())) }
+        let query = Regex::new(&pattern).unwrap_or_else(|_| nothing());
+        Visible { query, has_markers: markers(&request.query).next().is_some() }
     }
 
     fn shows(&self, masked: &str) -> bool {
-        self.query.as_ref().is_none_or(|query| query.is_match(masked))
+        self.query.is_match(masked)
     }
 }
 
@@ -163,6 +178,9 @@ fn mask_match<W: Workspace>(
     let text = lines.join("\n");
     let masked = match veil.excerpt(&text, first) {
         Cow::Borrowed(text) if text.len() == whole => {
+            if visible.has_markers && !visible.shows(match_text) {
+                return None;
+            }
             return Some(SearchMatch { path: veil.text(&hits.path).into_owned(), ..hits.clone() });
         }
         masked => masked,
@@ -170,7 +188,7 @@ fn mask_match<W: Workspace>(
     let mut masked = masked.split('\n').map(str::to_owned);
     let context_before: Vec<String> = masked.by_ref().take(context_before.len()).collect();
     let masked_match = masked.next().unwrap_or_default();
-    if masked_match != *match_text && !visible.shows(&masked_match) {
+    if (visible.has_markers || masked_match != *match_text) && !visible.shows(&masked_match) {
         // The match may lie behind the cut of a long line.
         let is_behind = is_cut(match_text)
             && veil.whole_line(*line).is_some_and(|whole| whole != *match_text && visible.shows(&whole));

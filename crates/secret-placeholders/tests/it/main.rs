@@ -10,3 +10,4 @@ mod masking;
 mod over_workspace;
 mod properties;
 mod store;
+mod uncovering;

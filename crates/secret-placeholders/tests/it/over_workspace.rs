@@ -120,6 +120,7 @@ pub(crate) fn search(query: &str, query_type: QueryType) -> SearchFiles {
         exclude_patterns: None,
         context_lines: None,
         respect_gitignore: None,
+        withheld: None,
     }
 }
 
@@ -165,6 +166,34 @@ fn a_search_does_not_tell_what_a_file_of_credentials_holds() {
             let is_same = answer(&granted, guess) == answer(&granted, other);
             assert_eq!(is_same, paths == ["credentials"], "{paths:?} {guess}");
         }
+    }
+    // Neither do files that the model has put before it: more matches than answers, in more files than are looked at.
+    let keys: Vec<String> = (0..80).map(|number| format!("-{number:02}.key")).collect();
+    let pems: Vec<String> = (0..80).map(|number| format!("-{number:02}.pem")).collect();
+    let guesses = keys
+        .iter()
+        .chain(&pems)
+        .map(|name| (&*Box::leak(name.clone().into_boxed_str()), "PIN=4711\nPIN=0815\n".repeat(60)));
+    let crowd =
+        || guesses.clone().chain([("server.key", "PIN=4711\n".to_owned()), ("z.txt", "PIN=1\n".to_owned())]);
+    let crowded = over(crowd());
+    let granted = PlaceholderWorkspace::new(
+        MemoryWorkspace::with_files(crowd()),
+        Some(Arc::new(secrets())),
+        Withheld::except(["server.key"]).unwrap(),
+    );
+    for exclude_patterns in [None, Some(vec!["x".to_owned(); 1_000]), Some(vec!["x".repeat(4_000); 16])] {
+        let answer = |workspace: &Masked, query: &str| {
+            let request = SearchFiles {
+                exclude_patterns: exclude_patterns.clone(),
+                ..search(query, QueryType::Literal)
+            };
+            let mut hits = with_call(0, |call| workspace.search_files(call, &request)).unwrap();
+            hits.matches.clear();
+            hits
+        };
+        assert_eq!(answer(&crowded, "PIN=4711"), answer(&crowded, "PIN=0815"));
+        assert_ne!(answer(&granted, "PIN=4711"), answer(&granted, "PIN=0815"));
     }
     // As many exclusions as a search takes leave no room for more.
     let exclude_patterns = Some(vec!["x".to_owned(); 1_000]);

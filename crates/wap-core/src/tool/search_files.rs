@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::WithheldFiles;
+
 /// Searches files for a text or a regular expression.
 ///
 /// Source: WAP 1.0, `searchFiles`.
@@ -32,6 +34,10 @@ pub struct SearchFiles {
     /// Extension: true leaves out what git ignores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respect_gitignore: Option<bool>,
+    /// Extension for adapters: files of credentials, which are passed over; absent searches them like others. Not in the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub withheld: Option<WithheldFiles>,
 }
 
 impl SearchFiles {
@@ -67,6 +73,10 @@ pub struct SearchFilesResponse {
     /// Extension: what the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Extension for adapters: true if a file was passed over that is withheld only if a secret is in it. Not in the schema.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub has_undecided: bool,
 }
 
 /// One matching line.

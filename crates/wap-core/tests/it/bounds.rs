@@ -34,6 +34,7 @@ fn search(paths: usize, patterns: usize) -> SearchFiles {
         exclude_patterns: Some(vec!["x".into(); patterns]),
         context_lines: None,
         respect_gitignore: None,
+        withheld: None,
     }
 }
 

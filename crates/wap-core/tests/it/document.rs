@@ -189,6 +189,7 @@ pub(crate) fn responses() -> Vec<Response> {
             total_matches: 1,
             skipped: Skipped::default(),
             warnings: vec![],
+            has_undecided: false,
         }),
         Response::ExecuteCommand(ExecuteCommandResponse {
             stdout: "o".into(),

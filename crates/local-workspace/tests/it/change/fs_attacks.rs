@@ -205,6 +205,7 @@ fn search(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply
         exclude_patterns: None,
         context_lines: None,
         respect_gitignore: None,
+        withheld: None,
     };
     let response = workspace.search_files(&Caller::once().call(), &request)?;
     let texts: Vec<String> = response.matches.iter().map(|entry| entry.match_text.clone()).collect();

@@ -102,6 +102,7 @@ fn search_for(paths: &[&str], query: &str) -> SearchFiles {
         exclude_patterns: Some(Vec::new()),
         context_lines: None,
         respect_gitignore: None,
+        withheld: None,
     }
 }
 

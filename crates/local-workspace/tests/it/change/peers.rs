@@ -28,6 +28,7 @@ fn search(path: &str, query: &str) -> SearchFiles {
         exclude_patterns: None,
         context_lines: Some(0),
         respect_gitignore: None,
+        withheld: None,
     }
 }
 

@@ -375,3 +375,34 @@ fn credentials_of_git_are_neither_read_nor_found() {
     let request = json!({ "query": "s3cret", "excludePatterns": [] });
     assert_eq!(search(&workspace, request).unwrap().total_matches, 0);
 }
+
+#[test]
+fn withheld_files_are_passed_over_whatever_they_hold() {
+    let fixture = Fixture::new();
+    for path in [".env", "a/.ENV.local", "a/server.key", "certs/ca.pem", "certs/tls.pem", "z.txt"] {
+        fixture.put(path, "hit\n".repeat(60));
+    }
+    fixture.put("binary.key", "a\0b");
+    symlink(".env", fixture.path().join("link")).unwrap();
+    let workspace = fixture.open();
+    let answer = |request: Value| search(&workspace, request).unwrap();
+    let withheld = json!({ "granted": ["a/*.key"], "harmless": ["certs/ca.pem"] });
+    for paths in [json!(["."]), json!([".", ".env", "link"]), json!(["a", "certs", "z.txt", "binary.key"])] {
+        let response = answer(json!({ "query": "hit", "paths": paths, "withheld": withheld }));
+        assert_eq!(
+            (response.total_matches, response.matches.len(), response.has_undecided),
+            (180, 100, true),
+            "{paths}"
+        );
+        assert!(
+            response.matches.iter().all(|entry| ["a/server.key", "certs/ca.pem"].contains(&&*entry.path))
+        );
+        assert!(response.skipped.is_empty() && response.warnings.is_empty(), "{response:?}");
+    }
+    let response = answer(json!({ "query": "hit", "paths": ["a"], "withheld": withheld }));
+    assert_eq!((response.total_matches, response.has_undecided), (60, false));
+    // The control: without the rule, they count.
+    let response = answer(json!({ "query": "hit", "paths": ["."] }));
+    assert_eq!((response.total_matches, response.skipped.binary), (360, 1));
+    assert_eq!(response.matches[0].path, ".env");
+}

@@ -594,3 +594,22 @@ fn one_large_folder_does_not_hide_the_project() {
         }
     }
 }
+
+#[test]
+fn a_list_passes_over_withheld_files() {
+    let fixture = Fixture::new();
+    for (path, content) in [(".env", "PIN=4711\n"), ("b.key", "a\0b"), ("c.txt", "PIN=4711\n")] {
+        fixture.put(path, content);
+    }
+    let both = Both::open(&fixture);
+    assert!(both.is_warm());
+    let request = |withheld: Value| json!({ "query": "PIN=4711", "type": "literal", "paths": ["."], "withheld": withheld });
+    let response = both.compare_search(request(json!({})));
+    assert_eq!((&response["totalMatches"], &response["skipped"]), (&json!(1), &Value::Null), "{response}");
+    let response = both.compare_search(request(Value::Null));
+    assert_eq!(
+        (&response["totalMatches"], &response["skipped"]["binary"]),
+        (&json!(2), &json!(1)),
+        "{response}"
+    );
+}

@@ -1,0 +1,288 @@
+//! Changes that would uncover a secret.
+//!
+//! A model edits the text that it sees, and the engine edits the file. Where the file has secrets, both have to come to the same: a
+//! text that matches within a secret would take it apart, and no rule recognises the parts.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use text_edit::{EditLimits, Source, apply_until};
+use wap_core::{
+    Call, FileChange, FileVersion, ModifyFile, ModifyOperation, ReadFile, Reason, WapError, Workspace,
+    WriteFile, WriteMode,
+};
+use wap_edit::FileEdit;
+
+use super::PlaceholderWorkspace;
+use crate::{Marker, Secrets, markers};
+
+/// The most readings of a file for its whole text: one gives up to a mebibyte.
+const MOST_READINGS: usize = 16;
+
+/// A file, as far as it can be judged.
+enum WholeText {
+    Text {
+        text: String,
+        /// The version of the text; `None` if it was read in several parts.
+        version: Option<FileVersion>,
+    },
+    /// It is not there, or not a text: the engine refuses the edit.
+    None,
+    TooLarge,
+}
+
+impl<W: Workspace> PlaceholderWorkspace<W> {
+    /// Refuses a change after which something of a secret would be shown. `change` is as the model sent it, `restored` has the values.
+    ///
+    /// The secrets of the file have placeholders then, so that they are recognised although the lines beside them go.
+    pub(super) fn check_uncovers_nothing(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        change: &FileChange,
+        restored: &FileChange,
+    ) -> Result<(), WapError> {
+        match (change, restored) {
+            (FileChange::Write(write), FileChange::Write(restored)) => {
+                self.check_write(secrets, call, write, restored)
+            }
+            (FileChange::Modify(modify), FileChange::Modify(restored)) => {
+                self.check_edit(secrets, call, modify, restored)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_write(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        write: &WriteFile,
+        restored: &WriteFile,
+    ) -> Result<(), WapError> {
+        check_stays_hidden(secrets, &write.content, &restored.content, "content")?;
+        if write.write_mode() != WriteMode::Append {
+            return Ok(());
+        }
+        let WholeText::Text { text: before, .. } = self.whole_text(call, &restored.path) else {
+            return Ok(());
+        };
+        let masked = secrets.mask(&before);
+        // What is put behind an unfinished line becomes a part of it.
+        let is_open = !before.is_empty() && !before.ends_with('\n');
+        let visible = format!("{masked}{}", as_shown(secrets, &write.content));
+        let after = format!("{before}{}", restored.content);
+        match is_open && !is_same_view(secrets, &after, &visible) {
+            true => Err(uncovers(
+                "the file ends within a line, and what is appended to it would uncover a secret \
+                there: begin with a line break",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn check_edit(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        modify: &ModifyFile,
+        restored: &ModifyFile,
+    ) -> Result<(), WapError> {
+        for (operation, restored) in modify.operations.iter().zip(&restored.operations) {
+            if let (Some(lines), Some(restored)) = (new_lines(operation), new_lines(restored)) {
+                check_stays_hidden(secrets, lines, restored, "operations")?;
+            }
+        }
+        let has_texts = modify.operations.iter().any(is_within_lines);
+        let (text, version) = match self.whole_text(call, &restored.path) {
+            WholeText::Text { text, version } => (text, version),
+            WholeText::TooLarge if has_texts => {
+                return Err(uncovers(
+                    "the file is too large to be searched for secrets, which such an edit could \
+                    uncover: edit it by line numbers, or with a command",
+                ));
+            }
+            WholeText::None | WholeText::TooLarge => return Ok(()),
+        };
+        let masked = secrets.mask(&text);
+        let has_markers = modify.operations != restored.operations;
+        if !has_texts || (matches!(masked, Cow::Borrowed(_)) && !has_markers) {
+            return Ok(());
+        }
+        // Line numbers of another version cannot be judged here.
+        let mut numbered = modify.operations.iter().enumerate().filter(|(_, one)| !is_within_lines(one));
+        let is_now =
+            |index| modify.meant_versions(index).into_iter().all(|meant| Some(meant) == version.as_ref());
+        if numbered.any(|(index, _)| modify.is_unseen() || !is_now(index)) {
+            return Err(uncovers(
+                "the file has secrets, and has changed since its lines were shown: read it again, or \
+                edit texts and lines of it in calls of their own",
+            ));
+        }
+        // The engine's own answer to an edit that fails on the file.
+        let Ok(after) = edited(call, &text, restored) else { return Ok(()) };
+        let operations =
+            modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
+        // The same error as if the secret were not there: it does not tell that a guess was right.
+        let visible = edited(call, &masked, &ModifyFile { operations, ..modify.clone() })?;
+        if is_same_view(secrets, &after, &visible) {
+            return Ok(());
+        }
+        Err(uncovers(
+            "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
+            name more of the text around it, or edit by line numbers",
+        ))
+    }
+
+    /// Reads a file whole.
+    fn whole_text(&self, call: &Call<'_>, path: &str) -> WholeText {
+        let mut text = String::new();
+        let mut first = None;
+        for _ in 0..MOST_READINGS {
+            let request = ReadFile {
+                path: path.to_owned(),
+                start_line: first,
+                end_line: first.map(|_| i64::MAX),
+                line_numbers: None,
+            };
+            let read = match self.inner.read_file(call, &request) {
+                Ok(read) => read,
+                Err(error) if error.reason() == Reason::FileTooLarge && first.is_none() => {
+                    first = Some(1);
+                    continue;
+                }
+                Err(_) => return WholeText::None,
+            };
+            text.push_str(&read.content);
+            if !read.is_truncated {
+                return WholeText::Text { text, version: read.version };
+            }
+            if read.returned_lines == 0 || !text.ends_with('\n') {
+                break;
+            }
+            let next = i64::try_from(read.returned_lines).unwrap_or(i64::MAX);
+            first = Some(first.unwrap_or(1).saturating_add(next));
+        }
+        WholeText::TooLarge
+    }
+}
+
+/// Returns true for a change that is judged by the text of its file.
+pub(super) fn depends_on_text(change: &FileChange) -> bool {
+    match change {
+        FileChange::Write(write) => write.write_mode() == WriteMode::Append,
+        FileChange::Modify(modify) => modify.operations.iter().any(is_within_lines),
+        FileChange::Delete(_) => false,
+    }
+}
+
+/// Returns true for an operation that changes parts of lines.
+fn is_within_lines(operation: &ModifyOperation) -> bool {
+    matches!(
+        operation,
+        ModifyOperation::ReplaceText { whole_lines: None, .. } | ModifyOperation::RegexReplace { .. }
+    )
+}
+
+/// Returns the whole lines that an operation puts into the file.
+fn new_lines(operation: &ModifyOperation) -> Option<&str> {
+    match operation {
+        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
+            Some(new_content)
+        }
+        ModifyOperation::ReplaceText { new_text, whole_lines: Some(_), .. } => Some(new_text),
+        _ => None,
+    }
+}
+
+/// Returns an operation as it is on the text that the model sees.
+fn shown_operation(secrets: &Secrets, operation: &ModifyOperation) -> ModifyOperation {
+    let show = |text: &mut String| *text = as_shown(secrets, text).into_owned();
+    let mut operation = operation.clone();
+    match &mut operation {
+        ModifyOperation::ReplaceText { old_text: one, new_text: other, .. }
+        | ModifyOperation::RegexReplace { pattern: one, replacement: other, .. } => {
+            show(one);
+            show(other);
+        }
+        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
+            show(new_content);
+        }
+        ModifyOperation::Delete { .. } => {}
+    }
+    operation
+}
+
+/// Returns a text of a model as it will see it in a file: a placeholder that was never given out is data, and has one of its own.
+fn as_shown<'t>(secrets: &Secrets, text: &'t str) -> Cow<'t, str> {
+    let mut visible = String::new();
+    let mut end = 0;
+    for (range, _) in markers(text) {
+        let marker = &text[range.clone()];
+        if secrets.restore(marker).is_ok_and(|value| value == marker) {
+            visible.push_str(&text[end..range.start]);
+            visible.push_str(&secrets.mask(marker));
+            end = range.end;
+        }
+    }
+    if end == 0 {
+        return Cow::Borrowed(text);
+    }
+    visible.push_str(&text[end..]);
+    Cow::Owned(visible)
+}
+
+/// Applies an edit to a text.
+fn edited(call: &Call<'_>, text: &str, request: &ModifyFile) -> Result<String, WapError> {
+    let current = Source::parse(text.as_bytes())
+        .map_err(|error| WapError::new(Reason::BinaryFile, format!("the file cannot be edited: {error}")))?;
+    // Its line numbers mean this text, so neither versions nor lines say which one.
+    let mut request = ModifyFile { expected_version: None, seen_versions: None, ..request.clone() };
+    for operation in &mut request.operations {
+        if let ModifyOperation::Replace { was, .. }
+        | ModifyOperation::Insert { was, .. }
+        | ModifyOperation::Delete { was, .. } = operation
+        {
+            *was = None;
+        }
+    }
+    let version = FileVersion(String::new());
+    let edit = FileEdit { path: &request.path, current: &current, version, request: &request };
+    let edited = edit.apply(&mut |_| None, &mut |operations, numbering| {
+        let is_cancelled = || call.cancel.is_cancelled();
+        apply_until(text.as_bytes(), operations, numbering, &EditLimits::default(), &is_cancelled)
+    })?;
+    Ok(String::from_utf8_lossy(&edited.edited.bytes).into_owned())
+}
+
+/// Checks whether a model sees the text of a file as it expects it, with every secret hidden that was hidden before.
+fn is_same_view(secrets: &Secrets, file: &str, expected: &str) -> bool {
+    let masked = secrets.mask(file);
+    masked == expected || masked == secrets.mask_rest(expected)
+}
+
+/// Refuses a text in which a value that is put back would be shown: a short one is hidden only where a rule finds it.
+fn check_stays_hidden(secrets: &Secrets, text: &str, restored: &str, field: &str) -> Result<(), WapError> {
+    if text == restored {
+        return Ok(());
+    }
+    let mut missing: HashMap<Marker, usize> = HashMap::new();
+    for (_, marker) in markers(&as_shown(secrets, text)) {
+        *missing.entry(marker).or_default() += 1;
+    }
+    for (_, marker) in markers(&secrets.mask(restored)) {
+        missing.entry(marker).and_modify(|count| *count = count.saturating_sub(1));
+    }
+    let Some(marker) = missing.into_iter().filter(|(_, count)| *count > 0).map(|(marker, _)| marker).min()
+    else {
+        return Ok(());
+    };
+    let text = format!(
+        "the value of {marker} is short, and would be shown there: leave it on a line like the one it stands on"
+    );
+    Err(WapError::new(Reason::InvalidField, text).with("field", field))
+}
+
+fn uncovers(text: &str) -> WapError {
+    WapError::new(Reason::Protected, text)
+}
