@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fchmod, fstat, fstatvfs, mkdirat,
-    openat, openat2, symlinkat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatVfsMountFlags, StatxAttributes, StatxFlags,
+    fchmod, fstat, fstatvfs, mkdirat, openat, openat2, statx, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -233,9 +233,13 @@ impl NewRoot {
         let [upper, work] = self.open_layer(target, folders)?;
         let mut trees = Vec::new();
         for folder in uncovered.iter().chain(mounts) {
-            match self.open(inside(folder)) {
-                Err(Errno::NOENT) => {}
-                opened => trees.push((folder, copy_tree(&opened?)?)),
+            let opened = match self.open(inside(folder)) {
+                Err(Errno::NOENT) => continue,
+                opened => opened?,
+            };
+            // One that the host has unmounted since the list was read is a folder like others, for which the layer is there.
+            if uncovered.contains(folder) || is_mount(&opened)? {
+                trees.push((folder, copy_tree(&opened)?));
             }
         }
         attach(&layer_mount::mount(&lower, &upper, &work)?, lower.as_fd(), Path::new(""))?;
@@ -395,6 +399,14 @@ impl NewRoot {
     }
 }
 
+/// Checks whether something is mounted at the place that was opened. A kernel that does not say so (before Linux 5.8) counts as one
+/// that does.
+pub(crate) fn is_mount(opened: &OwnedFd) -> rustix::io::Result<bool> {
+    let status = statx(opened, "", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
+    let is_known = status.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+    Ok(!is_known || status.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
 /// Opens a place of the present root, to be shown elsewhere. No link on the way is followed.
 pub(crate) fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)
@@ -439,4 +451,17 @@ pub(crate) fn attach(mount: &OwnedFd, parent: impl AsFd, path: &Path) -> rustix:
         flags |= MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     }
     move_mount(mount, "", parent, path, flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_differs_from_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        assert!(!is_mount(&open_outside(&path).unwrap()).unwrap());
+        assert!(is_mount(&open_outside(Path::new("/proc")).unwrap()).unwrap());
+    }
 }

@@ -262,6 +262,7 @@ impl Plan {
             hidden: policy.hidden.iter().map(|path| plan.rebase(path)).collect(),
             // A workspace that is read-only has its own receipt.
             mounts: if has_root && may_change { inner.sealed } else { Vec::new() },
+            around_mounts: if has_root && may_change { inner.around } else { BTreeSet::new() },
             unchanging: policy.is_workspace_read_only.then(|| plan.workspace.clone()),
         };
         plan.access = if has_root {
@@ -344,6 +345,9 @@ impl Plan {
             if is_workspace && !policy.is_workspace_read_only {
                 let (target, except) = (self.workspace.clone(), inner.writable.clone());
                 self.mounts.push(MountEntry::SealInner { target, except });
+                // On a layer, the kernel renames no folder with a mount in it.
+                let around = inner.around.iter().filter(|_| layer.is_none());
+                self.mounts.extend(around.map(|folder| MountEntry::Pin { target: folder.clone() }));
             }
         }
         self.mounts.extend(layer.into_iter().chain(after));

@@ -1,5 +1,6 @@
 //! The files that a command may change, to explain why others stayed as they were.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use crate::report::denial::{Denied, one_line};
@@ -51,6 +52,8 @@ pub(crate) struct FileView {
     pub(crate) hidden: Vec<PathBuf>,
     /// Mounts of the host in the workspace that a command may only read.
     pub(crate) mounts: Vec<PathBuf>,
+    /// The folders of the workspace in which mounts lie.
+    pub(crate) around_mounts: BTreeSet<PathBuf>,
     /// The workspace, if this command may only read it.
     pub(crate) unchanging: Option<PathBuf>,
 }
@@ -97,6 +100,10 @@ impl FileView {
         let path = self.absolute(path)?;
         if let Some(mount) = self.mounts.iter().find(|mount| **mount == path) {
             return Some(Denied::new(named("rename or remove", mount), OF_MOUNT.to_owned(), outside(), 1));
+        }
+        if self.around_mounts.contains(&path) {
+            let why = "a mount lies in it, which would be moved".to_owned();
+            return Some(Denied::new(named("rename or remove", &path), why, None, 1));
         }
         let is_mounted = self.obeyed.contains(&path) || self.pinned.contains(&path);
         let why = "not on an overlay, and git would obey what took its place".to_owned();
@@ -202,6 +209,7 @@ mod tests {
             pinned: paths(&["/w/.git"]),
             hidden: paths(&["/w/.agentd"]),
             mounts: paths(&["/w/data", "/w/sub/.git"]),
+            around_mounts: BTreeSet::from(["/w/sub".into()]),
             unchanging: None,
         };
         let line = |view: &FileView, path: &str| {

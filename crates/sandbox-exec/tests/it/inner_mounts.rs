@@ -136,6 +136,42 @@ fn a_command_on_a_layer_writes_to_no_mount_but_build_folders() {
 }
 
 #[test]
+fn no_command_carries_a_mount_elsewhere() {
+    if is_in_namespace("no_command_carries_a_mount_elsewhere") {
+        for mut fixture in [prepare(Fixture::contained()), prepare(layered())] {
+            // With a new name the writable mount in the build folder would be the hooks of a repository.
+            for (number, folder) in ["target", "deep"].into_iter().enumerate() {
+                let outcome =
+                    run(&mut fixture, 40 + number, &format!("mkdir -p sub && mv {folder} sub/.git"));
+                assert!(!outcome.ending.is_success(), "{folder}");
+                if fixture.policy.layer.is_none() {
+                    let receipts: Vec<String> = outcome.denied.iter().map(Denied::to_string).collect();
+                    let is_named =
+                        |line: &String| line.contains(folder) && line.contains("a mount lies in it");
+                    assert!(receipts.iter().any(is_named), "{folder}: {receipts:?}");
+                }
+            }
+            for mounted in ["target/deep", "deep/data"] {
+                assert!(mounts_of(&fixture).contains(mounted), "{mounted}");
+            }
+            // The controls: a folder without mounts, and within one that has some.
+            let outcome = run(
+                &mut fixture,
+                50,
+                "mv plain other && mkdir deep/x && mv deep/x deep/y && ls -d other deep/y",
+            );
+            assert_eq!(stdout(&outcome), "deep/y\nother\n", "{}", stderr(&outcome));
+        }
+    }
+}
+
+/// The mounts in the workspace, as the host has them.
+fn mounts_of(fixture: &Fixture) -> String {
+    let list = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    list.replace(&format!("{}/", fixture.workspace().display()), " ")
+}
+
+#[test]
 fn what_the_host_has_mounted_read_only_stays_so() {
     if is_in_namespace("what_the_host_has_mounted_read_only_stays_so") {
         let mut fixture = prepare(Fixture::contained());

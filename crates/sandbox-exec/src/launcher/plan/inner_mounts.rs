@@ -1,6 +1,7 @@
 //! Mounts of the host beneath the workspace. No layer catches what a command writes there, and no comparison enters them, so
 //! that hooks, tasks and settings would stay as the command has left them: commands can only read them, except in build folders.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::init::layer_mount::mounts_beneath;
@@ -14,6 +15,9 @@ pub(crate) struct InnerMounts {
     pub(crate) writable: Vec<PathBuf>,
     /// Those that a command can only read.
     pub(crate) sealed: Vec<PathBuf>,
+    /// The folders between the workspace and a mount, each before those in it. With a new name for one, a command would carry the
+    /// mounts in it elsewhere: a build folder with writable hooks into a repository, where no comparison enters them.
+    pub(crate) around: BTreeSet<PathBuf>,
 }
 
 impl InnerMounts {
@@ -27,6 +31,11 @@ impl InnerMounts {
             all.iter().cloned().partition(|path| open.iter().any(|folder| lies_in(path, folder)));
         let is_sealed = |path: &PathBuf| !bound.iter().any(|folder| lies_in(path, folder));
         let sealed = others.into_iter().filter(is_sealed).collect();
-        InnerMounts { all, writable, sealed }
+        let above = |path: &PathBuf| {
+            let folders = path.ancestors().skip(1).take_while(|folder| *folder != workspace);
+            folders.map(Path::to_owned).collect::<Vec<_>>()
+        };
+        let around = all.iter().flat_map(above).filter(|folder| !all.contains(folder)).collect();
+        InnerMounts { all, writable, sealed, around }
     }
 }
