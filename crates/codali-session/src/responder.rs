@@ -51,11 +51,13 @@ impl Responder<'_> {
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
         let index = PlaceholderIndex::new(index, self.secrets.cloned(), self.withheld.clone());
         let web = self.daemon.filter(|_| self.web).map(|daemon| DaemonWeb { daemon, secrets: self.secrets });
+        let withholds = |path: &str| self.withheld.may_leave_out(path);
         let sources = Sources {
             workspace: self.workspace,
             index: Some(&index),
             web: web.as_ref().map(|web| web as &dyn WebSearch),
             command: self.command,
+            withholds: self.secrets.map(|_| &withholds as &dyn Fn(&str) -> bool),
         };
         let mut response = codali_envelope::answer(reading, &sources, &self.options, &call, &stopwatch);
         let failures = both.iter().flat_map(FallbackIndex::failures);

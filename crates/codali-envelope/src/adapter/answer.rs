@@ -25,6 +25,8 @@ pub struct Sources<'a> {
     pub web: Option<&'a dyn WebSearch>,
     /// The output of the command that has run; without one, the need for it fails.
     pub command: Option<&'a CommandOutput>,
+    /// Decides by its path whether the content of a file is left out of what commands show; `None` leaves out nothing.
+    pub withholds: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 /// The options of answering a request.

@@ -1,8 +1,8 @@
 //! `file.diff`: changes according to git.
 
-use wap_core::{ExecuteCommand, Unobserved};
+use wap_core::{Call, ExecuteCommand, ExecuteCommandResponse, Reason, Unobserved};
 
-use super::failure::Failure;
+use super::failure::{Failure, excerpt};
 use super::fit;
 use super::need_call::{Answer, NeedCall};
 use crate::{FileDiffResult, NeedResult, WarningCode};
@@ -10,33 +10,37 @@ use crate::{FileDiffResult, NeedResult, WarningCode};
 /// The command line. It runs confined like every other command, because a repository can configure programs that
 /// git runs; the options disable as many of them as possible. Prefixes, quoting and colours are set to git's
 /// defaults.
-const GIT_DIFF: &str = "git --no-pager --literal-pathspecs --no-optional-locks -c core.fsmonitor=false \
-    -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff \
-    --no-textconv --src-prefix=a/ --dst-prefix=b/";
+const GIT_DIFF: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null \
+    -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --submodule=short \
+    --src-prefix=a/ --dst-prefix=b/";
+
+/// Lists the paths of the changed files only. A rename would hide the path from which the content comes.
+const ONLY_NAMES: &str = " --no-renames --name-only -z";
+
+/// The step of the command that lists them in a run with numbered steps: behind those of all needs.
+const NAMES_STEP: u32 = 1 << 20;
+
+/// The most files that are named in a warning.
+const MOST_NAMED: usize = 5;
 
 pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
-    let mut command = GIT_DIFF.to_owned();
-    command.push_str(" --");
+    let mut specs = String::from(" --");
     for path in paths {
         let checked = frame.path(path)?;
         let relative = checked.to_str().ok_or_else(|| Failure::about(WarningCode::FileDiffFailed, path))?;
-        command.push_str(&format!(" {}", quoted(if relative.is_empty() { "." } else { relative })));
+        specs.push_str(&quoted(":(literal)", if relative.is_empty() { "." } else { relative }));
     }
-    // At least one millisecond: the workspace refuses zero as a timeout.
-    let timeout = frame.call.time_left.map(|left| i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1));
-    let request = ExecuteCommand { command, timeout, ..ExecuteCommand::default() };
-    let ended = frame.sources.workspace.execute_command(frame.call, &request, &mut Unobserved);
-    let ended = ended.map_err(|error| match error.reason() {
-        wap_core::Reason::Timeout => Failure::about(WarningCode::NeedTimeout, "file.diff"),
-        _ => Failure::new(WarningCode::FileDiffFailed).saying(error.message()),
-    })?;
-    if ended.exit_code != 0 {
-        // Git's own message may contain paths outside of the workspace.
-        let why = match ended.exit_code {
-            127 => "git is not installed where commands run".to_owned(),
-            code => format!("git ended with exit code {code}: the workspace may not be a git repository"),
-        };
-        return Err(Failure::new(WarningCode::FileDiffFailed).saying(why));
+    let withheld = withheld_paths(&specs, frame)?;
+    for path in &withheld {
+        specs.push_str(&quoted(":(top,exclude,literal)", path));
+    }
+    let ended = run(format!("{GIT_DIFF}{specs}"), frame.call, frame)?;
+    if !withheld.is_empty() {
+        let named = withheld.iter().take(MOST_NAMED).map(|path| excerpt(path)).collect::<Vec<_>>().join(", ");
+        let more = if withheld.len() > MOST_NAMED { ", …" } else { "" };
+        let count = withheld.len();
+        let text = format!("file.diff leaves out what may hold credentials ({count}): {named}{more}");
+        frame.warn(WarningCode::Truncated, text);
     }
     let lines = fit::lines(ended.stdout, frame.room);
     let truncated = ended.is_output_truncated || lines.kept < lines.total;
@@ -57,7 +61,55 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
     }))
 }
 
-/// Quotes a text as one shell word.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+/// Returns the changed files whose content is left out, by their paths from the top of the repository.
+fn withheld_paths(specs: &str, frame: &NeedCall<'_>) -> Result<Vec<String>, Failure> {
+    let Some(withholds) = frame.sources.withholds else { return Ok(Vec::new()) };
+    let mut origin = frame.call.origin.clone();
+    // A command of its own, so that it is not taken for a repetition of the other.
+    if origin.run.sequence == 0 {
+        origin.run.digest.push_str("-names");
+    } else {
+        origin.step = origin.step.saturating_add(NAMES_STEP);
+    }
+    let call = Call { origin: &origin, ..*frame.call };
+    let ended = run(format!("{GIT_DIFF}{ONLY_NAMES}{specs}"), &call, frame)?;
+    if ended.is_output_truncated {
+        let text = "too many files have changed to leave out those with credentials; ask for fewer paths";
+        return Err(Failure::new(WarningCode::FileDiffFailed).saying(text));
+    }
+    let withheld: Vec<String> =
+        ended.stdout.split('\0').filter(|path| withholds(path)).map(str::to_owned).collect();
+    if withheld.iter().any(|path| path.contains(char::REPLACEMENT_CHARACTER)) {
+        let text = "a changed file that usually holds credentials has a path that is not UTF-8; ask for the other paths";
+        return Err(Failure::new(WarningCode::FileDiffFailed).saying(text));
+    }
+    Ok(withheld)
+}
+
+fn run(command: String, call: &Call<'_>, frame: &NeedCall<'_>) -> Result<ExecuteCommandResponse, Failure> {
+    // At least one millisecond: the workspace refuses zero as a timeout.
+    let left = frame.call.time_left.map(|_| frame.deadline.saturating_sub(frame.stopwatch.elapsed()));
+    let timeout = left.map(|left| i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1));
+    let request = ExecuteCommand { command, timeout, ..ExecuteCommand::default() };
+    let ended = frame.sources.workspace.execute_command(call, &request, &mut Unobserved);
+    let ended = ended.map_err(|error| match error.reason() {
+        Reason::Timeout => Failure::about(WarningCode::NeedTimeout, "file.diff"),
+        _ => Failure::new(WarningCode::FileDiffFailed).saying(error.message()),
+    })?;
+    // Git's own message may contain paths outside of the workspace.
+    match ended.exit_code {
+        0 => Ok(ended),
+        127 => {
+            Err(Failure::new(WarningCode::FileDiffFailed).saying("git is not installed where commands run"))
+        }
+        code => {
+            let text = format!("git ended with exit code {code}: the workspace may not be a git repository");
+            Err(Failure::new(WarningCode::FileDiffFailed).saying(text))
+        }
+    }
+}
+
+/// Quotes a path with its magic as one shell word, with a blank in front.
+fn quoted(magic: &str, path: &str) -> String {
+    format!(" '{magic}{}'", path.replace('\'', "'\\''"))
 }

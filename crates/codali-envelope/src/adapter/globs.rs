@@ -1,22 +1,26 @@
 //! The glob of a `file.list`, and the excluded files that it names explicitly.
 
-use globset::{GlobBuilder, GlobMatcher};
-use wap_core::DEFAULT_EXCLUSIONS;
+use globset::{GlobBuilder, GlobSet};
+use wap_core::{DEFAULT_EXCLUSIONS, Limits};
 
 /// A glob relative to the folder of a listing. `*` and `?` stay within a folder, `**` crosses folders.
 pub(super) struct Globs {
-    matcher: GlobMatcher,
+    matcher: GlobSet,
     parts: Vec<String>,
 }
 
 impl Globs {
-    /// Compiles a glob; `None` if it is invalid.
+    /// Compiles a glob; `None` if it is invalid, or too large.
     pub(super) fn new(pattern: &str) -> Option<Globs> {
         let pattern = pattern.trim();
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
+        if pattern.len() > Limits::MAX_PATTERN_BYTES {
+            return None;
+        }
         let glob = GlobBuilder::new(pattern).literal_separator(true).build().ok()?;
         Some(Globs {
-            matcher: glob.compile_matcher(),
+            // A set of one: a single matcher panics where a glob cannot be compiled.
+            matcher: GlobSet::new([glob]).ok()?,
             parts: pattern.split('/').map(str::to_owned).collect(),
         })
     }

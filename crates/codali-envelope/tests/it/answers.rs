@@ -6,7 +6,7 @@ use codali_envelope::{
 };
 use serde_json::{Value, json};
 use std::time::Duration;
-use wap_core::{IndexError, IndexState};
+use wap_core::{ExecuteCommandResponse, IndexError, IndexState, WapError, usually_holds_credentials};
 
 use crate::call_frame::{Bench, warnings};
 
@@ -267,32 +267,74 @@ fn a_tree_shows_folders_with_their_entries() {
     assert_eq!(tree(", path: gone"), "none");
 }
 
+const GIT_DIFF: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --submodule=short --src-prefix=a/ --dst-prefix=b/";
+
+/// The end of a command.
+fn ended(stdout: &str, exit_code: i32) -> Result<ExecuteCommandResponse, WapError> {
+    Ok(ExecuteCommandResponse {
+        stdout: stdout.into(),
+        stderr: "fatal: not a repository: /home/ada".into(),
+        exit_code,
+        is_output_truncated: false,
+        duration_ms: 1,
+        signal: None,
+        background: None,
+        whole_output: None,
+        sandbox: String::new(),
+        warnings: Vec::new(),
+        denied: Vec::new(),
+    })
+}
+
+#[test]
+fn a_diff_leaves_out_files_of_credentials_and_says_so() {
+    let diff = "  - {type: file.diff, paths: [src, .env]}\n";
+    let specs = "-- ':(literal)src' ':(literal).env'";
+    let bench = |withholds: Option<fn(&str) -> bool>| {
+        let bench = Bench { withholds, ..Bench::new(FILES) };
+        let names = "src/a.py\0.env\0src/it's.key\0";
+        bench
+            .workspace
+            .on_command(format!("{GIT_DIFF} --no-renames --name-only -z {specs}"), ended(names, 0));
+        let excluded = "':(top,exclude,literal).env' ':(top,exclude,literal)src/it'\\''s.key'";
+        bench.workspace.on_command(format!("{GIT_DIFF} {specs} {excluded}"), ended("+a\n", 0));
+        bench.workspace.on_command(format!("{GIT_DIFF} {specs}"), ended("+PIN=4711\n", 0));
+        bench
+    };
+    // The control: where nothing is withheld, one command shows everything.
+    assert_eq!(results(&checked(bench(None).needs(diff)))[0]["diff"], "+PIN=4711\n");
+    let response = bench(Some(usually_holds_credentials)).needs(diff);
+    assert_eq!(
+        warnings(&response),
+        ["truncated: file.diff leaves out what may hold credentials (2): .env, src/it's.key"]
+    );
+    assert_eq!(results(&checked(response))[0]["diff"], "+a\n");
+    // Names that are not known for certain are not compared.
+    let broken = format!("{GIT_DIFF} --no-renames --name-only -z --");
+    for (names, is_truncated) in [("a\u{fffd}/.env\0", false), ("a\0", true)] {
+        let names = ended(names, 0)
+            .map(|ended| ExecuteCommandResponse { is_output_truncated: is_truncated, ..ended });
+        let mut bench = Bench::new(FILES);
+        bench.withholds = Some(usually_holds_credentials);
+        bench.workspace.on_command(broken.clone(), names);
+        bench.workspace.on_command(format!("{GIT_DIFF} --"), ended("+PIN=4711\n", 0));
+        let response = checked(bench.needs("  - type: file.diff\n"));
+        assert_eq!(results(&response)[0]["error"], "file_diff_failed");
+    }
+}
+
 #[test]
 fn a_diff_is_made_by_a_confined_command_with_its_paths_quoted() {
-    use wap_core::ExecuteCommandResponse;
     let bench = Bench::new(FILES);
     let diffs =
         "  - type: file.diff\n    paths: [\"a'; touch x; '\", \"-p\", \"./src/\"]\n  - type: file.diff\n";
     let failed = checked(bench.needs(diffs));
     assert_eq!(results(&failed)[0]["error"], "file_diff_failed");
-    let git = "git --no-pager --literal-pathspecs --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/ --";
-    let ended = |stdout: &str, exit_code| {
-        Ok(ExecuteCommandResponse {
-            stdout: stdout.into(),
-            stderr: "fatal: not a repository: /home/ada".into(),
-            exit_code,
-            is_output_truncated: false,
-            duration_ms: 1,
-            signal: None,
-            background: None,
-            whole_output: None,
-            sandbox: String::new(),
-            warnings: Vec::new(),
-            denied: Vec::new(),
-        })
-    };
-    bench.workspace.on_command(format!("{git} 'a'\\''; touch x; '\\''' '-p' 'src'"), ended("+a\n", 0));
-    bench.workspace.on_command(git, ended("", 129));
+    bench.workspace.on_command(
+        format!("{GIT_DIFF} -- ':(literal)a'\\''; touch x; '\\''' ':(literal)-p' ':(literal)src'"),
+        ended("+a\n", 0),
+    );
+    bench.workspace.on_command(format!("{GIT_DIFF} --"), ended("", 129));
     let response = checked(bench.needs(diffs));
     let results = results(&response);
     assert_eq!(results[0]["diff"], "+a\n");

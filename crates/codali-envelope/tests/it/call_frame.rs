@@ -37,6 +37,7 @@ pub(crate) struct Bench {
     pub(crate) cancel: CancelFlag,
     pub(crate) tick: Duration,
     pub(crate) command: Option<CommandOutput>,
+    pub(crate) withholds: Option<fn(&str) -> bool>,
 }
 
 impl Bench {
@@ -48,6 +49,7 @@ impl Bench {
             cancel: CancelFlag::new(),
             tick: Duration::ZERO,
             command: None,
+            withholds: None,
         }
     }
 
@@ -67,7 +69,8 @@ impl Bench {
         let call = Call { origin: &origin, cancel: &self.cancel, time_left: None };
         let index = self.index.as_ref().map(|index| index as &dyn CodeIndex);
         let command = self.command.as_ref();
-        let sources = Sources { workspace: &self.workspace, index, web: None, command };
+        let withholds = self.withholds.as_ref().map(|withholds| withholds as &dyn Fn(&str) -> bool);
+        let sources = Sources { workspace: &self.workspace, index, web: None, command, withholds };
         answer(&reading, &sources, &self.options, &call, &Ticks::of(self.tick))
     }
 }

@@ -41,7 +41,7 @@ fn a_listing_of_many_calls_ends_with_the_time_of_its_need() {
 #[test]
 fn a_diff_with_a_gap_does_not_say_how_many_lines_it_has() {
     let bench = Bench::new([("a", "a\n")]);
-    let git = "git --no-pager --literal-pathspecs --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/ --";
+    let git = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --submodule=short --src-prefix=a/ --dst-prefix=b/ --";
     let ended = ExecuteCommandResponse {
         stdout: "+a\n\n… 900000 bytes left out …\n+z\n".into(),
         stderr: String::new(),
@@ -124,4 +124,18 @@ fn rules_of_a_critic_are_typed_as_lists() {
     assert_eq!(judged("src/a.rs", &["docs", " "], &[]), CriticStatus::Fail);
     assert_eq!(judged("src/a.rs", &["docs", " src"], &["docs", ""]), CriticStatus::Pass);
     assert_eq!(judged("src/a.rs", &["."], &[]), CriticStatus::Pass);
+}
+
+#[test]
+fn a_pattern_that_cannot_be_compiled_is_refused() {
+    let bench = Bench::new([("a", "a\n")]);
+    let list = |pattern: &str| {
+        first(&bench.needs(&format!("  - {{type: file.list, root: '.', pattern: '{pattern}'}}\n")))
+    };
+    for depth in [1_000, 20_000] {
+        let result = list(&format!("{}{}", "{a,".repeat(depth), "}".repeat(depth)));
+        assert_eq!(result["error"], "invalid_field", "{depth}");
+    }
+    // The control: one that can be.
+    assert_eq!(list(&format!("{}{}", "{a,".repeat(100), "}".repeat(100)))["files"], json!(["a"]));
 }

@@ -41,7 +41,8 @@ pub(crate) fn measure(index: &LocalIndex, code: &Path, file: &str) {
     );
     let reading = extract_request(&needs, &ReadOptions::default()).unwrap();
     assert_eq!(reading.request.needs.len(), 11);
-    let sources = Sources { workspace: &workspace, index: Some(index), web: None, command: None };
+    let sources =
+        Sources { workspace: &workspace, index: Some(index), web: None, command: None, withholds: None };
     let mut times: Vec<f64> = (0..20)
         .map(|_| {
             let stopwatch = SinceStart(Instant::now());

@@ -174,7 +174,7 @@ impl CaseRepository {
     /// Answers a request; returns the response as text and as JSON, with the ids of contents in diffs left open.
     fn answer(&self, reading: &Reading, budget: Budget) -> Result<(String, Value), Problem> {
         let (engine, _) = self.fixture.engine(Limits::default())?;
-        let sources = Sources { workspace: &engine, index: None, web: None, command: None };
+        let sources = Sources { workspace: &engine, index: None, web: None, command: None, withholds: None };
         let options = AnswerOptions { budget, ..AnswerOptions::default() };
         let origin = origin();
         let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };

@@ -239,6 +239,19 @@ fn codali_shows_what_has_changed_in_a_repository() {
     assert!(!project.has("ran.log") && !project.base().exists());
     // It would be, if it were left to the repository.
     assert!(git(&["diff"]) && project.has("ran.log"));
+    // A file of credentials that git tracks is left out, and its absence is reported.
+    project.write(".env", "PIN=4711\n");
+    assert!(git(&["add", "-f", ".env"]));
+    project.write(".env", "PIN=0815\n");
+    let request = "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - {type: file.diff, paths: [notes.md, .env]}\n";
+    let answered = project.run_with_input(&["codali", "--json"], request).ok().json();
+    let diff = answered["results"][0]["diff"].as_str().unwrap_or_else(|| panic!("{answered}"));
+    assert!(diff.starts_with("diff --git a/notes.md") && !diff.contains("PIN"), "{diff}");
+    let warning = "truncated: file.diff leaves out what may hold credentials (1): .env";
+    assert!(answered["meta"]["warnings"].as_array().unwrap().iter().any(|one| one == warning), "{answered}");
+    let arguments = ["codali", "--json", "--read-secret", ".env"];
+    let granted = project.run_with_input(&arguments, request).ok().json();
+    assert!(granted["results"][0]["diff"].as_str().unwrap().contains("+PIN=0815"), "{granted}");
 }
 
 #[test]
