@@ -6,7 +6,7 @@ use std::time::Duration;
 use file_index::GitIgnores;
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Visit, WalkEntry, WalkLimits};
-use wap_core::{CancelFlag, Exclusions};
+use wap_core::{CancelFlag, Exclusions, usually_holds_credentials};
 
 /// The time limit of listing a folder.
 const WALK_TIME: Duration = Duration::from_secs(120);
@@ -17,7 +17,7 @@ const EXCLUDE_BYTES: u64 = 256 << 10;
 
 /// A folder whose files are indexed.
 ///
-/// Leaves out links and special files, names that begin with a dot, protected names ([`ProtectedNames::default`]
+/// Leaves out links and special files, names that begin with a dot, files that usually hold credentials, protected names ([`ProtectedNames::default`]
 /// and those of the root's policy), folders added with [`FolderSource::without`], the default exclusions of WAP,
 /// and files that git ignores by rules that [`GitIgnores`] obeys. A path that is left out is in no answer, even if a request names it.
 #[derive(Debug)]
@@ -150,6 +150,10 @@ impl FolderSource {
     /// Checks one component of a path whose parents are admitted.
     fn admits_component(&self, path: &RelPath, name: &[u8], is_folder: bool) -> bool {
         if name.starts_with(b".") || self.left_out.iter().any(|folder| path.starts_with(folder)) {
+            return false;
+        }
+        // Left out of the index and not of its answers: what such a file holds would show in which other files there is room for.
+        if !is_folder && str::from_utf8(name).is_ok_and(usually_holds_credentials) {
             return false;
         }
         // The default exclusions name folders, and a folder that is not entered hides its content.

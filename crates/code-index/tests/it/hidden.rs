@@ -9,7 +9,7 @@ use wap_core::{CancelFlag, IndexError};
 use crate::fixture::{Fixture, paths, refresh, symbols};
 
 /// Files that are left out, each with the word `secretword`.
-const LEFT_OUT: [&str; 14] = [
+const LEFT_OUT: [&str; 17] = [
     ".env",
     ".agentd/journal/x.rs",
     ".AGENTD/x.rs",
@@ -22,6 +22,9 @@ const LEFT_OUT: [&str; 14] = [
     "target/x.rs",
     "sub/vendor/x.rs",
     "state/x.rs",
+    "server.key",
+    "sub/secrets.yaml",
+    "sub/credentials.json",
     "ignored.rs",
     "sub/generated/x.rs",
 ];
@@ -66,7 +69,8 @@ fn hidden_protected_and_ignored_files_are_in_no_answer() {
 
 #[test]
 fn the_store_has_no_word_of_a_file_that_is_left_out() {
-    let fixture = Fixture::new([(".env", "TOKEN=verysecretvalue\n"), ("seen.rs", "fn seen() {}\n")]);
+    let secret = "TOKEN=verysecretvalue\n";
+    let fixture = Fixture::new([(".env", secret), ("a.key", secret), ("seen.rs", "fn seen() {}\n")]);
     let index = fixture.index();
     drop(index);
     let stored: Vec<u8> = fs::read_dir(fixture.state.path().join("index"))
