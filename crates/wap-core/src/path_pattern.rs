@@ -1,6 +1,8 @@
 //! The pattern that the entries of a listing match.
 
-use globset::{Candidate, GlobBuilder, GlobMatcher};
+use std::sync::Arc;
+
+use globset::{Candidate, GlobBuilder, GlobSet};
 
 use crate::{Limits, Reason, WapError};
 
@@ -11,7 +13,7 @@ use crate::{Limits, Reason, WapError};
 /// the root, and a `/` at the end means folders only. Case counts, and `*` matches names that begin with a dot.
 #[derive(Clone, Debug)]
 pub struct PathPattern {
-    glob: GlobMatcher,
+    glob: Arc<GlobSet>,
     is_for_names: bool,
     is_for_folders: bool,
 }
@@ -38,12 +40,21 @@ impl PathPattern {
         if matches!(glob, "" | ".") {
             return Err(refuse(format!("the pattern '{pattern}' names nothing: leave it out to list all")));
         }
-        let compiled = GlobBuilder::new(glob)
-            .literal_separator(true)
-            .build()
-            .map_err(|error| refuse(format!("cannot use the glob '{}': {}", cut(pattern), error.kind())))?;
+        let unusable = |error: globset::Error| {
+            let why = match error.kind() {
+                // The expression that was made of it is nothing that the caller has written.
+                globset::ErrorKind::Regex(_) => {
+                    "it has too many alternatives within each other, or is too large"
+                }
+                other => &other.to_string(),
+            };
+            refuse(format!("cannot use the glob '{}': {why}", cut(pattern)))
+        };
+        let compiled = GlobBuilder::new(glob).literal_separator(true).build().map_err(unusable)?;
+        // A set of one: a single matcher panics where a glob cannot be compiled.
+        let compiled = GlobSet::new([compiled]).map_err(unusable)?;
         Ok(PathPattern {
-            glob: compiled.compile_matcher(),
+            glob: Arc::new(compiled),
             is_for_names: !path.contains('/'),
             is_for_folders: pattern.ends_with('/'),
         })

@@ -30,11 +30,30 @@ const HARMLESS: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defa
 /// Names and endings of files that also exist without a credential in them: settings of package managers, certificates.
 const IF_KEYED: [&str; 2] = [".npmrc", ".pem"];
 
+/// Endings of the names of copies, which editors and people leave beside a file.
+const COPIES: [&str; 9] = ["~", "#", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo"];
+
 /// Checks whether the file at a path usually holds credentials, by its name.
 #[must_use]
 pub fn usually_holds_credentials(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let is_named = NAMES.contains(&name.as_str())
+    let original = original(&name);
+    // Vim puts a dot in front of its copy, and Emacs a hash.
+    is_of_credentials(original)
+        || original.len() < name.len() && original.strip_prefix(['.', '#']).is_some_and(is_of_credentials)
+}
+
+/// Returns the name of the file that a file is a copy of; its own if it is none.
+fn original(name: &str) -> &str {
+    let mut name = name;
+    while let Some(shorter) = COPIES.iter().find_map(|ending| name.strip_suffix(ending)) {
+        name = shorter;
+    }
+    name
+}
+
+fn is_of_credentials(name: &str) -> bool {
+    let is_named = NAMES.contains(&name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || STARTS.iter().any(|start| name.starts_with(start));
     is_named && !HARMLESS.iter().any(|ending| name.ends_with(ending))
@@ -44,7 +63,7 @@ pub fn usually_holds_credentials(path: &str) -> bool {
 #[must_use]
 pub fn holds_credentials_if_keyed(path: &str) -> bool {
     let path = path.to_lowercase();
-    IF_KEYED.iter().any(|ending| path.ends_with(ending))
+    IF_KEYED.iter().any(|ending| original(&path).ends_with(ending))
 }
 
 #[cfg(test)]
@@ -53,14 +72,32 @@ mod tests {
 
     #[test]
     fn credentials_are_recognised_and_code_about_them_is_not() {
-        for path in
-            [".env", "deploy/.ENV.production", "certs/server.key", "home/id_rsa.old", "a/credentials.json"]
-        {
+        for path in [
+            ".env",
+            "deploy/.ENV.production",
+            "certs/server.key",
+            "home/id_rsa.old",
+            "a/credentials.json",
+            ".env~",
+            "a/..env.swp",
+            "a/#.netrc#",
+            "server.key.bak",
+            "secrets.yaml.orig~",
+        ] {
             assert!(usually_holds_credentials(path), "{path}");
         }
-        for path in
-            [".env.example", "id_rsa.pub", "env.py", "src/credentials.rs", "keys.md", "key", "identity.rs"]
-        {
+        for path in [
+            ".env.example",
+            "id_rsa.pub",
+            "env.py",
+            "src/credentials.rs",
+            "keys.md",
+            "key",
+            "identity.rs",
+            "~",
+            "a.env~",
+            ".env.example~",
+        ] {
             assert!(!usually_holds_credentials(path), "{path}");
         }
     }

@@ -49,6 +49,19 @@ fn patterns_match_names_or_paths() {
 }
 
 #[test]
+fn deeply_nested_pattern_is_refused() {
+    let nested = |depth: usize| format!("{}{}", "{a,".repeat(depth), "}".repeat(depth));
+    assert!(PathPattern::new(&nested(100)).unwrap().matches(b"src/a", false));
+    let error = PathPattern::new(&nested(1_000)).unwrap_err();
+    assert_eq!(error.reason(), Reason::InvalidGlob);
+    assert!(
+        error.message().ends_with("it has too many alternatives within each other, or is too large"),
+        "{error:?}"
+    );
+    assert!(error.message().len() < 1_000);
+}
+
+#[test]
 fn unusable_pattern_is_refused_and_the_longest_is_taken() {
     let longest = "a".repeat(Limits::MAX_PATTERN_BYTES);
     PathPattern::new(&longest).unwrap();
