@@ -11,6 +11,7 @@ use wap_core::{
     SearchCodeResponse,
 };
 
+use crate::exposure::exposed;
 use crate::private_key::has_body_line;
 use crate::surroundings::{CUT, Surroundings, without_cut_secrets};
 use crate::withheld::{Verdict, Withheld};
@@ -43,8 +44,12 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     }
 
     fn restored(&self, text: &str) -> String {
-        let restored = self.secrets.as_ref().and_then(|secrets| secrets.restore(text).ok());
-        restored.map_or_else(|| text.to_owned(), |text| text.into_owned())
+        let restored = self.secrets.as_ref().and_then(|secrets| {
+            // Hits of a short value would tell which of the visible words it is.
+            let restored = secrets.restore(text).ok()?;
+            exposed(secrets, text, &restored).is_none().then(|| restored.into_owned())
+        });
+        restored.unwrap_or_else(|| text.to_owned())
     }
 
     /// Returns an error without secrets: what the request named, in the words of the request.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod detector;
+mod exposure;
 mod finder;
 mod index;
 mod json;

@@ -16,6 +16,7 @@ use wap_core::{
     SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
 };
 
+use crate::exposure::exposed;
 use crate::withheld::{Verdict, Withheld, refusal};
 use crate::{NotKept, Secrets};
 
@@ -87,6 +88,22 @@ fn not_kept(error: &NotKept, field: &str) -> WapError {
 /// Puts the values back into a field of a request.
 fn restored(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapError> {
     secrets.restore(text).map(Cow::into_owned).map_err(|error| not_kept(&error, field))
+}
+
+/// Puts the values back into a path or another text that an answer may quote.
+fn restored_name(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapError> {
+    let restored = restored(secrets, text, field)?;
+    check_stays_hidden(secrets, text, &restored, field)?;
+    Ok(restored)
+}
+
+/// Refuses a text in which a value that is put back would be shown.
+fn check_stays_hidden(secrets: &Secrets, text: &str, restored: &str, field: &str) -> Result<(), WapError> {
+    let Some(marker) = exposed(secrets, text, restored) else { return Ok(()) };
+    let text = format!(
+        "the value of {marker} is short, and would be shown there: leave it on a line like the one it stands on"
+    );
+    Err(WapError::new(Reason::InvalidField, text).with("field", field))
 }
 
 impl<W: Workspace> Workspace for PlaceholderWorkspace<W> {

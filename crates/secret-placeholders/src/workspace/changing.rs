@@ -9,7 +9,7 @@ use wap_core::{
 
 use super::judging::depends_on_text;
 use super::veil::Veil;
-use super::{PlaceholderWorkspace, not_kept, restored};
+use super::{PlaceholderWorkspace, not_kept, restored, restored_name};
 use crate::Secrets;
 use crate::withheld::{NOT_COMPARED, refusal};
 
@@ -108,7 +108,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         change: &FileChange,
     ) -> Result<FileChange, WapError> {
-        let path = restored(secrets, change.path(), "path")?;
+        let path = restored_name(secrets, change.path(), "path")?;
         Ok(match change {
             FileChange::Write(write) => {
                 let content = restored(secrets, &write.content, "content")?;

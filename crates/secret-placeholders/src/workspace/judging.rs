@@ -4,7 +4,6 @@
 //! text that matches within a secret would take it apart, and no rule recognises the parts.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use text_edit::{EditLimits, Source, apply_until};
 use wap_core::{
@@ -13,8 +12,9 @@ use wap_core::{
 };
 use wap_edit::FileEdit;
 
-use super::PlaceholderWorkspace;
-use crate::{Marker, Secrets, markers};
+use super::{PlaceholderWorkspace, check_stays_hidden};
+use crate::Secrets;
+use crate::exposure::as_shown;
 
 /// The most readings of a file for its whole text: one gives up to a mebibyte.
 const MOST_READINGS: usize = 16;
@@ -213,25 +213,6 @@ fn shown_operation(secrets: &Secrets, operation: &ModifyOperation) -> ModifyOper
     operation
 }
 
-/// Returns a text of a model as it will see it in a file: a placeholder that was never given out is data, and has one of its own.
-fn as_shown<'t>(secrets: &Secrets, text: &'t str) -> Cow<'t, str> {
-    let mut visible = String::new();
-    let mut end = 0;
-    for (range, _) in markers(text) {
-        let marker = &text[range.clone()];
-        if secrets.restore(marker).is_ok_and(|value| value == marker) {
-            visible.push_str(&text[end..range.start]);
-            visible.push_str(&secrets.mask(marker));
-            end = range.end;
-        }
-    }
-    if end == 0 {
-        return Cow::Borrowed(text);
-    }
-    visible.push_str(&text[end..]);
-    Cow::Owned(visible)
-}
-
 /// Applies an edit to a text.
 fn edited(call: &Call<'_>, text: &str, request: &ModifyFile) -> Result<String, WapError> {
     let current = Source::parse(text.as_bytes())
@@ -259,28 +240,6 @@ fn edited(call: &Call<'_>, text: &str, request: &ModifyFile) -> Result<String, W
 fn is_same_view(secrets: &Secrets, file: &str, expected: &str) -> bool {
     let masked = secrets.mask(file);
     masked == expected || masked == secrets.mask_rest(expected)
-}
-
-/// Refuses a text in which a value that is put back would be shown: a short one is hidden only where a rule finds it.
-fn check_stays_hidden(secrets: &Secrets, text: &str, restored: &str, field: &str) -> Result<(), WapError> {
-    if text == restored {
-        return Ok(());
-    }
-    let mut missing: HashMap<Marker, usize> = HashMap::new();
-    for (_, marker) in markers(&as_shown(secrets, text)) {
-        *missing.entry(marker).or_default() += 1;
-    }
-    for (_, marker) in markers(&secrets.mask(restored)) {
-        missing.entry(marker).and_modify(|count| *count = count.saturating_sub(1));
-    }
-    let Some(marker) = missing.into_iter().filter(|(_, count)| *count > 0).map(|(marker, _)| marker).min()
-    else {
-        return Ok(());
-    };
-    let text = format!(
-        "the value of {marker} is short, and would be shown there: leave it on a line like the one it stands on"
-    );
-    Err(WapError::new(Reason::InvalidField, text).with("field", field))
 }
 
 fn uncovers(text: &str) -> WapError {

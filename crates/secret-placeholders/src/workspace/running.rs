@@ -8,7 +8,7 @@ use wap_core::{
 };
 
 use super::veil::Veil;
-use super::{PlaceholderWorkspace, restored};
+use super::{PlaceholderWorkspace, restored, restored_name};
 use crate::{Secrets, StreamMask};
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
@@ -74,13 +74,13 @@ fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<Execu
     // Without what the request says itself: a model must not choose what the journal keeps.
     restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
     if let Some(folder) = &mut restored_request.working_directory {
-        *folder = restored(secrets, folder, "workingDirectory")?;
+        *folder = restored_name(secrets, folder, "workingDirectory")?;
     }
     for value in restored_request.environment.iter_mut().flat_map(|variables| variables.values_mut()) {
         *value = restored(secrets, value, "environment")?;
     }
     if let Some(text) = &mut restored_request.ready {
-        *text = restored(secrets, text, "ready")?;
+        *text = restored_name(secrets, text, "ready")?;
     }
     Ok(restored_request)
 }

@@ -9,7 +9,7 @@ use wap_core::{
 };
 
 use super::veil::Veil;
-use super::{PlaceholderWorkspace, not_kept, restored};
+use super::{PlaceholderWorkspace, not_kept, restored_name};
 use crate::withheld::{Verdict, warning};
 use crate::{Secrets, markers};
 
@@ -27,7 +27,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request: &SearchFiles,
     ) -> Result<SearchFilesResponse, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
-        let paths = request.paths.iter().map(|path| restored(secrets, path, "paths"));
+        let paths = request.paths.iter().map(|path| restored_name(secrets, path, "paths"));
         let query = match request.query_type {
             QueryType::Literal => secrets.restore(&request.query),
             QueryType::Regex => {

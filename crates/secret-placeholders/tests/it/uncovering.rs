@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use memory_workspace::MemoryWorkspace;
 use secret_placeholders::{PlaceholderWorkspace, Withheld};
 use wap_core::{
-    FileChange, FileChanged, ModifyFile, ModifyOperation, QueryType, ReadFile, Reason, WapError, WholeLines,
-    Workspace, WorkspaceExt, WriteFile, WriteMode,
+    DeleteFile, ExecuteCommand, ExploreFiles, FileChange, FileChanged, ModifyFile, ModifyOperation,
+    QueryType, ReadFile, Reason, SearchFiles, Unobserved, WapError, WholeLines, Workspace, WorkspaceExt,
+    WriteFile, WriteMode,
 };
 
 use crate::masking::{secrets, token};
@@ -264,4 +265,43 @@ fn the_answer_to_a_write_does_not_compare_a_file_of_credentials_with_a_guess() {
         masked().read_file(call, &ReadFile { path: ".env".into(), ..ReadFile::default() })
     });
     assert_eq!(error.unwrap_err().reason(), Reason::Protected);
+}
+
+#[test]
+fn a_short_value_is_no_part_of_a_path() {
+    let masked = over([("a.js", file())]);
+    let view = read(&masked, "a.js", None);
+    let placeholder = view.lines().nth(1).unwrap().split('"').nth(1).unwrap().to_owned();
+    let attempts = |placeholder: &str| {
+        let path = placeholder.to_owned();
+        let read = ReadFile { path: path.clone(), ..ReadFile::default() };
+        let explore = ExploreFiles { path: path.clone(), ..ExploreFiles::default() };
+        let search = SearchFiles { paths: vec![path.clone()], ..search("x", QueryType::Literal) };
+        let command = ExecuteCommand {
+            command: "true".into(),
+            working_directory: Some(path.clone()),
+            ..ExecuteCommand::default()
+        };
+        let delete = FileChange::Delete(DeleteFile { path });
+        [
+            with_call(10, |call| masked.read_file(call, &read)).map(|answer| format!("{answer:?}")),
+            with_call(10, |call| masked.explore_files(call, &explore)).map(|answer| format!("{answer:?}")),
+            with_call(10, |call| masked.search_files(call, &search)).map(|answer| format!("{answer:?}")),
+            with_call(11, |call| masked.execute_command(call, &command, &mut Unobserved))
+                .map(|answer| format!("{answer:?}")),
+            with_call(12, |call| masked.change_files(call, &[delete]))
+                .and_then(|mut answers| answers.remove(0).map(|answer| format!("{answer:?}"))),
+        ]
+    };
+    for answer in attempts(&placeholder) {
+        let error = answer.unwrap_err();
+        assert_eq!(error.reason(), Reason::InvalidField, "{error:?}");
+        assert!(!format!("{error:?}").contains("postgres"), "{error:?}");
+    }
+    // The control: a long one is put back, and hidden in the answer.
+    for answer in attempts("⟦secret:npm-token:1⟧").into_iter().take(3) {
+        let error = answer.unwrap_err();
+        assert_ne!(error.reason(), Reason::InvalidField);
+        assert!(!format!("{error:?}").contains(PART), "{error:?}");
+    }
 }
