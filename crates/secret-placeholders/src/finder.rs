@@ -1,50 +1,80 @@
 //! Finding values that have a placeholder wherever they stand.
 
+use std::collections::BTreeMap;
+
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{AhoCorasick, Anchored, MatchKind};
+use aho_corasick::{Anchored, Input, MatchKind};
 
 use crate::detector::Span;
 
+/// The bytes of a value that the automaton knows; what follows is compared. An automaton takes many times the bytes of its
+/// patterns, and a file can make a model's reader find megabytes of values.
+const HEAD_BYTES: usize = 128;
+
+/// The comparisons for each byte of a text, and apart from it. A text made for it would take more.
+const COMPARED_BYTES: usize = 32;
+const COMPARED_AT_LEAST: usize = 1 << 20;
+
 /// Finds every occurrence of some values, those that overlap too: a model that chooses what stands beside a value must not
-/// have a part of it hidden as another value and the rest shown.
+/// have a part of it hidden as another value and the rest shown. A long value of which only the beginning stands there is found
+/// as far as it goes.
 #[derive(Debug)]
 pub(crate) struct Finder {
-    /// Finds the first occurrence, and passes fast over a text without any.
-    first: AhoCorasick,
-    /// Knows at each byte the longest value that ends there.
-    ends: NFA,
-    kinds: Vec<String>,
+    /// Knows at each byte the longest head that ends there.
+    heads: NFA,
+    /// By the number of the pattern in `heads`.
+    values: Vec<Values>,
+}
+
+/// The values that begin with a head.
+#[derive(Debug, Default)]
+struct Values {
+    kind: String,
+    /// What follows the head in the longer ones.
+    rests: Vec<Box<[u8]>>,
 }
 
 impl Finder {
     /// Returns the search for values, each with the kind of its placeholder; `None` if there are too many.
     pub(crate) fn new<'v>(values: impl Iterator<Item = (&'v [u8], String)>) -> Option<Finder> {
-        let (values, kinds): (Vec<&[u8]>, Vec<String>) = values.unzip();
-        let first = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values).ok()?;
-        let ends = NFA::builder().match_kind(MatchKind::Standard).build(&values).ok()?;
-        Some(Finder { first, ends, kinds })
+        let mut by_head: BTreeMap<&[u8], Values> = BTreeMap::new();
+        for (value, kind) in values {
+            let (head, rest) = value.split_at(value.len().min(HEAD_BYTES));
+            let values = by_head.entry(head).or_default();
+            values.kind = kind;
+            if !rest.is_empty() {
+                values.rests.push(rest.into());
+            }
+        }
+        let heads = NFA::builder().match_kind(MatchKind::Standard).build(by_head.keys()).ok()?;
+        Some(Finder { heads, values: by_head.into_values().collect() })
     }
 
     /// Adds the occurrences in a text; those that overlap are one. The time is linear in the length of the text.
     pub(crate) fn find(&self, text: &str, hits: &mut Vec<Span>) {
-        let Some(first) = self.first.find(text) else { return };
         let unanchored = "the automaton was built for unanchored searches";
-        let mut state = self.ends.start_state(Anchored::No).expect(unanchored);
+        let Some(first) = self.heads.try_find(&Input::new(text)).expect(unanchored) else { return };
+        let mut state = self.heads.start_state(Anchored::No).expect(unanchored);
+        let mut compared = COMPARED_AT_LEAST.saturating_add(text.len().saturating_mul(COMPARED_BYTES));
         let mut joined: Vec<Occurrence> = Vec::new();
-        for (at, byte) in text.bytes().enumerate().skip(first.start()) {
-            state = self.ends.next_state(Anchored::No, state, byte);
-            if !self.ends.is_special(state) || !self.ends.is_match(state) {
+        // The first one that ends is not the first one that begins.
+        for (at, byte) in text.bytes().enumerate().skip(first.end().saturating_sub(HEAD_BYTES)) {
+            state = self.heads.next_state(Anchored::No, state, byte);
+            if !self.heads.is_special(state) || !self.heads.is_match(state) {
                 continue;
             }
-            // The patterns of a state end at the same byte, and the first of them is the longest.
-            let pattern = self.ends.match_pattern(state, 0);
-            let bytes = self.ends.pattern_len(pattern);
-            let mut hit =
-                Occurrence { start: at + 1 - bytes, end: at + 1, bytes, pattern: pattern.as_usize() };
+            // The patterns of a state end at the same byte. The first of them is the longest, and only that can be a part of a value.
+            let pattern = self.heads.match_pattern(state, 0);
+            let start = at + 1 - self.heads.pattern_len(pattern);
+            let pattern = pattern.as_usize();
+            let end = at + 1 + self.values[pattern].following(&text.as_bytes()[at + 1..], &mut compared);
+            let end = text.floor_char_boundary(end);
+            let mut hit = Occurrence { start, end, bytes: end - start, pattern };
             // Joined at once, so that there are no more of them than bytes however many values overlap.
             while let Some(last) = joined.pop_if(|last| last.end > hit.start) {
                 hit.start = hit.start.min(last.start);
+                hit.end = hit.end.max(last.end);
                 if last.bytes > hit.bytes {
                     (hit.bytes, hit.pattern) = (last.bytes, last.pattern);
                 }
@@ -53,9 +83,26 @@ impl Finder {
         }
         let span = |Occurrence { start, end, pattern, .. }| Span {
             range: start..end,
-            kind: self.kinds[pattern].clone().into(),
+            kind: self.values[pattern].kind.clone().into(),
         };
         hits.extend(joined.into_iter().map(span));
+    }
+}
+
+impl Values {
+    /// Returns how many bytes behind a head belong to one of its values: all that agree.
+    fn following(&self, text: &[u8], compared: &mut usize) -> usize {
+        let mut most = 0;
+        for rest in &self.rests {
+            // Once the comparisons are used up, the rest of the line is taken for a part of the value.
+            if *compared == 0 {
+                return memchr::memchr(b'\n', text).unwrap_or(text.len());
+            }
+            let agree = rest.iter().zip(text).take_while(|(one, other)| one == other).count();
+            *compared = compared.saturating_sub(agree + 1);
+            most = most.max(agree);
+        }
+        most
     }
 }
 
@@ -63,7 +110,7 @@ impl Finder {
 struct Occurrence {
     start: usize,
     end: usize,
-    /// The length of the longest value, and its number.
+    /// The length of the longest value, and the number of its pattern.
     bytes: usize,
     pattern: usize,
 }
@@ -74,30 +121,64 @@ mod tests {
 
     use super::*;
 
+    fn hidden(text: &str, finder: &Finder) -> Vec<bool> {
+        let mut spans = Vec::new();
+        finder.find(text, &mut spans);
+        let mut hidden = vec![false; text.len()];
+        let mut end = 0;
+        for Span { range, .. } in spans {
+            assert!(range.start >= end && text.get(range.clone()).is_some(), "in order and apart");
+            end = range.end;
+            hidden[range].fill(true);
+        }
+        hidden
+    }
+
     proptest! {
         #[test]
         fn every_byte_of_every_occurrence_is_in_a_span(
             values in prop::collection::btree_set("[ab]{1,5}", 1..8),
             text in "[abc]{0,40}",
         ) {
-            let mut hidden = vec![false; text.len()];
+            let mut expected = vec![false; text.len()];
             for value in &values {
                 for start in (0..text.len()).filter(|start| text[*start..].starts_with(value)) {
-                    hidden[start..start + value.len()].fill(true);
+                    expected[start..start + value.len()].fill(true);
                 }
             }
             let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), value.clone()))).unwrap();
-            let mut spans = Vec::new();
-            finder.find(&text, &mut spans);
-            let mut by_spans = vec![false; text.len()];
-            let mut end = 0;
-            for Span { range, kind } in spans {
-                prop_assert!(range.start >= end, "in order and apart");
-                end = range.end;
-                prop_assert!(text[range.clone()].contains(&*kind));
-                by_spans[range].fill(true);
-            }
-            prop_assert_eq!(by_spans, hidden);
+            prop_assert_eq!(hidden(&text, &finder), expected);
         }
+
+        #[test]
+        fn long_values_are_found_whole_and_their_beginnings_too(
+            head in "[a-z]{120,130}é?",
+            rests in prop::collection::vec("[xyéz ]{0,40}", 1..4),
+            cut in 0..40_usize,
+            nearby in "[a-zé ]{0,9}",
+        ) {
+            let values: Vec<String> = rests.iter().map(|rest| format!("{head}{rest}")).collect();
+            let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), String::new()))).unwrap();
+            for value in &values {
+                let text = format!("{nearby}{value}{nearby}");
+                let is_hidden = hidden(&text, &finder);
+                prop_assert!(is_hidden[nearby.len()..nearby.len() + value.len()].iter().all(|one| *one));
+                let part = &value[..value.floor_char_boundary(value.len().saturating_sub(cut))];
+                if part.len() > HEAD_BYTES + 2 {
+                    prop_assert!(hidden(part, &finder).iter().all(|one| *one), "{part}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_made_to_be_compared_often_is_hidden_in_linear_time() {
+        let value = |number: usize| format!("{}{number}", "a".repeat(60_000));
+        let values: Vec<String> = (0..60).map(value).collect();
+        let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), String::new()))).unwrap();
+        let text = format!("before\n{}\nafter", "a".repeat(1 << 20));
+        let is_hidden = hidden(&text, &finder);
+        assert!(is_hidden[7..7 + (1 << 20)].iter().all(|one| *one));
+        assert!(!is_hidden[0] && !is_hidden[text.len() - 1]);
     }
 }
