@@ -5,6 +5,8 @@
 //! `.git`. Where git tolerates what it never writes, this crate refuses, so that both read the same entries.
 //!
 //! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
+//! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
+//! those that name files which git removes.
 //!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -13,16 +15,20 @@ mod cached_trees;
 mod entry;
 mod entry_name;
 mod extensions;
+mod file_lists;
 mod file_systems;
 mod index;
 mod index_error;
 mod object_format;
 mod order;
 mod references;
+mod unfinished_work;
 
 pub use entry::Entry;
 pub use entry_name::is_git_name;
+pub use file_lists::{is_file_list, lists_files_beside};
 pub use index::{MAX_PATH_BYTES, check};
 pub use index_error::IndexError;
 pub use object_format::ObjectFormat;
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
+pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};

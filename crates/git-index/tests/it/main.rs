@@ -5,6 +5,8 @@ mod cached_trees;
 #[cfg(test)]
 mod crafted;
 #[cfg(test)]
+mod file_lists;
+#[cfg(test)]
 mod from_git;
 #[cfg(test)]
 mod growth;
@@ -12,3 +14,5 @@ mod growth;
 mod names_of_git;
 #[cfg(test)]
 mod references;
+#[cfg(test)]
+mod unfinished_work;

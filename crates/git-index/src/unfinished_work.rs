@@ -1,0 +1,204 @@
+//! The rules for files by which git continues work that was left unfinished, such as a rebase.
+
+/// The reason for which such a file is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnfinishedWorkError {
+    /// A list of steps of a rebase with commands in it.
+    #[error("has steps that run commands")]
+    Steps,
+    /// An option of a merge, a rebase or of patches.
+    #[error("an option that makes git run a program or write elsewhere")]
+    Option,
+    /// Conflicts of which git would record the resolution, in files of any path.
+    #[error("names files that git would read and write to record how their conflicts are resolved")]
+    Resolutions,
+}
+
+/// The lists of steps of a rebase, with the lines that only move commits.
+const REBASE_STEPS: [&str; 23] = [
+    "pick",
+    "p",
+    "reword",
+    "r",
+    "edit",
+    "e",
+    "squash",
+    "s",
+    "fixup",
+    "f",
+    "drop",
+    "d",
+    "label",
+    "l",
+    "reset",
+    "t",
+    "merge",
+    "m",
+    "noop",
+    "break",
+    "b",
+    "update-ref",
+    "u",
+];
+
+/// The strategies of a merge that git has itself. It runs any other as a program, and `x/../y` is one in the working tree.
+const STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
+
+/// The options of git's strategies. Git passes any other on to the program of a strategy, and with `resolve` that is
+/// `git read-tree`, which writes an index to any path.
+const STRATEGY_OPTIONS: [&str; 15] = [
+    "ours",
+    "theirs",
+    "subtree",
+    "patience",
+    "histogram",
+    "diff-algorithm",
+    "ignore-space-change",
+    "ignore-all-space",
+    "ignore-space-at-eol",
+    "ignore-cr-at-eol",
+    "renormalize",
+    "no-renormalize",
+    "rename-threshold",
+    "find-renames",
+    "no-renames",
+];
+
+/// The options of `git apply` that `git am` keeps.
+const APPLY_OPTIONS: [&str; 9] = [
+    "-C",
+    "-p",
+    "--whitespace=",
+    "--directory=",
+    "--exclude=",
+    "--include=",
+    "--ignore-whitespace",
+    "--ignore-space-change",
+    "--reject",
+];
+
+/// One of these files.
+#[derive(Clone, Copy)]
+enum UnfinishedFile {
+    Steps,
+    Strategy,
+    StrategyOptions,
+    CherryPickOptions,
+    ApplyOptions,
+    Resolutions,
+}
+
+/// Returns whether git takes a file of a repository's folder for a part of unfinished work that could lead it astray, by the
+/// names on the way to it, in the repository's own folder or in that of a working tree or submodule.
+pub fn is_unfinished_work<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    UnfinishedFile::of(names).is_some()
+}
+
+/// Checks that git runs no program and writes to no path of its author's choice when it continues work with this file. The
+/// content is `None` if it could not be read as a whole.
+///
+/// # Errors
+///
+/// The reason for which git must not find the file. The file is then best removed or renamed.
+pub fn check_unfinished_work<'a>(
+    names: impl IntoIterator<Item = &'a [u8]>,
+    content: Option<&[u8]>,
+) -> Result<(), UnfinishedWorkError> {
+    let Some(file) = UnfinishedFile::of(names) else { return Ok(()) };
+    let text = content.and_then(|content| std::str::from_utf8(content).ok());
+    let (is_sound, error) = match file {
+        UnfinishedFile::Steps => (text.is_some_and(only_moves_commits), UnfinishedWorkError::Steps),
+        UnfinishedFile::Strategy => {
+            (text.is_some_and(|text| STRATEGIES.contains(&text.trim_end())), UnfinishedWorkError::Option)
+        }
+        UnfinishedFile::StrategyOptions => {
+            (text.is_some_and(are_strategy_options), UnfinishedWorkError::Option)
+        }
+        UnfinishedFile::CherryPickOptions => {
+            (text.is_some_and(are_cherry_pick_options), UnfinishedWorkError::Option)
+        }
+        UnfinishedFile::ApplyOptions => (text.is_some_and(are_apply_options), UnfinishedWorkError::Option),
+        // Whatever a path is now, a link may be there later: git would copy what it leads to into the repository.
+        UnfinishedFile::Resolutions => {
+            (content.is_some_and(<[u8]>::is_empty), UnfinishedWorkError::Resolutions)
+        }
+    };
+    if is_sound { Ok(()) } else { Err(error) }
+}
+
+impl UnfinishedFile {
+    fn of<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Option<UnfinishedFile> {
+        let (mut folder, mut name): (&[u8], &[u8]) = (b"", b"");
+        for next in names {
+            (folder, name) = (name, next);
+        }
+        let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
+        let is_in = |wanted: &[&str]| wanted.iter().any(|one| folder.eq_ignore_ascii_case(one.as_bytes()));
+        let of_rebase = is_in(&["rebase-merge", "rebase-apply"]);
+        if is("git-rebase-todo") {
+            Some(UnfinishedFile::Steps)
+        } else if is("strategy") && of_rebase {
+            Some(UnfinishedFile::Strategy)
+        } else if is("strategy_opts") && of_rebase {
+            Some(UnfinishedFile::StrategyOptions)
+        } else if is("opts") && is_in(&["sequencer"]) {
+            Some(UnfinishedFile::CherryPickOptions)
+        } else if is("apply-opt") && of_rebase {
+            Some(UnfinishedFile::ApplyOptions)
+        } else if is("MERGE_RR") {
+            Some(UnfinishedFile::Resolutions)
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns whether a list of steps holds no command.
+fn only_moves_commits(text: &str) -> bool {
+    text.lines().map(str::trim_start).all(|line| {
+        let first = line.split_ascii_whitespace().next().unwrap_or_default();
+        line.is_empty() || line.starts_with('#') || REBASE_STEPS.contains(&first)
+    })
+}
+
+/// Returns whether the options of a rebase are those of git's own strategies. Git quotes each of them or none.
+fn are_strategy_options(text: &str) -> bool {
+    text.split_ascii_whitespace().all(|word| {
+        let quoted = |mark| word.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
+        is_strategy_option(quoted('"').or_else(|| quoted('\'')).unwrap_or(word))
+    })
+}
+
+fn is_strategy_option(option: &str) -> bool {
+    let option = option.strip_prefix("--").unwrap_or(option);
+    let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'%');
+    STRATEGY_OPTIONS.contains(&name) && value.bytes().all(is_plain)
+}
+
+/// Returns whether the options of a cherry-pick or revert name no other strategy and no other option of one.
+fn are_cherry_pick_options(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    // Whatever the word is a part of: no way of writing the setting slips through.
+    text.match_indices("strategy").all(|(at, word)| {
+        let rest = &text[at + word.len()..];
+        let value = |rest: &str| {
+            let value = rest.lines().next().and_then(|line| line.trim_start().strip_prefix('='));
+            value.map(|value| value.trim().to_owned())
+        };
+        match rest.strip_prefix("-option") {
+            Some(rest) => value(rest).is_some_and(|value| is_strategy_option(&value)),
+            None => value(rest).is_some_and(|value| STRATEGIES.contains(&value.as_str())),
+        }
+    })
+}
+
+/// Returns whether the options for patches are those that `git am` keeps: another one writes an index to any path.
+fn are_apply_options(text: &str) -> bool {
+    text.split_whitespace().all(|word| {
+        let option = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
+        option.is_some_and(|option| APPLY_OPTIONS.iter().any(|one| option.starts_with(one)))
+    })
+}

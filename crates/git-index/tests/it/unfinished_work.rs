@@ -1,0 +1,79 @@
+//! What git continues is judged by its path and its content.
+
+use git_index::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};
+
+fn check(path: &str, content: &str) -> Result<(), UnfinishedWorkError> {
+    check_unfinished_work(path.split('/').map(str::as_bytes), Some(content.as_bytes()))
+}
+
+const TODO: &str = "rebase-merge/git-rebase-todo";
+const STRATEGY: &str = "worktrees/x/rebase-merge/strategy";
+const OPTIONS: &str = "rebase-merge/strategy_opts";
+const PICKS: &str = "modules/x/sequencer/opts";
+const PATCHES: &str = "rebase-apply/apply-opt";
+const RESOLUTIONS: &str = "MERGE_RR";
+
+#[test]
+fn what_git_writes_is_accepted() {
+    for (path, content) in [
+        (TODO, "pick 1 one\nfixup -C 2 # two\n\n# exec x\nupdate-ref refs/heads/x\nmerge -C 3 x\nnoop\n"),
+        (STRATEGY, "ort\n"),
+        (OPTIONS, " --ours --find-renames=50% --subtree=a/b"),
+        (OPTIONS, "\"ours\" 'diff-algorithm=histogram'"),
+        (OPTIONS, ""),
+        (
+            PICKS,
+            "[options]\n\tstrategy = recursive\n\tstrategy-option = ours\n\tstrategy-option = find-renames=5\n",
+        ),
+        (PICKS, "[options]\n\tno-commit = true\n"),
+        (PATCHES, "'-C1' '-p2' '--directory=a'"),
+        (RESOLUTIONS, ""),
+        // Files of these names mean nothing elsewhere.
+        ("strategy", "x"),
+        ("opts", "[options]\n\tstrategy = x\n"),
+        ("rebase-merge/author-script", "GIT_AUTHOR_NAME='x'\n"),
+    ] {
+        assert_eq!(check(path, content), Ok(()), "{path}: {content}");
+    }
+}
+
+#[test]
+fn what_runs_a_program_or_writes_elsewhere_is_refused() {
+    use UnfinishedWorkError::{Option, Resolutions, Steps};
+    let long = format!("{}\t/etc/passwd\0", "a".repeat(40));
+    for (path, content, error) in [
+        (TODO, "pick 1\nexec touch x\n", Steps),
+        (TODO, "\t x touch x\n", Steps),
+        ("Rebase-Merge/GIT-REBASE-TODO", "x y", Steps),
+        (STRATEGY, "x/../evil\n", Option),
+        (OPTIONS, " --index-output=/x", Option),
+        (OPTIONS, "ours\n--index-output=/x", Option),
+        (OPTIONS, "'--index-output=/x'", Option),
+        (OPTIONS, "subtree='a", Option),
+        (OPTIONS, "subtree=a;b", Option),
+        ("rebase-apply/strategy_opts", "u", Option),
+        (PICKS, "[options]\n\tStrategy= x/../evil\n", Option),
+        (PICKS, "[options]\n\tstrategy = resolve\n\tstrategy-option = index-output=/x\n", Option),
+        (PICKS, "[options]\n\tstrategy-option = \\\n index-output=/x\n", Option),
+        (PICKS, "[options]\n\tstrategy-option = \"index-output=/x\"\n", Option),
+        (PICKS, "[options]\n\tstrategy-option\n", Option),
+        (PATCHES, "'--build-fake-ancestor=/x'", Option),
+        (PATCHES, "-p1", Option),
+        (RESOLUTIONS, &long, Resolutions),
+    ] {
+        assert_eq!(check(path, content), Err(error), "{path}: {content}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    for path in [TODO, STRATEGY, OPTIONS, PICKS, PATCHES, RESOLUTIONS] {
+        let names = || path.split('/').map(str::as_bytes);
+        assert!(is_unfinished_work(names()), "{path}");
+        assert!(check_unfinished_work(names(), None).is_err(), "{path}");
+        assert!(check_unfinished_work(names(), Some(b"\xff")).is_err(), "{path}");
+    }
+    let other = || ["rebase-merge", "done"].map(str::as_bytes);
+    assert!(!is_unfinished_work(other()));
+    assert_eq!(check_unfinished_work(other(), None), Ok(()));
+}
