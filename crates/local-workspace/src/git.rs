@@ -2,8 +2,8 @@
 
 pub(crate) mod credentials;
 pub(crate) mod guard;
+pub(crate) mod linked_folders;
 pub(crate) mod repository_context;
 pub(crate) mod repository_parts;
 mod settings;
-mod unfinished_work;
 pub(crate) mod version_control;

@@ -11,7 +11,8 @@ use crate::change::folder_modes::FolderModes;
 use crate::change::present::{Present, PresentKind};
 use crate::change::publish::{publish_file, without_mask};
 use crate::command::effect::{Effect, EffectSide};
-use crate::git::guard::{in_git_folder, linked_folder};
+use crate::git::guard::in_git_folder;
+use crate::git::linked_folders::linked_folder;
 
 /// The position of an effect in the order of adoption: a repository's references change only when their targets are
 /// there, and no possible target is removed before them.

@@ -24,6 +24,7 @@ use crate::change::present::Present;
 use crate::change::publish::open_root;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::{INDEX_BYTES, InRepository, Refusal, is_git_name, is_index};
+use crate::git::linked_folders::content_on_disk;
 use crate::git::repository_context::{RepositoryContext, format_on_disk};
 
 /// The number of changed folders that are examined.
@@ -388,6 +389,7 @@ impl<'a> Check<'a> {
             // What is in build folders is judged here.
             is_unjudged: &|_| false,
             format: &|settings| format_on_disk(self.root, settings),
+            content: Some(&|path| content_on_disk(self.root, path)),
         };
         let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {

@@ -12,6 +12,7 @@ use crate::adopt::working_trees::WorkingTree;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder, is_index};
+use crate::git::linked_folders::content_on_disk;
 use crate::git::repository_context::{RepositoryContext, format_after, format_on_disk};
 use crate::git::repository_parts::{TouchedPaths, Transition};
 use crate::git::version_control;
@@ -56,12 +57,14 @@ impl Guard<'_> {
             self.written_through.iter().any(|folder| path.starts_with(folder))
                 || BuildFolders::new(self.root).surrounds(path)
         };
-        // Nothing of what decides whether settings are refused depends on the object format.
+        // Nothing of what decides whether settings are refused depends on the object format. Files that lead to each other are
+        // compared once the others are judged.
         let plain = RepositoryContext {
             workspace,
             was_there: &was_there,
             is_unjudged: &is_unjudged,
             format: &|_| ObjectFormat::default(),
+            content: None,
         };
         let is_refused = |effect: &Effect| {
             in_git_folder(&effect.path).is_some_and(|part| part.refusal(effect, &plain).is_some())
@@ -70,14 +73,27 @@ impl Guard<'_> {
             let after = format_after(&effects, settings, &was_there, &is_refused);
             after.unwrap_or_else(|| format_on_disk(self.root, settings))
         };
+        // Without a layer the folder has what is refused, too, until it is restored.
+        let removed = removed_repositories(&effects, &plain, &is_there);
+        // A repository that goes as a whole takes its settings and hooks with it.
+        let stays_as_it_was = |effect: &Effect| {
+            in_git_folder(&effect.path).is_some_and(|part| {
+                removed.contains(&part.folder) || is_there(&part.folder) && is_refused(effect)
+            })
+        };
+        let content = |path: &RelPath| match effects.iter().find(|effect| effect.path == *path) {
+            Some(effect) if stays_as_it_was(effect) => effect.text_before().map(<[u8]>::to_vec),
+            Some(effect) => effect.text_after().map(<[u8]>::to_vec),
+            None => content_on_disk(self.root, path),
+        };
         let context = RepositoryContext {
             workspace,
             was_there: &was_there,
             is_unjudged: &is_unjudged,
             format: &format,
+            content: Some(&content),
         };
         let transition = Transition { is_there: &is_there, context: &context };
-        let removed = removed_repositories(&effects, &plain, &is_there);
         let working_trees = WorkingTree::all(&effects, workspace);
         let mut sorted = Sorted { working_trees, ..Sorted::default() };
         let refusals: Vec<_> = effects

@@ -9,7 +9,8 @@ use std::path::Path;
 use rel_path::RelPath;
 
 use crate::command::effect::Effect;
-use crate::git::guard::{in_git_folder, working_tree};
+use crate::git::guard::in_git_folder;
+use crate::git::linked_folders::working_tree;
 
 /// A working tree that effects add, remove or move.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,7 +19,8 @@ pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect
         (is_known && !is_same(old, new)).then(|| Effect {
             path: path.clone(),
             before: old.map(side),
-            after: new.map(side),
+            after: new
+                .map(|new| if new.was_hard_linked_since(old) { EffectSide::special() } else { side(new) }),
         })
     };
     paths.into_iter().filter_map(effect).collect()
@@ -39,6 +40,7 @@ fn is_same(old: Option<&EntryState>, new: Option<&EntryState>) -> bool {
                 && old.mode == new.mode
                 && old.attributes == new.attributes
                 && has_same_content
+                && !new.was_hard_linked_since(Some(old))
         }
         _ => false,
     }

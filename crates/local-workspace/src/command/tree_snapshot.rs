@@ -56,12 +56,21 @@ pub(crate) struct EntryState {
     pub stays_in_references: bool,
     /// The attributes of a file or folder, as a change records them.
     pub attributes: Option<Arc<[u8]>>,
+    /// True for a file of a repository that has another name, through which git may write to it.
+    pub is_hard_linked: bool,
 }
 
 impl EntryState {
     /// Checks whether the entry is certainly unchanged between two looks.
     pub(crate) fn is_untouched_since(&self, earlier: &EntryState) -> bool {
         self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
+    }
+
+    /// Checks whether a file of a repository got another name between two looks.
+    pub(crate) fn was_hard_linked_since(&self, earlier: Option<&EntryState>) -> bool {
+        let was_before =
+            |earlier: &EntryState| earlier.is_hard_linked && earlier.stamp.inode == self.stamp.inode;
+        self.is_hard_linked && !earlier.is_some_and(was_before)
     }
 }
 
@@ -147,6 +156,7 @@ impl TreeSnapshot {
             }
             let earlier = previous.and_then(|previous| previous.entries.get(&entry.path));
             let mut state = EntryState::new(&metadata);
+            state.is_hard_linked &= in_git_folder(&entry.path).is_some_and(|part| !part.may_be_hard_linked());
             let earlier = earlier.filter(|earlier| state.is_untouched_since(earlier));
             state.attributes = match earlier {
                 Some(earlier) => earlier.attributes.clone(),
@@ -245,6 +255,7 @@ impl EntryState {
             bytes: None,
             stays_in_references: false,
             attributes: None,
+            is_hard_linked: metadata.kind == FileKind::File && metadata.links > 1,
         }
     }
 }

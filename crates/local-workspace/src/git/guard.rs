@@ -2,20 +2,29 @@
 //! command.
 
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 pub(crate) use git_index::is_git_name;
-use git_index::{IndexError, ObjectFormat, is_reference, stays_in_references};
+use git_index::{
+    IndexError, ObjectFormat, UnfinishedWorkError, check_unfinished_work, is_file_list, is_reference,
+    lists_files_beside, stays_in_references,
+};
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
+use crate::git::linked_folders::{is_own_worktree, leads_into_repository, leads_to_working_tree};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::{changed_directions, harmful, object_format};
-use crate::git::unfinished_work::{
-    applies_plainly, names_own_strategy, only_moves_commits, options_name_own_strategies,
-};
+
+/// Names in a repository's folder that programs beside git obey, each with the reason.
+const TOOLS: [(&str, &str); 3] = [
+    ("lazygit.yml", "lazygit would run the commands in it"),
+    ("gitweb", "`git instaweb` would run it"),
+    (
+        "safe",
+        "with it, some shells run programs of this folder: they have `.git/safe/../../bin` on their PATH",
+    ),
+];
 
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
@@ -44,10 +53,10 @@ pub(crate) enum Refusal {
     Redirection,
     /// It assigns filters.
     Attributes,
-    /// It is a list of steps that git would carry out, with commands in it.
-    RebaseSteps,
-    /// It is an option of unfinished work with which git would run a program or write elsewhere.
-    UnfinishedWork,
+    /// Git would continue unfinished work with it, and run a program or write elsewhere.
+    UnfinishedWork(UnfinishedWorkError),
+    /// A program beside git would obey it.
+    Tool(&'static str),
     /// With it, git would take this folder for a repository.
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
@@ -77,10 +86,8 @@ impl fmt::Display for Refusal {
             Refusal::UnreadSettings => out.write_str("settings that cannot be proved harmless"),
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
-            Refusal::RebaseSteps => out.write_str("has steps that run commands"),
-            Refusal::UnfinishedWork => {
-                out.write_str("an option that makes git run a program or write elsewhere")
-            }
+            Refusal::UnfinishedWork(error) => error.fmt(out),
+            Refusal::Tool(reason) => out.write_str(reason),
             Refusal::BareRepository(folder) if folder.is_root() => {
                 out.write_str("makes the workspace itself a bare repository")
             }
@@ -133,7 +140,7 @@ pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
 }
 
 impl InRepository<'_> {
-    fn first_is(&self, wanted: &[&str]) -> bool {
+    pub(crate) fn first_is(&self, wanted: &[&str]) -> bool {
         self.names
             .first()
             .is_some_and(|name| wanted.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes())))
@@ -148,6 +155,12 @@ impl InRepository<'_> {
 
     pub(crate) fn is_object(&self) -> bool {
         self.first_is(&["objects"])
+    }
+
+    /// Returns whether git makes hard links of files like this one: of objects, when it clones a repository of this machine. Any
+    /// other it may write in place, and would write to a hook under another name.
+    pub(crate) fn may_be_hard_linked(&self) -> bool {
+        self.names.iter().any(|name| name.eq_ignore_ascii_case(b"objects")) && !self.has_obeyed_name()
     }
 
     fn name_at(&self, index: usize) -> &[u8] {
@@ -169,6 +182,7 @@ impl InRepository<'_> {
         const NAMES: [&[u8]; 3] = [b"config", b"config.worktree", b"commondir"];
         let last = self.names.last().copied().unwrap_or_default();
         NAMES.iter().any(|name| last.eq_ignore_ascii_case(name))
+            || is_file_list(self.names.iter().copied())
             || RelPath::from_bytes(last).is_ok_and(|name| is_index(&name))
             || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
     }
@@ -197,7 +211,6 @@ impl InRepository<'_> {
 
     /// Returns the reason for which an effect on this path is not adopted; `None` if it is.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-        let workspace = context.workspace;
         let after = effect.kind_after();
         if self.names.is_empty() {
             return match after {
@@ -214,8 +227,15 @@ impl InRepository<'_> {
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);
         }
+        let is_plain_list = || effect.text_after().is_some_and(lists_files_beside);
+        if is_file_list(self.names.iter().copied()) && after == Some(PresentKind::File) && !is_plain_list() {
+            return Some(Refusal::Redirection);
+        }
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
             return None;
+        }
+        if let Some((_, reason)) = TOOLS.iter().find(|(name, _)| self.first_is(&[name]) && after.is_some()) {
+            return Some(Refusal::Tool(reason));
         }
         let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);
         if is_head && after.is_none() {
@@ -244,9 +264,7 @@ impl InRepository<'_> {
             return Some(Refusal::Redirection);
         }
         if self.ends_with(&["gitdir"]) && self.is_of_worktree() && after.is_some() {
-            let leads_inside =
-                effect.text_after().and_then(|text| working_tree(&effect.path, text, workspace)).is_some();
-            return (!leads_inside).then_some(Refusal::Redirection);
+            return (!leads_to_working_tree(effect, context)).then_some(Refusal::Redirection);
         }
         if self.ends_with(&["commondir"]) {
             let leads_up = effect.text_after().is_some_and(|text| text.trim_ascii() == b"../..");
@@ -258,16 +276,9 @@ impl InRepository<'_> {
         if is_alternates && after.is_some() {
             return Some(Refusal::Redirection);
         }
-        if self.ends_with(&["git-rebase-todo"]) && after.is_some() && !only_moves_commits(effect) {
-            return Some(Refusal::RebaseSteps);
-        }
-        let leads_astray = self.ends_with(&["rebase-merge", "strategy"]) && !names_own_strategy(effect)
-            || self.ends_with(&["sequencer", "opts"]) && !options_name_own_strategies(effect)
-            || self.ends_with(&["rebase-apply", "apply-opt"]) && !applies_plainly(effect);
-        if leads_astray && after.is_some() {
-            return Some(Refusal::UnfinishedWork);
-        }
-        None
+        after?;
+        let names = self.names.iter().copied();
+        check_unfinished_work(names, effect.text_after()).err().map(Refusal::UnfinishedWork)
     }
 
     /// Checks whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
@@ -282,12 +293,9 @@ impl InRepository<'_> {
         }
         let Some(after) = effect.text_after() else { return Some(Refusal::UnreadSettings) };
         // Only a submodule's settings name a working tree.
-        let of_submodule = self.first_is(&["modules"]).then(|| effect.path.parent()).flatten();
-        let is_worktree = |value: &str| {
-            of_submodule
-                .as_ref()
-                .is_some_and(|folder| joined(folder, value).is_some_and(|path| !path.is_root()))
-        };
+        let is_of_submodule = self.first_is(&["modules"]) && self.ends_with(&["config"]);
+        let is_worktree =
+            |value: Option<&str>| is_of_submodule && is_own_worktree(self, effect, value, context);
         match harmful(effect.text_before(), after, &is_worktree) {
             None => Some(Refusal::UnreadSettings),
             Some(named) if named.is_empty() && !changes_format(effect, after, context) => None,
@@ -322,57 +330,4 @@ pub(crate) fn directions(effect: &Effect) -> Vec<String> {
         .is_some_and(|part| part.ends_with(&["config"]) || part.ends_with(&["config.worktree"]));
     let text = effect.text_after().filter(|_| is_settings);
     text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
-}
-
-/// Checks whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
-fn leads_into_repository(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
-    let target = effect.text_after().and_then(|text| linked_folder(&effect.path, text, context.workspace));
-    target.is_some_and(|target| !(context.is_unjudged)(&target))
-}
-
-/// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a
-/// working tree.
-pub(crate) fn linked_folder(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
-    let target = std::str::from_utf8(text).ok()?.strip_prefix("gitdir:")?;
-    let target = named_path(&path.parent()?, target.trim(), workspace)?;
-    let part = in_git_folder(&target)?;
-    (part.names.len() >= 2 && part.first_is(&["modules", "worktrees"])).then_some(target)
-}
-
-/// Returns the working tree that the `gitdir` file at `path`, in a repository's `worktrees`, leads to.
-pub(crate) fn working_tree(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
-    let target = std::str::from_utf8(text).ok()?.trim_end_matches(['\n', '\r']);
-    let link = named_path(&path.parent()?, target, workspace)?;
-    let part = in_git_folder(&link)?;
-    let is_link = part.names.is_empty() && link.file_name() == Some(b".git");
-    link.parent().filter(|folder| is_link && !folder.is_root())
-}
-
-/// The path beneath the workspace that a `text` names from `folder`, on paper. Git writes absolute paths unless it is
-/// asked not to.
-fn named_path(folder: &RelPath, text: &str, workspace: Option<&Path>) -> Option<RelPath> {
-    if !text.starts_with('/') {
-        return joined(folder, text);
-    }
-    let workspace = workspace?.as_os_str().as_bytes();
-    let rest = text.as_bytes().strip_prefix(workspace)?.strip_prefix(b"/")?;
-    joined(&RelPath::root(), std::str::from_utf8(rest).ok()?)
-}
-
-/// The path that a relative `text` names from `folder`, on paper.
-fn joined(folder: &RelPath, text: &str) -> Option<RelPath> {
-    if text.starts_with('/') || text.is_empty() {
-        return None;
-    }
-    let mut names: Vec<&[u8]> = folder.components().collect();
-    for name in text.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop()?;
-            }
-            name => names.push(name.as_bytes()),
-        }
-    }
-    if names.is_empty() { Some(RelPath::root()) } else { RelPath::from_bytes(&names.join(&b'/')).ok() }
 }

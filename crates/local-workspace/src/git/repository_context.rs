@@ -12,6 +12,9 @@ use crate::git::settings::object_format;
 /// The largest settings file that is read, in bytes.
 const SETTINGS_BYTES: u64 = 1 << 20;
 
+/// Returns the content of the file at a path.
+pub(crate) type ContentAt<'a> = dyn Fn(&RelPath) -> Option<Vec<u8>> + 'a;
+
 /// The surroundings of a file of a repository.
 pub(crate) struct RepositoryContext<'a> {
     /// The absolute path of the workspace.
@@ -22,6 +25,9 @@ pub(crate) struct RepositoryContext<'a> {
     pub is_unjudged: &'a dyn Fn(&RelPath) -> bool,
     /// Returns the object format that a settings file will have decided once the changes are made.
     pub format: &'a dyn Fn(&RelPath) -> ObjectFormat,
+    /// Returns the content that a short file will have once the changes are made, if no link leads to it; `None` while it is
+    /// not decided which changes are made.
+    pub content: Option<&'a ContentAt<'a>>,
 }
 
 impl RepositoryContext<'_> {

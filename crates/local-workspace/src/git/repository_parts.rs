@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use git_index::is_reference;
+use git_index::{is_reference, is_unfinished_work};
 use rel_path::RelPath;
 
 use crate::command::effect::Effect;
@@ -17,7 +17,7 @@ use crate::git::repository_context::RepositoryContext;
 const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"];
 
 /// Names of folders in it that do.
-const FOLDERS: [&[u8]; 3] = [b"hooks", b"objects", b"refs"];
+const FOLDERS: [&[u8]; 6] = [b"branches", b"hooks", b"objects", b"refs", b"remotes", b"worktrees"];
 
 /// The entries of the folder before and after some changes.
 pub(crate) struct Transition<'a> {
@@ -66,7 +66,12 @@ pub(crate) fn repositories_with_part(path: &RelPath) -> Vec<RelPath> {
 fn is_part(names: &[&[u8]], index: usize) -> bool {
     let name = names[index];
     let is_last = index + 1 == names.len();
-    is_last && (is_one_of(name, &OBEYED) || is_index_name(name) || is_reference([name]))
+    let is_obeyed = || is_one_of(name, &OBEYED) || is_index_name(name) || is_reference([name]);
+    // Its files lie in the repository's folder, or in one folder beneath.
+    let is_of_unfinished_work =
+        || names.len() - index <= 2 && is_unfinished_work(names[index..].iter().copied());
+    is_last && is_obeyed()
+        || is_of_unfinished_work()
         || is_one_of(name, &FOLDERS)
         || is_one_of(name, &[b"info"]) && names.last().is_some_and(|last| is_one_of(last, &[b"attributes"]))
 }

@@ -8,6 +8,8 @@ use std::fmt;
 
 use git_index::ObjectFormat;
 
+use crate::git::linked_folders::NOT_PLAIN;
+
 /// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
 const HARMLESS: &[(&str, &[&str])] = &[
     (
@@ -146,20 +148,31 @@ fn section_header(text: &str) -> Option<(String, bool, &str)> {
 }
 
 /// The settings by which `after` could make git run a program or look elsewhere, and which `before` did not have in the
-/// same order; `None` if `after` cannot be read. `is_worktree` tells whether a value of `core.worktree` names a folder of
-/// the workspace, as git writes it for submodules.
+/// same order; `None` if `after` cannot be read. `is_worktree` returns whether `core.worktree` may get a new value, or be
+/// removed (`None`), as git does for submodules.
 pub(crate) fn harmful(
     before: Option<&[u8]>,
     after: &[u8],
-    is_worktree: &dyn Fn(&str) -> bool,
+    is_worktree: &dyn Fn(Option<&str>) -> bool,
 ) -> Option<Vec<String>> {
-    let harmful_of = |settings: Vec<Setting>| -> Vec<Setting> {
-        let remotes = remotes(&settings);
-        settings.into_iter().filter(|setting| !setting.is_harmless(is_worktree, &remotes)).collect()
+    let after = settings(after)?;
+    let before = before.and_then(settings).unwrap_or_default();
+    let (worktrees, worktrees_before) = (worktrees(&after), worktrees(&before));
+    let has_sound_worktree = worktrees == worktrees_before
+        || match worktrees[..] {
+            [] => is_worktree(None),
+            [Some(value)] => is_worktree(Some(value)),
+            _ => false,
+        };
+    let harmful_of = |settings: &[Setting]| -> Vec<Setting> {
+        let remotes = remotes(settings);
+        let is_harmless = |setting: &Setting| {
+            if setting.is_worktree() { has_sound_worktree } else { setting.is_harmless(&remotes) }
+        };
+        settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
     };
-    let after = harmful_of(settings(after)?);
     // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
-    let before = before.and_then(settings).map(harmful_of).unwrap_or_default();
+    let (before, after) = (harmful_of(&before), harmful_of(&after));
     if before == after {
         return Some(Vec::new());
     }
@@ -169,6 +182,24 @@ pub(crate) fn harmful(
     let gone = before.iter().filter(is_gone).map(Setting::to_string);
     let all: Vec<_> = named.into_iter().chain(gone).collect();
     Some(if all.is_empty() { after.iter().map(Setting::to_string).collect() } else { all })
+}
+
+/// Settings whose value git may read in another way than it is written, or that cannot be read.
+#[derive(Debug)]
+pub(crate) struct UnclearSettings;
+
+/// Returns the value of `core.worktree` in a settings file.
+pub(crate) fn worktree(bytes: &[u8]) -> Result<Option<String>, UnclearSettings> {
+    let settings = settings(bytes).ok_or(UnclearSettings)?;
+    match worktrees(&settings)[..] {
+        [] => Ok(None),
+        [Some(value)] if !value.contains(NOT_PLAIN) => Ok(Some(value.to_owned())),
+        _ => Err(UnclearSettings),
+    }
+}
+
+fn worktrees(settings: &[Setting]) -> Vec<Option<&str>> {
+    settings.iter().filter(|setting| setting.is_worktree()).map(|setting| setting.value.as_deref()).collect()
 }
 
 /// Returns the object format that a settings file decides. Git takes it from the last line that names it.
@@ -219,14 +250,17 @@ impl Setting {
         format!("{self} = {short}{rest}")
     }
 
-    fn is_harmless(&self, is_worktree: &dyn Fn(&str) -> bool, remotes: &BTreeSet<String>) -> bool {
+    fn is_worktree(&self) -> bool {
+        !self.is_named && self.section == "core" && self.key == "worktree"
+    }
+
+    fn is_harmless(&self, remotes: &BTreeSet<String>) -> bool {
         let value = self.value.as_deref();
         if self.is_named_like_option() {
             return false;
         }
         match (self.section.as_str(), self.key.as_str()) {
             ("core", "bare") => return value == Some("false"),
-            ("core", "worktree") => return value.is_some_and(is_worktree),
             ("advice", _) => return true,
             // An index is judged by the format, so there is no other way of writing it.
             _ if self.is_object_format() => return matches!(value, Some("sha1" | "sha256")),
@@ -292,7 +326,7 @@ mod tests {
     use super::{changed_directions, harmful};
 
     fn judged(before: &str, after: &str) -> Option<Vec<String>> {
-        harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == "../../../sub")
+        harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == Some("../../../sub"))
     }
 
     const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";

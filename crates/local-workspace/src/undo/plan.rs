@@ -12,6 +12,7 @@ use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git::guard::in_git_folder;
+use crate::git::linked_folders::content_on_disk;
 use crate::git::repository_context::{RepositoryContext, format_on_disk};
 use crate::git::repository_parts::{TouchedPaths, Transition, may_be_part};
 use crate::hidden::Hidden;
@@ -168,6 +169,7 @@ impl UndoPlan {
             was_there: &was_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
             format: &|settings| format_on_disk(context.root, settings),
+            content: Some(&|path| content_on_disk(context.root, path)),
         };
         let transition = Transition { is_there: &is_there, context: &surroundings };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {

@@ -12,4 +12,6 @@ mod ordinary_work;
 mod receipts;
 mod references;
 mod repositories;
+mod submodules;
+mod unfinished_work;
 mod working_trees;

@@ -1,24 +1,13 @@
 //! Names within repositories, by which most of a build folder need not be looked at.
 
-use git_index::is_reference;
+use git_index::{is_file_list, is_reference, is_unfinished_work};
 use rel_path::RelPath;
 
 use crate::git::guard::{is_git_name, is_index};
 
 /// Checks whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
 pub(super) fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 10] = [
-        b"apply-opt",
-        b"HEAD",
-        b"commondir",
-        b"config",
-        b"config.worktree",
-        b"gitdir",
-        b"git-rebase-todo",
-        b"objects",
-        b"opts",
-        b"strategy",
-    ];
+    const NAMES: [&[u8]; 6] = [b"HEAD", b"commondir", b"config", b"config.worktree", b"gitdir", b"objects"];
     const FOLDERS: [&[u8]; 3] = [b"hooks", b"remotes", b"branches"];
     let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
     is_git_name(name)
@@ -26,16 +15,16 @@ pub(super) fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
         || is_one_of(name, &NAMES)
         || name.eq_ignore_ascii_case(b"refs")
         || is_reference(folder.components().chain([name]))
+        || is_unfinished_work(folder.components().chain([name]))
+        || is_file_list(folder.components().chain([name]))
         || folder.components().any(|name| is_one_of(name, &FOLDERS))
 }
 
 /// Returns whether a folder holds objects of the repository in `folder` and nothing that a `.git` file may lead to.
 pub(super) fn holds_objects(folder: &RelPath, path: &RelPath) -> bool {
     let names: Vec<_> = path.components().skip(folder.components().count()).collect();
-    let is_one_of = |name: &[u8], list: &[&[u8]]| list.contains(&name);
-    let is_plain = |name: &[u8]| {
-        name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit) || is_one_of(name, &[b"pack"])
-    };
+    let is_plain = |name: &[u8]| name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit);
+    // Beside packs there may be a list of them.
     match names.as_slice() {
         [b"objects", name] => is_plain(name),
         [b"lfs", b"objects", name] => is_plain(name),

@@ -8,6 +8,7 @@ use crate::change::plan::Plan;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::Refusal;
+use crate::git::linked_folders::content_on_disk;
 use crate::git::repository_context::{RepositoryContext, format_on_disk};
 use crate::git::repository_parts::{Transition, folded, may_be_part};
 
@@ -35,6 +36,7 @@ impl Plan<'_> {
             was_there: &was_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
             format: &|settings| format_on_disk(self.root, settings),
+            content: Some(&|path| content_on_disk(self.root, path)),
         };
         let transition = Transition { is_there: &is_there, context: &context };
         let effect = Effect { path: path.clone(), before, after };

@@ -116,6 +116,50 @@ const ESCAPES: &[Escape] = &[
         named: &[".git/sequencer/opts"],
     },
     Escape {
+        name: "an option of a rebase that is left unfinished",
+        has_repository: true,
+        script: "git checkout -q -b side && echo 1 > f && git add f && COMMIT 1 && echo 2 > f && COMMIT 2 -a && \
+                 git checkout -q main && echo m > m && git add m && COMMIT m && git checkout -q side && \
+                 GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git -c user.name=u -c user.email=u@x rebase -q -i -s ort main; \
+                 echo resolve > .git/rebase-merge/strategy; \
+                 echo ' --index-output=CANARY_PATH' > .git/rebase-merge/strategy_opts",
+        trigger: "git -c user.name=u -c user.email=u@x rebase --continue",
+        named: &[".git/rebase-merge/strategy_opts"],
+    },
+    Escape {
+        name: "an option of a cherry-pick that is left unfinished",
+        has_repository: true,
+        script: "git checkout -q -b side && echo 1 > f && git add f && COMMIT 1 && git checkout -q main && \
+                 mkdir .git/sequencer && git rev-parse main > .git/sequencer/head && \
+                 git log -1 --format='pick %H 1%npick %H 1' side > .git/sequencer/todo && \
+                 printf '[options]\n\tstrategy = resolve\n\tstrategy-option = index-output=CANARY_PATH\n' > \
+                 .git/sequencer/opts",
+        trigger: "git -c user.name=u -c user.email=u@x cherry-pick --continue",
+        named: &[".git/sequencer/opts"],
+    },
+    Escape {
+        name: "a submodule whose files are those of the repository",
+        has_repository: true,
+        script: "MODULE && git config -f .git/modules/sub/config core.worktree ../..",
+        trigger: "git -C sub reset -q --hard; git -c user.name=u -c user.email=u@x commit -q --allow-empty -m x",
+        named: &[".git/modules/sub/config"],
+    },
+    Escape {
+        name: "a submodule whose files lie behind a link",
+        has_repository: true,
+        script: "MODULE && git config -f .git/modules/sub/config core.worktree ../../../link && ln -s ../outside link",
+        trigger: "git -C sub reset -q --hard; sh ../outside/hooks/post-commit",
+        named: &[".git/modules/sub/config"],
+    },
+    Escape {
+        name: "another .git file for a submodule, whose own folder becomes a link",
+        has_repository: true,
+        script: "MODULE && mkdir other && echo 'gitdir: ../.git/modules/sub' > other/.git && mv sub real && \
+                 ln -s ../outside sub",
+        trigger: "git -C other reset -q --hard; sh ../outside/hooks/post-commit",
+        named: &["other/.git"],
+    },
+    Escape {
         name: "an option for patches that are left unfinished",
         has_repository: true,
         script: "git checkout -q -b side && echo y > file && COMMIT y -a && echo z > g && git add g && COMMIT z && \
@@ -148,7 +192,14 @@ fn fill(fixture: &Fixture, escape: &Escape) -> String {
     let canary = format!("touch {path}; false");
     let program = "mkdir git-merge-x && printf '#!/bin/sh\\nCANARY\\n' > evil && chmod +x evil";
     let commit = "git -c user.name=u -c user.email=u@x commit -q -m";
-    let script = escape.script.replace("PROGRAM", program).replace("COMMIT", commit);
+    // Its first commit has a hook for another repository.
+    let module = "mkdir -p source/hooks && printf '#!/bin/sh\\nCANARY\\n' > source/hooks/post-commit && \
+                  chmod +x source/hooks/post-commit && git init -q -b main source && git -C source add . && \
+                  git -C source -c user.name=u -c user.email=u@x commit -q -m s && \
+                  git -c protocol.file.allow=always submodule --quiet add ./source sub && \
+                  printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = ../../../sub\\n' > .git/modules/sub/config";
+    let script =
+        escape.script.replace("MODULE", module).replace("PROGRAM", program).replace("COMMIT", commit);
     script.replace("SET", SET).replace("CANARY_PATH", &path).replace("CANARY", &canary)
 }
 

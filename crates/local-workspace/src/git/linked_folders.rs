@@ -1,0 +1,160 @@
+//! Files by which folders of git lead to each other: a `.git` file, the `gitdir` of a working tree, and `core.worktree` in
+//! the settings of a submodule.
+//!
+//! Each of them has to fit the one that leads back. Otherwise a `.git` file could lead to a submodule whose settings name
+//! another folder, where git then writes: into `.git/hooks`, or behind a link that a later command puts there.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rel_path::RelPath;
+use sandbox_fs::FileRoot;
+
+use crate::command::effect::Effect;
+use crate::git::guard::{InRepository, in_git_folder};
+use crate::git::repository_context::RepositoryContext;
+use crate::git::settings::worktree;
+
+/// The largest file that is read for this, in bytes.
+const LINK_BYTES: u64 = 1 << 20;
+
+/// Characters that mean something else in a settings file.
+pub(crate) const NOT_PLAIN: [char; 4] = ['"', '\\', '#', ';'];
+
+/// Returns the content of a short file in the workspace that no link leads to.
+pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
+    if root.canonical_path(path).ok()? != *path {
+        return None;
+    }
+    root.open_file(path).ok()?.read_to_end(LINK_BYTES).ok()
+}
+
+/// Checks whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace, and that one
+/// back to the file.
+pub(crate) fn leads_into_repository(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+    let target = effect.text_after().and_then(|text| linked_folder(&effect.path, text, context.workspace));
+    let Some(target) = target.filter(|target| !(context.is_unjudged)(target)) else { return false };
+    let Some(content) = context.content else { return true };
+    let (Some(here), Some(part)) = (effect.path.parent(), in_git_folder(&target)) else { return false };
+    let read = |name: &[u8]| {
+        let path = target.child(name).ok()?;
+        content(&path).map(|text| (path, text))
+    };
+    if part.first_is(&["worktrees"]) {
+        return read(b"gitdir")
+            .is_some_and(|(path, text)| working_tree(&path, &text, context.workspace) == Some(here));
+    }
+    // Without settings it is not there, and could be made with any later.
+    let Some((_, settings)) = read(b"config") else { return false };
+    around(&part).is_some_and(|around| here.starts_with(&around))
+        && match worktree(&settings) {
+            Ok(None) => true,
+            Ok(Some(value)) => joined(&target, &value) == Some(here),
+            Err(_) => false,
+        }
+}
+
+/// Checks whether the `gitdir` file of a working tree leads to a folder of the workspace whose `.git` file leads back.
+pub(crate) fn leads_to_working_tree(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+    let text = effect.text_after();
+    let Some(folder) = text.and_then(|text| working_tree(&effect.path, text, context.workspace)) else {
+        return false;
+    };
+    context.content.is_none() || leads_back(&folder, effect.path.parent().as_ref(), context)
+}
+
+/// Checks whether the settings of a submodule may name a working tree, or none any more.
+///
+/// Only a new submodule gets one, or one that is moved: another `.git` file could lead to a submodule that had none.
+pub(crate) fn is_own_worktree(
+    module: &InRepository<'_>,
+    effect: &Effect,
+    value: Option<&str>,
+    context: &RepositoryContext<'_>,
+) -> bool {
+    let (Some(folder), Some(around)) = (effect.path.parent(), around(module)) else { return false };
+    let on_paper = |value: &str| {
+        // Git would read what is quoted, or behind a semicolon, in another way.
+        let is_plain = !value.contains(NOT_PLAIN);
+        joined(&folder, value)
+            .filter(|_| is_plain)
+            .filter(|path| in_git_folder(path).is_none() && *path != around && path.starts_with(&around))
+    };
+    let before = effect.text_before().and_then(|text| worktree(text).ok().flatten());
+    let before = before.and_then(|value| on_paper(&value));
+    let Some(value) = value else { return before.is_some() };
+    let Some(path) = on_paper(value) else { return false };
+    if context.content.is_none() {
+        return true;
+    }
+    let is_free = match before {
+        Some(before) => !leads_back(&before, Some(&folder), context),
+        None => !(context.was_there)(&folder),
+    };
+    is_free && leads_back(&path, Some(&folder), context)
+}
+
+/// Checks whether the `.git` file of a folder leads to a folder in a `.git`.
+fn leads_back(folder: &RelPath, git_folder: Option<&RelPath>, context: &RepositoryContext<'_>) -> bool {
+    let Ok(link) = folder.child(b".git") else { return false };
+    let text = context.content.and_then(|content| content(&link));
+    text.and_then(|text| linked_folder(&link, &text, context.workspace)).as_ref() == git_folder
+}
+
+/// Returns the folder that holds the `.git`.
+fn around(part: &InRepository<'_>) -> Option<RelPath> {
+    part.folder.parent()
+}
+
+/// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a
+/// working tree.
+pub(crate) fn linked_folder(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
+    let target = std::str::from_utf8(text).ok()?.strip_prefix("gitdir: ")?;
+    let target = named_path(&path.parent()?, target.trim_end_matches(['\n', '\r']), workspace)?;
+    let part = in_git_folder(&target)?;
+    (part.names.len() >= 2 && part.first_is(&["modules", "worktrees"])).then_some(target)
+}
+
+/// Returns the working tree that the `gitdir` file at `path`, in a repository's `worktrees`, leads to.
+pub(crate) fn working_tree(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
+    let target = std::str::from_utf8(text).ok()?.trim_end_matches(['\n', '\r']);
+    let link = named_path(&path.parent()?, target, workspace)?;
+    let part = in_git_folder(&link)?;
+    let is_link = part.names.is_empty() && link.file_name() == Some(b".git");
+    link.parent().filter(|folder| is_link && !folder.is_root())
+}
+
+/// The path beneath the workspace that a `text` names from `folder`, on paper. Git writes absolute paths unless it is
+/// asked not to.
+fn named_path(folder: &RelPath, text: &str, workspace: Option<&Path>) -> Option<RelPath> {
+    if !text.starts_with('/') {
+        return joined(folder, text);
+    }
+    let workspace = workspace?.as_os_str().as_bytes();
+    let rest = text.as_bytes().strip_prefix(workspace)?.strip_prefix(b"/")?;
+    joined(&RelPath::root(), std::str::from_utf8(rest).ok()?)
+}
+
+/// The path that a relative `text` names from `folder`, on paper. It goes up first, if at all, as git writes it: behind the name
+/// of a link, `..` would be another folder.
+fn joined(folder: &RelPath, text: &str) -> Option<RelPath> {
+    if text.starts_with('/') || text.is_empty() {
+        return None;
+    }
+    let mut names: Vec<&[u8]> = folder.components().collect();
+    let mut goes_down = false;
+    for name in text.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if goes_down => return None,
+            ".." => {
+                names.pop()?;
+            }
+            name => {
+                goes_down = true;
+                names.push(name.as_bytes());
+            }
+        }
+    }
+    if names.is_empty() { Some(RelPath::root()) } else { RelPath::from_bytes(&names.join(&b'/')).ok() }
+}

@@ -1,0 +1,130 @@
+//! The folder of a submodule's files and the one of its repository lead to each other, whatever commands do.
+
+use crate::fixture::user_shell::shell;
+use crate::fixture::workspace::*;
+
+const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q -m";
+
+/// Makes a repository with another one in it, which has a hook, and whatever else `script` adds.
+fn prepared(script: &str) -> Fixture {
+    let fixture = Fixture::new();
+    git(
+        &fixture,
+        &format!(
+            "git init -q -b main . && echo x > file && git add file && {COMMIT} first && \
+             git init -q -b main source && mkdir source/hooks && echo x > source/hooks/planted && \
+             git -C source add . && cd source && {COMMIT} s"
+        ),
+    );
+    git(&fixture, script);
+    fixture
+}
+
+fn git(fixture: &Fixture, script: &str) {
+    let ran = shell(&fixture.root(), script);
+    assert!(ran.status.success(), "{script}: {ran:?}");
+}
+
+const ADD: &str = "git -c protocol.file.allow=always submodule --quiet add ./source sub";
+
+#[test]
+fn ordinary_work_with_submodules_is_kept() {
+    let worktree = |fixture: &Fixture, module: &str| {
+        let settings = fixture.root().join(".git/modules").join(module).join("config");
+        let ran = shell(&fixture.root(), &format!("git config -f {} core.worktree", settings.display()));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    for layered in LAYERS {
+        let fixture = prepared("true");
+        let workspace = fixture.open_layered(layered);
+        // The address is a folder of this machine, with which its settings would be refused.
+        let add = format!(
+            "{ADD} && git config -f .git/modules/sub/config --unset remote.origin.url && \
+                           git config -f .git/modules/sub/config --remove-section branch.main"
+        );
+        for (script, expected, folder) in [
+            (format!("{add} && {COMMIT} sub"), "../../../sub\n", "sub"),
+            (
+                format!("mkdir deep && git mv sub deep/moved && {COMMIT} moved"),
+                "../../../deep/moved\n",
+                "deep/moved",
+            ),
+            (format!("git mv deep/moved sub && {COMMIT} back"), "../../../sub\n", "sub"),
+            (
+                "git submodule --quiet deinit -f sub && git submodule update --init".to_owned(),
+                "../../../sub\n",
+                "sub",
+            ),
+            ("git submodule --quiet deinit -f sub".to_owned(), "", "."),
+            // Git names the folder again, which is refused, because another could lead there by now, and is not needed.
+            ("git submodule --quiet update --init".to_owned(), "", "sub"),
+        ] {
+            // Without a layer the settings of the repository itself are read-only.
+            if matches!(layered, Layered::No) && script.contains("deinit") {
+                break;
+            }
+            let response = run(&workspace, &script).unwrap();
+            assert_eq!(response.exit_code, 0, "{layered:?}: {script}: {response:?}");
+            assert_eq!(worktree(&fixture, "sub"), expected, "{layered:?}: {script}: {:?}", response.warnings);
+            git(&fixture, &format!("git -C {folder} status && git submodule status"));
+        }
+        let response =
+            run(&workspace, "echo y > sub/more && git -C sub add more && git -C sub status").unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+    }
+}
+
+#[test]
+fn submodule_of_the_user_is_led_nowhere_else() {
+    // Each list is one command after the other, and together they lead git to a folder that is not the submodule's.
+    let attacks: [&[&str]; 6] = [
+        &["git config -f .git/modules/sub/config core.worktree ../.."],
+        &["git config -f .git/modules/sub/config core.worktree ../../../source"],
+        &["mkdir other; echo 'gitdir: ../.git/modules/sub' > other/.git; mv sub real; ln -s ../outside sub"],
+        // First without a folder of its own, so that two lead to it.
+        &[
+            "git config -f .git/modules/sub/config --unset core.worktree",
+            "mkdir other; echo 'gitdir: ../.git/modules/sub' > other/.git",
+            "git config -f .git/modules/sub/config core.worktree ../../../sub",
+            "mv sub real; ln -s ../outside sub",
+        ],
+        // First without a submodule.
+        &[
+            "mkdir other; echo 'gitdir: ../.git/modules/new' > other/.git",
+            "mkdir new; cp -r .git/modules/sub .git/modules/new; echo 'gitdir: ../.git/modules/new' > new/.git; \
+             git config -f .git/modules/new/config core.worktree ../../../new",
+            "mv new real; ln -s ../outside new",
+        ],
+        // Behind a link, `..` is another folder.
+        &[
+            "mkdir -p a/b; ln -s a/b link; mkdir -p a/.git; cp -r .git/modules a/.git/modules; \
+             git config -f a/.git/modules/sub/config core.worktree ../../../../.git",
+            "mkdir other; echo 'gitdir: ../link/../.git/modules/sub' > other/.git",
+        ],
+    ];
+    let planted = |fixture: &Fixture| {
+        let paths = [fixture.root().join(".git/hooks/planted"), fixture.outside().join("hooks/planted")];
+        paths.iter().any(|path| path.exists()) || fixture.root().join("source/hooks/planted").exists()
+    };
+    let trigger =
+        "rm -f source/hooks/planted; for one in sub other; do git -C $one reset -q --hard; done; true";
+    for commands in attacks {
+        let plain = prepared(ADD);
+        for script in commands {
+            git(&plain, script);
+        }
+        shell(&plain.root(), trigger);
+        assert!(planted(&plain), "control: {commands:?}");
+        for layered in LAYERS {
+            let fixture = prepared(ADD);
+            let workspace = fixture.open_layered(layered);
+            let mut warned = String::new();
+            for script in commands {
+                warned += &run(&workspace, script).unwrap().warnings.join("\n");
+            }
+            assert!(warned.contains("not kept"), "{commands:?} ({layered:?}): {warned}");
+            shell(&fixture.root(), trigger);
+            assert!(!planted(&fixture), "{commands:?} ({layered:?}): {warned}");
+        }
+    }
+}
