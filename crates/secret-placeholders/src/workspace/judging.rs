@@ -22,6 +22,8 @@ const MOST_READINGS: usize = 16;
 /// A file, as far as it can be judged.
 enum WholeText {
     Text {
+        /// The canonical path.
+        path: String,
         text: String,
         /// The version of the text; `None` if it was read in several parts.
         version: Option<FileVersion>,
@@ -94,8 +96,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             }
         }
         let has_texts = modify.operations.iter().any(is_within_lines);
-        let (text, version) = match self.whole_text(call, &restored.path) {
-            WholeText::Text { text, version } => (text, version),
+        let (path, text, version) = match self.whole_text(call, &restored.path) {
+            WholeText::Text { path, text, version } => (path, text, version),
             WholeText::TooLarge if has_texts => {
                 return Err(uncovers(
                     "the file is too large to be searched for secrets, which such an edit could \
@@ -119,12 +121,15 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 edit texts and lines of it in calls of their own",
             ));
         }
+        let version =
+            version.or_else(|| self.version(call, &path)).unwrap_or_else(|| FileVersion(String::new()));
+        let file = (&*path, &version);
         // The engine's own answer to an edit that fails on the file.
-        let Ok(after) = edited(call, &text, restored) else { return Ok(()) };
+        let Ok(after) = edited(call, file, &text, restored) else { return Ok(()) };
         let operations =
             modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
         // The same error as if the secret were not there: it does not tell that a guess was right.
-        let visible = edited(call, &masked, &ModifyFile { operations, ..modify.clone() })?;
+        let visible = edited(call, file, &masked, &ModifyFile { operations, ..modify.clone() })?;
         if is_same_view(secrets, &after, &visible) {
             return Ok(());
         }
@@ -132,6 +137,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
             name more of the text around it, or edit by line numbers",
         ))
+    }
+
+    /// Returns the version of a file that was read in several parts.
+    fn version(&self, call: &Call<'_>, path: &str) -> Option<FileVersion> {
+        let states = self.inner.file_states(call, &[path.to_owned()], None).ok()?;
+        states.files.into_iter().next()??.version
     }
 
     /// Reads a file whole.
@@ -155,7 +166,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             };
             text.push_str(&read.content);
             if !read.is_truncated {
-                return WholeText::Text { text, version: read.version };
+                return WholeText::Text { path: read.metadata.path, text, version: read.version };
             }
             if read.returned_lines == 0 || !text.ends_with('\n') {
                 break;
@@ -214,7 +225,12 @@ fn shown_operation(secrets: &Secrets, operation: &ModifyOperation) -> ModifyOper
 }
 
 /// Applies an edit to a text.
-fn edited(call: &Call<'_>, text: &str, request: &ModifyFile) -> Result<String, WapError> {
+fn edited(
+    call: &Call<'_>,
+    (path, version): (&str, &FileVersion),
+    text: &str,
+    request: &ModifyFile,
+) -> Result<String, WapError> {
     let current = Source::parse(text.as_bytes())
         .map_err(|error| WapError::new(Reason::BinaryFile, format!("the file cannot be edited: {error}")))?;
     // Its line numbers mean this text, so neither versions nor lines say which one.
@@ -227,8 +243,7 @@ fn edited(call: &Call<'_>, text: &str, request: &ModifyFile) -> Result<String, W
             *was = None;
         }
     }
-    let version = FileVersion(String::new());
-    let edit = FileEdit { path: &request.path, current: &current, version, request: &request };
+    let edit = FileEdit { path, current: &current, version: version.clone(), request: &request };
     let edited = edit.apply(&mut |_| None, &mut |operations, numbering| {
         let is_cancelled = || call.cancel.is_cancelled();
         apply_until(text.as_bytes(), operations, numbering, &EditLimits::default(), &is_cancelled)

@@ -42,11 +42,14 @@ fn regex(pattern: &str, replacement: &str) -> ModifyOperation {
     }
 }
 
-fn edit(workspace: &dyn Workspace, operations: Vec<ModifyOperation>) -> Result<String, WapError> {
-    // Each call is a step of its own.
+/// Each call is a step of its own.
+fn next_step() -> u32 {
     static STEP: AtomicU32 = AtomicU32::new(100);
-    let step = STEP.fetch_add(1, Ordering::Relaxed);
-    let answer = with_call(step, |call| workspace.modify_file(call, &modify(operations)))?;
+    STEP.fetch_add(1, Ordering::Relaxed)
+}
+
+fn edit(workspace: &dyn Workspace, operations: Vec<ModifyOperation>) -> Result<String, WapError> {
+    let answer = with_call(next_step(), |call| workspace.modify_file(call, &modify(operations)))?;
     Ok(format!("{answer:?}"))
 }
 
@@ -103,8 +106,11 @@ fn an_edit_of_the_visible_text_beside_a_secret_works() {
 #[test]
 fn a_text_edit_does_not_tell_whether_a_guess_at_a_secret_is_right() {
     let masked = over([("a.js", file())]);
-    let answer =
-        |guess: &str| edit(&masked, vec![text(guess, "")]).unwrap_err().message().replace(guess, "?");
+    let answer = |guess: &str| {
+        let request = ModifyFile { path: "./a.js".into(), ..modify(vec![text(guess, "")]) };
+        let error = with_call(next_step(), |call| masked.modify_file(call, &request)).unwrap_err();
+        format!("{error:?}").replace(guess, "?")
+    };
     assert_eq!(answer("npm_a1B2c"), answer("npm_a1B2d"));
     // The control: a text that the model sees is found.
     edit(&masked, vec![text("const k", "let k")]).unwrap();
