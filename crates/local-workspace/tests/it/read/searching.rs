@@ -383,7 +383,7 @@ fn withheld_files_are_passed_over_whatever_they_hold() {
         fixture.put(path, "hit\n".repeat(60));
     }
     fixture.put("binary.key", "a\0b");
-    symlink(".env", fixture.path().join("link")).unwrap();
+    symlink(".env", fixture.root().join("link")).unwrap();
     let workspace = fixture.open();
     let answer = |request: Value| search(&workspace, request).unwrap();
     let withheld = json!({ "granted": ["a/*.key"], "harmless": ["certs/ca.pem"] });
