@@ -187,6 +187,12 @@ impl Journal {
         self.shared.open_runs.begin(key, true, &self.shared.reader)
     }
 
+    /// Returns whether a run is open in this process.
+    #[must_use]
+    pub fn is_open(&self, run: RunNumber) -> bool {
+        self.shared.open_runs.find(run).is_some()
+    }
+
     /// Records the start of a step whose outcome follows with [`finish_step`](Self::finish_step). If the
     /// process dies in between, the resumed run recalls the step as
     /// [`Recall::Unknown`](crate::Recall::Unknown).

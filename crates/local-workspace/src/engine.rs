@@ -97,6 +97,12 @@ impl LocalWorkspace {
         file_index::GitIgnores::new(&self.root)
     }
 
+    /// Returns whether a run is being carried out by this engine at the moment.
+    #[must_use]
+    pub fn carries_out(&self, run: RunNumber) -> bool {
+        self.journal.is_open(run)
+    }
+
     /// Opens the engine on a root and a journal, and does again what a crash has left undone.
     ///
     /// # Errors

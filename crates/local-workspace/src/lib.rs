@@ -51,4 +51,4 @@ pub use undo::differences::{
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;
 pub use undo::line_origins::{LineOrigin, line_origins};
-pub use undo::{Undo, UndoEffect, Undone, UndonePath};
+pub use undo::{Undo, UndoEffect, Undone, UndonePath, effects_are_recorded};

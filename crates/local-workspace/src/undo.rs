@@ -196,7 +196,8 @@ impl LocalWorkspace {
         for run in runs.into_iter().rev() {
             let changes = journal.changes_of_run(run)?;
             chosen.changes.extend(changes.into_iter().map(|change| (change.number, change)));
-            let is_unknown = |step: &RecordedStep| step.kind == StepKind::ShellCommand && !is_recorded(step);
+            let is_unknown =
+                |step: &RecordedStep| step.kind == StepKind::ShellCommand && !effects_are_recorded(step);
             let steps = journal.steps(run)?.into_iter().filter(is_unknown);
             chosen.commands.extend(steps.map(|step| step.description));
         }
@@ -381,8 +382,8 @@ impl Chosen {
     }
 }
 
-/// Checks whether the effects of a command are recorded: those of a command with an unknown end are not.
-fn is_recorded(step: &RecordedStep) -> bool {
+/// Returns whether the effects of a command are recorded: those of a command with an unknown end are not.
+pub fn effects_are_recorded(step: &RecordedStep) -> bool {
     let Some(outcome) = &step.outcome else { return false };
     let outcome: Result<CommandOutcome, _> = decode(outcome);
     !matches!(outcome, Ok(Err(error)) if error.reason() == Reason::OutcomeUnknown)

@@ -1,14 +1,18 @@
 //! The changes that "the last change" refers to, and the failures of an undo.
 
+mod unrecorded_work;
+
 use std::collections::BTreeSet;
 
 use change_journal::{
-    ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind,
+    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
+    StepKind,
 };
 use file_index::GitIgnores;
 use local_workspace::{Undo, UndoError, undone_by};
 
 use crate::failure::{Exit, Failure};
+use crate::last_change::unrecorded_work::{UnrecordedWork, interrupted_command};
 use crate::state::bookkeeping::Bookkeeping;
 
 /// The number of changes that one query reads.
@@ -18,34 +22,164 @@ const PAGE: u32 = 500;
 /// other clients counts too: one change of a file, or all changes of a command.
 ///
 /// Bookkeeping is never undone alone. It is undone together with a reply that it obstructs, because later commands have
-/// changed the same files.
+/// changed the same files. `is_running` says whether this process carries out a run at the moment.
+///
+/// # Errors
+/// There is nothing to undo, or something newer cannot be undone: an older change is never undone in its place.
 pub fn last(
     journal: &JournalReader,
     ignores: GitIgnores<'_>,
     reply: bool,
-) -> Result<Option<Undo>, JournalError> {
-    let mut bookkeeping = Bookkeeping::new(journal, ignores);
-    let mut passed = Vec::new();
-    let mut before = None;
-    loop {
-        let changes = journal.latest_changes(before, PAGE)?;
-        let Some(oldest) = changes.last() else { return Ok(None) };
-        before = Some(oldest.number);
-        for change in &changes {
-            if !is_in_force(journal, change)? {
+    is_running: &dyn Fn(RunNumber) -> bool,
+) -> Result<Undo, Failure> {
+    let mut search = Search::new(journal, ignores);
+    let newest = search.newest(reply).map_err(unreadable)?;
+    let run = newest.as_ref().map(|(change, _)| change.run);
+    let interrupted = interrupted_command(journal, run, reply, is_running).map_err(unreadable)?;
+    let newest_of_all = match (search.unrecorded.take(), interrupted) {
+        (Some(change), Some(command)) if change.run > command.run => Some(change),
+        (change, command) => command.or(change),
+    };
+    match (newest_of_all, newest) {
+        (Some(newer), older) => Err(newer.refusal(journal, older.map(|(change, _)| change))),
+        (None, Some((_, undo))) => Ok(undo),
+        (None, None) => Err(nothing()),
+    }
+}
+
+/// Returns the undo of the reply, the call or the command that made a change, which has to be in force.
+///
+/// # Errors
+/// There is no such change, or it is undone already.
+pub fn whole(
+    journal: &JournalReader,
+    ignores: GitIgnores<'_>,
+    number: ChangeNumber,
+) -> Result<Undo, Failure> {
+    let refused = |error: &UndoError| Err(explain(error));
+    let Some(change) = journal.change(number).map_err(unreadable)? else {
+        return refused(&UndoError::Unknown { number });
+    };
+    if let Some(by) = undone_by(journal, number).map_err(unreadable)? {
+        return refused(&UndoError::AlreadyUndone { number, by });
+    }
+    if change.undoes.is_some() {
+        return Ok(Undo::Run(change.run));
+    }
+    Search::new(journal, ignores).down_to(&change).map_err(unreadable)
+}
+
+/// A walk through the changes, the newest first.
+struct Search<'a> {
+    journal: &'a JournalReader,
+    bookkeeping: Bookkeeping<'a>,
+    /// Remembered: should the reply beneath touch the same paths, these changes have to be undone before it can be.
+    passed: Vec<RecordedChange>,
+    /// The replies and steps whose changes cannot be restored, so that each is judged once.
+    judged: BTreeSet<(RunNumber, Option<u32>)>,
+    /// The newest of those that no undo has named yet.
+    unrecorded: Option<UnrecordedWork>,
+}
+
+impl<'a> Search<'a> {
+    fn new(journal: &'a JournalReader, ignores: GitIgnores<'a>) -> Search<'a> {
+        let (passed, judged) = (Vec::new(), BTreeSet::new());
+        Search { journal, bookkeeping: Bookkeeping::new(journal, ignores), passed, judged, unrecorded: None }
+    }
+
+    /// Returns the newest change that an undo begins with, and that undo.
+    fn newest(&mut self, reply: bool) -> Result<Option<(RecordedChange, Undo)>, JournalError> {
+        let mut before = None;
+        loop {
+            let changes = self.journal.latest_changes(before, PAGE)?;
+            let Some(oldest) = changes.last() else { return Ok(None) };
+            before = Some(oldest.number);
+            for change in &changes {
+                if !self.is_on_purpose(change)? {
+                    continue;
+                }
+                let is_of_a_reply = is_of_a_reply(self.journal, change.run)?;
+                if reply && !is_of_a_reply {
+                    continue;
+                }
+                if is_restorable(change) || self.is_undone_by_folders(change, is_of_a_reply)? {
+                    return Ok(Some((change.clone(), self.undo_of(change)?)));
+                }
+            }
+        }
+    }
+
+    /// Returns the undo of the whole work that a change is a part of.
+    fn down_to(&mut self, wanted: &RecordedChange) -> Result<Undo, JournalError> {
+        let mut before = None;
+        loop {
+            let changes = self.journal.latest_changes(before, PAGE)?;
+            let newer: Vec<_> = changes.iter().take_while(|change| change.number > wanted.number).collect();
+            for change in &newer {
+                self.is_on_purpose(change)?;
+            }
+            before = match changes.last() {
+                Some(oldest) if newer.len() == changes.len() => Some(oldest.number),
+                _ => return self.undo_of(wanted),
+            };
+        }
+    }
+
+    /// Checks whether a change is in force and no bookkeeping, which it remembers.
+    fn is_on_purpose(&mut self, change: &RecordedChange) -> Result<bool, JournalError> {
+        if !is_in_force(self.journal, change)? {
+            return Ok(false);
+        }
+        let is_bookkeeping = self.bookkeeping.holds(change)?;
+        if is_bookkeeping && is_restorable(change) {
+            self.passed.push(change.clone());
+        }
+        Ok(!is_bookkeeping)
+    }
+
+    /// Checks whether the work of a change that cannot be restored alone consists of folders, which can be. Remembers
+    /// work of which nothing can be undone.
+    fn is_undone_by_folders(
+        &mut self,
+        change: &RecordedChange,
+        is_of_a_reply: bool,
+    ) -> Result<bool, JournalError> {
+        let step = (!is_of_a_reply).then_some(change.step);
+        if !self.judged.insert((change.run, step)) {
+            return Ok(false);
+        }
+        let mut lost = Vec::new();
+        let mut has_only_folders = true;
+        for other in self.journal.changes_of_run(change.run)? {
+            if step.is_some_and(|step| step != other.step) || other.state == ChangeState::Conflicted {
                 continue;
             }
-            // Remembered: should the reply beneath touch the same paths, these changes have to be undone before it can be.
-            if bookkeeping.holds(change)? {
-                passed.push(change.clone());
+            // That undo has named what it could not restore.
+            if undone_by(self.journal, other.number)?.is_some() {
+                return Ok(false);
+            }
+            if self.bookkeeping.holds(&other)? {
                 continue;
             }
-            if is_of_a_reply(journal, change.run)? {
-                return of_reply(journal, change.run, &passed).map(Some);
+            if is_restorable(&other) {
+                // The walk comes to it.
+                return Ok(false);
             }
-            if !reply {
-                return last_of_step(journal, change).map(Some);
+            has_only_folders &= is_folder(&other);
+            if !is_folder(&other) {
+                lost.push(other);
             }
+        }
+        if !has_only_folders && self.unrecorded.is_none() {
+            self.unrecorded = Some(UnrecordedWork::of_changes(change, lost));
+        }
+        Ok(has_only_folders)
+    }
+
+    fn undo_of(&self, change: &RecordedChange) -> Result<Undo, JournalError> {
+        match is_of_a_reply(self.journal, change.run)? {
+            true => of_reply(self.journal, change.run, &self.passed),
+            false => of_step(self.journal, change),
         }
     }
 }
@@ -74,7 +208,7 @@ fn of_reply(
 }
 
 /// Returns the undo of one change of a file, or of everything that a command did.
-fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo, JournalError> {
+fn of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo, JournalError> {
     let steps = journal.steps(change.run)?;
     let is_command =
         steps.iter().any(|step| step.index == change.step && step.kind == StepKind::ShellCommand);
@@ -91,14 +225,19 @@ fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo
 }
 
 fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool, JournalError> {
-    let is_folder = [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
-    // A content that was not kept cannot be restored, so the change is no candidate.
-    let is_kept = [change.before, change.after].iter().flatten().all(Entry::was_kept);
-    Ok(!is_folder
-        && is_kept
-        && change.undoes.is_none()
+    Ok(change.undoes.is_none()
         && change.state != ChangeState::Conflicted
         && undone_by(journal, change.number)?.is_none())
+}
+
+/// Checks whether an undo may begin with a change: a folder goes with what was made in it, and a content that was not
+/// kept cannot be restored.
+fn is_restorable(change: &RecordedChange) -> bool {
+    !is_folder(change) && [change.before, change.after].iter().flatten().all(Entry::was_kept)
+}
+
+fn is_folder(change: &RecordedChange) -> bool {
+    [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder)
 }
 
 /// Checks whether a run is a reply: only replies to messages have a sequence.
@@ -124,6 +263,11 @@ pub fn explain(error: &UndoError) -> Failure {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn unreadable(error: JournalError) -> Failure {
+    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
+}
+
 /// Returns the failure of an undo where nothing was done.
 pub fn nothing() -> Failure {
     Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
@@ -132,7 +276,7 @@ pub fn nothing() -> Failure {
 #[cfg(test)]
 mod tests {
     use change_journal::{
-        ChangeNumber, ChangeRecord, Content, ContentHash, EntryRecord, Journal, RunKey, RunState, StepRecord,
+        ChangeRecord, Content, ContentHash, EntryRecord, Journal, RunKey, RunState, StepRecord,
     };
     use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
@@ -144,7 +288,17 @@ mod tests {
         sequence: u64,
         steps: &[(StepKind, Vec<ChangeRecord<'_>>)],
     ) -> Vec<ChangeNumber> {
-        let content = ContentHash::of(&sequence.to_le_bytes());
+        record_of(journal, &sequence.to_le_bytes(), sequence, steps)
+    }
+
+    /// Records a run of this content.
+    fn record_of(
+        journal: &Journal,
+        content: &[u8],
+        sequence: u64,
+        steps: &[(StepKind, Vec<ChangeRecord<'_>>)],
+    ) -> Vec<ChangeNumber> {
+        let content = ContentHash::of(content);
         let key = RunKey { conversation: "test".into(), sequence, content };
         let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
         let steps: Vec<_> = steps
@@ -161,13 +315,82 @@ mod tests {
         numbers
     }
 
-    #[test]
-    fn what_was_not_kept_of_a_reply_is_among_its_changes_beside_later_bookkeeping() {
+    fn root() -> (tempfile::TempDir, FileRoot) {
         let folder = tempfile::tempdir().unwrap();
         let root = FileRoot::open(folder.path(), &RootRules::none(), FsPolicy::private()).unwrap();
-        let journal = Journal::in_memory().unwrap();
-        let made = |path, bytes| ChangeRecord::intended(path, None, Some(EntryRecord::file(bytes)));
+        (folder, root)
+    }
+
+    /// Returns what `last` says: the undo, or the message and the advice of its refusal.
+    fn outcome(journal: &Journal, root: &FileRoot, reply: bool) -> Result<Undo, (String, String)> {
+        last(journal.reader(), GitIgnores::new(root), reply, &|run| journal.is_open(run))
+            .map_err(|failure| (failure.message, failure.advice.unwrap_or_default()))
+    }
+
+    fn made<'a>(path: &'a [u8], bytes: &'a [u8]) -> ChangeRecord<'a> {
+        ChangeRecord::intended(path, None, Some(EntryRecord::file(bytes)))
+    }
+
+    fn made_too_large(path: &[u8]) -> ChangeRecord<'_> {
         let large = EntryRecord { content: Content::NotKept(None), ..EntryRecord::file(b"") };
+        ChangeRecord::intended(path, None, Some(large))
+    }
+
+    #[test]
+    fn a_command_of_which_nothing_was_recorded_is_not_passed_over() {
+        let (_folder, root) = root();
+        let journal = Journal::in_memory().unwrap();
+        let first = record(&journal, 0, &[(StepKind::FileChange, vec![made(b"code", b"text")])]);
+        assert_eq!(outcome(&journal, &root, false), Ok(Undo::Changes(first)), "the control");
+        let large = vec![made_too_large(b"large"), made_too_large(b"larger")];
+        let command = [(StepKind::ShellCommand, large)];
+        record_of(&journal, b"second", 0, &command);
+        let (message, advice) = outcome(&journal, &root, false).unwrap_err();
+        assert!(message.contains("number 2, of `large` and 1 more paths, by `step`"), "{message}");
+        assert!(message.ends_with("before it, `step` made change 1"), "{message}");
+        assert!(advice.contains("`agentd undo 1 --whole` undoes what was done before"), "{advice}");
+        let whole = whole(journal.reader(), GitIgnores::new(&root), ChangeNumber(1)).unwrap();
+        assert_eq!(whole, Undo::Changes(vec![ChangeNumber(1)]));
+        // It is not a reply, so the last reply is another thing.
+        let reply = record(&journal, 7, &[(StepKind::FileChange, vec![made(b"other", b"text")])]);
+        record_of(&journal, b"third", 0, &command);
+        let run = journal.reader().change(reply[0]).unwrap().unwrap().run;
+        assert_eq!(outcome(&journal, &root, true), Ok(Undo::Run(run)));
+        assert!(outcome(&journal, &root, false).is_err());
+    }
+
+    #[test]
+    fn a_command_that_was_interrupted_is_not_passed_over() {
+        let (_folder, root) = root();
+        let journal = Journal::in_memory().unwrap();
+        record(&journal, 0, &[(StepKind::FileChange, vec![made(b"code", b"text")])]);
+        let key = RunKey { conversation: "test".into(), sequence: 0, content: ContentHash::of(b"later") };
+        let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
+        journal.start_step(run.number(), 0, StepKind::ShellCommand, "make all").unwrap();
+        assert!(outcome(&journal, &root, false).is_ok(), "it runs in this process");
+        drop(run);
+        let (message, advice) = outcome(&journal, &root, false).unwrap_err();
+        assert!(message.contains("interrupted") && message.contains("`make all`"), "{message}");
+        assert!(advice.contains("`agentd undo 1 --whole`"), "{advice}");
+        record_of(&journal, b"newest", 0, &[(StepKind::FileChange, vec![made(b"more", b"text")])]);
+        assert_eq!(outcome(&journal, &root, false), Ok(Undo::Changes(vec![ChangeNumber(2)])));
+    }
+
+    #[test]
+    fn a_command_that_only_made_folders_is_undone() {
+        let (_folder, root) = root();
+        let journal = Journal::in_memory().unwrap();
+        record(&journal, 0, &[(StepKind::FileChange, vec![made(b"code", b"text")])]);
+        let folder = EntryRecord { kind: EntryKind::Folder, ..EntryRecord::file(b"") };
+        let step = vec![ChangeRecord::intended(b"sub", None, Some(folder))];
+        let numbers = record_of(&journal, b"later", 0, &[(StepKind::ShellCommand, step)]);
+        assert_eq!(outcome(&journal, &root, false), Ok(Undo::Changes(numbers)));
+    }
+
+    #[test]
+    fn what_was_not_kept_of_a_reply_is_among_its_changes_beside_later_bookkeeping() {
+        let (_folder, root) = root();
+        let journal = Journal::in_memory().unwrap();
         let index = |before: &'static [u8], after: &'static [u8]| {
             ChangeRecord::intended(
                 b".git/index",
@@ -175,13 +398,10 @@ mod tests {
                 Some(EntryRecord::file(after)),
             )
         };
-        let command = vec![index(b"0", b"1"), ChangeRecord::intended(b"large", None, Some(large))];
-        let reply = [
-            (StepKind::FileChange, vec![made(b"code".as_slice(), b"text")]),
-            (StepKind::ShellCommand, command),
-        ];
+        let command = vec![index(b"0", b"1"), made_too_large(b"large")];
+        let reply = [(StepKind::FileChange, vec![made(b"code", b"text")]), (StepKind::ShellCommand, command)];
         let reply = record(&journal, 1, &reply);
-        let undo = || last(journal.reader(), GitIgnores::new(&root), true).unwrap().unwrap();
+        let undo = || outcome(&journal, &root, true).unwrap();
         let run = journal.reader().change(reply[0]).unwrap().unwrap().run;
         assert_eq!(undo(), Undo::Run(run), "the control: all of it");
         let later = record(&journal, 0, &[(StepKind::ShellCommand, vec![index(b"1", b"2")])]);

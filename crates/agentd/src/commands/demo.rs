@@ -145,9 +145,8 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
 /// between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is reverted");
-    let last = last_change::last(sessions.journal_reader(), sessions.workspace().inner().git_ignores(), true)
-        .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
-        .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
+    let ignores = sessions.workspace().inner().git_ignores();
+    let last = last_change::last(sessions.journal_reader(), ignores, true, &|_| false)?;
     let revert = |what: &Undo| {
         let undone = undo::carry_out(sessions.workspace().inner(), what, cancel)
             .map_err(|error| last_change::explain(&error))?;

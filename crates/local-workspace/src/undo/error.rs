@@ -92,8 +92,8 @@ pub enum ObstacleKind {
     /// It is a folder that something else is in.
     #[error("stays, because something else is in it")]
     NotEmpty,
-    /// The content before the change is not kept: it was too large, or has been removed since.
-    #[error("cannot be restored: its earlier content was too large to be kept, or is too old")]
+    /// The content before or after the change is not kept: it was too large, or has been removed since.
+    #[error("cannot be restored: its content was too large to be kept, or is too old")]
     NotKept,
     /// It was a pipe, a socket or a device.
     #[error("cannot be restored: it was a pipe, a socket or a device")]

@@ -273,7 +273,7 @@ pub(crate) async fn undo(State(page): State<Arc<Page>>, body: Bytes) -> Response
         if [run.is_some(), change.is_some(), session.is_some()].iter().filter(|given| **given).count() != 1 {
             return Err(Refused::bad("name a run, a change or a session"));
         }
-        let request = UndoRequest { change, run, reply: false, session, with_origin: false };
+        let request = UndoRequest { change, run, session, ..UndoRequest::default() };
         let (origin, cancel) = (origin("undo"), CancelFlag::new());
         let sessions = page.sessions()?;
         let answer = sessions.workspace().undo(&request, &call(&origin, &cancel))?;

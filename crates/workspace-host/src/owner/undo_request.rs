@@ -13,7 +13,7 @@ use tagproto::{Session, SessionId};
 use wap_core::{Call, ConversationId};
 
 use crate::failure::{Exit, Failure};
-use crate::last_change::{explain, last};
+use crate::last_change::{explain, last, whole};
 use crate::state::bookkeeping::Bookkeeping;
 
 /// A request to undo; without any field the last reply, or the later work of another client.
@@ -22,6 +22,9 @@ pub struct UndoRequest {
     /// The number of a change; the number of an undo means all of that undo.
     #[serde(default)]
     pub change: Option<u64>,
+    /// True if everything is undone that the reply, the call or the command of that change did.
+    #[serde(default)]
+    pub whole: bool,
     /// The number of a run of which every change is undone.
     #[serde(default)]
     pub run: Option<u64>,
@@ -166,6 +169,9 @@ fn meant(
     request: &UndoRequest,
 ) -> Result<Undo, UndoRefusal> {
     if let Some(number) = request.change {
+        if request.whole {
+            return Ok(whole(journal, workspace.git_ignores(), ChangeNumber(number))?);
+        }
         return of_number(journal, ChangeNumber(number));
     }
     if let Some(number) = request.run {
@@ -183,8 +189,7 @@ fn meant(
             false => Ok(Undo::Conversation(ConversationId(id.to_string()))),
         };
     }
-    let last = last(journal, workspace.git_ignores(), request.reply).map_err(unreadable)?;
-    last.ok_or_else(|| explain(&UndoError::Nothing).into())
+    Ok(last(journal, workspace.git_ignores(), request.reply, &|run| workspace.carries_out(run))?)
 }
 
 /// Returns the undo of all changes of a client other than a session, by its name in the journal.
@@ -266,14 +271,18 @@ fn refused(error: &UndoError) -> UndoRefusal {
         diff: obstacle.diff.clone(),
     };
     let failure = Failure::new(Exit::Failed, error.to_string());
-    let is_in_the_way =
-        |obstacle: &UndoObstacle| !matches!(obstacle.why, ObstacleKind::NotKept | ObstacleKind::SpecialFile);
-    let failure = match obstacles.iter().all(is_in_the_way) {
-        true => failure
-            .advise("restore those files to how the change left them, or undo the later change as well"),
+    let all = |is_meant: &dyn Fn(&ObstacleKind) -> bool| obstacles.iter().all(|one| is_meant(&one.why));
+    let failure = failure.advise(if all(&|why| matches!(why, ObstacleKind::NotEmpty)) {
+        "empty those folders first, or undo what was done before with `agentd undo N --whole`, by its number in `agentd log`"
+    } else if all(&|why| matches!(why, ObstacleKind::Closed(_))) {
+        "make those paths changeable for this user, and undo again; or undo the other changes one by one, by their \
+         numbers in `agentd log`"
+    } else if all(&|why| !matches!(why, ObstacleKind::NotKept | ObstacleKind::SpecialFile)) {
+        "restore those files to how the change left them, or undo the later change as well"
+    } else {
         // Those cannot be brought back by anything.
-        false => failure.advise("undo the other changes one by one, by their numbers in `agentd log`"),
-    };
+        "undo the other changes one by one, by their numbers in `agentd log`"
+    });
     UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
 }
 

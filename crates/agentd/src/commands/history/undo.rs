@@ -21,6 +21,9 @@ pub(crate) struct UndoOptions {
     /// reply, call or command that are in force].
     #[arg(value_name = "N", conflicts_with_all = ["reply", "session"])]
     pub change: Option<u64>,
+    /// Undo everything that the reply, the call or the command of change N did.
+    #[arg(long, requires = "change")]
+    pub whole: bool,
     /// Undo the last reply that has changed anything.
     #[arg(long, conflicts_with = "session")]
     pub reply: bool,
@@ -66,6 +69,7 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
     }
     let request = UndoRequest {
         change: options.change,
+        whole: options.whole,
         run: None,
         reply: options.reply,
         session: options.session.clone(),

@@ -292,3 +292,47 @@ fn the_changes_of_a_client_are_undone_by_its_name() {
     assert!(!project.has("one") && !project.has("two"));
     assert_eq!(project.read("a"), "1\ntwo\n3\n", "the session {id} keeps its changes");
 }
+
+#[test]
+fn nothing_older_is_undone_in_place_of_a_command_of_which_nothing_is_recorded() {
+    let project = Project::new();
+    project.write("a", "1\n");
+    let write = |content: &str| {
+        let arguments = serde_json::json!({ "path": "a", "content": content });
+        project.run(&["call", "writeFile", &arguments.to_string()]).ok();
+    };
+    let execute = |command: &str| {
+        let arguments = serde_json::json!({ "command": command });
+        project.run(&["call", "executeCommand", &arguments.to_string()]).ok();
+    };
+    write("2\n");
+    execute("head -c 20000000 /dev/zero > big");
+    let refused = project.run(&["undo"]).exits(1).says("the newest change is number 2, of `big`");
+    refused.says("`agentd undo 1 --whole` undoes what was done before");
+    assert_eq!(project.read("a"), "2\n", "the older change stays");
+    project.run(&["undo", "1", "--whole"]).ok().prints("restored      a");
+    assert_eq!(project.read("a"), "1\n");
+    project.run(&["undo", "1", "--whole"]).exits(1).says("undone already");
+    project.run(&["undo", "--whole"]).exits(2);
+    // What can be undone in part is, and the rest is named once and not in the way of older changes after that.
+    write("3\n");
+    execute("head -c 20000000 /dev/zero > bigger; echo x > small");
+    project.run(&["undo"]).ok().prints("removed       small").prints("not undone    bigger");
+    project.run(&["undo"]).ok().prints("restored      a");
+    // A command that has only made folders is undone like any other.
+    execute("mkdir -p only/folders");
+    project.run(&["undo"]).ok().prints("removed       only");
+    assert!(!project.has("only") && project.has("big"));
+    execute("mkdir only");
+    project.write("only/mine", "x");
+    project.run(&["undo"]).exits(1).says("because something else is in it").says("empty those folders first");
+}
+
+#[test]
+fn all_of_an_older_reply_is_undone_by_one_of_its_changes() {
+    let (project, _) = edited();
+    project.apply("[CREATE_FILE path=\"later\"]\nx\n[/CREATE_FILE]\n", &[]).ok();
+    let number = changes(&project).iter().find(|change| change["path"] == "a").unwrap()["change"].to_string();
+    project.run(&["undo", &number, "--whole"]).ok().prints("restored      a").prints("recreated     gone");
+    assert!(!project.has("new") && project.has("later"));
+}

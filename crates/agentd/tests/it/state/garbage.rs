@@ -30,7 +30,7 @@ fn what_unfinished_sessions_need_stays_and_the_rest_goes_beyond_the_budget() {
     let gone = project.run(&["gc", "--limit", "0"]).ok().prints("1 change can no longer be undone");
     gone.prints("0 bytes of contents are kept");
     assert_eq!(project.read("a"), "two\n");
-    project.run(&["undo"]).exits(1).says("its earlier content was too large to be kept, or is too old");
+    project.run(&["undo"]).exits(1).says("its content was too large to be kept, or is too old");
     project.run(&["diff"]).ok().prints("too large to be kept, or is too old");
     assert_eq!(project.read("a"), "two\n");
 }
