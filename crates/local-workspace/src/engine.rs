@@ -1,7 +1,7 @@
 //! The engine: everything that the tools share.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use change_journal::{Journal, RunNumber, StepKind};
@@ -67,8 +67,12 @@ pub struct LocalWorkspace {
     build_folders: Mutex<BuildFolderList>,
     /// The build folders that the running command writes through.
     written_through: Mutex<BuildFoldersBefore>,
+    /// True if the owner of this engine ends with the reply or the call that it carries out.
+    is_short_lived: AtomicBool,
     /// True once the warning about too large build folders was given.
     pub(crate) said_too_large: AtomicBool,
+    /// The paths that an answer has named as unprotected, so that it is said once.
+    pub(crate) named_unprotected: Mutex<BTreeSet<String>>,
     /// The folder after the last command, which spares the next comparison most of its reading.
     last_snapshot: Mutex<Option<TreeSnapshot>>,
     /// The check of files that are changed, if there is one.
@@ -95,6 +99,16 @@ impl LocalWorkspace {
     #[must_use]
     pub fn git_ignores(&self) -> file_index::GitIgnores<'_> {
         file_index::GitIgnores::new(&self.root)
+    }
+
+    /// Notes that the owner of this engine ends with the reply or the call that it carries out, and background
+    /// processes with it: their start says so then.
+    pub fn mark_short_lived(&self) {
+        self.is_short_lived.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_short_lived(&self) -> bool {
+        self.is_short_lived.load(Ordering::Relaxed)
     }
 
     /// Returns whether a run is being carried out by this engine at the moment.
@@ -162,7 +176,9 @@ impl LocalWorkspace {
             index: OnceLock::new(),
             build_folders: Mutex::default(),
             written_through: Mutex::default(),
+            is_short_lived: AtomicBool::new(false),
             said_too_large: AtomicBool::new(false),
+            named_unprotected: Mutex::default(),
             last_snapshot: Mutex::default(),
             syntax: None,
         };

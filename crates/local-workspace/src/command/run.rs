@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 use rel_path::RelPath;
 use sandbox_exec::{
@@ -152,8 +153,8 @@ impl LocalWorkspace {
         (answer(&outcome, whole_output, report, warnings), true)
     }
 
-    /// Says which paths no mount could protect while the command ran, but for those that were `missing`. What a layer catches
-    /// needs no mount.
+    /// Says which paths no mount could protect while the command ran, but for those that were `missing` and those that an
+    /// earlier answer has named. What a layer catches needs no mount.
     fn warn_unprotected(
         &self,
         running: &Running,
@@ -165,6 +166,7 @@ impl LocalWorkspace {
             return;
         }
         let workspace = &self.config.policy.workspace;
+        let mut named = self.named_unprotected.lock().unwrap_or_else(PoisonError::into_inner);
         let names: Vec<_> = running
             .unprotected()
             .iter()
@@ -173,10 +175,13 @@ impl LocalWorkspace {
                 RelPath::from_bytes(path.strip_prefix(workspace).ok()?.as_os_str().as_bytes()).ok()
             })
             .map(|path| format!("`{path}`"))
+            .filter(|name| named.insert(name.clone()))
             .collect();
         if !names.is_empty() {
-            let text = format!("could not be protected while the command ran: {}", names.join(", "));
-            warnings.push(text);
+            warnings.push(format!(
+                "could not be protected while the command ran, nor are they while later ones do: {}",
+                names.join(", ")
+            ));
         }
     }
 }

@@ -81,7 +81,7 @@ impl Processes {
             if group.running() >= MOST_PROCESSES {
                 let text = format!(
                     "{MOST_PROCESSES} background processes run already ({}): stop one of them first",
-                    names(group).join(", ")
+                    names(group.entries.iter().filter(|entry| entry.is_running())).join(", ")
                 );
                 return Err(WapError::new(Reason::Conflict, text).with("field", "background"));
             }
@@ -109,7 +109,7 @@ impl Processes {
         let groups = self.groups();
         let Some(group) = groups.get(conversation) else { return Err(unknown(name, &[])) };
         let entry = group.entries.iter().find(|entry| entry.name == name);
-        entry.cloned().ok_or_else(|| unknown(name, &names(group)))
+        entry.cloned().ok_or_else(|| unknown(name, &names(group.entries.iter())))
     }
 
     /// Returns the network that commands of a conversation share with its processes; `None` if none runs.
@@ -147,6 +147,6 @@ impl Processes {
     }
 }
 
-fn names(group: &Group) -> Vec<String> {
-    group.entries.iter().map(|entry| format!("'{}'", entry.name)).collect()
+fn names<'a>(entries: impl Iterator<Item = &'a Arc<Entry>>) -> Vec<String> {
+    entries.map(|entry| format!("'{}'", entry.name)).collect()
 }

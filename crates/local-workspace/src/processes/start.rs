@@ -189,6 +189,12 @@ impl LocalWorkspace {
                 ProcessState::Ended
             }
         };
+        if self.is_short_lived() && state != ProcessState::Ended {
+            warnings.push(format!(
+                "'{name}' ends with this reply, because no agentd stays in this folder: use it within the reply that starts \
+                 it, or ask the user to start `agentd resume` or `agentd serve` before the next one"
+            ));
+        }
         let output = format!("{PROCESS_PREFIX}{name}");
         let background = Some(StartedProcess { name: name.clone(), state, output });
         Ok(ExecuteCommandResponse { background, warnings, ..response })

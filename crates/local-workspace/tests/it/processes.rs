@@ -214,6 +214,7 @@ fn names_and_numbers_are_bounded() {
         assert_eq!(error.detail("field").unwrap(), "background");
     }
     let quick = |name: &str| ExecuteCommand { timeout: Some(1), ..background(name, "sleep 600", "never") };
+    execute(&workspace, &of("a"), &background("ended", "true", "never")).unwrap();
     for number in 0..MOST_PROCESSES {
         execute(&workspace, &of("a"), &quick(&format!("p{number}"))).unwrap();
     }
@@ -221,6 +222,7 @@ fn names_and_numbers_are_bounded() {
     assert!(
         error.message().contains("8 background processes run already") && error.message().contains("'p3'")
     );
+    assert!(!error.message().contains("ended"), "one that has ended cannot be stopped: {error}");
     let error = execute(&workspace, &of("a"), &quick("p3")).unwrap_err();
     assert!(error.message().contains("'p3' runs already"), "{error}");
     // Another conversation has its own, and an ended one makes room.

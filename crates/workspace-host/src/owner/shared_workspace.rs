@@ -267,6 +267,8 @@ impl SharedWorkspace {
                 Ok(opened) => {
                     if self.stays {
                         opened.door.stay(self.options.history_limit_bytes, &self.notices);
+                    } else {
+                        opened.workspace().inner().mark_short_lived();
                     }
                     return Ok(Access::Owner(Arc::new(opened)));
                 }

@@ -83,8 +83,11 @@ fn two_rounds_by_files_end_with_a_commit_that_is_ready() {
     let desk = Desk::new();
     let (mut chat, first) = Chat::start(&desk, &[]);
     assert!(first.contains("Issue #5: https://issues.invalid/5") && first.contains("It should say two."));
-    chat.reply(&format!("{CREATE}[RUN_COMMAND]\ncat b.txt; git status --short\n[/RUN_COMMAND]\n"));
+    let command = "[RUN_COMMAND]\ncat b.txt; git status --short\n[/RUN_COMMAND]\n";
+    chat.reply(&format!("{CREATE}{command}{command}"));
     let second = chat.message();
+    assert_eq!(second.matches("could not be protected").count(), 1, "it is said once: {second}");
+    assert!(!second.contains("`.git`, `.git`"), "{second}");
     assert!(second.contains("[OK] CREATE_FILE") && second.contains("two\n    ?? b.txt"), "{second}");
     assert_eq!(desk.status()["agents"][0]["state"], "running");
     chat.reply("[DONE]\nAdd b\n\nIt says two.\n[/DONE]\n");

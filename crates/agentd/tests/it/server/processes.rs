@@ -235,6 +235,7 @@ fn replies_with_tags_start_read_and_stop_a_server() {
     let outbox = project.outbox(&id, 2);
     assert!(outbox.contains("in the background as 'web' (ready)"), "{outbox}");
     assert!(outbox.contains("GET /page.txt"), "{outbox}");
+    assert!(!outbox.contains("ends with this reply"), "{outbox}");
     assert!(survivors(&marker) > 0);
     project.apply(
         "[RUN_COMMAND]\necho still: $(cat page.txt)\n[/RUN_COMMAND]\n[STOP_PROCESS name=\"web\"]\n",
@@ -268,6 +269,11 @@ fn a_reply_reads_why_the_process_of_an_earlier_one_is_gone() {
         &[],
     );
     assert_eq!(survivors(&marker), 0);
+    let outbox = project.outbox(&id, 2);
+    assert!(
+        outbox.contains("'web' ends with this reply, because no agentd stays in this folder"),
+        "{outbox}"
+    );
     project.apply("[READ_FILE path=\"@process/web\"]\n", &[]);
     let outbox = project.outbox(&id, 3);
     let why = "there is no background process 'web': this conversation has none; they end with their conversation and with agentd";
