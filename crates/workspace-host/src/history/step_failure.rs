@@ -8,8 +8,8 @@ pub(super) fn step_failure(outcome: &[u8]) -> Option<String> {
     // That of a command stands alone, that of a change beside other fields.
     let (Recorded::Beside { outcome } | Recorded::Alone(outcome)) = serde_json::from_slice(outcome).ok()?;
     match outcome {
-        Ok(Answer { exit_code: None | Some(0) }) => None,
-        Ok(Answer { exit_code: Some(code) }) => Some(format!("exit code {code}")),
+        Ok(Answer { exit_code: None | Some(0), .. } | Answer { had_ended: Some(_), .. }) => None,
+        Ok(Answer { exit_code: Some(code), .. }) => Some(format!("exit code {code}")),
         Err(error) => Some(match error.reason() {
             Reason::OutcomeUnknown => "outcome unknown".to_owned(),
             Reason::Timeout => "timed out".to_owned(),
@@ -33,6 +33,9 @@ enum Recorded {
 struct Answer {
     #[serde(default)]
     exit_code: Option<i64>,
+    /// Only the answer to the stop of a process has it, and the exit code there is that of the process.
+    #[serde(default)]
+    had_ended: Option<bool>,
 }
 
 #[cfg(test)]
@@ -52,6 +55,7 @@ mod tests {
             (r#"{"Ok":{"stdout":"","exitCode":3}}"#, Some("exit code 3")),
             (r#"{"Ok":{"stdout":"","exitCode":0}}"#, None),
             (r#"{"outcome":{"Ok":{"Written":{"path":"a"}}}}"#, None),
+            (r#"{"Ok":{"name":"web","hadEnded":false,"exitCode":143}}"#, None),
             ("of a later version", None),
         ] {
             assert_eq!(step_failure(outcome.as_bytes()).as_deref(), failure, "{outcome}");

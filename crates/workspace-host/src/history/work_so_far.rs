@@ -4,9 +4,12 @@ use std::fmt::Write;
 
 use change_journal::{JournalError, JournalReader, RecordedRun, RunFilter, RunNumber, StepKind};
 use local_workspace::{FileDifferences, runs_differences};
+use serde::Deserialize;
 use tag_session::read_session;
 use tagproto::{Handover, SessionId, USUAL_BUDGET};
-use wap_core::{CancelFlag, ExecuteCommandResponse, WapError, visible_line};
+use wap_core::{
+    CancelFlag, ExecuteCommandResponse, ProcessState, StopProcessResponse, WapError, visible_line,
+};
 
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
@@ -131,7 +134,34 @@ fn failed(error: JournalError) -> Failure {
 /// A command with its outcome; `None` if it is not known.
 struct Ran {
     command: String,
-    outcome: Option<Result<ExecuteCommandResponse, WapError>>,
+    outcome: Option<Result<Answer, WapError>>,
+}
+
+/// The answer to a step that is recorded as a command.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Ended(ExecuteCommandResponse),
+    /// A background process was stopped.
+    Stopped(StopProcessResponse),
+}
+
+impl Answer {
+    /// Returns how it ended, in a few words.
+    fn ending(&self) -> String {
+        match self {
+            Answer::Ended(ExecuteCommandResponse { background: Some(process), .. })
+                if process.state != ProcessState::Ended =>
+            {
+                format!("started in the background as '{}'", process.name)
+            }
+            Answer::Ended(response) => format!("exit code {}", response.exit_code),
+            Answer::Stopped(StopProcessResponse { had_ended, exit_code, .. }) => {
+                let what = if *had_ended { "it had ended before" } else { "stopped" };
+                exit_code.map_or_else(|| what.to_owned(), |code| format!("{what} (exit code {code})"))
+            }
+        }
+    }
 }
 
 /// Returns the newest commands, the oldest first.
@@ -162,13 +192,13 @@ fn write_commands(text: &mut String, commands: &[Ran], mask: &dyn Fn(&str) -> St
     let _ = writeln!(text, "Its last commands:");
     for Ran { command, outcome } in commands {
         let result = match outcome {
-            Some(Ok(response)) => format!("exit code {}", response.exit_code),
+            Some(Ok(answer)) => answer.ending(),
             Some(Err(error)) => visible_line(error.message(), COMMAND_CHARACTERS),
             None => "outcome unknown".to_owned(),
         };
         let _ = writeln!(text, "- `{}`: {result}", visible_line(command, COMMAND_CHARACTERS));
     }
-    if let Some(Ran { command, outcome: Some(Ok(response)) }) = commands.last()
+    if let Some(Ran { command, outcome: Some(Ok(Answer::Ended(response))) }) = commands.last()
         && response.exit_code != 0
     {
         let _ = writeln!(text, "\nThe last one, `{}`, failed:", visible_line(command, COMMAND_CHARACTERS));

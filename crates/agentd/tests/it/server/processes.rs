@@ -252,6 +252,13 @@ fn replies_with_tags_start_read_and_stop_a_server() {
     assert!(survivors(&marker) > 0);
     project.apply("[DONE]\nserved\n[/DONE]\n", &[]);
     all_gone(&marker);
+    // A chat that continues it reads what became of the server.
+    let next = project.begin_with(&["new", "--no-wait", "--json", "--from", &id, "go on"]);
+    let work = project.outbox(&next, 1);
+    assert!(work.contains("`: started in the background as 'web'"), "{work}");
+    assert!(work.contains("`stop background process web`: stopped (exit code 143)"), "{work}");
+    let log = project.run(&["log"]).ok().stdout;
+    assert!(log.lines().any(|line| line == "  stop background process web"), "no failure: {log}");
     drop(host);
 }
 
