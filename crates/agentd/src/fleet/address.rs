@@ -73,11 +73,16 @@ impl FleetAccess {
     /// Returns the address with the key.
     pub(crate) fn address(&self, url: &str, role: Role) -> Result<FleetAddress, Failure> {
         let seed = self.key_file.as_deref().map(read_seed).transpose()?;
-        Ok(FleetAddress {
+        let address = FleetAddress {
             seed,
             authority_file: self.authority.clone(),
             ..FleetAddress::new(url, self.fleet_name.clone().unwrap_or_default(), role)
-        })
+        };
+        address.check().map_err(|error| {
+            Failure::new(Exit::Usage, error.to_string())
+                .advise(format!("give it as `agentd fleet up` prints it, such as {USUAL_URL}"))
+        })?;
+        Ok(address)
     }
 }
 

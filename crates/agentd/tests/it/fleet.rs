@@ -172,8 +172,10 @@ fn a_host_joins_with_its_own_key_alone() {
     // Without a key, and with that of another host, it gets nothing.
     fleet.command(&desk, &["status"]).exits(1).says("does not accept the key");
     let mut wrong = fleet.host_process(&desk, "north", &["--key-file", &fleet.key("south")]);
-    wrong.wait_for("Permissions Violation");
+    wrong.wait_for("the key is not that of the host north");
     drop(wrong);
+    let of_a_host = fleet.command(&desk, &["status", "--key-file", &fleet.key("north")]).exits(1);
+    of_a_host.says("the key is not that of home").says("--key-file with home.seed");
     let _north = fleet.host(&desk, "north", &["--key-file", &fleet.key("north")]);
     let home = fleet.key("home");
     let ran = fleet.run(&desk, &["--agent", "fixer", "--key-file", &home]);

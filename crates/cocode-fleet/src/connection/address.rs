@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::ConnectError;
 use crate::names::{FleetName, HostName};
 
 /// The role of a program that connects.
@@ -35,6 +36,16 @@ impl FleetAddress {
     pub fn new(url: impl Into<String>, fleet: FleetName, role: Role) -> FleetAddress {
         FleetAddress { url: url.into(), fleet, role, seed: None, authority_file: None }
     }
+
+    /// Checks the form of the server's address. Nothing is connected.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Address`].
+    pub fn check(&self) -> Result<(), ConnectError> {
+        let parsed: Result<async_nats::ServerAddr, _> = self.url.parse();
+        parsed.map(drop).map_err(|_| ConnectError::Address { url: without_credentials(&self.url) })
+    }
 }
 
 impl fmt::Debug for FleetAddress {
@@ -57,6 +68,15 @@ pub(super) fn without_credentials(url: &str) -> String {
     match rest[..host_end].rfind('@') {
         Some(at) => format!("{scheme}…{}", &rest[at..]),
         None => url.to_owned(),
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Role::Home => formatter.write_str("home"),
+            Role::Host(host) => write!(formatter, "the host {host}"),
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::Role;
+
 /// A connection that could not be made, each kind with what a person can do in its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -34,6 +36,14 @@ pub enum ConnectError {
     Credentials {
         /// The address.
         url: String,
+    },
+    /// The server knows the key, as that of another role.
+    #[error("the key is not that of {role} at {url}")]
+    OtherRole {
+        /// The address.
+        url: String,
+        /// The role that the key would have to be for.
+        role: Role,
     },
     /// The seed is not one.
     #[error("the key is not the seed of an NKey user")]

@@ -1,8 +1,8 @@
 //! One connection of home or of a host.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull;
@@ -10,6 +10,7 @@ use async_nats::jetstream::context::RequestErrorKind;
 use async_nats::jetstream::response::Response;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::address::without_credentials;
@@ -29,7 +30,8 @@ pub struct FleetConnection {
     pub(crate) timings: FleetTimings,
     role: Role,
     fleet: FleetName,
-    refusal: Arc<Mutex<Option<String>>>,
+    /// The server's last refusal. Those of permissions come without the call that they are about.
+    refusal: watch::Sender<Option<String>>,
     /// True once a host has found the fleet's streams on this server; false again when the connection is lost.
     has_streams: Arc<AtomicBool>,
 }
@@ -44,14 +46,14 @@ impl FleetConnection {
         address: &FleetAddress,
         timings: FleetTimings,
     ) -> Result<FleetConnection, ConnectError> {
-        let refusal = Arc::new(Mutex::new(None));
+        let refusal = watch::Sender::new(None);
         let has_streams = Arc::new(AtomicBool::new(false));
         let options = options(address, &timings, &refusal, &has_streams)?;
         let url = without_credentials(&address.url);
         let opening = options.connect(address.url.clone());
         let client = match timeout(timings.deadline, opening).await {
             Err(_) => return Err(ConnectError::NoAnswer { url, deadline: timings.deadline }),
-            Ok(result) => result.map_err(|error| connect_error(error, url, timings.deadline))?,
+            Ok(result) => result.map_err(|error| connect_error(error, url.clone(), timings.deadline))?,
         };
         let mut context = jetstream::new(client.clone());
         context.set_timeout(timings.deadline);
@@ -65,7 +67,12 @@ impl FleetConnection {
             refusal,
             has_streams,
         };
-        connection.check_server().await?;
+        tokio::select! {
+            checked = connection.check_server() => checked?,
+            () = connection.inbox_is_refused() => {
+                return Err(ConnectError::OtherRole { url, role: connection.role });
+            }
+        }
         Ok(connection)
     }
 
@@ -113,6 +120,15 @@ impl FleetConnection {
         }
     }
 
+    /// Ends once the server has refused the subscription to this role's answers, because the key is that of another role.
+    /// No call would get an answer then.
+    async fn inbox_is_refused(&self) {
+        let inbox = format!("Subscription to \"{}.", self.role.inbox_prefix());
+        let is_about_inbox = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(&inbox));
+        let mut refusals = self.refusal.subscribe();
+        let _ = refusals.wait_for(is_about_inbox).await;
+    }
+
     /// Makes sure that home has made all streams before a host reads from one of them.
     ///
     /// Server 2.9.10 ends when a message is read from a stream that is being made. Home makes the consumer of the usual class
@@ -140,7 +156,7 @@ impl FleetConnection {
     }
 
     pub(crate) fn no_answer(&self, call: &'static str) -> FleetError {
-        let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let refusal = self.refusal.borrow().clone();
         FleetError::NoAnswer { call, deadline: self.timings.deadline, refusal }
     }
 }
@@ -153,10 +169,10 @@ pub(crate) fn refused(call: &'static str, error: &(dyn std::error::Error + 'stat
 fn options(
     address: &FleetAddress,
     timings: &FleetTimings,
-    refusal: &Arc<Mutex<Option<String>>>,
+    refusal: &watch::Sender<Option<String>>,
     has_streams: &Arc<AtomicBool>,
 ) -> Result<ConnectOptions, ConnectError> {
-    let heard = Arc::clone(refusal);
+    let heard = refusal.clone();
     let has_streams = Arc::clone(has_streams);
     let mut options = ConnectOptions::new()
         .connection_timeout(timings.deadline)
@@ -169,7 +185,7 @@ fn options(
         .event_callback(move |event| {
             match event {
                 Event::ServerError(ServerError::Other(text)) => {
-                    *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                    heard.send_replace(Some(text));
                 }
                 // It may come back without its disk.
                 Event::Disconnected => has_streams.store(false, Ordering::Relaxed),

@@ -42,6 +42,10 @@ fn advice(error: &ConnectError) -> &'static str {
         ConnectError::Credentials { .. } => {
             "--key-file FILE names the key; `agentd fleet up` writes home.seed, and prints where it is"
         }
+        ConnectError::OtherRole { .. } => {
+            "a host's key only lets `agentd fleet join` work; this command needs --key-file with home.seed, which \
+             `agentd fleet up` writes beside the keys of the hosts"
+        }
         ConnectError::Tls { .. } => {
             "--authority FILE names the certificates of the authority that signed the server's"
         }

@@ -1,6 +1,8 @@
 //! `agentd fleet up`: the server of a fleet.
 
 use std::fs;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitStatus;
 use std::thread;
@@ -106,7 +108,10 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
             ));
             server
         }
-        None => Server::start(&files, &text)?,
+        None => {
+            check_listening(options.listen)?;
+            Server::start(&files, &text)?
+        }
     };
     let address = FleetAddress {
         seed: home_key.as_deref().map(read_seed).transpose()?,
@@ -240,6 +245,22 @@ fn prepare(
     })
 }
 
+/// Checks that a server can listen at an address: it would end without a word that a caller could read.
+fn check_listening(address: SocketAddr) -> Result<(), Failure> {
+    let Err(error) = TcpListener::bind(address) else { return Ok(()) };
+    let failure = |why: &str| Failure::new(Exit::Failed, format!("cannot listen at {address}: {why}"));
+    Err(match error.kind() {
+        ErrorKind::AddrInUse => failure("another program listens there already").advise(
+            "--listen ADDRESS:PORT chooses another port; if it is the server of this fleet, it needs no second one",
+        ),
+        ErrorKind::AddrNotAvailable => failure("it is not an address of this machine")
+            .advise("--listen ADDRESS:PORT chooses another one"),
+        ErrorKind::PermissionDenied => failure("this user may not use that port")
+            .advise("--listen ADDRESS:PORT chooses one from 1024 on"),
+        _ => failure(&error.to_string()).advise("--listen ADDRESS:PORT chooses another one"),
+    })
+}
+
 /// Returns the failure of a server that ended before it answered.
 fn ended_at_start(files: &ServerFiles, status: ExitStatus) -> Failure {
     match files.fault() {
@@ -256,7 +277,7 @@ fn advice(error: &ConnectError) -> Option<&'static str> {
         ConnectError::Tls { .. } => Some(
             "the certificate has to be for the address of --listen, and --authority FILE to name the certificates of its authority",
         ),
-        ConnectError::Credentials { .. } => Some(
+        ConnectError::Credentials { .. } | ConnectError::OtherRole { .. } => Some(
             "another server is at this address, or was started with other keys: --listen ADDRESS:PORT chooses another one",
         ),
         ConnectError::NoJetStream | ConnectError::TooOld { .. } | ConnectError::SmallMessages { .. } => {

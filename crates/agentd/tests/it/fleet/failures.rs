@@ -161,3 +161,20 @@ fn a_host_works_in_no_folder_that_is_hidden_from_agents() {
     let ran = fleet_command(&desk, &[&join[..], &[folder.to_str().unwrap()]].concat());
     ran.exits(2).says("lies in the user's state folder, which is hidden from agents");
 }
+
+#[test]
+fn an_address_that_is_none_is_bad_usage_for_every_command() {
+    let desk = desk(SLOW);
+    let run = ["--issue", "5", "--issue-body", "x", "--agent", "slow", "--fleet", "http://north.example"];
+    desk.cocode(&[&["run"][..], &run].concat()).exits(2).says("is not the address of a NATS server");
+    for words in [
+        &["join", "http://north.example", "--host-name", "north"][..],
+        &["status", "--url", "http://north.example"],
+        &["drain", "north", "--url", "http://north.example"],
+    ] {
+        let ran = fleet_command(&desk, words).exits(2);
+        ran.says("is not the address of a NATS server").says("such as nats://127.0.0.1:4222");
+    }
+    // The control: an address at which there is nothing.
+    fleet_command(&desk, &["status", "--url", "nats://127.0.0.1:1"]).exits(1).says("no server answers");
+}

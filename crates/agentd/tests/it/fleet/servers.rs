@@ -78,6 +78,11 @@ fn a_server_that_was_killed_too_is_started_anew() {
 fn each_fault_of_the_options_has_its_own_way_out() {
     let Some(mut fleet) = Fleet::start("each_fault_of_the_options_has_its_own_way_out", &[]) else { return };
     fleet.stop();
+    let address = fleet.url().trim_start_matches("nats://").to_owned();
+    let listener = std::net::TcpListener::bind(&address).unwrap();
+    let in_use = fleet.up_fails(&[]).exits(1).says("another program listens there already");
+    in_use.says(&address).says("--listen ADDRESS:PORT chooses another port");
+    drop(listener);
     let twice = fleet.up_fails(&["--host", "north", "--host", "north"]).exits(2);
     let twice = twice.says("is there twice").says("give each host with one --host NAME");
     assert!(!twice.stderr.contains("certificate"), "{twice}");

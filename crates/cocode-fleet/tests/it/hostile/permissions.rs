@@ -120,6 +120,14 @@ async fn wrong_and_missing_keys_are_said() {
         assert!(matches!(error, ConnectError::Credentials { .. }), "{error:?}");
     }
     assert!(matches!(open(Some("SUX".to_owned())).await, Err(ConnectError::Seed)));
+    let of_a_host = open(secured.address(Role::Host(name("north"))).seed).await.unwrap_err();
+    assert!(matches!(of_a_host, ConnectError::OtherRole { role: Role::Home, .. }), "{of_a_host:?}");
+    assert!(of_a_host.to_string().starts_with("the key is not that of home at "), "{of_a_host}");
+    // The same for a host with the key of another one.
+    let seed = secured.address(Role::Host(name("south"))).seed;
+    let address = FleetAddress { seed, ..secured.fixture.address(Role::Host(name("north"))) };
+    let error = FleetConnection::open(&address, secured.fixture.timings).await.map(drop).unwrap_err();
+    assert!(error.to_string().starts_with("the key is not that of the host north at "), "{error:?}");
     let seed = secured.address(Role::Home).seed;
     open(seed).await.unwrap();
 }
