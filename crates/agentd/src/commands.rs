@@ -25,6 +25,7 @@ use crate::cli::Command;
 use crate::command_line::Invocation;
 use crate::commands::parse::Format;
 use crate::common_options::CommonOptions;
+use crate::config::obeyed_options::obeys;
 use crate::exit::Outcome;
 use crate::views::console::Console;
 
@@ -85,7 +86,9 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
 fn report_workspace_above(common: &CommonOptions, console: Console) {
     let has_other_files =
         ["parse", "demo", "replay"].contains(&common.command.split(' ').next().unwrap_or_default());
-    if let Some(workspace_above) = common.workspace_above.as_ref().filter(|_| !has_other_files) {
+    // Its line names --workspace, which other commands refuse.
+    let is_concerned = !has_other_files && obeys(&common.command, "workspace");
+    if let Some(workspace_above) = common.workspace_above.as_ref().filter(|_| is_concerned) {
         console.progress(&workspace_above.line());
     }
 }

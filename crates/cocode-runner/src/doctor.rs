@@ -1,14 +1,20 @@
 //! The requirements on this machine for running agents.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
+use cocode_env::{AgentContext, IssueNumber, ReadyMarker};
 use serde::Serialize;
 
+use crate::error::error_chain;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
+use crate::plan::environment::agent_environment;
 use crate::plan::host::Host;
+use crate::plan::{body_file, check_permissions};
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitLocation};
+use crate::runner::RunnerConfig;
 
 /// The oldest version of git that supports every call of the runner: major and minor.
 const OLDEST_GIT: (u32, u32) = (2, 40);
@@ -26,19 +32,17 @@ pub struct DoctorFinding {
     pub detail: String,
 }
 
-/// Checks git, the repository, the identity, each agent's program, and `gh`.
-pub fn doctor(
-    host: &Host,
-    repository: &Path,
-    agents: &[AgentDefinition],
-    is_gh_needed: bool,
-) -> Vec<DoctorFinding> {
+/// Checks git, the repository, the identity, each agent's program and permissions, and `gh`. Nothing is made.
+pub fn doctor(config: &RunnerConfig, agents: &[AgentDefinition], is_gh_needed: bool) -> Vec<DoctorFinding> {
+    let host = &config.host;
     let mut findings = vec![git(host)];
+    let mut repository = None;
     if findings[0].present {
         // The folder of hooks need not exist for these calls.
-        let opened = Repository::open(Git::new(host, "/nonexistent".into()), repository);
-        match &opened {
-            Ok(repository) => {
+        let opened = Repository::open(Git::new(host, "/nonexistent".into()), &config.repository);
+        match opened {
+            Ok(opened) => {
+                let repository = repository.insert(opened);
                 let worktrees = repository
                     .git
                     .run(GitLocation::Folder(&repository.root), &["worktree", "list", "--porcelain"]);
@@ -50,7 +54,7 @@ pub fn doctor(
             Err(error) => findings.push(finding("repository", true, false, &error.to_string())),
         }
     }
-    findings.extend(agents.iter().map(|agent| program(host, agent)));
+    findings.extend(agents.iter().map(|definition| agent(config, repository.as_ref(), definition)));
     let gh = host.find_program("gh");
     let detail = match &gh {
         Some(path) => path.display().to_string(),
@@ -84,17 +88,32 @@ fn identity(repository: &Repository) -> DoctorFinding {
     finding("identity", false, identity.is_some(), &detail)
 }
 
-fn program(host: &Host, agent: &AgentDefinition) -> DoctorFinding {
-    let what = format!("agent {}", agent.name);
-    match &agent.command {
-        AgentCommand::Shell { text } => finding(&what, true, true, text),
-        AgentCommand::Program { program, .. } => {
-            match host.find_program(&host.expand_home(program).to_string_lossy()) {
-                Some(path) => finding(&what, true, true, &path.display().to_string()),
-                None => finding(&what, true, false, &format!("'{program}' is missing or not executable")),
-            }
-        }
+/// Reports whether a run would take an agent, as far as that depends on its definition and on this machine.
+fn agent(
+    config: &RunnerConfig,
+    repository: Option<&Repository>,
+    definition: &AgentDefinition,
+) -> DoctorFinding {
+    let what = format!("agent {}", definition.name);
+    let permissions =
+        repository.map_or(Ok(()), |repository| check_permissions(config, repository, definition));
+    let words =
+        permissions.and_then(|()| definition.words(&config.host, &some_environment(config, definition)));
+    match (words, &definition.command) {
+        (Err(error), _) => finding(&what, true, false, &error_chain(&error)),
+        (Ok(_), AgentCommand::Shell { text }) => finding(&what, true, true, text),
+        (Ok(words), AgentCommand::Program { .. }) => finding(&what, true, true, &words[0].to_string_lossy()),
     }
+}
+
+/// Returns the variables that an agent would get, with values that stand for those of its issue and its worktree.
+fn some_environment(config: &RunnerConfig, definition: &AgentDefinition) -> BTreeMap<OsString, OsString> {
+    let worktree = config.worktrees.join("agent");
+    let url = "https://issues.invalid/1".parse().expect("it is an address");
+    let issue = IssueNumber::try_from(1).expect("1 is the number of an issue");
+    let context =
+        AgentContext::new(worktree.clone(), issue, url, body_file(&worktree), ReadyMarker::default());
+    context.map_or_else(|_| BTreeMap::new(), |context| agent_environment(&config.host, definition, &context))
 }
 
 fn finding(what: &str, required: bool, present: bool, detail: &str) -> DoctorFinding {

@@ -19,12 +19,13 @@ use sandbox_exec::{ShellCommand, Timeout};
 use serde::Serialize;
 
 use crate::error::RunnerError;
+use crate::plan::agent_policy::check_writable;
 use crate::plan::definition::{AgentCommand, AgentDefinition, quoted};
 use crate::plan::environment::agent_environment;
 use crate::plan::run_limits::RunLimits;
-use crate::repository::Base;
+use crate::repository::{Base, Repository};
 use crate::run::watch::GRACE;
-use crate::runner::Runner;
+use crate::runner::{Runner, RunnerConfig};
 
 /// A request to run agents on an issue.
 #[derive(Clone, Debug)]
@@ -170,6 +171,11 @@ impl Runner {
         Ok((base, url))
     }
 
+    /// Checks what a definition permits.
+    pub(crate) fn check_permissions(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
+        check_permissions(&self.config, &self.repository, definition)
+    }
+
     /// Checks that the branch and the paths of an agent are free, and what it may do.
     pub(crate) fn reserve(
         &self,
@@ -178,10 +184,7 @@ impl Runner {
         url: &IssueUrl,
     ) -> Result<Reserved, RunnerError> {
         let agent = &definition.name;
-        if !definition.is_confined && definition.network != Network::On {
-            return Err(RunnerError::OpenNetwork { agent: agent.clone() });
-        }
-        self.check_writable(definition)?;
+        self.check_permissions(definition)?;
         let branch = branch_name(request.issue, agent);
         let worktree = self.worktrees_folder().join(format!("{}-{agent}", request.issue));
         if self.repository.has_branch(&branch) {
@@ -238,6 +241,18 @@ impl Runner {
             timeout,
         })
     }
+}
+
+/// Checks what a definition permits: nothing may lead out of the confinement, or need one that the agent does not have.
+pub(crate) fn check_permissions(
+    config: &RunnerConfig,
+    repository: &Repository,
+    definition: &AgentDefinition,
+) -> Result<(), RunnerError> {
+    if !definition.is_confined && definition.network != Network::On {
+        return Err(RunnerError::OpenNetwork { agent: definition.name.clone() });
+    }
+    check_writable(config, repository, definition)
 }
 
 /// Returns the path of the issue's text for the agent of a worktree: beside it. Agents' names have no dots, so the path

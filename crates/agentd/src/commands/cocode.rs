@@ -12,6 +12,7 @@ pub(crate) mod fleet_run;
 mod harness;
 mod look;
 pub(crate) mod options;
+mod own_paths;
 mod paste;
 mod records;
 mod run;

@@ -101,6 +101,20 @@ fn definitions_come_from_the_users_folder_and_never_from_the_repository() {
     assert_eq!(desk.cocode(&["doctor"]).code, 3);
     desk.define("[agents.a]\ncommand = 'sh'\nargs = ['-c', 'echo $0 $MODEL', '${COCODE_ISSUE_NUMBER}']\nenv = { MODEL = 'x' }\n");
     assert_eq!(desk.cocode(&["doctor"]).code, 0);
+    // What a run refuses is not called right by `doctor` either.
+    for (more, says) in [
+        ("sandbox = 'off'\nnetwork = 'off'\n", "without confinement nothing enforces that"),
+        ("args = ['${NO_SUCH_VARIABLE}']\n", "names the variable NO_SUCH_VARIABLE"),
+        ("writable = ['~/.ssh']\n", "programs keep credentials there"),
+    ] {
+        let plain = "[agents.a]\ncommand = 'sh'\n".to_owned();
+        desk.define(&(plain.clone() + more));
+        desk.cocode(&["doctor"]).exits(3).prints(says);
+        desk.run(&["--agent", "a"]).exits(2).says(says);
+        desk.define(&plain);
+        desk.cocode(&["doctor"]).ok();
+    }
+    desk.define("[agents.a]\ncommand = 'sh'\nargs = ['-c', 'echo $0 $MODEL', '${COCODE_ISSUE_NUMBER}']\nenv = { MODEL = 'x' }\n");
     let ran = desk.run(&["--agent", "a"]);
     assert!(ran.stderr.contains("a: 5 x"), "{ran:?}");
     desk.define("[agents.a\n");
@@ -283,7 +297,7 @@ fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     init("empty", &[]);
     init("bare", &["--bare"]);
     let agent = ["--agent-cmd", "a=true"];
-    run("none", &agent).exits(2).says("belongs to no git repository");
+    run("none", &agent).exits(2).says("belongs to no git repository").says("name one with --workspace DIR");
     run("bare", &agent).exits(2).says("the repository is bare");
     run("empty", &agent).exits(2).says("no commits yet").says("make a first commit");
     let nowhere = ["--agent-cmd", "a=true", "--from", "nowhere"];

@@ -8,6 +8,7 @@ use sandbox_exec::ShellCommand;
 
 use crate::delivery::Delivery;
 use crate::error::RunnerError;
+use crate::plan::agent_policy::check_writable;
 use crate::plan::definition::AgentDefinition;
 use crate::plan::environment::agent_environment;
 use crate::plan::{PlannedAgent, RunPlan, body_file};
@@ -27,7 +28,7 @@ impl Runner {
     ) -> Result<RunPlan, RunnerError> {
         let definition = definition(&record.agent, permissions, delivery, check);
         // Once more, since a record is a file.
-        self.check_writable(&definition)?;
+        check_writable(&self.config, &self.repository, &definition)?;
         let context = AgentContext::new(
             record.worktree.clone(),
             record.issue,

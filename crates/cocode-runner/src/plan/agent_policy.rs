@@ -11,9 +11,10 @@ use sandbox_exec::{GitIdentity, GitSettings, KeptHome, Policy};
 use crate::error::RunnerError;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
 use crate::plan::host::Host;
+use crate::repository::Repository;
 use crate::repository::own_repository::OwnRepository;
 use crate::repository::worktree::{Worktree, kept_objects, shared_folders};
-use crate::runner::Runner;
+use crate::runner::RunnerConfig;
 
 /// Paths in the home folder where programs keep credentials. They are hidden from agents.
 const CREDENTIALS: [&str; 57] = [
@@ -152,44 +153,45 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     policy
 }
 
-impl Runner {
-    /// Checks that no writable path of a definition leads out of the confinement: to credentials, this or another
-    /// repository, this program's own files, or the home folder as a whole.
-    pub(crate) fn check_writable(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
-        let host = &self.config.host;
-        // A missing path has no symlinks to resolve, so its text is compared.
-        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let home = real(&host.home);
-        let settings = GitSettings::of_user(&host.home, |name| host.variable(name).map(OsStr::to_owned));
-        let credentials: Vec<PathBuf> =
-            CREDENTIALS.iter().map(|entry| real(&host.home.join(entry))).collect();
-        let repository = [&self.repository.root, &self.repository.common_folder].map(|path| real(path));
-        let private = self.config.private.iter().chain([&self.config.worktrees, &self.config.state_folder]);
-        let private: Vec<PathBuf> = private.map(|path| real(path)).collect();
-        for listed in &definition.writable {
-            let path = host.expand_home(listed);
-            let real = real(&path);
-            let is_near = |other: &PathBuf| real.starts_with(other) || other.starts_with(&real);
-            let why = if !path.is_absolute() {
-                "it is not an absolute path"
-            } else if home.starts_with(&real) {
-                "it is the home folder, or holds it"
-            } else if credentials.iter().any(|entry| real.starts_with(entry)) {
-                "programs keep credentials there"
-            } else if repository.iter().any(is_near) {
-                "the repository is there"
-            } else if private.iter().any(is_near) {
-                "this program keeps its own files there"
-            } else if settings.would_read(&real) {
-                "git would obey what an agent writes there"
-            } else {
-                continue;
-            };
-            let (agent, path) = (definition.name.clone(), listed.clone());
-            return Err(RunnerError::Writable { agent, path, why });
-        }
-        Ok(())
+/// Checks that no writable path of a definition leads out of the confinement: to credentials, this or another
+/// repository, this program's own files, or the home folder as a whole.
+pub(crate) fn check_writable(
+    config: &RunnerConfig,
+    repository: &Repository,
+    definition: &AgentDefinition,
+) -> Result<(), RunnerError> {
+    let host = &config.host;
+    // A missing path has no symlinks to resolve, so its text is compared.
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let home = real(&host.home);
+    let settings = GitSettings::of_user(&host.home, |name| host.variable(name).map(OsStr::to_owned));
+    let credentials: Vec<PathBuf> = CREDENTIALS.iter().map(|entry| real(&host.home.join(entry))).collect();
+    let repository = [&repository.root, &repository.common_folder].map(|path| real(path));
+    let private = config.private.iter().chain([&config.worktrees, &config.state_folder]);
+    let private: Vec<PathBuf> = private.map(|path| real(path)).collect();
+    for listed in &definition.writable {
+        let path = host.expand_home(listed);
+        let real = real(&path);
+        let is_near = |other: &PathBuf| real.starts_with(other) || other.starts_with(&real);
+        let why = if !path.is_absolute() {
+            "it is not an absolute path"
+        } else if home.starts_with(&real) {
+            "it is the home folder, or holds it"
+        } else if credentials.iter().any(|entry| real.starts_with(entry)) {
+            "programs keep credentials there"
+        } else if repository.iter().any(is_near) {
+            "the repository is there"
+        } else if private.iter().any(is_near) {
+            "this program keeps its own files there"
+        } else if settings.would_read(&real) {
+            "git would obey what an agent writes there"
+        } else {
+            continue;
+        };
+        let (agent, path) = (definition.name.clone(), listed.clone());
+        return Err(RunnerError::Writable { agent, path, why });
     }
+    Ok(())
 }
 
 /// Returns the entries of the home folder, each to be made visible by itself: the folder itself stays private, so that

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use cocode_env::{AgentState, IssueNumber, ReadyMarker};
+use cocode_env::{AgentState, IssueNumber, PartName, ReadyMarker};
 use rel_path::ProtectedNames;
 use sandbox_exec::{Level, SpawnerProgram};
 use serde::Serialize;
@@ -188,13 +188,18 @@ fn parts(
     is_done: bool,
 ) -> Vec<CheckPart> {
     let part = |name, holds, required, detail: String| CheckPart { name, holds, required, detail };
-    let detail = record.detail.clone().unwrap_or_default();
-    let has_started = record.launched_at_ms.is_some() && record.exit_code.is_some();
-    let mut parts = vec![part("started", has_started, true, detail)];
+    let detail = record.detail.as_deref().unwrap_or_default();
+    // A shell ends with the last two where it finds no program, or none that can be run.
+    let has_ended = record.exit_code.is_some_and(|code| ![126, 127].contains(&code));
+    let has_started = record.launched_at_ms.is_some() && has_ended;
+    let mut parts =
+        vec![part("started", has_started, true, if has_started { "" } else { detail }.to_owned())];
     let in_time = record.state != AgentState::TimedOut;
     parts.push(part(IN_TIME, in_time, true, if in_time { "" } else { "it timed out" }.to_owned()));
     for one in record.verdict.iter().flat_map(|verdict| &verdict.parts) {
-        parts.push(part(one.name.name(), one.holds, true, one.why.clone()));
+        let is_explained = one.name == PartName::ExitCode && !one.holds && has_started && !detail.is_empty();
+        let why = if is_explained { format!("{}; {detail}", one.why) } else { one.why.clone() };
+        parts.push(part(one.name.name(), one.holds, true, why));
     }
     let noun = if record.commits == 1 { "commit" } else { "commits" };
     let commits = format!("{} {noun}", record.commits);

@@ -59,3 +59,18 @@ fn each_breach_of_the_contract_is_named() {
         assert!(!report.passed);
     }
 }
+
+#[test]
+fn a_program_that_is_not_found_has_not_started() {
+    for script in ["no-such-program-here", "exec no-such-program-here --now"] {
+        let report = check(&agent("check", script));
+        let part = |name| report.parts.iter().find(|part| part.name == name).unwrap();
+        assert!(!part("started").holds, "{report:?}");
+        assert_eq!(part("started").detail, "its program was not found", "{report:?}");
+    }
+    // The control: one that ran and failed has started, and the reason stands beside its exit code.
+    let report = check(&agent("check", "exit 2"));
+    let part = |name| report.parts.iter().find(|part| part.name == name).unwrap();
+    assert!(part("started").holds && part("started").detail.is_empty(), "{report:?}");
+    assert_eq!(part("exit_code").detail, "it exited with 2; check the agent's setup", "{report:?}");
+}

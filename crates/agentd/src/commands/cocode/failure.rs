@@ -64,6 +64,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
             "commit and push what it holds, and empty its folder with `git submodule deinit` first"
         }
         Unfinished { .. } => "finish it, or undo it, with git first",
+        Repository(RepositoryError::None) => {
+            "run it in a folder of a repository, or name one with --workspace DIR; `git init` and a first commit make one"
+        }
         Repository(RepositoryError::NoBase { .. }) => {
             "`git branch --all` lists the branches; work of a conversation is continued with --from session:ID"
         }

@@ -4,18 +4,19 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cocode_runner::{
-    AgentCommand, AgentDefinition, CheckContext, RunLimits, RunnerError, StopFlag, check_contract,
-    doctor as look,
+    AgentCommand, AgentDefinition, CheckContext, DoctorFinding, RunLimits, RunnerError, StopFlag,
+    check_contract, doctor as look,
 };
-use sandbox_exec::SpawnerProgram;
+use sandbox_exec::{Level, SpawnerProgram};
 use serde::Serialize;
 use workspace_host::state::report_lowered;
 
 use super::agent_confinement::confine;
 use super::definitions::agents_file;
 use super::failure::explain;
-use super::runner_config::{host, least_level};
-use crate::commands::cocode::options::CocodeDefinitions;
+use super::own_paths;
+use super::runner_config::{config, host, launcher, least_level};
+use crate::commands::cocode::options::{CocodeDefinitions, WorktreesFolder};
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
@@ -83,6 +84,7 @@ fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
     for (index, word) in command.iter().enumerate() {
         let text =
             word.to_str().ok_or_else(|| Failure::new(Exit::Usage, "the command is not valid UTF-8"))?;
+        own_paths::check(text)?;
         let names_file = (index > 0 || text.contains('/')) && PathBuf::from(text).is_file();
         let whole = if names_file { std::path::absolute(text).ok() } else { None };
         words.push(whole.map_or_else(|| text.to_owned(), |path| path.to_string_lossy().into_owned()));
@@ -103,7 +105,9 @@ pub(crate) fn doctor(common: &CommonOptions, console: Console, definitions: &Coc
         findings: T,
     }
     let agents: Vec<AgentDefinition> = agents_file(common, definitions)?.agents.into_values().collect();
-    let findings = look(&host(), &common.workspace, &agents, false);
+    let config = config(common, &WorktreesFolder::default())?;
+    let mut findings = look(&config, &agents, false);
+    findings.push(confinement(config.least_level));
     let is_missing = findings.iter().any(|finding| finding.required && !finding.present);
     if console.json {
         console.json_result(&Report { findings });
@@ -119,4 +123,21 @@ pub(crate) fn doctor(common: &CommonOptions, console: Console, definitions: &Coc
         }
     }
     Ok(if is_missing { Exit::Missing } else { Exit::Done })
+}
+
+/// Reports whether this machine confines agents as far as a run needs it.
+fn confinement(needed: Level) -> DoctorFinding {
+    let (present, detail) = match launcher() {
+        Err(failure) => (false, format!("no agent can be started: {}", failure.message)),
+        Ok(launcher) => match launcher.report().level {
+            level if level >= needed => (true, format!("level {level}")),
+            level => (
+                false,
+                format!(
+                    "level {level}, and agents need {needed}; `agentd cocode run --sandbox allow={level}` allows less"
+                ),
+            ),
+        },
+    };
+    DoctorFinding { what: "confinement".to_owned(), required: false, present, detail }
 }

@@ -19,6 +19,7 @@ use super::definitions::{agents_file, definition};
 use super::failure::{error_chain, explain};
 #[cfg(feature = "fleet")]
 use super::fleet_run;
+use super::own_paths;
 use super::runner_config::{host, open_hiding};
 use super::view::View;
 use crate::commands::cocode::options::CocodeRun;
@@ -164,6 +165,7 @@ fn command_definition(text: &str) -> Result<AgentDefinition, Failure> {
     if command.trim().is_empty() {
         return Err(usage(format!("the agent '{name}' has no command")));
     }
+    command.split_whitespace().try_for_each(own_paths::check)?;
     let command = AgentCommand::Shell { text: command.to_owned() };
     Ok(AgentDefinition { command, ..AgentDefinition::new(name) })
 }

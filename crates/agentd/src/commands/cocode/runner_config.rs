@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use cocode_runner::{Host, Runner, RunnerConfig};
-use sandbox_exec::{Level, SpawnerProgram};
+use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::homes;
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{WorkspacePaths, state, user_file};
 
-use super::failure::explain;
+use super::failure::{error_chain, explain};
 use super::options::WorktreesFolder;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
@@ -79,4 +79,18 @@ pub(crate) fn config(common: &CommonOptions, folder: &WorktreesFolder) -> Result
         least_level: least_level(common),
         highest_level: Level::Full,
     })
+}
+
+/// Starts a launcher, which tries the confinement of this machine.
+pub(crate) fn launcher() -> Result<Launcher, Failure> {
+    let here = host();
+    let text = |name: &str| here.variable(name).map(|value| value.to_string_lossy().into_owned());
+    let user = User {
+        name: text("USER").unwrap_or_else(|| "user".to_owned()),
+        home: here.home.clone(),
+        search_path: here.search_path(),
+        language: here.variable("LANG").unwrap_or_default().to_owned(),
+    };
+    let config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
+    Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))
 }

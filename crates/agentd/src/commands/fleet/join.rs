@@ -8,14 +8,14 @@ use std::thread::available_parallelism;
 use cocode_fleet::{FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
 use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, Launchers, RunnerConfig};
 use fleet_runner::{HostWork, Slots, Workplaces, make_private_folder};
-use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
+use sandbox_exec::{Level, SpawnerProgram};
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{homes, user_file};
 
 use crate::commands::cocode::agent_confinement::confine;
 use crate::commands::cocode::definitions::agents_file;
 use crate::commands::cocode::failure::error_chain;
-use crate::commands::cocode::runner_config::{host, least_level, user_state};
+use crate::commands::cocode::runner_config::{host, launcher, least_level, user_state};
 use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -220,18 +220,4 @@ fn runner_config(common: &CommonOptions, folder: &Path, options: &JoinOptions) -
         least_level: least_level(common),
         highest_level: Level::Full,
     }
-}
-
-/// Starts the launcher of all tasks, which tries the confinement of this machine.
-fn launcher() -> Result<Launcher, Failure> {
-    let here = host();
-    let text = |name: &str| here.variable(name).map(|value| value.to_string_lossy().into_owned());
-    let user = User {
-        name: text("USER").unwrap_or_else(|| "user".to_owned()),
-        home: here.home.clone(),
-        search_path: here.search_path(),
-        language: here.variable("LANG").unwrap_or_default().to_owned(),
-    };
-    let config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
-    Launcher::start(config).map_err(|error| Failure::new(Exit::Missing, error_chain(&error)))
 }

@@ -273,3 +273,25 @@ fn what_is_kept_is_not_removed_or_carried_out_where_nothing_may_be_changed() {
     project.run(&["gc", "--read-only"]).exits(4);
     project.run(&["gc"]).ok();
 }
+
+#[test]
+fn a_command_without_a_workspace_says_nothing_of_one_above() {
+    let desk = Desk::new();
+    let beneath = desk.project.workspace().join("beneath");
+    fs::create_dir(&beneath).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = desk.command(words);
+        crate::fixture::project::Ran::of(command.current_dir(&beneath).output().unwrap())
+    };
+    let is_named = |words: &[&str]| run(words).stderr.contains("--workspace . takes this folder");
+    assert!(is_named(&["status"]), "the control");
+    // It would be refused there.
+    assert!(!is_named(&["check", "--", "true"]));
+}
+
+#[test]
+fn files_of_the_users_shell_are_refused_with_a_way_out() {
+    let desk = Desk::new();
+    desk.cocode(&["check", "--", "sh", "/dev/fd/63"]).exits(2).says("'/dev/fd/63'").says("into a file first");
+    desk.run(&["--agent-cmd", "a=sh /proc/self/fd/9"]).exits(2).says("'/proc/self/fd/9'");
+}
