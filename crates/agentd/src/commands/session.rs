@@ -34,6 +34,7 @@ use crate::commands::session::options::ResumeOptions;
 use crate::commands::session::pending_message::{announce, copy, outbox_path, parts, put_on};
 pub(crate) use crate::commands::session::reports::{report_superseded, report_unexpected};
 use crate::commands::session::typed_answer::answer;
+use crate::commands::sessions::{reader, report_unfinished};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -190,6 +191,10 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
     }
     let clipboard = clipboard(resume.following, session.paste_characters, &sessions)?;
     introduce(console, &sessions, &session, (resume.following, &resume.model), &cancel);
+    // A reply in the inbox is continued at once.
+    if resume.model.model.is_none() && !has_replies(&sessions) {
+        report_unfinished(console, &reader(common)?, &session)?;
+    }
     if resume.following.copy {
         copy(console, &sessions, &session)?;
     }
@@ -283,6 +288,12 @@ pub(crate) fn follow(
     .follow();
     sessions.leave(cancel);
     outcome
+}
+
+/// Checks whether a file in the inbox may be a reply.
+fn has_replies(sessions: &SharedSessions) -> bool {
+    let files = std::fs::read_dir(sessions.folders().inbox_path()).into_iter().flatten().flatten();
+    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "txt"))
 }
 
 /// Reads a session's id from the command line.

@@ -65,7 +65,12 @@ pub(crate) fn show(common: &CommonOptions, console: Console, id: &str) -> Outcom
     console.result(&format!("{state}, message {}, dialect {}", session.sequence_number, session.dialect));
     console.result(&format!("created {}, changed {}", session.created_at, session.updated_at));
     for step in steps {
-        let unfinished = if step.finished { "" } else { " (not finished; `agentd resume` continues it)" };
+        let unfinished = match step.finished {
+            true => "",
+            false => {
+                " (not finished; `agentd resume` continues one that is in the inbox, `agentd apply` with the same text any)"
+            }
+        };
         console.result(&format!("\nreply to message {}{unfinished}", step.sequence));
         for result in step.results {
             for line in result_lines("  ", &result) {
@@ -131,6 +136,7 @@ pub(crate) fn pending_message(
             format!("session {} is complete: no message is pending", session.session_id),
         ));
     }
+    report_unfinished(console, &journal, &session)?;
     let text = if full {
         let paths = WorkspacePaths::find(&common.host())?;
         let sessions = SharedSessions::open(&common.host(), paths, &console.shared(), false)?;
@@ -140,6 +146,24 @@ pub(crate) fn pending_message(
     };
     let text = text.ok_or_else(|| Failure::new(Exit::Failed, "the pending message is not in the journal"))?;
     Ok((session, text))
+}
+
+/// Reports that a reply to the pending message was begun and has not ended: after `kill -9` nothing else does.
+pub(crate) fn report_unfinished(
+    console: Console,
+    journal: &JournalReader,
+    session: &Session,
+) -> Result<(), Failure> {
+    let (id, sequence) = (session.session_id, session.sequence_number);
+    let steps = session_steps(journal, id).map_err(explain)?;
+    if steps.iter().any(|step| step.sequence == sequence && !step.finished) {
+        console.notice(&format!(
+            "a reply to message {sequence} was begun and has not ended: another agentd is carrying it out, or it was interrupted; \
+             then `agentd apply` with the same reply does the rest and repeats nothing, and another reply drops the rest \
+             (`agentd log` shows what it did)"
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the part of this number, from 1, of a message; one that fits into one paste is its own first part.

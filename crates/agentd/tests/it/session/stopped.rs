@@ -67,13 +67,22 @@ fn a_reply_after_a_killed_process_tells_what_was_done_by_then() {
     let mut child =
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
     eventually("the command runs", || project.written("ran").is_some_and(|text| !text.is_empty()));
+    assert!(project.run(&["outbox"]).ok().stderr.contains("another agentd is carrying it out"));
     child.kill().unwrap();
     child.wait().unwrap();
+    let unfinished = "a reply to message 1 was begun and has not ended";
+    project.run(&["outbox"]).ok().says(unfinished).says("`agentd apply` with the same reply does the rest");
+    let mut daemon = Daemon::start(project.command(&["resume"]));
+    daemon.wait_until_it_waits();
+    daemon.wait_for(unfinished);
+    daemon.interrupt().exits(130);
     let applied = project.apply("[MESSAGE]\nm\n[/MESSAGE]\n", &[]).ok();
     applied
         .says("another reply to the same message was stopped earlier")
         .says("[OK] EDIT_FILE: Edited 'a' lines 1-1");
-    let outbox = project.run(&["outbox"]).ok().stdout;
+    let next = project.run(&["outbox"]).ok();
+    assert!(!next.stderr.contains("has not ended"), "{next}");
+    let outbox = next.stdout;
     assert!(outbox.contains("[NOTE] an earlier reply to the same message was stopped"), "{outbox}");
     assert!(
         outbox.contains("[FAILED] RUN_COMMAND: UNKNOWN: the daemon stopped while this command ran"),
