@@ -309,7 +309,7 @@ fn configuration(config: &ConfigFile) -> Vec<Finding> {
     findings.extend(config.settings.iter().map(|setting| {
         let detail = format!("{} (line {})", setting.assignment(), setting.line_number);
         let finding = good("set there", detail);
-        if setting.lowers_protection() { Finding { state: State::Limited, ..finding } } else { finding }
+        if setting.protects_less() { Finding { state: State::Limited, ..finding } } else { finding }
     }));
     findings
 }

@@ -70,6 +70,17 @@ impl Setting {
         }
     }
 
+    /// Checks whether it protects less than the default: by confining a command less, or by showing models more.
+    pub(crate) fn protects_less(&self) -> bool {
+        let first = self.values.first().and_then(|value| value.to_str()).unwrap_or_default();
+        match self.option {
+            "secrets" => first == "show",
+            "read-secret" => !self.values.is_empty(),
+            "layer" => first == "off",
+            _ => self.lowers_protection(),
+        }
+    }
+
     /// Checks whether it does more than switch something off.
     pub(super) fn is_on(&self) -> bool {
         self.values.iter().any(|value| value != "off")

@@ -123,6 +123,20 @@ fn the_example_in_the_documentation_is_one() {
 }
 
 #[test]
+fn doctor_marks_settings_that_protect_less() {
+    let desk = Desk::new();
+    let marks = |text: &str| {
+        write(&desk.folder().join("config.toml"), text);
+        let ran = desk.run(&["doctor"]).ok();
+        let lines = ran.stdout.lines().filter(|line| line.contains(" set there "));
+        lines.map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let less = "secrets = \"show\"\nread-secret = [\".env\"]\nlayer = \"off\"\nunprotect = [\".envrc\"]\n";
+    assert_eq!(marks(less), ["limited"; 4]);
+    assert_eq!(marks("secrets = \"mask\"\nread-secret = []\nlayer = \"on\"\n"), ["ok"; 3], "the control");
+}
+
+#[test]
 fn a_file_that_a_model_could_write_is_refused() {
     let desk = Desk::new();
     let (code, outside) = (desk.project.workspace(), desk.project.folder().to_owned());
