@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use model_program::{ModelProgram, ProgramError};
 use tag_session::{Inbox, InboxFile, REPLY_LIMIT_BYTES, SessionError, StopReason, Totals, Unattended};
 use tagproto::{ReplyTo, Session};
@@ -22,7 +23,12 @@ const SHOWN_FILES: usize = 20;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ModelOptions {
     /// Get replies from this command of your shell: it reads each message on standard input and prints the reply.
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["copy", "clipboard"])]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        value_parser = NonEmptyStringValueParser::new(),
+        conflicts_with_all = ["copy", "clipboard"]
+    )]
     pub model: Option<String>,
     /// Stop after so many replies that do not end the session.
     #[arg(long, value_name = "N", default_value_t = 25, requires = "model")]

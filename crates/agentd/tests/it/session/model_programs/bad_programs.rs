@@ -5,7 +5,7 @@ use std::fs;
 use super::{DONE, Script};
 use crate::fixture::at_once::at_once;
 use crate::fixture::daemon::{Daemon, eventually, has_ended};
-use crate::fixture::project::Ran;
+use crate::fixture::project::{Project, Ran};
 
 /// A program, with the end that it leads to.
 struct Bad {
@@ -39,6 +39,13 @@ fn each_bad_program_ends_the_loop_with_its_reason_and_no_effect() {
         // The control: the same session is done by a program that is well.
         script.project.run(&["resume", &id(&ran), "--model", &script.command()]).ok().says("all is well");
     });
+}
+
+#[test]
+fn an_empty_command_is_bad_usage_and_begins_no_session() {
+    let project = Project::new();
+    project.run(&["new", "a task", "--model", ""]).exits(2).says("--model");
+    assert!(!project.base().exists());
 }
 
 #[test]
