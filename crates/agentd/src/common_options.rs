@@ -17,7 +17,7 @@ use workspace_host::homes::HomeUse;
 use workspace_host::obeyed_names;
 use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
 use workspace_host::state::workspace_search::FoundWorkspace;
-use workspace_host::{HostOptions, SecretUse, USUAL_COMMAND_TIMEOUT};
+use workspace_host::{HostOptions, OwnPrograms, SecretUse, USUAL_COMMAND_TIMEOUT};
 
 use crate::config::confinement_arguments::settled_arguments;
 
@@ -143,6 +143,11 @@ impl CommonOptions {
             arguments.push("--quiet".into());
         }
         arguments
+    }
+
+    /// The programs that this process may start for itself.
+    pub(crate) fn own_programs(&self) -> OwnPrograms {
+        OwnPrograms::of(&self.host())
     }
 
     /// Returns the options of the workspace and its state folder.

@@ -1,5 +1,7 @@
 //! The user's options about the confinement of commands.
 
+pub(crate) mod own_programs;
+
 use std::fmt;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

@@ -20,6 +20,7 @@ pub mod state;
 mod tasks;
 pub mod user_file;
 
+pub use confinement::own_programs::OwnPrograms;
 pub use failure::{Exit, Failure};
 pub use history::{
     Blame, BlamedLine, ListedRun, LogPart, LogRange, RunLine, RunPage, RunViews, TouchedBy, TouchedError,

@@ -38,7 +38,7 @@ pub(crate) fn copy(common: &CommonOptions, console: Console, options: &CopyOptio
         None => text,
         Some(number) => one_part(text, parts, number)?,
     };
-    let Some(way) = clipboard::copy(&text) else {
+    let Some(way) = clipboard::copy(&common.own_programs(), &text) else {
         return Err(Failure::new(Exit::Missing, format!("the clipboard cannot be used: {NO_CLIPBOARD}"))
             .advise("`agentd outbox` prints the message"));
     };
@@ -68,7 +68,7 @@ pub(crate) fn paste(common: &CommonOptions, console: Console, options: &Executio
     let text = match text {
         Some(text) => text,
         None => {
-            let text = clipboard::paste(REPLY_LIMIT_BYTES).ok_or_else(no_text)?;
+            let text = clipboard::paste(&common.own_programs(), REPLY_LIMIT_BYTES).ok_or_else(no_text)?;
             // A text that was copied for another purpose, a password for instance, goes nowhere.
             if session.clipped(&text) == Clipped::Other {
                 let (number, id) = (session.sequence_number, session.session_id);

@@ -13,7 +13,7 @@ use workspace_host::WorkspacePaths;
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::homes::HomeUse;
 use workspace_host::state;
-use workspace_host::{ConnectError, OwnerConnection, SecretRules};
+use workspace_host::{ConnectError, OwnPrograms, OwnerConnection, SecretRules};
 
 use crate::common_options::{CommonOptions, Secrecy};
 use crate::config::ConfigFile;
@@ -49,7 +49,8 @@ pub(crate) fn findings(common: &CommonOptions, config: &ConfigFile, probe: bool)
     let mut findings = commands(common, probe);
     findings.extend(configuration(config));
     findings.extend([workspace(common), secrets(common), files(common), state_folder(common), owner(common)]);
-    findings.extend([git(), clipboard_program()]);
+    let programs = common.own_programs();
+    findings.extend([git(&programs), clipboard_program(&programs)]);
     findings
 }
 
@@ -355,11 +356,12 @@ fn state_folder(common: &CommonOptions) -> Finding {
     }
 }
 
-fn git() -> Finding {
+fn git(programs: &OwnPrograms) -> Finding {
     let what = "git";
-    let version = Command::new("git").arg("--version").stdin(Stdio::null()).output();
+    let version =
+        programs.find("git").map(|git| Command::new(git).arg("--version").stdin(Stdio::null()).output());
     match version {
-        Ok(output) if output.status.success() => {
+        Some(Ok(output)) if output.status.success() => {
             let detail = String::from_utf8_lossy(&output.stdout).trim().to_owned();
             Finding { what: what.to_owned(), state: State::Good, detail }
         }
@@ -371,9 +373,9 @@ fn git() -> Finding {
     }
 }
 
-fn clipboard_program() -> Finding {
+fn clipboard_program(programs: &OwnPrograms) -> Finding {
     let what = "clipboard";
-    match (clipboard::installed().next(), DesktopClipboard::open()) {
+    match (clipboard::installed(programs).next(), DesktopClipboard::open()) {
         (Some(program), Some(_)) => Finding {
             what: what.to_owned(),
             state: State::Good,

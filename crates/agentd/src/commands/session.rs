@@ -98,7 +98,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         introduce(console, &sessions, &session, (new.following, &new.model), &cancel);
     }
     if new.following.copy {
-        copy(console, &sessions, &session)?;
+        copy(common, console, &sessions, &session)?;
     }
     if new.no_wait {
         return Ok(Exit::Done);
@@ -196,7 +196,7 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
         report_unfinished(console, &reader(common)?, &session)?;
     }
     if resume.following.copy {
-        copy(console, &sessions, &session)?;
+        copy(common, console, &sessions, &session)?;
     }
     stay_with(common, console, &sessions, &session, (resume.following, &resume.model, clipboard), &cancel)
 }

@@ -6,9 +6,10 @@
 //! | a program | *never* | git runs it, some with the next `git status` |
 //! | a folder of hooks | *reported* | as `.husky` and `.githooks`, which people have edited. It does not matter if git tracks the folder: a command may add files to the index, and what husky generates is not tracked |
 //! | a hook to which a link in such a folder, or in `.git/hooks`, leads | *reported* | the same |
+//! | a folder of the search path | *reported* | git and shells run programs in it by name, and people have their own scripts edited |
 //! | a file or folder that a program is given | *reported* | the program may run it, take settings from it, or only read it |
 //! | a file of attributes | *reported* | as `.gitattributes`: it chooses among programs that the user has set |
-//! | any of the three in `.git` | *never* | no person edits it there |
+//! | any of these four in `.git` | *never* | no person edits it there |
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -67,7 +68,16 @@ pub(crate) fn report(options: &HostOptions, notices: &SharedNotices) {
              protected; protect them with --protect NAME",
         );
     }
-    if let Some(path) = obeyed.paths.iter().find(|path| path.path.as_os_str().is_empty()) {
+    let whole = |obeyed_as: ObeyedAs| {
+        obeyed.paths.iter().find(|path| path.path.as_os_str().is_empty() && path.obeyed_as == obeyed_as)
+    };
+    if whole(ObeyedAs::Programs).is_some() {
+        notices.notice(
+            "PATH has the workspace's own folder: a file there with the name of a program is run instead of it; take the folder out \
+             of PATH",
+        );
+    }
+    if let Some(path) = whole(ObeyedAs::Hooks) {
         notices.notice(&format!(
             "git runs hooks of the workspace's own folder ({}): they are not protected; protect their names, such as --protect \
              pre-commit, or keep hooks in a folder of their own",
@@ -100,10 +110,12 @@ impl Lists {
         let is_in_git = ProtectedNames::new([".git"]).protects(&path);
         let usual = match obeyed.obeyed_as {
             ObeyedAs::Settings | ObeyedAs::Program => NameRule::Never,
-            ObeyedAs::Hooks | ObeyedAs::Hook | ObeyedAs::Argument if is_in_git => NameRule::Never,
-            ObeyedAs::Hooks | ObeyedAs::Hook | ObeyedAs::Argument | ObeyedAs::Attributes => {
-                NameRule::Reported
-            }
+            _ if is_in_git && obeyed.obeyed_as != ObeyedAs::Attributes => NameRule::Never,
+            ObeyedAs::Hooks
+            | ObeyedAs::Hook
+            | ObeyedAs::Programs
+            | ObeyedAs::Argument
+            | ObeyedAs::Attributes => NameRule::Reported,
         };
         // Commands may change other things in `.git`, so its entry does not suffice.
         let is_listed = || {
@@ -129,6 +141,7 @@ impl Lists {
             ObeyedAs::Settings => "git obeys the settings in it",
             ObeyedAs::Hooks => "git runs what is in it",
             ObeyedAs::Hook | ObeyedAs::Program => "git runs it",
+            ObeyedAs::Programs => "git and shells run programs in it by name",
             ObeyedAs::Argument => "git gives it to a program that it runs",
             ObeyedAs::Attributes => "git takes attributes from it",
         };
@@ -154,6 +167,7 @@ mod tests {
             ("shared.gitconfig", ObeyedAs::Settings, Some(NameRule::Never)),
             ("tools/x", ObeyedAs::Program, Some(NameRule::Never)),
             ("scripts/hooks", ObeyedAs::Hooks, Some(NameRule::Reported)),
+            ("bin", ObeyedAs::Programs, Some(NameRule::Reported)),
             ("scripts/check", ObeyedAs::Hook, Some(NameRule::Reported)),
             ("scripts/rules.awk", ObeyedAs::Argument, Some(NameRule::Reported)),
             ("attributes", ObeyedAs::Attributes, Some(NameRule::Reported)),

@@ -221,7 +221,7 @@ impl Loop<'_> {
             if self.announced.replace(session.sequence_number) != session.sequence_number {
                 (self.announce)(self.sessions, &session);
                 if self.following.copy {
-                    copy(console, self.sessions, &session)?;
+                    copy(self.common, console, self.sessions, &session)?;
                 }
             }
             return Ok(None);

@@ -4,6 +4,7 @@ use tagproto::Session;
 use workspace_host::SharedSessions;
 
 use crate::commands::session::clipboard_replies::ClipboardReplies;
+use crate::common_options::CommonOptions;
 use crate::exit::Failure;
 use crate::views::clipboard::{self, NO_CLIPBOARD};
 use crate::views::console::Console;
@@ -32,14 +33,19 @@ pub(super) fn parts(sessions: &SharedSessions, session: &Session) -> Vec<String>
 }
 
 /// Puts the pending message on the clipboard, or the first part of it, or says that it cannot be.
-pub(super) fn copy(console: Console, sessions: &SharedSessions, session: &Session) -> Result<(), Failure> {
+pub(super) fn copy(
+    common: &CommonOptions,
+    console: Console,
+    sessions: &SharedSessions,
+    session: &Session,
+) -> Result<(), Failure> {
     let text = sessions.outbox(session)?.unwrap_or_default();
     let number = session.sequence_number;
     let (what, text) = match session.outbox_parts(&text).into_iter().next() {
         Some((_, part)) => (format!("the first part of message {number}"), part),
         None => (format!("message {number}"), text),
     };
-    match clipboard::copy(&text) {
+    match clipboard::copy(&common.own_programs(), &text) {
         Some(program) => console.progress(&format!("{what} is on the clipboard ({program})")),
         None => {
             console.notice(&format!("the clipboard cannot be used: {NO_CLIPBOARD}; copy the file instead"));

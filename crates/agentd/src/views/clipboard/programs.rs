@@ -1,7 +1,10 @@
 //! The clipboard through whichever program serves it here.
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use workspace_host::OwnPrograms;
 
 /// A program with its arguments.
 type Invocation = (&'static str, &'static [&'static str]);
@@ -23,27 +26,29 @@ const READERS: [Invocation; 4] = [
 ];
 
 /// Returns the names of the programs that are installed.
-pub(crate) fn installed() -> impl Iterator<Item = &'static str> {
-    WRITERS.into_iter().map(|(name, _)| name).filter(|name| is_on_path(name))
+pub(crate) fn installed(programs: &OwnPrograms) -> impl Iterator<Item = &'static str> {
+    WRITERS.into_iter().map(|(name, _)| name).filter(|name| programs.find(name).is_some())
 }
 
 /// Puts a text on the clipboard. Returns the program that did it; `None` if none could.
 ///
 /// A program that is installed may still have no display to serve, so each is tried.
-pub(super) fn copy(text: &str) -> Option<&'static str> {
-    let works = |(name, arguments): &Invocation| is_on_path(name) && feed(name, arguments, text);
+pub(super) fn copy(programs: &OwnPrograms, text: &str) -> Option<&'static str> {
+    let works = |(name, arguments): &Invocation| {
+        programs.find(name).is_some_and(|program| feed(&program, arguments, text))
+    };
     WRITERS.into_iter().find(works).map(|(name, _)| name)
 }
 
 /// Reads the text on the clipboard; `None` if no program could, or if it has more bytes than allowed.
-pub(super) fn paste(most_bytes: u64) -> Option<String> {
+pub(super) fn paste(programs: &OwnPrograms, most_bytes: u64) -> Option<String> {
     READERS
         .into_iter()
-        .filter(|(name, _)| is_on_path(name))
-        .find_map(|(name, arguments)| drain(name, arguments, most_bytes))
+        .filter_map(|(name, arguments)| Some((programs.find(name)?, arguments)))
+        .find_map(|(program, arguments)| drain(&program, arguments, most_bytes))
 }
 
-fn feed(program: &str, arguments: &[&str], text: &str) -> bool {
+fn feed(program: &Path, arguments: &[&str], text: &str) -> bool {
     let child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -56,7 +61,7 @@ fn feed(program: &str, arguments: &[&str], text: &str) -> bool {
     child.wait().is_ok_and(|status| status.success()) && written
 }
 
-fn drain(program: &str, arguments: &[&str], most_bytes: u64) -> Option<String> {
+fn drain(program: &Path, arguments: &[&str], most_bytes: u64) -> Option<String> {
     let child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -70,9 +75,4 @@ fn drain(program: &str, arguments: &[&str], most_bytes: u64) -> Option<String> {
     let is_complete = child.wait().is_ok_and(|status| status.success());
     let is_read = read.is_some_and(|read| read.is_ok()) && bytes.len() as u64 <= most_bytes;
     (is_read && is_complete).then(|| String::from_utf8(bytes).ok()).flatten()
-}
-
-fn is_on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

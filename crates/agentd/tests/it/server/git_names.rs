@@ -146,3 +146,30 @@ fn the_users_options_move_what_settings_of_git_name() {
     // A name that is misspelt is still refused.
     desk.call("plain.txt", &["--unprotect", "shared.gitconfi"]).exits(2).says("./shared.gitconfi");
 }
+
+#[test]
+fn what_variables_and_links_among_hooks_name_is_not_changed_silently() {
+    let desk = Desk::new();
+    for folder in [".git/hooks", "bin"] {
+        fs::create_dir_all(desk.project.workspace().join(folder)).unwrap();
+    }
+    let hook = desk.project.workspace().join(".git/hooks/pre-commit");
+    std::os::unix::fs::symlink("../../plain.txt", hook).unwrap();
+    let path = format!("{}:/usr/bin:/bin", desk.project.workspace().join("bin").display());
+    let mut command = desk.command(&["wap"]);
+    command.env("GIT_EDITOR", "./tools/other --wait").env("PATH", path);
+    let mut client = LineClient::start(command);
+    is_refused(&mut client, "tools/other", "git runs it: GIT_EDITOR");
+    for (path, reason) in [("plain.txt", "hooks of the repository"), ("bin/git", "by name: PATH")] {
+        let written = client.does("writeFile", write_of(path));
+        assert!(written["warnings"].to_string().contains(reason), "{path}: {written}");
+    }
+    client.end().ok();
+    // The control.
+    let desk = Desk::new();
+    fs::create_dir(desk.project.workspace().join("bin")).unwrap();
+    for path in ["tools/other", "plain.txt", "bin/git"] {
+        let written = desk.call(path, &[]).ok();
+        assert!(!written.stdout.contains("obey"), "{written:?}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::fixture::project::{Project, Ran};
 use crate::fixture::tmux::Tmux;
 use crate::session::choices::on_a_terminal;
 
-use test_support::skip;
+use test_support::{skip, write_program};
 
 const EDIT: &str = "[CREATE_FILE path=\"a.txt\"]\none\n[/CREATE_FILE]\n";
 const DIFF: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n";
@@ -151,4 +151,34 @@ fn without_a_desktop_the_clipboard_is_refused_with_other_ways() {
     for also in [&["--copy"][..], &["--paste", "2500"], &["--no-wait"], &["--model", "true"]] {
         bare(&[&["new", "--clipboard", "a task"], also].concat()).exits(2);
     }
+}
+
+#[test]
+fn no_program_that_a_model_could_write_is_started() {
+    let project = Project::new();
+    project.begin("a task");
+    let run_with = |folder: &str, arguments: &[&str]| {
+        for name in ["xclip", "wl-copy", "git"] {
+            let program = project.folder().join(folder).join(name);
+            fs::create_dir_all(program.parent().unwrap()).unwrap();
+            let note = project.folder().join("ran");
+            write_program(
+                &program,
+                &format!("#!/bin/sh\necho {name} >> {}\n/bin/cat > /dev/null\n", note.display()),
+            );
+        }
+        let mut command = project.command(arguments);
+        command
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .env("PATH", project.folder().join(folder));
+        Ran::of(command.output().unwrap());
+        fs::read_to_string(project.folder().join("ran")).unwrap_or_default()
+    };
+    // As where a virtual environment of Python is in force.
+    assert_eq!(run_with("code/.venv/bin", &["copy"]), "");
+    assert_eq!(run_with("code/.venv/bin", &["doctor"]), "");
+    // The controls.
+    assert_eq!(run_with("bin", &["copy"]), "wl-copy\n");
+    assert_eq!(run_with("bin", &["doctor"]), "wl-copy\ngit\n");
 }

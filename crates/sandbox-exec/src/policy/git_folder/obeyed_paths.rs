@@ -36,6 +36,8 @@ pub enum ObeyedAs {
     Hook,
     /// It runs the file.
     Program,
+    /// It looks in the folder for programs that it runs by name, and so do shells.
+    Programs,
     /// It gives the file or folder to a program that it runs.
     Argument,
     /// It takes attributes from the file, which choose among the programs that settings name.
@@ -202,6 +204,11 @@ impl Reading<'_> {
             for root in self.roots(Origin::User) {
                 self.add_hooks(&root.join(&folder), name);
             }
+        }
+        // An empty one is the current folder.
+        let path = (self.variable)("PATH");
+        for folder in path.iter().flat_map(std::env::split_paths) {
+            self.add(&self.folder.join(folder), ObeyedAs::Programs, "PATH");
         }
         for (name, file) in variables.files {
             for root in self.roots(Origin::User) {
@@ -375,7 +382,7 @@ impl Reading<'_> {
 
     fn insert(&mut self, path: PathBuf, obeyed_as: ObeyedAs, is_in_every_repository: bool, setting: &str) {
         // The workspace as a whole cannot be on a list.
-        if path.as_os_str().is_empty() && obeyed_as != ObeyedAs::Hooks {
+        if path.as_os_str().is_empty() && !matches!(obeyed_as, ObeyedAs::Hooks | ObeyedAs::Programs) {
             return;
         }
         if self.paths.len() >= PATH_LIMIT {

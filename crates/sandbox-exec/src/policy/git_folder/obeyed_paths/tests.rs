@@ -106,6 +106,7 @@ fn settings_in_variables_and_of_a_linked_worktree_are_read() {
             "GIT_SSH_COMMAND" => "ssh -F tools/ssh",
             "GIT_TEMPLATE_DIR" => "template",
             "EDITOR" => "./tools/edit --wait",
+            "PATH" => "/usr/bin:bin:/nonexistent::.",
             "VISUAL" => "vim",
             _ => return None,
         };
@@ -115,6 +116,8 @@ fn settings_in_variables_and_of_a_linked_worktree_are_read() {
     scene.put("work/own", "[core]\npager = ./tools/pager\n");
     let obeyed = ObeyedPaths::find(&scene.at("work"), &scene.at("home"), variable);
     let expected = [
+        row("", ObeyedAs::Programs),
+        row("bin", ObeyedAs::Programs),
         ("hooks".to_owned(), ObeyedAs::Hooks, true),
         row("hooks", ObeyedAs::Hooks),
         row("own", ObeyedAs::Settings),

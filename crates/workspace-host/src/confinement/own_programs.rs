@@ -1,0 +1,88 @@
+//! Programs that this process starts for itself, such as those of the clipboard, outside of all confinement.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::options::HostOptions;
+
+/// Finds such programs in the folders of `PATH` that no model can write. People have folders of the workspace on it, such as
+/// `.venv/bin`, where a command could put a program under any name.
+#[derive(Clone, Debug)]
+pub struct OwnPrograms {
+    folders: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+}
+
+impl OwnPrograms {
+    /// Takes the folders of this process's `PATH` that do not lead into the workspace, the state folder or a folder that commands may
+    /// change.
+    #[must_use]
+    pub fn of(options: &HostOptions) -> OwnPrograms {
+        OwnPrograms::on(&std::env::var_os("PATH").unwrap_or_default(), options)
+    }
+
+    fn on(path: &OsStr, options: &HostOptions) -> OwnPrograms {
+        let given = [&options.workspace].into_iter().chain(&options.base).chain(&options.caches);
+        let writable =
+            given.flat_map(|folder| [fs::canonicalize(folder).ok(), std::path::absolute(folder).ok()]);
+        let mut programs = OwnPrograms { folders: Vec::new(), writable: writable.flatten().collect() };
+        // A relative one depends on the current folder, which may be the workspace.
+        let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+        programs.folders = folders.filter(|folder| !programs.leads_into_writable(folder)).collect();
+        programs
+    }
+
+    /// Returns the path of a program; `None` if there is none that no model can write.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
+        let is_program = |path: &PathBuf| {
+            let runs = |data: fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
+            path.metadata().is_ok_and(runs) && !self.leads_into_writable(path)
+        };
+        self.folders.iter().map(|folder| folder.join(name)).find(is_program)
+    }
+
+    fn leads_into_writable(&self, path: &Path) -> bool {
+        let real = fs::canonicalize(path).ok();
+        let leads = |folder: &PathBuf| {
+            path.starts_with(folder) || real.as_ref().is_some_and(|real| real.starts_with(folder))
+        };
+        self.writable.iter().any(leads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_a_model_could_write_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for path in ["work/.venv/bin/tool", "cache/bin/tool", "usr/bin/tool", "usr/bin/data"] {
+            fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            fs::write(at(path), "").unwrap();
+            let mode = if path.ends_with("data") { 0o644 } else { 0o755 };
+            fs::set_permissions(at(path), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::create_dir(at("links")).unwrap();
+        symlink(at("work/.venv/bin/tool"), at("links/tool")).unwrap();
+        symlink(at("work/.venv"), at("venv")).unwrap();
+        let options = HostOptions { caches: vec![at("cache")], ..HostOptions::new(at("work")) };
+        let find = |folders: &[&str], name: &str| {
+            let path = std::env::join_paths(folders.iter().map(|folder| at(folder))).unwrap();
+            OwnPrograms::on(&path, &options).find(name)
+        };
+        let unsafe_folders = ["work/.venv/bin", "venv/bin", "cache/bin", "links"];
+        for folder in unsafe_folders {
+            assert_eq!(find(&[folder], "tool"), None, "{folder}");
+            assert_eq!(find(&[folder, "usr/bin"], "tool"), Some(at("usr/bin/tool")), "the control: {folder}");
+        }
+        assert_eq!(find(&["usr/bin"], "data"), None, "it is not a program");
+        assert_eq!(OwnPrograms::on(OsStr::new(".:bin:"), &options).find("tool"), None);
+    }
+}
