@@ -140,7 +140,7 @@ impl Guard<'_> {
             let (entry, reason) = (name.pattern().to_owned(), name.reason().to_owned());
             return Some(Refusal::Protected { entry, reason });
         }
-        // A link at the beginning of a protected name would put another folder in its place.
+        // A link at the beginning of a name on either list would put another folder in its place, in which no change is noticed.
         let is_link = effect.kind_after() == Some(PresentKind::Other);
         let begins_entry = |entry: &str| {
             let mut beginning = String::new();
@@ -156,7 +156,7 @@ impl Guard<'_> {
         };
         let begins = || {
             self.protected.found_at_or_beneath(&effect.path).is_some()
-                || self.protected.entries().any(begins_entry)
+                || self.protected.names().map(ProtectedName::pattern).any(begins_entry)
         };
         (is_link && begins()).then_some(Refusal::Link)
     }

@@ -94,6 +94,29 @@ fn what_people_want_edited_is_edited_and_pointed_out() {
 }
 
 #[test]
+fn no_link_puts_another_folder_in_place_of_what_is_pointed_out() {
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        let workspace = with_names(&fixture, ProtectedNames::default(), layered);
+        let script = "mkdir -p c wrapper sub && ln -s c .cargo && ln -s ../c sub/.cargo && ln -s . gradle && echo x > c/config.toml \
+                      && ln -s c other";
+        let warned = run(&workspace, script).unwrap().warnings.join("; ");
+        for path in [".cargo", "sub/.cargo", "gradle"] {
+            assert!(
+                warned.contains(&format!("`{path}`")) && warned.contains("a link in place"),
+                "{path}: {warned}"
+            );
+            assert!(!fixture.root().join(path).is_symlink(), "{path} ({layered:?})");
+        }
+        // The controls: a link with another name, and a folder with this one, in which the change is pointed out.
+        assert!(fixture.root().join("other").is_symlink() && fixture.text("c/config.toml").is_some());
+        let warned =
+            run(&workspace, "mkdir .cargo && echo x > .cargo/config.toml").unwrap().warnings.join("; ");
+        assert!(warned.contains("cargo runs the programs that it names"), "{warned}");
+    }
+}
+
+#[test]
 fn user_moves_names_from_list_to_list() {
     let fixture = Fixture::new();
     let mut names = ProtectedNames::default();
