@@ -206,9 +206,20 @@ impl<'a> Writer<'a> {
         }
         self.replacements += 1;
         if self.bytes[new_start..] != self.base.bytes()[old.clone()] {
-            self.edits.push(ByteEdit { old, new: new_start..self.bytes.len() });
+            self.edited(ByteEdit { old, new: new_start..self.bytes.len() });
         }
         Ok(())
+    }
+
+    /// Takes note of an edit. Edits of the same line are one: a long line can have tens of millions.
+    fn edited(&mut self, edit: ByteEdit) {
+        match self.edits.last_mut() {
+            Some(last) if !self.base.bytes()[last.old.end..edit.old.start].contains(&b'\n') => {
+                last.old.end = edit.old.end;
+                last.new.end = edit.new.end;
+            }
+            _ => self.edits.push(edit),
+        }
     }
 
     fn copy_group(&mut self, range: Range<usize>) {
