@@ -14,6 +14,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use self::started_programs::{Surroundings, is_command};
+
 /// The settings of the machine, by the folders under which git is usually installed.
 const OF_MACHINE: [&str; 3] = ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
@@ -32,7 +34,9 @@ impl GitSettings {
         let mut all = usual_paths(home, variable);
         let files = files_among(&all);
         let in_environment = named_paths::paths_in_environment(home, variable);
-        all.extend(named_paths::named_paths(&files, in_environment, home));
+        let named = named_paths::named_paths(&files, in_environment, home);
+        all.extend(programs_of_user(files.iter().chain(&named), home, variable));
+        all.extend(named);
         GitSettings(all.into_iter().flat_map(|path| [target(&path), real(&path)]).collect())
     }
 
@@ -68,6 +72,22 @@ fn files_among(paths: &[PathBuf]) -> Vec<PathBuf> {
 /// The files of a user's settings, also missing ones.
 fn files_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     files_among(&usual_paths(home, variable))
+}
+
+/// The programs that files of settings and variables name by their paths. What is relative lies in a repository.
+fn programs_of_user<'f>(
+    files: impl Iterator<Item = &'f PathBuf>,
+    home: &Path,
+    variable: &impl Fn(&str) -> Option<OsString>,
+) -> Vec<PathBuf> {
+    let without_names = |name: &str| if name == "PATH" { None } else { variable(name) };
+    let around = Surroundings { root: Path::new("/"), home, variable: &without_names };
+    let of_variables = git_variables::read(&variable);
+    let texts = files.map(|file| settings_file::read(file, named_paths::FILE_LIMIT_BYTES));
+    let settings = texts.flat_map(|text| settings_text::settings(&String::from_utf8_lossy(&text)));
+    let values = settings.chain(of_variables.settings).filter(is_command).map(|setting| setting.value);
+    let commands = values.chain(of_variables.commands.into_iter().map(|(_, command)| command));
+    commands.flat_map(|command| around.files(&command)).map(|(path, _)| path).collect()
 }
 
 /// The path to which a link leads, also one to a file that is still to be made; the path itself if it is not a link.
@@ -182,14 +202,21 @@ mod tests {
         }
         let settings = format!("[include]\n\tpath = {}\n", at("shared/gitconfig").display());
         fs::write(at("home/.config/git/config"), settings).unwrap();
-        let further = format!("[core]\n\thooksPath = {}\n", at("hooks").display());
+        let tool = at("tools/pager");
+        let further =
+            format!("[core]\n\thooksPath = {}\n\tpager = sh {}\n", at("hooks").display(), tool.display());
         fs::write(at("shared/gitconfig"), further).unwrap();
         let settings = GitSettings::of_user(&at("home"), |_| None);
-        for path in ["shared", "shared/gitconfig", "hooks", "hooks/pre-commit"] {
+        for path in ["shared", "shared/gitconfig", "hooks", "hooks/pre-commit", "tools", "tools/pager"] {
             assert!(settings.would_read(&at(path)), "{path}");
         }
         assert!(settings.would_read(Path::new("/etc")));
-        assert!(!settings.would_read(&at("other")), "the control");
+        assert!(
+            !settings.would_read(&at("other")) && !settings.would_read(&at("tools/other")),
+            "the control"
+        );
+        let editor = |name: &str| (name == "EDITOR").then(|| at("other/editor --wait").into_os_string());
+        assert!(GitSettings::of_user(&at("home"), editor).would_read(&at("other")));
         fs::remove_file(at("home/.config/git/config")).unwrap();
         let without = GitSettings::of_user(&at("home"), |_| None);
         assert!(!without.would_read(&at("shared")) && !without.would_read(&at("hooks")), "the control");
