@@ -13,8 +13,10 @@ pub(crate) mod own_index;
 pub(crate) mod own_repository;
 pub(crate) mod planted_links;
 mod snapshot;
+pub(crate) mod unfinished_work;
 pub(crate) mod used_branches;
 pub(crate) mod worktree;
+pub(crate) mod worktree_links;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -262,6 +262,11 @@ impl Runner {
             Some(own) => own.objects.elsewhere(&self.repository)?,
             None => Vec::new(),
         };
+        let body_file = agent.context.issue_body_file();
+        let others = self.folder_of_others();
+        if let Some(own) = own {
+            own.make_view(others, &worktree.path, body_file)?;
+        }
         let context = PolicyContext {
             host: &self.config.host,
             definition: &agent.definition,
@@ -269,8 +274,9 @@ impl Runner {
             common_folder: &self.repository.common_folder,
             own,
             objects_elsewhere,
-            body_file: agent.context.issue_body_file(),
+            body_file,
             worktrees: &self.config.worktrees,
+            others,
             home: self.agent_home(&worktree.path),
             private: &self.config.private,
             identity: shared.identity.clone(),

@@ -133,6 +133,17 @@ impl Runner {
         &self.worktrees
     }
 
+    /// Returns the folder of which an agent sees its own worktree only: that of all repositories if nothing else is there, else
+    /// that of this one.
+    pub(crate) fn folder_of_others(&self) -> &Path {
+        let all = self.config.worktrees.as_path();
+        let is_private = |folder: &PathBuf| {
+            let folder = without_links(folder);
+            all != folder && all.starts_with(folder)
+        };
+        if self.config.private.iter().any(is_private) { all } else { &self.worktrees }
+    }
+
     pub(crate) fn log_path(&self, record: &AgentRecord) -> PathBuf {
         log_path(&self.config.state_folder, record)
     }

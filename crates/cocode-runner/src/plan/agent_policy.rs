@@ -90,6 +90,8 @@ pub(crate) struct PolicyContext<'a> {
     pub(crate) body_file: &'a Path,
     /// The folder of all worktrees.
     pub(crate) worktrees: &'a Path,
+    /// The folder with worktrees of other agents, of which an agent with a file tree of its own sees nothing.
+    pub(crate) others: &'a Path,
     /// The folder of the home that it keeps.
     pub(crate) home: Option<PathBuf>,
     /// Folders of the program itself, hidden from agents.
@@ -130,6 +132,7 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     match context.own {
         Some(own) => {
             policy.replaced = own.replaced();
+            policy.replaced.push((own.view().to_owned(), context.others.to_owned()));
             policy.readable.push(own.git_folder.runners());
             policy.writable.push(own.git_folder.session());
             policy.read_only.extend(own.read_only());

@@ -3,13 +3,19 @@
 //! Git enters a staged submodule at every `status` and `diff`, and obeys the settings there: an agent that writes them could
 //! name a program, such as `core.fsmonitor`, which the user's next command of git would start unconfined. So each `.git`
 //! beneath the worktree's own is renamed as soon as the agent has ended.
+//!
+//! A folder without a `.git` is a repository, too, for a user who enters it, as soon as it holds a few names. Its `HEAD` is renamed
+//! then, unless it is one of the user's, of which the agent has not changed what git obeys.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::repository::planted_links::named;
 use crate::repository::worktree::Worktree;
+use crate::repository::{Repository, foreign_file};
 
 /// The suffix that a refused `.git` is renamed with.
 const SUFFIX: &str = ".agentd-refused";
@@ -20,17 +26,29 @@ const NAMES: usize = 100;
 /// The most entries of a worktree that are looked at.
 const MOST_ENTRIES: usize = 5_000_000;
 
-/// Renames every `.git` beneath a worktree but its own. Returns warnings for the user.
+/// The most bytes of a file that git obeys in a repository.
+const LIMIT_BYTES: u64 = 1 << 20;
+
+/// Names in a repository that git obeys.
+const OBEYED: [&str; 5] = ["HEAD", "commondir", "config", "config.worktree", "hooks"];
+
+/// Renames every `.git` beneath a worktree but its own, and the `HEAD` of each other repository that is not as in the commit
+/// `start`. Returns warnings for the user.
 ///
 /// No process of the agent may run any more.
-pub(crate) fn refuse(worktree: &Worktree) -> Vec<String> {
+pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) -> Vec<String> {
     let mut search = Search::default();
     search.walk(&worktree.path);
+    for folder in std::mem::take(&mut search.bare) {
+        if !is_of_user(repository, worktree, start, &folder) {
+            search.rename(&worktree.path, folder.join("HEAD"));
+        }
+    }
     let mut warnings = Vec::new();
     if !search.renamed.is_empty() {
         warnings.push(format!(
-            "it has left repositories in its worktree, whose settings git would obey; their '.git' was renamed to end in \
-             '{SUFFIX}': {}",
+            "it has left repositories in its worktree, whose settings git would obey; their '.git' or 'HEAD' was renamed \
+             to end in '{SUFFIX}': {}",
             named(&search.renamed)
         ));
     }
@@ -49,6 +67,8 @@ pub(crate) fn refuse(worktree: &Worktree) -> Vec<String> {
 struct Search {
     renamed: Vec<PathBuf>,
     left: Vec<PathBuf>,
+    /// Folders that are repositories by the names in them.
+    bare: Vec<PathBuf>,
 }
 
 impl Search {
@@ -65,6 +85,7 @@ impl Search {
                     continue;
                 }
             };
+            let mut names = Vec::new();
             for entry in entries.flatten() {
                 count += 1;
                 if count > MOST_ENTRIES {
@@ -80,6 +101,13 @@ impl Search {
                 } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     folders.push(path);
                 }
+                names.push(entry.file_name());
+            }
+            let has = |wanted: &str| names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
+            // Its own `.git` counts in the worktree's own folder.
+            let is_beneath = !folder.as_os_str().is_empty();
+            if is_beneath && has("HEAD") && (has("commondir") || has("objects") && has("refs")) {
+                self.bare.push(folder);
             }
         }
     }
@@ -97,4 +125,40 @@ impl Search {
             _ => self.left.push(path),
         }
     }
+}
+
+/// Returns whether the files that git obeys in a repository beneath a worktree are those of the commit `start`.
+fn is_of_user(repository: &Repository, worktree: &Worktree, start: &str, folder: &Path) -> bool {
+    let arguments = ["ls-tree", "-r", "-z", "--full-tree", start, "--"].map(OsStr::new);
+    let arguments = [&arguments[..], &[folder.as_os_str()]].concat();
+    let Ok(entries) = repository.git.run_for_bytes(repository.location(), &arguments) else { return false };
+    let entries: Vec<_> = entries.split(|byte| *byte == 0).collect();
+    let is_as_it_was = |path: &Path| {
+        let mut content = Vec::new();
+        let read = foreign_file::open(&worktree.path.join(path))
+            .and_then(|file| file.take(LIMIT_BYTES + 1).read_to_end(&mut content));
+        let is_whole = read.is_ok_and(|length| length as u64 <= LIMIT_BYTES);
+        let object = entries.iter().find_map(|entry| {
+            let (facts, name) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+            let object = facts.rsplit(|byte| *byte == b' ').next()?;
+            (name[1..] == *path.as_os_str().as_bytes()).then(|| String::from_utf8_lossy(object).into_owned())
+        });
+        let before = object.and_then(|object| {
+            let arguments = ["cat-file", "blob", &object];
+            repository.git.run_for_bytes(repository.location(), &arguments).ok()
+        });
+        is_whole && before == Some(content)
+    };
+    let Ok(inside) = fs::read_dir(worktree.path.join(folder)) else { return false };
+    inside
+        .flatten()
+        .filter(|entry| OBEYED.iter().any(|name| entry.file_name().eq_ignore_ascii_case(name)))
+        .all(|entry| {
+            let path = folder.join(entry.file_name());
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                return is_as_it_was(&path);
+            }
+            let Ok(hooks) = fs::read_dir(entry.path()) else { return false };
+            hooks.flatten().all(|hook| is_as_it_was(&path.join(hook.file_name())))
+        })
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::bundle::empty_folder;
 use crate::error::{RunnerError, error_chain};
+use crate::objects::loose_objects::reopen_all;
 use crate::objects::object_import::{LIMIT, ObjectImport, has_whole};
 use crate::objects::own_objects::OwnObjects;
 use crate::record::AgentRecord;
@@ -26,6 +28,8 @@ pub(crate) struct OwnRepository {
     worktrees: PathBuf,
     /// The real one.
     all_worktrees: PathBuf,
+    /// The folder that it sees instead of the one with the files of other agents, in which only its own are.
+    view: PathBuf,
 }
 
 impl OwnRepository {
@@ -39,6 +43,7 @@ impl OwnRepository {
             real_git_folder: worktree.git_folder.clone(),
             worktrees: worktree.git_folder.join(OWN_FOLDER).join("worktrees"),
             all_worktrees: common_folder.join("worktrees"),
+            view: worktree.git_folder.join(OWN_FOLDER).join("view"),
         }
     }
 
@@ -48,6 +53,33 @@ impl OwnRepository {
         let own = self.worktrees.join(Path::new(self.real_git_folder.file_name().unwrap_or_default()));
         closed_folder::make(&own).map_err(file_error("make", &own))?;
         self.objects.make(repository)
+    }
+
+    /// Makes the folder that the agent sees instead of `folder`, where the worktrees of others are, too: with what is mounted in
+    /// it, its worktree and the file with its issue.
+    pub(crate) fn make_view(
+        &self,
+        folder: &Path,
+        worktree: &Path,
+        body_file: &Path,
+    ) -> Result<(), RunnerError> {
+        // The agent may have changed it before its check runs.
+        reopen_all(&self.view);
+        empty_folder::remove(&self.view).map_err(file_error("remove", &self.view))?;
+        let inside = |path: &Path| path.strip_prefix(folder).map(|path| self.view.join(path)).ok();
+        closed_folder::make(&self.view).map_err(file_error("make", &self.view))?;
+        if let Some(worktree) = inside(worktree) {
+            closed_folder::make(&worktree).map_err(file_error("make", &worktree))?;
+        }
+        match inside(body_file) {
+            Some(file) => std::fs::write(&file, b"").map_err(file_error("make", &file)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the folder with nothing of other agents in it.
+    pub(crate) fn view(&self) -> &Path {
+        &self.view
     }
 
     /// Returns pairs of an own folder and the folder that it replaces in the agent's view.

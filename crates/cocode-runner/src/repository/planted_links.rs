@@ -1,31 +1,37 @@
-//! Symlinks that an agent leaves in its git folder, and references that lead out of it.
+//! Links that an agent leaves in its git folder, and references that lead out of it.
 //!
 //! Git appends to the log of `HEAD` and writes `index`, `COMMIT_EDITMSG`, `MERGE_MSG` and other files there, and follows
-//! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. In the same way it
-//! writes where a reference such as `ORIG_HEAD` says. Git itself makes neither, so all of them are removed as soon as the
-//! agent has ended.
+//! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. It writes through hard
+//! links, too: the message of a commit would become the list of steps of a rebase. In the same way it writes where a reference
+//! such as `ORIG_HEAD` says. Git itself makes neither, so all of them are removed as soon as the agent has ended.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use git_index::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
+use git_index::{
+    REFERENCE_BYTES, is_file_list, is_reference, is_reference_name, lists_files_beside, stays_in_references,
+};
 
 use crate::objects::loose_objects::reopen_folder;
-use crate::repository::worktree::{OWN_FOLDER, Worktree};
+use crate::repository::worktree::{OWN_FOLDER, Worktree, shared_folders};
 use crate::repository::{foreign_file, used_branches};
 
 /// The most entries of a git folder that are looked at. Many more than git makes, but for the objects of submodules.
 const MOST_ENTRIES: usize = 1_000_000;
 
+/// The largest list of packs that is read, in bytes.
+const LIST_BYTES: u64 = 256 << 20;
+
 /// The most symlinks that a warning names.
 const MOST_NAMED: usize = 5;
 
-/// Removes all symlinks from a worktree's git folder, and all references that lead out of it. Returns a warning for the user
+/// Removes all links from a worktree's git folder, hard ones but for `HEAD`, and all references that lead out of it. Returns a warning for the user
 /// if there were any, or if one is left.
 ///
 /// No process of the agent may run any more.
@@ -39,7 +45,7 @@ pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
 /// A `HEAD` that leads out gets the content `head`, so that the worktree stays one.
 pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<Option<String>, String> {
     let mut removed = Removed::default();
-    match remove_all(git_folder, head, &mut removed) {
+    match remove_all(git_folder, Path::new(""), head, &mut removed) {
         Ok(()) if removed.links.is_empty() && removed.references.is_empty() => Ok(None),
         Ok(()) => Ok(Some(removed.to_string())),
         Err((path, error)) => Err(format!(
@@ -48,6 +54,54 @@ pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<O
             error.kind()
         )),
     }
+}
+
+/// Removes from the folders that agents without views of their own share what leads git out of them: symlinks and references
+/// among the branches and their logs, and a list of packs that names files elsewhere, which git would remove. Returns a warning
+/// if there was any, or if one may be left. Other agents may still run.
+pub(crate) fn remove_shared(common_folder: &Path) -> Option<String> {
+    let mut removed = Removed::default();
+    for within in shared_folders(common_folder) {
+        let Ok(name) = within.strip_prefix(common_folder) else { continue };
+        let outcome = match name == Path::new("objects") {
+            true => remove_pack_lists(&within, &mut removed),
+            false => remove_all(&within, name, None, &mut removed),
+        };
+        if let Err((path, error)) = outcome {
+            return Some(format!(
+                "'{}' in the repository could not be checked for what leads elsewhere ({}): an agent may have put it there",
+                name.join(path).display(),
+                error.kind()
+            ));
+        }
+    }
+    let any = removed.links.into_iter().chain(removed.references).chain(removed.lists).collect::<Vec<_>>();
+    (!any.is_empty()).then(|| {
+        format!("files of agents in the repository led git elsewhere, and were removed: {}", named(&any))
+    })
+}
+
+/// Removes lists of packs that git would not have written. It makes them again when they are needed.
+fn remove_pack_lists(objects: &Path, removed: &mut Removed) -> Result<(), (PathBuf, io::Error)> {
+    let layers = Path::new("pack/multi-pack-index.d");
+    let entries = fs::read_dir(objects.join(layers)).into_iter().flatten().flatten();
+    let names = entries.map(|entry| layers.join(entry.file_name()));
+    for name in names.chain([PathBuf::from("pack/multi-pack-index")]) {
+        let path = objects.join(&name);
+        let within = Path::new("objects").join(&name);
+        if path.symlink_metadata().is_err() || !is_file_list(within.iter().map(OsStr::as_bytes)) {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let read =
+            foreign_file::open(&path).and_then(|file| file.take(LIST_BYTES + 1).read_to_end(&mut bytes));
+        let is_whole = read.is_ok_and(|length| length as u64 <= LIST_BYTES);
+        if !is_whole || !lists_files_beside(&bytes) {
+            fs::remove_file(&path).map_err(|error| (name, error))?;
+            removed.lists.push(within);
+        }
+    }
+    Ok(())
 }
 
 /// Makes sure that git appends to a plain file when it writes the log of a new branch: agents without a file tree of their
@@ -64,11 +118,13 @@ pub(crate) fn make_log_plain(log: &Path) -> io::Result<()> {
 struct Removed {
     links: Vec<PathBuf>,
     references: Vec<PathBuf>,
+    /// Lists of packs, in folders that agents share.
+    lists: Vec<PathBuf>,
 }
 
 impl fmt::Display for Removed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = [("symlinks", &self.links), ("references", &self.references)];
+        let kinds = [("symlinks or hard links", &self.links), ("references", &self.references)];
         for (index, (kind, paths)) in kinds.into_iter().filter(|(_, paths)| !paths.is_empty()).enumerate() {
             let separator = if index == 0 { "" } else { "; " };
             write!(
@@ -82,8 +138,16 @@ impl fmt::Display for Removed {
     }
 }
 
-fn remove_all(root: &Path, head: Option<&[u8]>, removed: &mut Removed) -> Result<(), (PathBuf, io::Error)> {
+/// Searches a folder, which is `within` a git folder.
+fn remove_all(
+    root: &Path,
+    within: &Path,
+    head: Option<&[u8]>,
+    removed: &mut Removed,
+) -> Result<(), (PathBuf, io::Error)> {
     let mut count = 0;
+    // In a folder that agents share, a file may be the one of another agent.
+    let is_own = within.as_os_str().is_empty();
     // The upper folders first: if there are too many entries, the files that git itself uses were looked at.
     let mut folders = VecDeque::from([PathBuf::new()]);
     while let Some(folder) = folders.pop_front() {
@@ -111,18 +175,32 @@ fn remove_all(root: &Path, head: Option<&[u8]>, removed: &mut Removed) -> Result
                 }
             } else if kind.is_symlink() && !is_linked_head(&name, &entry.path()) {
                 fs::remove_file(entry.path()).map_err(|error| (name.clone(), error))?;
+                removed.links.push(within.join(name));
+            } else if is_own && kind.is_file() && has_other_names(&name, &entry) {
+                // Git writes to `HEAD` by a new file only, but into some of the others in place.
+                let outcome = match name == Path::new("HEAD") && !leads_out(&name, &entry.path()) {
+                    true => read_start(&entry.path()).and_then(|text| used_branches::write_head(root, &text)),
+                    false => fs::remove_file(entry.path()),
+                };
+                outcome.map_err(|error| (name.clone(), error))?;
                 removed.links.push(name);
-            } else if kind.is_file() && leads_out(&name, &entry.path()) {
+            } else if kind.is_file() && leads_out(&within.join(&name), &entry.path()) {
                 let outcome = match head.filter(|_| name == Path::new("HEAD")) {
                     Some(content) => used_branches::write_head(root, content),
                     None => fs::remove_file(entry.path()),
                 };
                 outcome.map_err(|error| (name.clone(), error))?;
-                removed.references.push(name);
+                removed.references.push(within.join(name));
             }
         }
     }
     Ok(())
+}
+
+/// Returns whether a file has another name, as git gives to objects only.
+fn has_other_names(name: &Path, entry: &DirEntry) -> bool {
+    let is_object = || name.iter().any(|part| part.eq_ignore_ascii_case("objects"));
+    entry.metadata().is_ok_and(|data| data.nlink() > 1) && !is_object()
 }
 
 /// Returns whether git would read a file as a reference that leads out of `refs`, or it cannot be read.

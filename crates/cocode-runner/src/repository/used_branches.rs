@@ -24,7 +24,7 @@ const OPERATIONS: [(&str, &str); 4] = [
 ];
 
 /// The suffix that the files of such an operation are renamed with.
-const SUFFIX: &str = ".refused";
+pub(crate) const SUFFIX: &str = ".refused";
 
 /// The number of names that are tried.
 const NAMES: usize = 100;
@@ -114,7 +114,8 @@ fn names_in(file: &Path) -> Vec<String> {
     lines.map(full).collect()
 }
 
-fn move_aside(path: &Path) -> bool {
+/// Gives an entry of a git folder a name that git does not know. Returns whether that succeeded.
+pub(crate) fn move_aside(path: &Path) -> bool {
     let to = (0..NAMES).find_map(|number| {
         let mut name = path.as_os_str().to_owned();
         name.push(if number == 0 { SUFFIX.to_owned() } else { format!("{SUFFIX}-{number}") });

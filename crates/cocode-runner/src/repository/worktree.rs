@@ -16,6 +16,9 @@ use crate::repository::{Repository, closed_folder, planted_links};
 /// The folder of an agent's own view of the repository, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";
 
+/// The folder with the repositories of submodules, in a worktree's git folder.
+pub(crate) const MODULES: &str = "modules";
+
 /// The mode of a submodule in trees and indexes.
 pub(crate) const SUBMODULE: &[u8] = b"160000";
 
@@ -74,7 +77,7 @@ impl Worktree {
     }
 
     /// Returns whether its git folder is one of the repository's. The path comes from a record or a worktree.
-    fn is_in(&self, common_folder: &Path) -> bool {
+    pub(crate) fn is_in(&self, common_folder: &Path) -> bool {
         let all = fs::canonicalize(common_folder.join("worktrees")).ok();
         all.is_some() && self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) == all
     }
@@ -143,8 +146,12 @@ impl Worktree {
             .map(|path| PathBuf::from(OsStr::from_bytes(path)))
             .filter(|path| holds_anything(&self.path.join(path)))
             .collect();
-        if used.is_empty() && self.git_folder.join("modules").symlink_metadata().is_ok() {
-            used.push(PathBuf::from("modules"));
+        if used.is_empty() {
+            // Under another name, too, by which git does not find them.
+            let is_of_modules = |name: &OsStr| name.as_bytes().starts_with(MODULES.as_bytes());
+            let entries = fs::read_dir(&self.git_folder).into_iter().flatten().flatten();
+            let names = entries.map(|entry| entry.file_name()).filter(|name| is_of_modules(name));
+            used.extend(names.map(PathBuf::from));
         }
         Ok(used)
     }

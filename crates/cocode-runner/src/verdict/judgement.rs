@@ -8,7 +8,9 @@ use crate::record::AgentRecord;
 use crate::repository::left_file::LeftFile;
 use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::Worktree;
-use crate::repository::{left_file, nested, own_index, planted_links, used_branches};
+use crate::repository::{
+    left_file, nested, own_index, planted_links, unfinished_work, used_branches, worktree_links,
+};
 use crate::runner::Runner;
 use crate::verdict::evidence::Work;
 
@@ -55,10 +57,8 @@ impl Runner {
             // For another attempt, without which the work would stay out of the repository's sight.
             record.import_failed |= taken.is_err();
             record.warnings.extend(taken?);
-            // Before git uses the worktree: symlinks and a crafted index lead git outside of it.
-            record.warnings.extend(planted_links::remove(worktree, &record.branch));
-            record.warnings.extend(nested::refuse(worktree));
-            record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
+            // Before git uses the worktree: it would be led outside of it.
+            self.refuse_traces(record, worktree);
             import_work(&self.repository, worktree, record)?;
             own_index::make_again(&self.repository, worktree);
             work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
@@ -157,13 +157,25 @@ impl Runner {
         record: &mut AgentRecord,
         worktree: &Worktree,
     ) -> Result<(), RunnerError> {
-        record.warnings.extend(planted_links::remove(worktree, &record.branch));
-        record.warnings.extend(nested::refuse(worktree));
-        record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
+        self.refuse_traces(record, worktree);
         import_check_objects(&self.repository, worktree, record)?;
         own_index::make_again(&self.repository, worktree);
         record.warnings.extend(used_branches::free(&self.repository, worktree, &record.branch));
         Ok(())
+    }
+
+    /// Makes again, removes or renames what an agent or its check has left that leads git out of the worktree, or to programs.
+    fn refuse_traces(&self, record: &mut AgentRecord, worktree: &Worktree) {
+        let (repository, start) = (&self.repository, record.start_commit.clone());
+        let warnings = &mut record.warnings;
+        warnings.extend(worktree_links::restore(worktree, &repository.common_folder, !record.own_branches));
+        warnings.extend(planted_links::remove(worktree, &record.branch));
+        if !record.own_branches {
+            warnings.extend(planted_links::remove_shared(&repository.common_folder));
+        }
+        warnings.extend(unfinished_work::quarantine(worktree));
+        warnings.extend(nested::refuse(repository, worktree, &start));
+        warnings.extend(own_index::quarantine_crafted(worktree, &start));
     }
 
     /// Returns git's reason to refuse an agent's commits; `None` if it accepts them.

@@ -211,3 +211,49 @@ fn an_agent_without_network_is_not_started_where_that_cannot_be_enforced() {
     let error = refused(Fixture::new().runner().plan(&request(vec![open])));
     assert!(matches!(error, RunnerError::OpenNetwork { .. }), "{error}");
 }
+
+#[test]
+fn an_agent_sees_no_worktree_but_its_own() {
+    // As by default: in the home folder, in the program's own folder.
+    let fixture = Fixture::new();
+    let private = fixture.root.join("home/.local/state/program");
+    let worktrees = private.join("worktrees");
+    fs::create_dir_all(worktrees.join("other-repository/1-x")).unwrap();
+    fs::write(worktrees.join("other-repository/1-x/secret"), "secret\n").unwrap();
+    let private = vec![private, fixture.root.join("state")];
+    let config = RunnerConfig { worktrees: worktrees.clone(), private, ..fixture.config() };
+    let runner = Runner::open(config).unwrap();
+    let look = format!(
+        "W={}; cat $W/*/1-x/secret $W/*/*/secret 2>/dev/null; cd $W; find . -name secret -o -name '*-b' -o -name '*-b.issue.txt'; \
+         cd - >/dev/null; cat $COCODE_ISSUE_BODY_FILE >/dev/null && echo body; echo secret > secret; {MARKED}; \
+         (echo x > $W/*/mine) 2>/dev/null; mv $W/* $W/moved 2>/dev/null; true",
+        worktrees.display()
+    );
+    let log = Log::default();
+    let definition = AgentDefinition { check: Some("test -e secret".to_owned()), ..agent("a", &look) };
+    let second = agent("b", &format!("echo secret > secret; {MARKED}"));
+    let records = runner.run(&request(vec![second, definition.clone()]), &StopFlag::new(), &log).unwrap();
+    let lines = log.lines();
+    assert!(records.iter().all(|record| record.state == AgentState::Ready), "{records:?} {lines:?}");
+    assert!(lines.iter().any(|line| line == "body"), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line == "secret" || line.contains("-b") || line.contains("/secret")),
+        "{lines:?}"
+    );
+    assert!(!worktrees.join("moved").exists() && worktrees.join("other-repository/1-x/secret").exists());
+    drop(runner);
+    // The control: where the folder is not the program's own, it is a part of the home that the agent reads.
+    let config = RunnerConfig {
+        worktrees: worktrees.clone(),
+        private: vec![fixture.root.join("state")],
+        ..fixture.config()
+    };
+    let runner = Runner::open(config).unwrap();
+    let log = Log::default();
+    let request = cocode_runner::RunRequest { issue: "8".parse().unwrap(), ..request(vec![definition]) };
+    runner.run(&request, &StopFlag::new(), &log).unwrap();
+    let lines = log.lines();
+    assert!(lines.iter().any(|line| line == "secret"), "the control: {lines:?}");
+    // Those of this repository are hidden there, too.
+    assert!(!lines.iter().any(|line| line.contains("-b")), "{lines:?}");
+}

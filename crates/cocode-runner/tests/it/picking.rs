@@ -208,6 +208,43 @@ fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_na
 }
 
 #[test]
+fn work_that_makes_a_folder_a_repository_is_not_picked() {
+    let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
+    let repository = "mkdir -p sub/objects sub/refs; echo ref: refs/heads/x > sub/HEAD; touch sub/refs/x";
+    let paths = |script: &str, start: &str| {
+        let fixture = Fixture::new();
+        if !start.is_empty() {
+            for name in start.split(' ') {
+                let path = fixture.repository().join("sub").join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "x\n").unwrap();
+            }
+            fixture.git(&["add", "-f", "."]);
+            fixture.git(&["commit", "-q", "-m", "sub"]);
+        }
+        let (runner, record) = work(&fixture, &format!("{script}; {commit}"));
+        match runner.pick(&record, true) {
+            Err(RunnerError::Obeyed { files, .. }) => files.0.into_iter().map(|file| file.path).collect(),
+            picked => {
+                picked.unwrap();
+                Vec::new()
+            }
+        }
+    };
+    let all = format!("{repository}; touch sub/objects/x; echo x > sub/config; echo x > sub/more");
+    assert_eq!(paths(&all, ""), ["sub/HEAD", "sub/config", "sub/objects/x", "sub/refs/x"]);
+    // The last part that was missing, whichever it is.
+    assert_eq!(paths("mkdir sub/objects; echo y > sub/objects/x", "HEAD refs/x config"), ["sub/objects/x"]);
+    // Of a repository of the user's, what git obeys.
+    let user = "HEAD refs/x objects/x config";
+    let changed = "mkdir sub/hooks; echo y | tee sub/hooks/x sub/config sub/refs/y sub/objects/y";
+    assert_eq!(paths(changed, user), ["sub/config", "sub/hooks/x"]);
+    // The controls: data of such a one, and folders with some of the names.
+    assert_eq!(paths("echo y | tee sub/refs/y sub/objects/y", user), [""; 0]);
+    assert_eq!(paths(&format!("{repository}; echo x > sub/config; mkdir hooks; touch hooks/x"), ""), [""; 0]);
+}
+
+#[test]
 fn ignored_files_in_a_folder_that_the_work_replaces_are_never_removed() {
     let commit = "git add -Af .; git commit -q -m 'cocode ready for check'";
     let cases = [

@@ -4,5 +4,7 @@ mod indexes;
 mod nested;
 mod planted_links;
 mod references;
+mod unfinished_work;
 mod used_branches;
 mod while_running;
+mod worktree_links;

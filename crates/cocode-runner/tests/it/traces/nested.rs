@@ -77,3 +77,55 @@ fn a_staged_submodule_is_not_clean() {
     // The control: a committed one.
     assert_eq!(failures(&run(&format!("git add sub; {MARKED}"))), Vec::<&str>::new());
 }
+
+/// Makes a repository without a `.git` at `sub`, which starts the program at `$V`.
+const BARE: &str = "git init -q --bare sub; git -C sub config core.bare false; git -C sub config core.worktree .; \
+                    git -C sub config core.fsmonitor $V; touch sub/refs/keep sub/objects/keep";
+
+#[test]
+fn a_folder_that_an_agent_makes_a_repository_starts_no_program() {
+    let cases = [
+        ("", BARE.to_owned()),
+        ("", format!("{BARE}; git add -f sub; git commit -qm sub")),
+        // One of the user's, in which the agent changes what git obeys.
+        ("config", "git -C sub config core.bare false; git -C sub config core.worktree .; git -C sub config core.fsmonitor $V".to_owned()),
+        ("hooks", "printf \"#!/bin/sh\\n$V\\n\" > sub/hooks/post-index-change; chmod +x sub/hooks/post-index-change; echo changed > changed".to_owned()),
+        ("nothing", "echo changed > sub/refs/heads/new; echo changed > changed".to_owned()),
+    ];
+    for fixture in [Fixture::new as fn() -> Fixture, Fixture::shared] {
+        for (of_user, script) in &cases {
+            let fixture = fixture();
+            let (trap, program) = (fixture.root.join("trap"), fixture.root.join("home/evil"));
+            fs::write(&program, format!("#!/bin/sh\ntouch {}\n", trap.display())).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            if !of_user.is_empty() {
+                fixture.git(&["init", "-q", "--bare", "sub"]);
+                for name in ["refs/heads/keep", "objects/keep", "hooks/keep"] {
+                    fs::write(fixture.repository().join("sub").join(name), "").unwrap();
+                }
+                fixture.git(&["add", "-f", "sub"]);
+                fixture.git(&["commit", "-qm", "sub"]);
+            }
+            let record = fixture.run(&format!("V={}; {script}; {MARKED}", program.display()));
+            let case = format!("{script}: {record:?}");
+            assert_eq!(record.exit_code, Some(0), "{case}");
+            let is_refused = record.warnings.iter().any(|warning| warning.ends_with(": sub/HEAD"));
+            assert_eq!(is_refused, *of_user != "nothing", "{case}");
+            let sub = record.worktree.join("sub");
+            let enter = || {
+                let mut shell = std::process::Command::new("sh");
+                shell.args(["-c", "git status; git read-tree --empty"]);
+                shell.current_dir(&sub).env("HOME", fixture.root.join("home")).output().unwrap()
+            };
+            let _ = fs::remove_file(&trap);
+            enter();
+            assert!(!trap.exists(), "{case}");
+            if is_refused {
+                // The control: under its own name git obeys it.
+                fs::rename(sub.join("HEAD.agentd-refused"), sub.join("HEAD")).unwrap();
+                let printed = enter();
+                assert!(trap.exists(), "the control: {printed:?}: {case}");
+            }
+        }
+    }
+}

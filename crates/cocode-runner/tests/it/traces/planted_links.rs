@@ -1,4 +1,4 @@
-//! Symlinks in an agent's git folder do not lead git to files of the user.
+//! Links in an agent's git folder do not lead git to files of the user.
 
 use std::fs;
 
@@ -96,11 +96,19 @@ fn a_symlink_among_the_shared_logs_of_branches_is_not_written() {
         "L=$(git rev-parse --git-common-dir)/logs/refs/heads/cocode; ln -s {0} $L/7-b; ln -s {0} $L/7-c",
         victim.display()
     );
-    assert_eq!(fixture.run(&plant).exit_code, Some(0));
+    let record = fixture.run(&plant);
+    assert_eq!(record.exit_code, Some(0));
+    // They are removed when it has ended, but an agent that still runs could put them there again.
+    let logs = fixture.repository().join(".git/logs/refs/heads/cocode");
+    for name in ["7-b", "7-c"] {
+        assert!(record.warnings.iter().any(|warning| warning.contains(name)), "{record:?}");
+        std::os::unix::fs::symlink(&victim, logs.join(name)).unwrap();
+    }
     let record = fixture.run_agent(agent("b", MARKED));
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine\n");
     // The control: git itself writes there.
+    let _ = std::os::unix::fs::symlink(&victim, logs.join("7-c"));
     fixture.git(&["branch", "cocode/7-c"]);
     assert_ne!(fs::read_to_string(&victim).unwrap(), "mine\n");
 }
@@ -115,4 +123,43 @@ fn a_branch_that_names_another_one_is_removed_alone() {
     let cleaned = fixture.runner().clean_by_force(&record, false).unwrap();
     assert!(cleaned.removed, "{cleaned:?}");
     assert_eq!(fixture.git(&["branch", "--list", "--format=%(refname:short)"]), "kept\nmain");
+}
+
+#[test]
+fn no_file_of_an_agent_in_its_git_folder_has_a_second_name() {
+    // Git writes the message of a commit in place, and begins with what `MERGE_MSG` holds.
+    let rebase = "git commit -q --allow-empty -m two; echo 1 > a.txt; git commit -qam three; echo 2 > a.txt; git commit -qam four; \
+                  GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~2 2>/dev/null";
+    for level in [Level::Full, Level::Landlock] {
+        let fixture = Fixture::at_level(level);
+        let trap = fixture.root.join("trap");
+        let plant = format!(
+            "{MARKED}; {rebase}; W=$(git rev-parse --absolute-git-dir); rm -f $W/COMMIT_EDITMSG; \
+             ln $W/rebase-merge/git-rebase-todo $W/COMMIT_EDITMSG && ln $W/HEAD $W/SQUASH_MSG && \
+             echo 'exec touch {}' > $W/MERGE_MSG",
+            trap.display()
+        );
+        let record = fixture.run(&plant);
+        assert_eq!(record.exit_code, Some(0), "{record:?}");
+        assert!(record.warnings.iter().any(|warning| warning.contains("COMMIT_EDITMSG")), "{record:?}");
+        let trigger = "GIT_EDITOR=true git commit -q --allow-empty; git rebase --continue";
+        let continued = || {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", trigger]).current_dir(&record.worktree).env("HOME", fixture.root.join("home"));
+            shell.output().unwrap()
+        };
+        let printed = continued();
+        assert!(!trap.exists(), "{printed:?} {record:?}");
+        fixture.git_in(&record.worktree, &["rev-parse", "--verify", "HEAD^{commit}"]);
+        // The control.
+        let again = "git rebase -q --abort; git reset -q --hard HEAD; GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~2; \
+                     W=$(git rev-parse --git-dir); rm $W/COMMIT_EDITMSG; ln $W/rebase-merge/git-rebase-todo $W/COMMIT_EDITMSG";
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", again]).current_dir(&record.worktree).env("HOME", fixture.root.join("home"));
+        shell.output().unwrap();
+        let message = record.git_folder.clone().unwrap().join("MERGE_MSG");
+        fs::write(message, format!("exec touch {}\n", trap.display())).unwrap();
+        let printed = continued();
+        assert!(trap.exists(), "the control: {printed:?} {record:?}");
+    }
 }

@@ -49,3 +49,34 @@ fn a_reference_of_an_agent_leads_git_to_no_file_outside_of_the_repository() {
         }
     }
 }
+
+#[test]
+fn what_an_agent_leaves_in_shared_folders_leads_git_nowhere() {
+    // Without views of their own, agents write into the folders of branches and objects.
+    let fixture = Fixture::shared();
+    let planted = fixture.root.join("planted");
+    let head = fixture.repository().join(".git/refs/heads/cocode/evil");
+    let list = fixture.repository().join(".git/objects/pack/multi-pack-index");
+    let script = format!(
+        "{MARKED}; G=$(git rev-parse --path-format=absolute --git-common-dir); \
+         echo ref: refs/heads/../../../../planted > $G/refs/heads/cocode/evil; \
+         printf 'MIDX\\1\\1\\0\\0\\0\\0\\0\\1../../../other.idx\\0' > $G/objects/pack/multi-pack-index; \
+         git update-ref refs/heads/cocode/plain HEAD",
+    );
+    let record = fixture.run(&script);
+    assert_eq!(record.exit_code, Some(0), "{record:?}");
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    let expected =
+        "led git elsewhere, and were removed: refs/heads/cocode/evil, objects/pack/multi-pack-index";
+    assert!(record.warnings.iter().any(|warning| warning.contains(expected)), "{record:?}");
+    assert!(!head.exists() && !list.exists(), "{record:?}");
+    fixture.git(&["rev-parse", "--verify", "refs/heads/cocode/plain"]);
+    let update = ["update-ref", "refs/heads/cocode/evil", "HEAD"];
+    fixture.git(&update);
+    assert!(!planted.exists());
+    // The control: git follows it.
+    fs::write(&head, "ref: refs/heads/../../../../planted\n").unwrap();
+    let mut git = std::process::Command::new("git");
+    git.args(update).current_dir(fixture.repository()).output().unwrap();
+    assert!(planted.exists());
+}
