@@ -53,7 +53,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("gc", &["auto", "autodetach"]),
     ("rerere", &["enabled", "autoupdate"]),
     ("index", &["version"]),
-    ("extensions", &["refstorage", "relativeworktrees"]),
+    ("extensions", &["relativeworktrees"]),
 ];
 
 /// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
@@ -262,6 +262,8 @@ impl Setting {
         match (self.section.as_str(), self.key.as_str()) {
             ("core", "bare") => return value == Some("false"),
             ("advice", _) => return true,
+            // Later versions take a path behind the name of the format.
+            ("extensions", "refstorage") => return matches!(value, Some("files" | "reftable")),
             // An index is judged by the format, so there is no other way of writing it.
             _ if self.is_object_format() => return matches!(value, Some("sha1" | "sha256")),
             _ => {}
@@ -323,7 +325,7 @@ fn is_plain_address(address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{changed_directions, harmful};
+    use super::{changed_directions, harmful, worktree};
 
     fn judged(before: &str, after: &str) -> Option<Vec<String>> {
         harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == Some("../../../sub"))
@@ -341,6 +343,7 @@ mod tests {
             "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
             "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
             "[core]\n\tworktree = ../../../sub\n",
+            "[extensions]\n\trefStorage = reftable\n",
             "[submodule \"x\"]\n\tactive = true\n\turl = https://h/x.git\n",
         ] {
             assert_eq!(judged(PLAIN, &format!("{PLAIN}{more}")), Some(vec![]), "{more}");
@@ -379,6 +382,7 @@ mod tests {
             ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
             ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
             ("[protocol]\n\tallow = always\n", "protocol.allow"),
+            ("[extensions]\n\trefStorage = files:///srv/x\n", "extensions.refstorage"),
             ("[remote \"--upload-pack=x\"]\n\turl = https://h/x\n", "remote.--upload-pack=x.url"),
             ("[remote \"-x\"]\n\tprune = true\n", "remote.-x.prune"),
             ("[branch \"-x\"]\n\tmerge = refs/heads/x\n", "branch.-x.merge"),
@@ -389,6 +393,20 @@ mod tests {
             let named = judged(PLAIN, &format!("{PLAIN}{more}")).unwrap();
             assert_eq!(named.first().map(String::as_str), Some(name), "{more}");
         }
+    }
+
+    #[test]
+    fn worktree_of_a_submodule_is_read_as_git_reads_it() {
+        let read = |text: &str| worktree(text.as_bytes()).ok();
+        assert_eq!(read(PLAIN), Some(None));
+        assert_eq!(read("[core]\n\tworktree = ../../../sub\n"), Some(Some("../../../sub".to_owned())));
+        // The last of two counts, and what is quoted or behind a semicolon is read in another way.
+        for value in ["a\n\tworktree = b", "\"a\"", "a;b", "a # b", "a\\tb"] {
+            assert_eq!(read(&format!("[core]\n\tworktree = {value}\n")), None, "{value}");
+        }
+        let two = format!("{PLAIN}[core]\n\tworktree = ../../../sub\n\tworktree = ../../../sub\n");
+        assert_eq!(judged(PLAIN, &two), Some(vec!["core.worktree".to_owned(), "core.worktree".to_owned()]));
+        assert_eq!(judged(&two, &two), Some(vec![]));
     }
 
     #[test]
