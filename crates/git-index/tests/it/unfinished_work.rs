@@ -1,4 +1,4 @@
-//! What git continues is judged by its path and its content.
+//! Files by which git continues work are judged by path and content.
 
 use git_index::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};
 
