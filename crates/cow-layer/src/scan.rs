@@ -116,6 +116,7 @@ struct Scan<'a> {
     seen_at: Moment,
     changes: Vec<LayerChange>,
     unnameable: u64,
+    closed_folders: Vec<RelPath>,
     left_out: Vec<LeftOut>,
     looked_at: u64,
     /// `true` if a file of the workspace is gone from its path, so that a copied file may be that file,
@@ -133,6 +134,7 @@ impl<'a> Scan<'a> {
             seen_at,
             changes: Vec::new(),
             unnameable: 0,
+            closed_folders: Vec::new(),
             left_out: Vec::new(),
             looked_at: 0,
             has_removed_files: false,
@@ -272,7 +274,9 @@ impl<'a> Scan<'a> {
                 Ok(lower) => self.folder(path, (&folder, above), (lower.as_fd(), &beneath), context),
                 // The changes in a folder that cannot be listed are unknown.
                 Err(_) => {
-                    self.unnameable += 1;
+                    if self.closed_folders.len() < NAMED {
+                        self.closed_folders.push(path.clone());
+                    }
                     Ok(())
                 }
             };
@@ -397,6 +401,7 @@ impl<'a> Scan<'a> {
         LayerChanges {
             list: self.changes,
             unnameable: self.unnameable,
+            closed_folders: self.closed_folders,
             left_out: self.left_out,
             seen_at: self.seen_at,
         }

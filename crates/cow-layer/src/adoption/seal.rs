@@ -122,6 +122,7 @@ fn decode(text: &str) -> Option<LayerChanges> {
     (count.parse::<usize>().ok()? == list.len() && text.ends_with('\n')).then_some(LayerChanges {
         list,
         unnameable,
+        closed_folders: Vec::new(),
         left_out: Vec::new(),
         seen_at,
     })

@@ -12,6 +12,7 @@ use crate::scan::moment::Moment;
 pub struct LayerChanges {
     pub(crate) list: Vec<LayerChange>,
     pub(crate) unnameable: u64,
+    pub(crate) closed_folders: Vec<RelPath>,
     pub(crate) left_out: Vec<LeftOut>,
     /// The time of the scan.
     pub(crate) seen_at: Moment,
@@ -48,6 +49,13 @@ impl LayerChanges {
     /// They are not listed and cannot be adopted, unless as a part of a tree.
     pub fn unnameable(&self) -> u64 {
         self.unnameable
+    }
+
+    /// Returns the folders of the workspace that this user may not list, the first hundred. Their changes, and those of
+    /// everything in them, are unknown and cannot be adopted. A list that [`Layer::sealed`](crate::Layer::sealed) returns
+    /// has none.
+    pub fn closed_folders(&self) -> &[RelPath] {
+        &self.closed_folders
     }
 
     /// Returns the rights that entries of the layer do not bring into the workspace, because the user has not

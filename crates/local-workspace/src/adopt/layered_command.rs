@@ -179,6 +179,7 @@ impl LocalWorkspace {
                 changes.unnameable()
             ));
         }
+        notes.closed_folders = changes.closed_folders().iter().map(RelPath::to_string).collect();
         notes.rights =
             changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
         let protected = &self.root.policy().protected;

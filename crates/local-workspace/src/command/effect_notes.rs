@@ -35,6 +35,8 @@ pub(crate) struct EffectNotes {
     pub widened: Vec<String>,
     /// Paths that git or an editor would obey and that nothing is known of from before.
     pub unprotected: Vec<String>,
+    /// Folders that the user may not list, so that their changes are not known.
+    pub closed_folders: Vec<String>,
     /// Paths that could not be published, with the reason.
     pub failed: Vec<(String, String)>,
     /// Paths of which the journal does not hold what was there, or what is there.
@@ -105,6 +107,12 @@ impl EffectNotes {
         say(
             self.unprotected.clone(),
             "git or an editor would obey these, which the command changed; look before you use either here: ",
+            "",
+        );
+        say(
+            quoted(&self.closed_folders),
+            "not kept: permission bits of these folders, and changes in them, because in the workspace this user may not list \
+             them; ask the user for `chmod u+rwx` there, and run the command again: ",
             "",
         );
         say(
