@@ -405,11 +405,15 @@ fn changes_in_a_folder_that_its_user_may_not_list_are_named_with_the_way_out() {
     let script = "mkdir shut; echo old > shut/f; chmod 000 shut";
     let made = project.run(&["call", "executeCommand", &json!({ "command": script }).to_string()]).ok();
     if !made.stdout.contains("layer=overlay") {
-        return test_support::skip("changes_in_a_folder_that_its_user_may_not_list", "commands have no layer here");
+        return test_support::skip(
+            "changes_in_a_folder_that_its_user_may_not_list",
+            "commands have no layer here",
+        );
     }
     let script = "chmod 700 shut; echo new > shut/f; echo x > other";
     let ran = project.run(&["call", "executeCommand", &json!({ "command": script }).to_string()]).ok();
-    let ran = ran.prints("in the workspace this user may not list them").prints("`chmod u+rwx`").prints("`shut`");
+    let ran =
+        ran.prints("in the workspace this user may not list them").prints("`chmod u+rwx`").prints("`shut`");
     assert!(!ran.stdout.contains("longer names"), "{ran}");
     assert!(project.has("other"), "the control: the rest is kept");
 }
