@@ -13,11 +13,11 @@ use super::shell_words::{Token, tokens};
 use super::started_programs::{NamedAs, Surroundings, is_command};
 use super::{files_of_user, git_variables, named_paths::FILE_LIMIT_BYTES, settings_file, usual_paths};
 
-/// The most files of settings that are read.
+/// The most files of settings that are read, beside one for each repository.
 const FILE_LIMIT: usize = 100;
 
 /// The most paths.
-const PATH_LIMIT: usize = 200;
+const PATH_LIMIT: usize = 400;
 
 /// The most entries of a folder of hooks.
 const HOOK_LIMIT: usize = 200;
@@ -62,7 +62,7 @@ pub struct ObeyedPath {
 pub struct ObeyedPaths {
     /// The paths, in their order.
     pub paths: Vec<ObeyedPath>,
-    /// False if there are more settings than are read: files of more than a mebibyte, more than 100 files, 200 paths or 50
+    /// False if there are more settings than are read: files of more than a mebibyte, more than 100 files, 400 paths or 50
     /// repositories.
     pub is_complete: bool,
     /// The files of settings, also missing ones, and the folders that were listed.
@@ -82,11 +82,7 @@ impl ObeyedPaths {
     /// repositories further down are not read.
     pub fn find(folder: &Path, home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> ObeyedPaths {
         let repositories = Repositories::find(folder);
-        let own: Vec<(PathBuf, Origin)> = (repositories.all.iter().enumerate())
-            .flat_map(|(index, repository)| {
-                repository.files().into_iter().map(move |file| (file, Origin::Repository(index)))
-            })
-            .collect();
+        let own = files_of(&repositories.all);
         let judged = own.iter().map(|(file, _)| file.clone()).chain(
             repositories.all.iter().flat_map(|repository| [repository.hooks(), repository.attributes()]),
         );
@@ -120,6 +116,8 @@ impl ObeyedPaths {
         reading.take_variables();
         let mut files =
             repositories.sources.iter().map(|path| (path.clone(), stamp(path))).collect::<Vec<_>>();
+        // The usual files, most of which are missing, and what was looked at in search of repositories.
+        let given = files.len() + reading.unread.len();
         let mut read = BTreeSet::new();
         let mut count = 0;
         while let Some((file, origin)) = reading.unread.pop_front() {
@@ -132,7 +130,7 @@ impl ObeyedPaths {
                 continue;
             }
             count += 1;
-            if count > FILE_LIMIT || files.len() > 2 * FILE_LIMIT + repositories.sources.len() {
+            if count > FILE_LIMIT + repositories.all.len() || files.len() > 2 * FILE_LIMIT + given {
                 reading.is_complete = false;
                 break;
             }
@@ -157,6 +155,19 @@ impl ObeyedPaths {
     }
 }
 
+/// The files of settings of repositories, those of linked working trees once.
+fn files_of(repositories: &[Repository]) -> Vec<(PathBuf, Origin)> {
+    let mut files = Vec::new();
+    for (index, repository) in repositories.iter().enumerate() {
+        if !repositories[..index].iter().any(|other| other.shares_with(repository)) {
+            files.extend(repository.common_files().map(|file| (file, Origin::Repository(index))));
+        }
+        let own = repository.own_files().into_iter().flatten();
+        files.extend(own.map(|file| (file, Origin::WorkingTree(index))));
+    }
+    files
+}
+
 /// The usual files of a user's attributes, and those of the machine.
 fn attributes_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let folders = usual_paths(home, variable).into_iter().filter(|path| path.ends_with("git"));
@@ -168,8 +179,10 @@ fn attributes_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>)
 enum Origin {
     /// It holds in every repository.
     User,
-    /// It holds in the repository with this index.
+    /// It holds in all working trees of the repository with this index.
     Repository(usize),
+    /// It holds in the working tree with this index.
+    WorkingTree(usize),
 }
 
 struct Reading<'a> {
@@ -229,10 +242,13 @@ impl Reading<'_> {
 
     /// The folders in which git runs with the settings of an origin.
     fn roots(&self, origin: Origin) -> Vec<PathBuf> {
-        match origin {
-            Origin::User => self.repositories.iter().map(|repository| repository.root.clone()).collect(),
-            Origin::Repository(index) => vec![self.repositories[index].root.clone()],
-        }
+        let is_meant = |(index, repository): &(usize, &Repository)| match origin {
+            Origin::User => true,
+            Origin::Repository(one) => self.repositories[one].shares_with(repository),
+            Origin::WorkingTree(one) => one == *index,
+        };
+        let meant = self.repositories.iter().enumerate().filter(is_meant);
+        meant.map(|(_, repository)| repository.root.clone()).collect()
     }
 
     /// Returns the paths that a value stands for, in each of those folders.

@@ -39,14 +39,19 @@ impl Repository {
         Repository { root: root.to_owned(), folder, common }
     }
 
-    /// The files in which its settings may be.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        let folders =
-            if self.common == self.folder { vec![&self.common] } else { vec![&self.common, &self.folder] };
-        folders
-            .iter()
-            .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)))
-            .collect()
+    /// The files in which the settings of all its working trees may be.
+    pub(super) fn common_files(&self) -> [PathBuf; 2] {
+        settings_beside(&self.common)
+    }
+
+    /// The files in which the settings of this working tree alone may be, if it is a linked one.
+    pub(super) fn own_files(&self) -> Option<[PathBuf; 2]> {
+        (self.common != self.folder).then(|| settings_beside(&self.folder))
+    }
+
+    /// Checks whether two working trees belong to one repository.
+    pub(super) fn shares_with(&self, other: &Repository) -> bool {
+        self.common == other.common
     }
 
     /// The folder of its hooks, unless its settings name another one.
@@ -171,6 +176,10 @@ impl Repositories {
         self.is_complete &= is_complete;
         entries.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|now| now.is_dir())).collect()
     }
+}
+
+fn settings_beside(folder: &Path) -> [PathBuf; 2] {
+    ["config", "config.worktree"].map(|name| folder.join(name))
 }
 
 /// Returns the entries of a folder, sorted, and whether these are all.

@@ -1,5 +1,6 @@
 use std::os::unix::fs::symlink;
 
+use super::super::repositories::REPOSITORY_LIMIT;
 use super::*;
 
 struct Scene {
@@ -218,6 +219,22 @@ fn settings_beyond_the_limits_are_not_complete() {
             .collect::<String>()
     };
     assert!(complete(included(FILE_LIMIT - 3)));
+    // Many repositories leave as much room for other files.
+    let worktree = |number: usize| {
+        let root = scene.at(&format!("work/w{number}"));
+        let folder = scene.at(&format!("work/.git/worktrees/w{number}"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(root.join(".git"), format!("gitdir: {}\n", folder.display())).unwrap();
+        fs::write(folder.join("gitdir"), root.join(".git").as_os_str().as_encoded_bytes()).unwrap();
+        fs::write(folder.join("commondir"), "../..\n").unwrap();
+        fs::write(folder.join("config.worktree"), "").unwrap();
+    };
+    (1..REPOSITORY_LIMIT).for_each(worktree);
+    assert!(complete(included(FILE_LIMIT - 3)));
+    worktree(REPOSITORY_LIMIT);
+    assert!(!complete(included(FILE_LIMIT - 3)));
+    fs::remove_dir_all(scene.at("work/.git/worktrees")).unwrap();
     assert!(!complete(included(FILE_LIMIT + 1)));
 }
 
