@@ -95,7 +95,8 @@ fn no_second_name_of_these_files_is_left() {
     fs::remove_file(&message).unwrap();
     fs::hard_link(&commondir, &message).unwrap();
     let mut git = std::process::Command::new("git");
-    git.args(["commit", "-q", "--allow-empty", "-m", "elsewhere"])
+    git.env("HOME", fixture.root.join("home"))
+        .args(["commit", "-q", "--allow-empty", "-m", "elsewhere"])
         .current_dir(&record.worktree)
         .output()
         .unwrap();

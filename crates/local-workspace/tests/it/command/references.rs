@@ -206,7 +206,7 @@ fn references_and_logs_of_ordinary_work_are_kept() {
          git am --abort; rm -r patches; git rebase -q -s ort -X ours left && git checkout -q main",
         "git worktree add -q more && git -C more checkout -q --detach && git worktree remove more",
         "git pack-refs --all && git gc -q && git tag last && git branch -q -D other",
-        "git clone -q . copy && git -C copy checkout -q -b x && rm -rf copy",
+        "git clone -q --no-hardlinks . copy && git -C copy checkout -q -b x && rm -rf copy",
         // A long log, and a message that begins like a reference.
         "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do cat .git/logs/HEAD .git/logs/HEAD > long && cp long .git/logs/HEAD; done; rm long; \
          COMMIT -m 'ref: ../x, which is a message'",
