@@ -67,6 +67,14 @@ pub struct Undone {
     pub not_undoable: Vec<String>,
 }
 
+impl Undone {
+    /// Returns what a step of the journal has recorded of an undo; `None` if it is another step, or if nothing was undone.
+    #[must_use]
+    pub fn recorded(step: &RecordedStep) -> Option<Undone> {
+        decode::<UndoRecord>(step.outcome.as_deref()?).ok()?.outcome.ok()
+    }
+}
+
 /// One path that was restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -10,9 +10,10 @@ use change_journal::{
 };
 use file_index::GitIgnores;
 use local_workspace::{Undo, UndoError, undone_by};
+use rel_path::RelPath;
 
 use crate::failure::{Exit, Failure};
-use crate::last_change::unrecorded_work::{UnrecordedWork, interrupted_command};
+use crate::last_change::unrecorded_work::{UnrecordedWork, interrupted_command, undos};
 use crate::state::bookkeeping::Bookkeeping;
 
 /// The number of changes that one query reads.
@@ -149,14 +150,15 @@ impl<'a> Search<'a> {
             return Ok(false);
         }
         let mut lost = Vec::new();
+        let mut undoing = Vec::new();
         let mut has_only_folders = true;
         for other in self.journal.changes_of_run(change.run)? {
             if step.is_some_and(|step| step != other.step) || other.state == ChangeState::Conflicted {
                 continue;
             }
-            // That undo has named what it could not restore.
-            if undone_by(self.journal, other.number)?.is_some() {
-                return Ok(false);
+            if let Some(by) = undone_by(self.journal, other.number)? {
+                undoing.push(by);
+                continue;
             }
             if self.bookkeeping.holds(&other)? {
                 continue;
@@ -170,10 +172,17 @@ impl<'a> Search<'a> {
                 lost.push(other);
             }
         }
-        if !has_only_folders && self.unrecorded.is_none() {
-            self.unrecorded = Some(UnrecordedWork::of_changes(change, lost));
+        // An undo of all of it has named what it could not restore; one of single changes has not.
+        let undos = undos(self.journal, &undoing)?;
+        let is_named = |path: &[u8]| {
+            let path = RelPath::from_bytes(path).unwrap_or_default().to_string();
+            undos.iter().any(|undone| undone.not_undoable.contains(&path))
+        };
+        let unnamed: Vec<_> = lost.into_iter().filter(|other| !is_named(&other.path)).collect();
+        if !unnamed.is_empty() && self.unrecorded.is_none() {
+            self.unrecorded = Some(UnrecordedWork::of_changes(change, unnamed));
         }
-        Ok(has_only_folders)
+        Ok(has_only_folders && undoing.is_empty())
     }
 
     fn undo_of(&self, change: &RecordedChange) -> Result<Undo, JournalError> {
@@ -357,6 +366,35 @@ mod tests {
         let run = journal.reader().change(reply[0]).unwrap().unwrap().run;
         assert_eq!(outcome(&journal, &root, true), Ok(Undo::Run(run)));
         assert!(outcome(&journal, &root, false).is_err());
+    }
+
+    #[test]
+    fn what_an_undo_has_not_named_is_not_passed_over() {
+        let undo_of = |not_undoable: &[&str]| {
+            let (_folder, root) = root();
+            let journal = Journal::in_memory().unwrap();
+            record(&journal, 0, &[(StepKind::FileChange, vec![made(b"code", b"text")])]);
+            let changes = vec![made(b"small", b"text"), made_too_large(b"large")];
+            let numbers = record_of(&journal, b"later", 0, &[(StepKind::ShellCommand, changes)]);
+            let undone = serde_json::json!({
+                "run": 3, "paths": [], "keptFolders": [], "commands": [], "notUndoable": not_undoable
+            });
+            let outcome_of_undo = serde_json::json!({ "outcome": { "Ok": undone } }).to_string();
+            let back = ChangeRecord::intended(b"small", Some(EntryRecord::file(b"text")), None);
+            let key = RunKey { conversation: "test".into(), sequence: 0, content: ContentHash::of(b"undo") };
+            let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
+            let step = StepRecord {
+                kind: StepKind::FileChange,
+                description: "undo",
+                outcome: outcome_of_undo.as_bytes(),
+                changes: vec![ChangeRecord { undoes: Some(numbers[0]), ..back }],
+            };
+            journal.publish_changes(&journal.record_steps(run.number(), 0, &[step]).unwrap()).unwrap();
+            outcome(&journal, &root, false)
+        };
+        let (message, _) = undo_of(&[]).unwrap_err();
+        assert!(message.contains("number 3, of `large`, by `step`"), "{message}");
+        assert_eq!(undo_of(&["large"]), Ok(Undo::Changes(vec![ChangeNumber(1)])), "the control");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Work that cannot be undone because nothing that could be restored was recorded of it.
 
+use std::collections::BTreeSet;
+
 use change_journal::{
     ChangeNumber, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber, StepKind,
 };
-use local_workspace::{effects_are_recorded, undone_by};
+use local_workspace::{Undone, effects_are_recorded, undone_by};
 use rel_path::RelPath;
 use wap_core::visible_line;
 
@@ -89,7 +91,11 @@ pub(super) fn interrupted_command(
             };
             let Some(step) = steps.iter().rev().find(is_interrupted) else { continue };
             // The undo of the run's other changes has named the command.
-            if !is_undone_in_part(journal, run.number)? {
+            let mut undoing = Vec::new();
+            for change in journal.changes_of_run(run.number)? {
+                undoing.extend(undone_by(journal, change.number)?);
+            }
+            if !undos(journal, &undoing)?.iter().any(|undone| undone.commands.contains(&step.description)) {
                 let (run, step) = (run.number, step.index);
                 return Ok(Some(UnrecordedWork { run, step, changes: Vec::new() }));
             }
@@ -97,13 +103,18 @@ pub(super) fn interrupted_command(
     }
 }
 
-fn is_undone_in_part(journal: &JournalReader, run: RunNumber) -> Result<bool, JournalError> {
-    for change in journal.changes_of_run(run)? {
-        if undone_by(journal, change.number)?.is_some() {
-            return Ok(true);
-        }
+/// Returns what the undos that made these changes have recorded, each once.
+pub(super) fn undos(journal: &JournalReader, undoing: &[ChangeNumber]) -> Result<Vec<Undone>, JournalError> {
+    let mut steps = BTreeSet::new();
+    for number in undoing {
+        steps.extend(journal.change(*number)?.map(|change| (change.run, change.step)));
     }
-    Ok(false)
+    let mut undos = Vec::new();
+    for (run, step) in steps {
+        let steps = journal.steps(run)?;
+        undos.extend(steps.iter().find(|other| other.index == step).and_then(Undone::recorded));
+    }
+    Ok(undos)
 }
 
 /// Returns the description of a step, as a line of bounded length; that of its first step for one without.
