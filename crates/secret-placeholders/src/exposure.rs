@@ -1,41 +1,28 @@
 //! Values that are put back where they would be shown.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::ops::Range;
 
-use crate::{Marker, Secrets, markers};
-
-/// Returns a text of a model as it will see it in a file: a placeholder that was never given out is data, and has one of its own.
-pub(crate) fn as_shown<'t>(secrets: &Secrets, text: &'t str) -> Cow<'t, str> {
-    let mut visible = String::new();
-    let mut end = 0;
-    for (range, _) in markers(text) {
-        let marker = &text[range.clone()];
-        if secrets.restore(marker).is_ok_and(|value| value == marker) {
-            visible.push_str(&text[end..range.start]);
-            visible.push_str(&secrets.mask(marker));
-            end = range.end;
-        }
-    }
-    if end == 0 {
-        return Cow::Borrowed(text);
-    }
-    visible.push_str(&text[end..]);
-    Cow::Owned(visible)
-}
+use crate::{Marker, Secrets};
 
 /// Returns the placeholder of a value that would be shown where it is put back; `None` if all stay hidden. A short value is hidden
-/// only where a rule finds it.
-pub(crate) fn exposed(secrets: &Secrets, text: &str, restored: &str) -> Option<Marker> {
-    if text == restored {
-        return None;
+/// only where a rule finds it, be it as a part of a longer one.
+pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
+    let (restored, values) = secrets.put_back(text, |value| Cow::Borrowed(value)).ok()??;
+    // A value that is found only now hides others.
+    let _ = secrets.mask(&restored);
+    let hidden = secrets.ranges(&restored);
+    values.into_iter().filter(|(value, _)| !is_within(value, &hidden)).map(|(_, marker)| marker).min()
+}
+
+/// Checks whether all bytes of a range lie within others, which are given in order and apart from each other.
+fn is_within(range: &Range<usize>, others: &[Range<usize>]) -> bool {
+    let mut end = range.start;
+    for other in &others[others.partition_point(|other| other.end <= range.start)..] {
+        if other.start > end || end >= range.end {
+            break;
+        }
+        end = other.end;
     }
-    let mut missing: HashMap<Marker, usize> = HashMap::new();
-    for (_, marker) in markers(&as_shown(secrets, text)) {
-        *missing.entry(marker).or_default() += 1;
-    }
-    for (_, marker) in markers(&secrets.mask(restored)) {
-        missing.entry(marker).and_modify(|count| *count = count.saturating_sub(1));
-    }
-    missing.into_iter().filter(|(_, count)| *count > 0).map(|(marker, _)| marker).min()
+    end >= range.end
 }

@@ -47,7 +47,7 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         let restored = self.secrets.as_ref().and_then(|secrets| {
             // Hits of a short value would tell which of the visible words it is.
             let restored = secrets.restore(text).ok()?;
-            exposed(secrets, text, &restored).is_none().then(|| restored.into_owned())
+            exposed(secrets, text).is_none().then(|| restored.into_owned())
         });
         restored.unwrap_or_else(|| text.to_owned())
     }

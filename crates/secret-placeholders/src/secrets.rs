@@ -49,6 +49,9 @@ impl fmt::Debug for Secrets {
     }
 }
 
+/// The bytes of a text that are a value which was put back, and its placeholder.
+pub(crate) type PutBack = (Range<usize>, Marker);
+
 /// The texts in a masked text that are left as they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
@@ -123,14 +126,25 @@ impl Secrets {
         text: &'t str,
         written: impl Fn(&str) -> Cow<'_, str>,
     ) -> Result<Cow<'t, str>, NotKept> {
+        let put_back = self.put_back(text, written)?;
+        Ok(put_back.map_or(Cow::Borrowed(text), |(restored, _)| Cow::Owned(restored)))
+    }
+
+    /// Puts the values back, and returns with the text the bytes of it that are values; `None` if there are none.
+    pub(crate) fn put_back(
+        &self,
+        text: &str,
+        written: impl Fn(&str) -> Cow<'_, str>,
+    ) -> Result<Option<(String, Vec<PutBack>)>, NotKept> {
         let hits: Vec<(Range<usize>, Marker)> = markers(text).collect();
         if hits.is_empty() {
-            return Ok(Cow::Borrowed(text));
+            return Ok(None);
         }
         // Another process may have given it out.
         self.read_what_was_added();
         let map = &self.lock().map;
         let mut restored = String::with_capacity(text.len());
+        let mut values = Vec::new();
         let mut end = 0;
         for (range, marker) in hits {
             if marker.number == 0 {
@@ -138,14 +152,34 @@ impl Secrets {
             }
             let Some(value) = map.value_of(&marker) else { continue };
             restored.push_str(&text[end..range.start]);
+            let start = restored.len();
             restored.push_str(&written(value));
+            values.push((start..restored.len(), marker));
             end = range.end;
         }
-        if end == 0 {
-            return Ok(Cow::Borrowed(text));
-        }
         restored.push_str(&text[end..]);
-        Ok(Cow::Owned(restored))
+        Ok((!values.is_empty()).then_some((restored, values)))
+    }
+
+    /// Returns a text of a model as it will see it in a file: a placeholder that was never given out is data, and has one of its own.
+    pub(crate) fn as_shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let hits: Vec<(Range<usize>, Marker)> = markers(text).collect();
+        if hits.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        self.read_what_was_added();
+        // Decided before one of them is given out here, and kept all at once: each time is a durable write of the map.
+        let invented: Vec<Span> = {
+            let map = &self.lock().map;
+            let is_invented = |marker: &Marker| marker.number > 0 && map.value_of(marker).is_none();
+            let hits = hits.into_iter().filter(|(_, marker)| is_invented(marker));
+            hits.map(|(range, _)| Span { range, kind: LITERAL.into() }).collect()
+        };
+        if invented.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        self.keep(&mut self.lock().map, text, &invented);
+        Cow::Owned(self.replaced(text, invented))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -182,6 +216,11 @@ impl Secrets {
             // A value that was found just now is replaced where no rule finds it, too.
             spans = self.spans(text, source);
         }
+        Cow::Owned(self.replaced(text, spans))
+    }
+
+    /// Replaces parts of a text by their placeholders.
+    fn replaced(&self, text: &str, spans: Vec<Span>) -> String {
         let map = &self.lock().map;
         let mut masked = String::with_capacity(text.len());
         let mut end = 0;
@@ -194,7 +233,7 @@ impl Secrets {
             end = range.end;
         }
         masked.push_str(&text[end..]);
-        Cow::Owned(masked)
+        masked
     }
 
     /// Gives each value a placeholder, in the store first. Returns true if there are values that had none.

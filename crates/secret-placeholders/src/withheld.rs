@@ -65,6 +65,9 @@ pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦se
 pub(crate) const NOT_COMPARED: &str =
     "the file usually holds credentials, so its lines were not compared with those before";
 
+/// The warning of an answer that does not name the version, for a file whose content may be shown.
+pub(crate) const READ_FOR_VERSION: &str = "read the file again for its version before you change it by lines";
+
 /// Returns the refusal of a file that is left out; `path` is as the request spelled it.
 pub(crate) fn refusal(path: &str) -> WapError {
     let text = format!("'{path}' usually holds credentials, so its content is left out; {GRANT}");

@@ -93,13 +93,13 @@ fn restored(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapErr
 /// Puts the values back into a path or another text that an answer may quote.
 fn restored_name(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapError> {
     let restored = restored(secrets, text, field)?;
-    check_stays_hidden(secrets, text, &restored, field)?;
+    check_stays_hidden(secrets, text, field)?;
     Ok(restored)
 }
 
 /// Refuses a text in which a value that is put back would be shown.
-fn check_stays_hidden(secrets: &Secrets, text: &str, restored: &str, field: &str) -> Result<(), WapError> {
-    let Some(marker) = exposed(secrets, text, restored) else { return Ok(()) };
+fn check_stays_hidden(secrets: &Secrets, text: &str, field: &str) -> Result<(), WapError> {
+    let Some(marker) = exposed(secrets, text) else { return Ok(()) };
     let text = format!(
         "the value of {marker} is short, and would be shown there: leave it on a line like the one it stands on"
     );

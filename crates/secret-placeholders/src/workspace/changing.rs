@@ -11,7 +11,7 @@ use super::judging::depends_on_text;
 use super::veil::Veil;
 use super::{PlaceholderWorkspace, not_kept, restored, restored_name};
 use crate::Secrets;
-use crate::withheld::{NOT_COMPARED, refusal};
+use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
 
 /// The outcome of one item of a batch.
 type Outcome = Result<FileChanged, WapError>;
@@ -95,6 +95,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 if write.write_mode() == WriteMode::Append {
                     // The version names the whole content, of which a guess could be tried.
                     written.version = None;
+                    if self.withheld.verdict(&written.path) == Verdict::IfSecret {
+                        written.warnings.push(READ_FOR_VERSION.to_owned());
+                    }
                 }
             }
             written.warnings.push(NOT_COMPARED.to_owned());

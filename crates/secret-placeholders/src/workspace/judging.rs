@@ -10,11 +10,10 @@ use wap_core::{
     Call, FileChange, FileVersion, ModifyFile, ModifyOperation, ReadFile, Reason, WapError, Workspace,
     WriteFile, WriteMode,
 };
-use wap_edit::FileEdit;
+use wap_edit::{FileEdit, check_content_size, check_request};
 
 use super::{PlaceholderWorkspace, check_stays_hidden};
-use crate::Secrets;
-use crate::exposure::as_shown;
+use crate::{Secrets, json};
 
 /// The most readings of a file for its whole text: one gives up to a mebibyte.
 const MOST_READINGS: usize = 16;
@@ -62,25 +61,34 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         write: &WriteFile,
         restored: &WriteFile,
     ) -> Result<(), WapError> {
-        check_stays_hidden(secrets, &write.content, &restored.content, "content")?;
+        // The engine's refusal, before the work of judging.
+        check_content_size(write.content.len().max(restored.content.len()) as u64)?;
+        check_stays_hidden(secrets, &write.content, "content")?;
         if write.write_mode() != WriteMode::Append {
             return Ok(());
         }
-        let WholeText::Text { text: before, .. } = self.whole_text(call, &restored.path) else {
-            return Ok(());
-        };
-        let masked = secrets.mask(&before);
         // What is put behind an unfinished line becomes a part of it.
-        let is_open = !before.is_empty() && !before.ends_with('\n');
-        let visible = format!("{masked}{}", as_shown(secrets, &write.content));
+        let before = match self.whole_text(call, &restored.path) {
+            WholeText::Text { text, .. } if !text.is_empty() && !text.ends_with('\n') => text,
+            WholeText::TooLarge
+                if !restored.content.starts_with('\n') && !self.ends_with_line(call, &restored.path) =>
+            {
+                return Err(uncovers(
+                    "the file may end within a line, and is too large to be searched for secrets, which what \
+                    is appended to it could uncover: begin with a line break",
+                ));
+            }
+            WholeText::Text { .. } | WholeText::None | WholeText::TooLarge => return Ok(()),
+        };
+        let visible = format!("{}{}", secrets.mask(&before), secrets.as_shown(&write.content));
         let after = format!("{before}{}", restored.content);
-        match is_open && !is_same_view(secrets, &after, &visible) {
-            true => Err(uncovers(
-                "the file ends within a line, and what is appended to it would uncover a secret \
-                there: begin with a line break",
-            )),
-            false => Ok(()),
+        if is_same_view(secrets, &after, &visible) {
+            return Ok(());
         }
+        Err(uncovers(
+            "the file ends within a line, and what is appended to it would uncover a secret \
+            there: begin with a line break",
+        ))
     }
 
     fn check_edit(
@@ -90,18 +98,20 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         modify: &ModifyFile,
         restored: &ModifyFile,
     ) -> Result<(), WapError> {
-        for (operation, restored) in modify.operations.iter().zip(&restored.operations) {
-            if let (Some(lines), Some(restored)) = (new_lines(operation), new_lines(restored)) {
-                check_stays_hidden(secrets, lines, restored, "operations")?;
-            }
+        // The engine's refusals, before the work of judging.
+        check_request(modify)?;
+        check_request(restored)?;
+        for lines in modify.operations.iter().filter_map(new_lines) {
+            check_stays_hidden(secrets, lines, "operations")?;
         }
         let has_texts = modify.operations.iter().any(is_within_lines);
         let (path, text, version) = match self.whole_text(call, &restored.path) {
             WholeText::Text { path, text, version } => (path, text, version),
             WholeText::TooLarge if has_texts => {
-                return Err(uncovers(
-                    "the file is too large to be searched for secrets, which such an edit could \
-                    uncover: edit it by line numbers, or with a command",
+                return Err(WapError::new(
+                    Reason::FileTooLarge,
+                    "the file, or a line of it, is too large to be searched for secrets, which such an edit \
+                    could uncover: edit it with a command such as sed, or whole lines of it by their numbers",
                 ));
             }
             WholeText::None | WholeText::TooLarge => return Ok(()),
@@ -128,8 +138,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let Ok(after) = edited(call, file, &text, restored) else { return Ok(()) };
         let operations =
             modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
-        // The same error as if the secret were not there: it does not tell that a guess was right.
-        let visible = edited(call, file, &masked, &ModifyFile { operations, ..modify.clone() })?;
+        // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
+        // the engine's own error does after masking.
+        let shown_path = secrets.mask(&path);
+        let visible =
+            edited(call, (&shown_path, &version), &masked, &ModifyFile { operations, ..modify.clone() })
+                .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)))?;
         if is_same_view(secrets, &after, &visible) {
             return Ok(());
         }
@@ -143,6 +157,24 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     fn version(&self, call: &Call<'_>, path: &str) -> Option<FileVersion> {
         let states = self.inner.file_states(call, &[path.to_owned()], None).ok()?;
         states.files.into_iter().next()??.version
+    }
+
+    /// Checks whether the last line of a file is finished; false if that cannot be determined.
+    fn ends_with_line(&self, call: &Call<'_>, path: &str) -> bool {
+        let read = |line| {
+            let request = ReadFile {
+                path: path.to_owned(),
+                start_line: Some(line),
+                end_line: Some(line),
+                line_numbers: None,
+            };
+            self.inner.read_file(call, &request)
+        };
+        // The refusal of a line that is not there names the number of lines. An answer may count only as far as it had to read.
+        let Err(error) = read(i64::MAX) else { return false };
+        let last = error.detail("totalLines").and_then(serde_json::Value::as_i64);
+        let last = last.and_then(|last| read(last).ok());
+        last.is_some_and(|last| !last.is_truncated && last.content.ends_with('\n'))
     }
 
     /// Reads a file whole.
@@ -162,6 +194,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     first = Some(1);
                     continue;
                 }
+                Err(error) if error.reason() == Reason::FileTooLarge => break,
                 Err(_) => return WholeText::None,
             };
             text.push_str(&read.content);
@@ -208,7 +241,7 @@ fn new_lines(operation: &ModifyOperation) -> Option<&str> {
 
 /// Returns an operation as it is on the text that the model sees.
 fn shown_operation(secrets: &Secrets, operation: &ModifyOperation) -> ModifyOperation {
-    let show = |text: &mut String| *text = as_shown(secrets, text).into_owned();
+    let show = |text: &mut String| *text = secrets.as_shown(text).into_owned();
     let mut operation = operation.clone();
     match &mut operation {
         ModifyOperation::ReplaceText { old_text: one, new_text: other, .. }

@@ -13,8 +13,9 @@ use super::{PlaceholderWorkspace, not_kept, restored_name};
 use crate::withheld::{Verdict, warning};
 use crate::{Secrets, markers};
 
-/// The files that are withheld only if a secret is in them.
-const IF_KEYED: &str = "{*.[pP][eE][mM],.[nN][pP][mM][rR][cC]}";
+/// The files that are withheld only if a secret is in them, with their copies such as `ca.pem.orig~` and `#.npmrc#`, and a few
+/// others.
+const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[pP][eE][mM][~#.]*,[nN][pP][mM][rR][cC][~#.]*}";
 
 /// The most of them that a search looks at, in the order of its paths; it passes over further ones.
 const MOST_LOOKED_AT: usize = 64;

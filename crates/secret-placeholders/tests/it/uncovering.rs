@@ -233,7 +233,8 @@ fn an_edit_of_a_file_that_cannot_be_searched_for_secrets_is_by_lines() {
     let long = format!("const k = \"{}\"; {}\n", token(), "x".repeat(2 << 20));
     let masked = over([("a.js", long)]);
     let error = edit(&masked, vec![text("npm_", "npm ")]).unwrap_err();
-    assert_eq!(error.reason(), Reason::Protected, "{error:?}");
+    assert_eq!(error.reason(), Reason::FileTooLarge, "{error:?}");
+    assert!(error.message().contains("a command such as sed"), "{error:?}");
     let line = ModifyOperation::Insert { after_line: 0, new_content: "// top\n".into(), was: None };
     edit(&masked, vec![line]).unwrap();
 }
