@@ -5,6 +5,7 @@ mod corpus;
 mod cuts;
 mod forged;
 mod index;
+mod judging;
 mod keys;
 mod masking;
 mod over_workspace;
