@@ -365,6 +365,13 @@ fn quoted(folder: &Path) -> OsString {
     }
 }
 
+/// Returns a pattern that matches a path from the top and nothing else. A bare path is one, too: git would take `:/a` for `a`.
+pub(crate) fn literal_pattern(path: &OsStr) -> OsString {
+    let mut pattern = OsString::from(":(top,literal)");
+    pattern.push(path);
+    pattern
+}
+
 /// Decodes git's output, and removes the final newline.
 fn text(output: Vec<u8>) -> String {
     let mut text = String::from_utf8_lossy(&output).into_owned();

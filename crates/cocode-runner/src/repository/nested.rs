@@ -13,6 +13,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::repository::git::literal_pattern;
 use crate::repository::planted_links::named;
 use crate::repository::worktree::Worktree;
 use crate::repository::{Repository, foreign_file};
@@ -130,7 +131,8 @@ impl Search {
 /// Returns whether the files that git obeys in a repository beneath a worktree are those of the commit `start`.
 fn is_of_user(repository: &Repository, worktree: &Worktree, start: &str, folder: &Path) -> bool {
     let arguments = ["ls-tree", "-r", "-z", "--full-tree", start, "--"].map(OsStr::new);
-    let arguments = [&arguments[..], &[folder.as_os_str()]].concat();
+    let pattern = literal_pattern(folder.as_os_str());
+    let arguments = [&arguments[..], &[&pattern]].concat();
     let Ok(entries) = repository.git.run_for_bytes(repository.location(), &arguments) else { return false };
     let entries: Vec<_> = entries.split(|byte| *byte == 0).collect();
     let is_as_it_was = |path: &Path| {

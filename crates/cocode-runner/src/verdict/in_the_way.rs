@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RunnerError;
 use crate::repository::Repository;
-use crate::repository::git::GitError;
+use crate::repository::git::{GitError, literal_pattern};
 use crate::repository::planted_links::named;
 use crate::repository::worktree::SUBMODULE;
 
@@ -100,10 +100,9 @@ fn check_path<'a>(
 
 /// Returns the files beneath a folder that are in no commit, the ignored ones included.
 fn uncommitted_in(repository: &Repository, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
-    let mut pattern = b":(top,literal)".to_vec();
-    pattern.extend_from_slice(folder.as_os_str().as_bytes());
+    let pattern = literal_pattern(folder.as_os_str());
     let arguments = ["ls-files", "--others", "-z", "--full-name", "--"].map(OsStr::new);
-    let arguments = [&arguments[..], &[OsStr::from_bytes(&pattern)]].concat();
+    let arguments = [&arguments[..], &[&pattern]].concat();
     let names = repository.git.run_for_bytes(repository.location(), &arguments)?;
     let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     Ok(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
@@ -111,7 +110,8 @@ fn uncommitted_in(repository: &Repository, folder: &Path) -> Result<Vec<PathBuf>
 
 fn is_tracked(repository: &Repository, path: &Path) -> Result<bool, GitError> {
     let arguments = ["ls-tree", "--full-tree", "--name-only", "HEAD", "--"].map(OsStr::new);
-    let names = repository.git.run(repository.location(), &[&arguments[..], &[path.as_os_str()]].concat())?;
+    let pattern = literal_pattern(path.as_os_str());
+    let names = repository.git.run(repository.location(), &[&arguments[..], &[&pattern]].concat())?;
     Ok(!names.is_empty())
 }
 

@@ -1,15 +1,15 @@
 //! The files that other programs obey, among the changes of an agent's work.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::OsStrExt;
 
 use rel_path::{ProtectedName, ProtectedNames, RelPath};
 use serde::Serialize;
 
 use crate::repository::Repository;
-use crate::repository::git::GitError;
+use crate::repository::git::{GitError, literal_pattern};
 
 /// The most files that an error names.
 const MOST_NAMED: usize = 5;
@@ -102,9 +102,11 @@ impl Repositories {
             let mut repositories = BTreeSet::new();
             for some in candidates.chunks(CANDIDATES_AT_ONCE) {
                 let paths = some.iter().flat_map(|folder| MAKING.map(|name| inside(folder, name)));
-                let fixed = ["ls-tree", "-z", "--name-only", "--full-tree", commit, "--"].map(OsString::from);
-                let arguments: Vec<OsString> =
-                    fixed.into_iter().chain(paths.map(OsString::from_vec)).collect();
+                let patterns = paths.map(|path| literal_pattern(OsStr::from_bytes(&path)));
+                // With `-t`, since git leaves out a folder if it is also asked for a path in it.
+                let fixed =
+                    ["ls-tree", "-z", "-t", "--name-only", "--full-tree", commit, "--"].map(OsString::from);
+                let arguments: Vec<OsString> = fixed.into_iter().chain(patterns).collect();
                 let there = repository.git.run_for_bytes(repository.location(), &arguments)?;
                 let there: BTreeSet<&[u8]> = there.split(|byte| *byte == 0).collect();
                 let is_one = |folder: &&&[u8]| {

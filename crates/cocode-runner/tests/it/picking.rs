@@ -55,7 +55,9 @@ fn work(fixture: &Fixture, script: &str) -> (Runner, AgentRecord) {
 fn uncommitted_files_are_never_replaced() {
     let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
     let cases = [
-        // The agent's work, the user's uncommitted file, and the path in the way.
+        // The agent's work, the user's uncommitted file, and the path in the way. Git must not take a name for a pattern: the
+        // repository has an 'a.txt'.
+        ("echo theirs > :a.txt", ":a.txt", Some(":a.txt")),
         ("echo theirs > settings", "settings", Some("settings")),
         ("mkdir folder; echo theirs > folder/new", "folder", Some("folder")),
         ("ln -s a.txt 'a link'", "a link", Some("a link")),
@@ -207,30 +209,62 @@ fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_na
     assert!(picked.done && fixture.repository().join(".vscode/tasks.json").exists());
 }
 
+/// Returns the paths for which work is not picked, of a repository in which the folder 'sub' holds the files `start`.
+fn obeyed_paths(script: &str, start: &str) -> Vec<String> {
+    let fixture = Fixture::new();
+    if !start.is_empty() {
+        for name in start.split(' ') {
+            let path = fixture.repository().join("sub").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x\n").unwrap();
+        }
+        fixture.git(&["add", "-f", "."]);
+        fixture.git(&["commit", "-q", "-m", "sub"]);
+    }
+    let (runner, record) = work(&fixture, script);
+    match runner.pick(&record, true) {
+        Err(RunnerError::Obeyed { files, .. }) => files.0.into_iter().map(|file| file.path).collect(),
+        picked => {
+            picked.unwrap();
+            Vec::new()
+        }
+    }
+}
+
+#[test]
+fn a_repository_is_noticed_whatever_name_its_folder_has() {
+    let parts = "HEAD config objects/x refs/x";
+    // The first one is the control. Git takes the others for patterns, unless it is asked not to.
+    for folder in ["repo", ":/repo", ":(top)repo", ":!repo", ":(exclude)/repo", "repo*[x]"] {
+        let script = format!(
+            "mkdir -p '{folder}/objects' '{folder}/refs'; cd '{folder}'; echo x | tee {parts}; cd -; git add -f .; \
+             git commit -q -m 'cocode ready for check'"
+        );
+        let expected: Vec<String> = parts.split(' ').map(|part| format!("{folder}/{part}")).collect();
+        assert_eq!(obeyed_paths(&script, ""), expected);
+    }
+}
+
+#[test]
+fn a_repository_is_noticed_with_files_of_its_names_in_its_parts() {
+    // Git lists a folder that it is asked for only if it is not asked for files in it, too. The first case is the control.
+    for files in ["", " refs/config", " objects/HEAD refs/refs"] {
+        let script = format!(
+            "mkdir -p sub/objects sub/refs; cd sub; echo x | tee HEAD objects/x refs/x{files}; cd -; git add -f .; \
+             git commit -q -m 'cocode ready for check'"
+        );
+        let mut expected: Vec<String> =
+            format!("HEAD objects/x refs/x{files}").split(' ').map(|part| format!("sub/{part}")).collect();
+        expected.sort();
+        assert_eq!(obeyed_paths(&script, ""), expected, "{files}");
+    }
+}
+
 #[test]
 fn work_that_makes_a_folder_a_repository_is_not_picked() {
     let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
     let repository = "mkdir -p sub/objects sub/refs; echo ref: refs/heads/x > sub/HEAD; touch sub/refs/x";
-    let paths = |script: &str, start: &str| {
-        let fixture = Fixture::new();
-        if !start.is_empty() {
-            for name in start.split(' ') {
-                let path = fixture.repository().join("sub").join(name);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, "x\n").unwrap();
-            }
-            fixture.git(&["add", "-f", "."]);
-            fixture.git(&["commit", "-q", "-m", "sub"]);
-        }
-        let (runner, record) = work(&fixture, &format!("{script}; {commit}"));
-        match runner.pick(&record, true) {
-            Err(RunnerError::Obeyed { files, .. }) => files.0.into_iter().map(|file| file.path).collect(),
-            picked => {
-                picked.unwrap();
-                Vec::new()
-            }
-        }
-    };
+    let paths = |script: &str, start: &str| obeyed_paths(&format!("{script}; {commit}"), start);
     let all = format!("{repository}; touch sub/objects/x; echo x > sub/config; echo x > sub/more");
     assert_eq!(paths(&all, ""), ["sub/HEAD", "sub/config", "sub/objects/x", "sub/refs/x"]);
     // The last part that was missing, whichever it is.
