@@ -31,8 +31,8 @@ const LIST_BYTES: u64 = 256 << 20;
 /// The most symlinks that a warning names.
 const MOST_NAMED: usize = 5;
 
-/// Removes all links from a worktree's git folder, hard ones but for `HEAD`, and all references that lead out of it. Returns a warning for the user
-/// if there were any, or if one is left.
+/// Removes all links from a worktree's git folder, hard ones but for `HEAD`, and all references that lead out of it. Returns a
+/// warning for the user if there were any, or if one is left.
 ///
 /// No process of the agent may run any more.
 pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
@@ -60,7 +60,7 @@ pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<O
 /// among the branches and their logs, and a list of packs that names files elsewhere, which git would remove. Returns a warning
 /// if there was any, or if one may be left. Other agents may still run.
 pub(crate) fn remove_shared(common_folder: &Path) -> Option<String> {
-    let mut removed = Removed::default();
+    let (mut removed, mut failure) = (Removed::default(), FirstFailure::default());
     for within in shared_folders(common_folder) {
         let Ok(name) = within.strip_prefix(common_folder) else { continue };
         let outcome = match name == Path::new("objects") {
@@ -68,40 +68,51 @@ pub(crate) fn remove_shared(common_folder: &Path) -> Option<String> {
             false => remove_all(&within, name, None, &mut removed),
         };
         if let Err((path, error)) = outcome {
-            return Some(format!(
-                "'{}' in the repository could not be checked for what leads elsewhere ({}): an agent may have put it there",
-                name.join(path).display(),
-                error.kind()
-            ));
+            failure.keep(&name.join(path), error);
         }
     }
     let any = removed.links.into_iter().chain(removed.references).chain(removed.lists).collect::<Vec<_>>();
-    (!any.is_empty()).then(|| {
+    let removed = (!any.is_empty()).then(|| {
         format!("files of agents in the repository led git elsewhere, and were removed: {}", named(&any))
-    })
+    });
+    let failed = failure.0.map(|(path, error)| {
+        format!(
+            "'{}' in the repository could not be checked for what leads elsewhere ({}): an agent may have put it there",
+            path.display(),
+            error.kind()
+        )
+    });
+    let warnings: Vec<String> = failed.into_iter().chain(removed).collect();
+    (!warnings.is_empty()).then(|| warnings.join("; "))
 }
 
 /// Removes lists of packs that git would not have written. It makes them again when they are needed.
 fn remove_pack_lists(objects: &Path, removed: &mut Removed) -> Result<(), (PathBuf, io::Error)> {
+    let mut failure = FirstFailure::default();
     let layers = Path::new("pack/multi-pack-index.d");
     let entries = fs::read_dir(objects.join(layers)).into_iter().flatten().flatten();
     let names = entries.map(|entry| layers.join(entry.file_name()));
     for name in names.chain([PathBuf::from("pack/multi-pack-index")]) {
         let path = objects.join(&name);
         let within = Path::new("objects").join(&name);
-        if path.symlink_metadata().is_err() || !is_file_list(within.iter().map(OsStr::as_bytes)) {
+        if is_gone(&path) || !is_file_list(within.iter().map(OsStr::as_bytes)) {
             continue;
         }
         let mut bytes = Vec::new();
         let read =
             foreign_file::open(&path).and_then(|file| file.take(LIST_BYTES + 1).read_to_end(&mut bytes));
+        let is_missing = read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         let is_whole = read.is_ok_and(|length| length as u64 <= LIST_BYTES);
-        if !is_whole || !lists_files_beside(&bytes) {
-            fs::remove_file(&path).map_err(|error| (name, error))?;
-            removed.lists.push(within);
+        if !is_missing && (!is_whole || !lists_files_beside(&bytes)) {
+            match fs::remove_file(&path) {
+                Ok(()) => removed.lists.push(within),
+                // Git of another agent has removed it.
+                Err(_) if is_gone(&path) => {}
+                Err(error) => failure.keep(&name, error),
+            }
         }
     }
-    Ok(())
+    failure.outcome()
 }
 
 /// Makes sure that git appends to a plain file when it writes the log of a new branch: agents without a file tree of their
@@ -138,6 +149,20 @@ impl fmt::Display for Removed {
     }
 }
 
+/// The first failure of a search, which ends no earlier for it: what could not be checked must not hide the rest.
+#[derive(Debug, Default)]
+struct FirstFailure(Option<(PathBuf, io::Error)>);
+
+impl FirstFailure {
+    fn keep(&mut self, path: &Path, error: io::Error) {
+        self.0.get_or_insert_with(|| (path.to_owned(), error));
+    }
+
+    fn outcome(self) -> Result<(), (PathBuf, io::Error)> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
 /// Searches a folder, which is `within` a git folder.
 fn remove_all(
     root: &Path,
@@ -145,56 +170,83 @@ fn remove_all(
     head: Option<&[u8]>,
     removed: &mut Removed,
 ) -> Result<(), (PathBuf, io::Error)> {
-    let mut count = 0;
-    // In a folder that agents share, a file may be the one of another agent.
-    let is_own = within.as_os_str().is_empty();
+    let (mut count, mut failure) = (0, FirstFailure::default());
     // The upper folders first: if there are too many entries, the files that git itself uses were looked at.
     let mut folders = VecDeque::from([PathBuf::new()]);
     while let Some(folder) = folders.pop_front() {
         let path = root.join(&folder);
         // The agent may have closed it, and git would open it again as little as this, but the user may.
         reopen_folder(&path);
-        let failed = |error| (folder.clone(), error);
         let entries = match fs::read_dir(&path) {
-            // A worktree can be gone with its git folder.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries.map_err(failed)?,
+            Ok(entries) => entries,
+            Err(error) => {
+                // A worktree can be gone with its git folder, and git removes empty folders of branches.
+                if !is_gone(&path) {
+                    failure.keep(&folder, error);
+                }
+                continue;
+            }
         };
         for entry in entries {
-            let entry = entry.map_err(failed)?;
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    failure.keep(&folder, error);
+                    continue;
+                }
+            };
             count += 1;
             if count > MOST_ENTRIES {
-                return Err(failed(io::ErrorKind::FileTooLarge.into()));
+                failure.keep(&folder, io::ErrorKind::FileTooLarge.into());
+                return failure.outcome();
             }
             let name = folder.join(entry.file_name());
-            let kind = entry.file_type().map_err(|error| (name.clone(), error))?;
-            if kind.is_dir() {
+            match check_entry(root, within, head, &name, &entry, removed) {
                 // That folder is the runner's, and git is never led there.
-                if name != Path::new(OWN_FOLDER) {
-                    folders.push_back(name);
-                }
-            } else if kind.is_symlink() && !is_linked_head(&name, &entry.path()) {
-                fs::remove_file(entry.path()).map_err(|error| (name.clone(), error))?;
-                removed.links.push(within.join(name));
-            } else if is_own && kind.is_file() && has_other_names(&name, &entry) {
-                // Git writes to `HEAD` by a new file only, but into some of the others in place.
-                let outcome = match name == Path::new("HEAD") && !leads_out(&name, &entry.path()) {
-                    true => read_start(&entry.path()).and_then(|text| used_branches::write_head(root, &text)),
-                    false => fs::remove_file(entry.path()),
-                };
-                outcome.map_err(|error| (name.clone(), error))?;
-                removed.links.push(name);
-            } else if kind.is_file() && leads_out(&within.join(&name), &entry.path()) {
-                let outcome = match head.filter(|_| name == Path::new("HEAD")) {
-                    Some(content) => used_branches::write_head(root, content),
-                    None => fs::remove_file(entry.path()),
-                };
-                outcome.map_err(|error| (name.clone(), error))?;
-                removed.references.push(within.join(name));
+                Ok(is_folder) if is_folder && name != Path::new(OWN_FOLDER) => folders.push_back(name),
+                // Git of another agent makes and removes files meanwhile.
+                Err(error) if !is_gone(&entry.path()) => failure.keep(&name, error),
+                _ => {}
             }
         }
     }
-    Ok(())
+    failure.outcome()
+}
+
+/// Removes an entry if it is a link or leads out. Returns whether it is a folder.
+fn check_entry(
+    root: &Path,
+    within: &Path,
+    head: Option<&[u8]>,
+    name: &Path,
+    entry: &DirEntry,
+    removed: &mut Removed,
+) -> io::Result<bool> {
+    // In a folder that agents share, a file may be the one of another agent.
+    let is_own = within.as_os_str().is_empty();
+    let (path, kind) = (entry.path(), entry.file_type()?);
+    if kind.is_symlink() && !is_linked_head(name, &path) {
+        fs::remove_file(&path)?;
+        removed.links.push(within.join(name));
+    } else if is_own && kind.is_file() && has_other_names(name, entry) {
+        // Git writes to `HEAD` by a new file only, but into some of the others in place.
+        match name == Path::new("HEAD") && !leads_out(name, &path) {
+            true => read_start(&path).and_then(|text| used_branches::write_head(root, &text))?,
+            false => fs::remove_file(&path)?,
+        }
+        removed.links.push(name.to_owned());
+    } else if kind.is_file() && leads_out(&within.join(name), &path) {
+        match head.filter(|_| name == Path::new("HEAD")) {
+            Some(content) => used_branches::write_head(root, content)?,
+            None => fs::remove_file(&path)?,
+        }
+        removed.references.push(within.join(name));
+    }
+    Ok(kind.is_dir())
+}
+
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Returns whether a file has another name, as git gives to objects only.
@@ -203,10 +255,14 @@ fn has_other_names(name: &Path, entry: &DirEntry) -> bool {
     entry.metadata().is_ok_and(|data| data.nlink() > 1) && !is_object()
 }
 
-/// Returns whether git would read a file as a reference that leads out of `refs`, or it cannot be read.
+/// Returns whether git would read a file as a reference that leads out of `refs`, or it is there and cannot be read.
 fn leads_out(name: &Path, path: &Path) -> bool {
-    let names = name.iter().map(OsStr::as_bytes);
-    is_reference(names) && !read_start(path).is_ok_and(|bytes| stays_in_references(&bytes))
+    let is_out = || match read_start(path) {
+        Ok(bytes) => !stays_in_references(&bytes),
+        // A later file of this name is another one, which may be sound.
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    };
+    is_reference(name.iter().map(OsStr::as_bytes)) && is_out()
 }
 
 /// Reads as much of a file as its reading as a reference depends on, and one byte more.
@@ -231,4 +287,32 @@ pub(crate) fn named(paths: &[PathBuf]) -> String {
         text.push_str(&format!(" and {} more", paths.len() - MOST_NAMED));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_goes_while_a_shared_folder_is_searched_is_not_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["evil", "evil.lock", "link"];
+        for name in &names[..2] {
+            fs::write(folder.path().join(name), "ref: refs/../../elsewhere\n").unwrap();
+        }
+        std::os::unix::fs::symlink("/elsewhere", folder.path().join("link")).unwrap();
+        let entries: Vec<DirEntry> = fs::read_dir(folder.path()).unwrap().map(Result::unwrap).collect();
+        assert_eq!(entries.len(), names.len());
+        // Between the listing and the look at each of them, git of another agent removes them.
+        for name in names {
+            fs::remove_file(folder.path().join(name)).unwrap();
+        }
+        let (mut removed, within) = (Removed::default(), Path::new("refs/heads/cocode"));
+        for entry in &entries {
+            let name = PathBuf::from(entry.file_name());
+            let outcome = check_entry(folder.path(), within, None, &name, entry, &mut removed);
+            assert!(outcome.is_ok() || is_gone(&entry.path()), "{name:?}: {outcome:?}");
+        }
+        assert!(removed.links.is_empty() && removed.references.is_empty(), "{removed:?}");
+    }
 }

@@ -80,3 +80,19 @@ fn what_an_agent_leaves_in_shared_folders_leads_git_nowhere() {
     git.args(update).current_dir(fixture.repository()).output().unwrap();
     assert!(planted.exists());
 }
+
+#[test]
+fn what_cannot_be_removed_from_a_shared_folder_hides_nothing_else() {
+    let fixture = Fixture::shared();
+    let script = format!(
+        "{MARKED}; G=$(git rev-parse --path-format=absolute --git-common-dir); \
+         mkdir -p $G/objects/pack/multi-pack-index/x; \
+         echo ref: refs/heads/../../../../planted > $G/refs/heads/cocode/evil",
+    );
+    let record = fixture.run(&script);
+    assert_eq!(record.exit_code, Some(0), "{record:?}");
+    let has = |text: &str| record.warnings.iter().any(|warning| warning.contains(text));
+    assert!(has("'objects/pack/multi-pack-index' in the repository could not be checked"), "{record:?}");
+    assert!(has("and were removed: refs/heads/cocode/evil"), "{record:?}");
+    assert!(!fixture.repository().join(".git/refs/heads/cocode/evil").exists(), "{record:?}");
+}
