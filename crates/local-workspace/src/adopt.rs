@@ -9,4 +9,5 @@ pub(crate) mod layer_effects;
 pub(crate) mod layer_shelf;
 mod layered_command;
 pub(crate) mod tracked_folders;
+mod verdicts;
 mod working_trees;

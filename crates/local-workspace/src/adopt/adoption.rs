@@ -126,7 +126,7 @@ pub(crate) fn adopt(
     for index in in_order(effects) {
         let effect = &effects[index];
         let repository = in_git_folder(&effect.path).map(|part| part.folder);
-        let linked = linked_repository(effect, workspace);
+        let linked = linked_repositories(effect, workspace);
         let is_only_copy = effect.after.is_none() && !effect.is_undoable();
         if is_only_copy && adopted.failed.iter().any(|(failed, _)| !effects[*failed].is_undoable()) {
             adopted.left.push(index);
@@ -147,11 +147,12 @@ pub(crate) fn adopt(
     adopted
 }
 
-/// The repository that a `.git` file leads to.
-fn linked_repository(effect: &Effect, workspace: Option<&Path>) -> Option<RelPath> {
-    in_git_folder(&effect.path).filter(|part| part.names.is_empty())?;
-    let folder = linked_folder(&effect.path, effect.text_after()?, workspace)?;
-    in_git_folder(&folder).map(|part| part.folder)
+/// Returns the repositories that a `.git` file led to before an effect and leads to after it.
+pub(crate) fn linked_repositories(effect: &Effect, workspace: Option<&Path>) -> BTreeSet<RelPath> {
+    let is_link = in_git_folder(&effect.path).is_some_and(|part| part.names.is_empty());
+    let texts = [effect.text_before(), effect.text_after()].into_iter().flatten().filter(|_| is_link);
+    let folders = texts.filter_map(|text| linked_folder(&effect.path, text, workspace));
+    folders.filter_map(|folder| in_git_folder(&folder).map(|part| part.folder)).collect()
 }
 
 /// Looks at what is to be replaced. A file that is too large to be read goes at once, because nothing of it is kept.

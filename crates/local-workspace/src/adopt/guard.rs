@@ -8,12 +8,12 @@ use rel_path::{ProtectedName, ProtectedNames, RelPath};
 use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
+use crate::adopt::verdicts::Verdicts;
 use crate::adopt::working_trees::WorkingTree;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
-use crate::git::guard::{Refusal, in_git_folder, is_index};
-use crate::git::linked_folders::content_on_disk;
-use crate::git::repository_context::{RepositoryContext, format_after, format_on_disk};
+use crate::git::guard::{Refusal, in_git_folder};
+use crate::git::repository_context::{ContentAt, RepositoryContext, format_after, format_on_disk};
 use crate::git::repository_parts::{TouchedPaths, Transition};
 use crate::git::version_control;
 use crate::hidden::Hidden;
@@ -75,53 +75,30 @@ impl Guard<'_> {
         };
         // Without a layer the folder has what is refused, too, until it is restored.
         let removed = removed_repositories(&effects, &plain, &is_there);
-        // A repository that goes as a whole takes its settings and hooks with it.
-        let stays_as_it_was = |effect: &Effect| {
-            in_git_folder(&effect.path).is_some_and(|part| {
-                removed.contains(&part.folder) || is_there(&part.folder) && is_refused(effect)
-            })
+        let refusal = |effect: &Effect, content: Option<&ContentAt<'_>>| {
+            let context = RepositoryContext {
+                workspace,
+                was_there: &was_there,
+                is_unjudged: &is_unjudged,
+                format: &format,
+                content,
+            };
+            self.listed(effect)
+                .or_else(|| {
+                    let part = in_git_folder(&effect.path)?;
+                    if removed.contains(&part.folder) {
+                        return Some(Refusal::Removal);
+                    }
+                    // A repository that goes as a whole takes its settings and hooks with it.
+                    if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
+                })
+                .or_else(|| Transition { is_there: &is_there, context: &context }.refusal(effect))
         };
-        let content = |path: &RelPath| match effects.iter().find(|effect| effect.path == *path) {
-            Some(effect) if stays_as_it_was(effect) => effect.text_before().map(<[u8]>::to_vec),
-            Some(effect) => effect.text_after().map(<[u8]>::to_vec),
-            None => content_on_disk(self.root, path),
-        };
-        let context = RepositoryContext {
-            workspace,
-            was_there: &was_there,
-            is_unjudged: &is_unjudged,
-            format: &format,
-            content: Some(&content),
-        };
-        let transition = Transition { is_there: &is_there, context: &context };
-        let working_trees = WorkingTree::all(&effects, workspace);
-        let mut sorted = Sorted { working_trees, ..Sorted::default() };
-        let refusals: Vec<_> = effects
-            .iter()
-            .map(|effect| {
-                self.listed(effect)
-                    .or_else(|| {
-                        let part = in_git_folder(&effect.path)?;
-                        if removed.contains(&part.folder) {
-                            return Some(Refusal::Removal);
-                        }
-                        // A repository that goes as a whole takes its settings and hooks with it.
-                        if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
-                    })
-                    .or_else(|| transition.refusal(effect))
-            })
-            .collect();
-        for (effect, refusal) in effects.into_iter().zip(refusals) {
-            match refusal {
-                Some(refusal) => sorted.refused.push((effect, refusal)),
-                None => sorted.allowed.push(effect),
-            }
-        }
-        // In this order: each refuses effects because of those that the ones before have refused.
-        sorted.keep_indexes_whole();
-        sorted.keep_working_trees_whole();
-        sorted.keep_folders_that_stay();
-        sorted
+        let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None));
+        verdicts.judge_links(&|verdicts, effect| {
+            refusal(effect, Some(&|path: &RelPath| verdicts.content(self.root, path)))
+        });
+        verdicts.sorted()
     }
 
     /// Consults the list of protected names, and the paths where a symlink would get around it.
@@ -184,63 +161,4 @@ fn removed_repositories(
 fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
     let names: Vec<_> = path.components().collect();
     RelPath::from_bytes(&names[names.len().checked_sub(count)?..].join(&b'/')).ok()
-}
-
-impl Sorted {
-    /// Refuses all of an index of which a part is refused: git reads a split index together with the one that it shares,
-    /// and the one before may need what the command removed.
-    fn keep_indexes_whole(&mut self) {
-        let folder = |effect: &Effect| effect.path.parent().filter(|_| is_index(&effect.path));
-        let is_refused = |why: &Refusal| matches!(why, Refusal::Index(_) | Refusal::UnreadIndex);
-        let folders: BTreeSet<RelPath> = self
-            .refused
-            .iter()
-            .filter(|(_, why)| is_refused(why))
-            .filter_map(|(effect, _)| folder(effect))
-            .collect();
-        if folders.is_empty() {
-            return;
-        }
-        let (refused, allowed) = std::mem::take(&mut self.allowed)
-            .into_iter()
-            .partition(|effect| folder(effect).is_some_and(|folder| folders.contains(&folder)));
-        self.allowed = allowed;
-        self.refused.extend(refused.into_iter().map(|effect| (effect, Refusal::SplitIndex)));
-        self.refused.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
-    }
-
-    /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
-    /// of another one.
-    fn keep_working_trees_whole(&mut self) {
-        loop {
-            let is_split =
-                |tree: &WorkingTree| self.refused.iter().any(|(effect, _)| tree.needs(&effect.path));
-            let Some(index) = self.working_trees.iter().position(is_split) else { return };
-            let tree = self.working_trees.remove(index);
-            let (refused, allowed) = std::mem::take(&mut self.allowed)
-                .into_iter()
-                .partition(|effect: &Effect| tree.contains(&effect.path));
-            self.allowed = allowed;
-            self.refused.extend(refused.into_iter().map(|effect| (effect, Refusal::WorkingTree)));
-            // What goes goes before the folder that it is in.
-            self.refused.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
-        }
-    }
-
-    /// Keeps folders that cannot be removed, because something in them is not adopted, and refuses effects that would
-    /// replace one.
-    fn keep_folders_that_stay(&mut self) {
-        let staying: BTreeSet<RelPath> = self
-            .refused
-            .iter()
-            .filter(|(effect, _)| effect.before.is_some())
-            .flat_map(|(effect, _)| std::iter::successors(effect.path.parent(), RelPath::parent))
-            .collect();
-        let is_possible = |effect: &Effect| {
-            effect.kind_before() != Some(PresentKind::Folder)
-                || effect.kind_after() == Some(PresentKind::Folder)
-                || !staying.contains(&effect.path)
-        };
-        self.allowed.retain(is_possible);
-    }
 }

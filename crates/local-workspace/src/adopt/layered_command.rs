@@ -7,7 +7,7 @@ use cow_layer::{AdoptError, Layer, LayerChange, LayerChanges};
 use rel_path::RelPath;
 use sandbox_fs::OpenFile;
 
-use crate::adopt::adoption::{Adopted, adopt};
+use crate::adopt::adoption::{Adopted, adopt, linked_repositories};
 use crate::adopt::guard::{Guard, Sorted};
 use crate::adopt::layer_effects::{KeepLimits, effects, list, repositories_in_use};
 use crate::change::late_writes::HELD_FILES;
@@ -200,6 +200,8 @@ impl LocalWorkspace {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
                 || is_touched(effect, &since)
                 || in_git_folder(&effect.path).is_some_and(|part| in_use.contains(&part.folder))
+                // What leads back to a `.git` file stays as it was.
+                || !linked_repositories(effect, self.root.path()).is_disjoint(&in_use)
                 || working_trees.iter().any(|tree| tree.is_of(&in_use) && tree.contains(&effect.path))
         };
         let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);

@@ -11,7 +11,7 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::command::effect::Effect;
-use crate::git::guard::{InRepository, in_git_folder};
+use crate::git::guard::{InRepository, in_git_folder, is_git_name};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::worktree;
 
@@ -27,6 +27,13 @@ pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>
         return None;
     }
     root.open_file(path).ok()?.read_to_end(LINK_BYTES).ok()
+}
+
+/// Returns whether a file of this name may be one that has to fit another.
+pub(crate) fn is_linked_file(path: &RelPath) -> bool {
+    path.file_name().is_some_and(|name| {
+        is_git_name(name) || name.eq_ignore_ascii_case(b"gitdir") || name.eq_ignore_ascii_case(b"config")
+    })
 }
 
 /// Checks whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace, and that one

@@ -129,3 +129,57 @@ fn submodule_of_the_user_is_led_nowhere_else() {
         }
     }
 }
+
+#[test]
+fn linked_files_are_kept_only_if_they_fit_what_is_kept_of_the_others() {
+    // Each list is one command after the other, the first of which changes several linked files of which one is not kept. Behind
+    // it is what the folder would be then, which shows that the trigger bites.
+    let other = "mkdir other; echo 'gitdir: ../.git/modules/sub' > other/.git";
+    let led = "git config -f .git/modules/sub/config core.worktree ../../../other";
+    let moved = format!("{ADD} && git add . && {COMMIT} sub && mkdir deep && git mv sub deep/sub");
+    let added = format!("{other}; {led}");
+    // The rest of a working tree goes with its refused record, the removal of the submodule's `.git` file among it.
+    let beside_tree = format!(
+        "rm -rf deep/sub; {other}; {led}; mkdir -p .git/worktrees/x; echo ../../../deep/.git > .git/worktrees/x/gitdir"
+    );
+    // A repository that is in use stays as it is.
+    let while_in_use = format!("rm -rf sub; {other}; {led}");
+    let attacks: [(&str, &[&str], &str); 4] = [
+        (ADD, &[&added, "rm -rf sub", "ln -s .git sub"], &format!("{other}; rm -rf sub; ln -s .git sub")),
+        (
+            ADD,
+            &[&added, "rm -rf sub", "ln -s ../outside sub"],
+            &format!("{other}; rm -rf sub; ln -s ../outside sub"),
+        ),
+        (&moved, &[&beside_tree, "rm -rf other", "ln -s .git other"], &format!("{led}; ln -s .git other")),
+        (
+            ADD,
+            &["touch .git/index.lock", &while_in_use, "rm -rf sub", "ln -s .git sub"],
+            &format!("{other}; rm -rf sub; ln -s .git sub"),
+        ),
+    ];
+    let planted = |fixture: &Fixture| {
+        let paths = [fixture.root().join(".git/hooks/planted"), fixture.outside().join("hooks/planted")];
+        paths.iter().any(|path| path.exists())
+    };
+    let trigger = "for one in sub other deep/sub; do git -C $one reset -q --hard; done; true";
+    for (before, commands, control) in attacks {
+        let plain = prepared(before);
+        git(&plain, control);
+        shell(&plain.root(), trigger);
+        assert!(planted(&plain), "control: {commands:?}");
+        for layered in LAYERS {
+            let fixture = prepared(before);
+            let workspace = fixture.open_layered(layered);
+            let mut warned = String::new();
+            for script in commands {
+                warned += &run(&workspace, script).unwrap().warnings.join("\n");
+            }
+            shell(&fixture.root(), trigger);
+            assert!(!planted(&fixture), "{commands:?} ({layered:?}): {warned}");
+            // Without a layer no repository is left alone because it is in use, and all of it fits.
+            let is_refused = matches!(layered, Layered::Yes) || !commands.contains(&"touch .git/index.lock");
+            assert_eq!(is_refused, !warned.is_empty(), "{commands:?} ({layered:?}): {warned}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What was decided about the effects of one command, and the refusals that follow from others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rel_path::RelPath;
+use sandbox_fs::FileRoot;
+
+use crate::adopt::guard::Sorted;
+use crate::adopt::working_trees::WorkingTree;
+use crate::change::present::PresentKind;
+use crate::command::effect::Effect;
+use crate::git::guard::{Refusal, is_index};
+use crate::git::linked_folders::{content_on_disk, is_linked_file};
+
+/// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
+const ROUNDS: usize = 16;
+
+/// What was decided about effects. A refusal is final.
+pub(crate) struct Verdicts<'a> {
+    effects: &'a [Effect],
+    refusals: Vec<Option<Refusal>>,
+    /// The folders above what is refused, which cannot be removed.
+    staying: BTreeSet<RelPath>,
+    /// Working trees that the effects add, remove or move, and that are adopted so far.
+    working_trees: Vec<WorkingTree>,
+    /// The indexes of the effects on files by which folders of git lead to each other.
+    links: BTreeMap<&'a RelPath, usize>,
+}
+
+impl<'a> Verdicts<'a> {
+    /// Decides about each effect by itself.
+    pub(crate) fn new(
+        effects: &'a [Effect],
+        workspace: Option<&Path>,
+        refusal: &dyn Fn(&Effect) -> Option<Refusal>,
+    ) -> Verdicts<'a> {
+        let links = effects.iter().enumerate().filter(|(_, effect)| is_linked_file(&effect.path));
+        let mut verdicts = Verdicts {
+            effects,
+            refusals: effects.iter().map(refusal).collect(),
+            staying: BTreeSet::new(),
+            working_trees: WorkingTree::all(effects, workspace),
+            links: links.map(|(index, effect)| (&effect.path, index)).collect(),
+        };
+        verdicts.refuse_what_depends();
+        verdicts
+    }
+
+    /// Decides about the files that lead to each other, each by the content that the others will have. One that is
+    /// refused keeps the content that it had, so those that fitted the new one are judged again.
+    pub(crate) fn judge_links(&mut self, refusal: &dyn Fn(&Verdicts<'_>, &Effect) -> Option<Refusal>) {
+        for round in 0.. {
+            let allowed = self.links.values().copied().filter(|index| self.refusals[*index].is_none());
+            let judged = allowed.map(|index| {
+                // A command could make a chain of them that needs a round for each.
+                let refused = if round < ROUNDS {
+                    refusal(self, &self.effects[index])
+                } else {
+                    Some(Refusal::Redirection)
+                };
+                (index, refused)
+            });
+            let refused: Vec<_> = judged.filter(|(_, refused)| refused.is_some()).collect();
+            if refused.is_empty() {
+                return;
+            }
+            for (index, why) in refused {
+                self.refusals[index] = why;
+            }
+            self.refuse_what_depends();
+        }
+    }
+
+    /// Returns the content that a linked file will have by what was decided so far.
+    pub(crate) fn content(&self, root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
+        let Some(index) = self.links.get(path) else { return content_on_disk(root, path) };
+        let effect = &self.effects[*index];
+        if self.is_adopted(*index) {
+            return effect.text_after().map(<[u8]>::to_vec);
+        }
+        match effect.text_before() {
+            Some(text) => Some(text.to_vec()),
+            // What had no room beside much else that changed is not nothing.
+            None if effect.kind_before() == Some(PresentKind::File) => content_on_disk(root, path),
+            None => None,
+        }
+    }
+
+    /// Returns the effects by what was decided about each. Those are left out that would remove or replace a folder that
+    /// stays.
+    pub(crate) fn sorted(&self) -> Sorted {
+        let mut sorted = Sorted { working_trees: self.working_trees.clone(), ..Sorted::default() };
+        for (index, effect) in self.effects.iter().enumerate() {
+            match &self.refusals[index] {
+                Some(refusal) => sorted.refused.push((effect.clone(), refusal.clone())),
+                None if self.is_adopted(index) => sorted.allowed.push(effect.clone()),
+                None => {}
+            }
+        }
+        sorted
+    }
+
+    fn is_adopted(&self, index: usize) -> bool {
+        let effect = &self.effects[index];
+        let folder = Some(PresentKind::Folder);
+        let replaces_folder = effect.kind_before() == folder && effect.kind_after() != folder;
+        self.refusals[index].is_none() && !(replaces_folder && self.staying.contains(&effect.path))
+    }
+
+    fn refused(&self) -> impl Iterator<Item = (&'a Effect, &Refusal)> {
+        self.effects.iter().zip(&self.refusals).filter_map(|(effect, why)| Some((effect, why.as_ref()?)))
+    }
+
+    /// Refuses `why` all allowed effects for which `depends` returns true.
+    fn refuse_all(&mut self, why: &Refusal, depends: &dyn Fn(&Effect) -> bool) {
+        for (effect, refusal) in self.effects.iter().zip(&mut self.refusals) {
+            if refusal.is_none() && depends(effect) {
+                *refusal = Some(why.clone());
+            }
+        }
+    }
+
+    /// Refuses what cannot be adopted without something that is refused.
+    fn refuse_what_depends(&mut self) {
+        // In this order: each goes by what the ones before have refused.
+        self.keep_indexes_whole();
+        self.keep_working_trees_whole();
+        let staying = self
+            .refused()
+            .filter(|(effect, _)| effect.before.is_some())
+            .flat_map(|(effect, _)| std::iter::successors(effect.path.parent(), RelPath::parent));
+        self.staying = staying.collect();
+    }
+
+    /// Refuses all of an index of which a part is refused: git reads a split index together with the one that it shares,
+    /// and the one before may need what the command removed.
+    fn keep_indexes_whole(&mut self) {
+        let folder = |effect: &Effect| effect.path.parent().filter(|_| is_index(&effect.path));
+        let is_refused = |why: &Refusal| matches!(why, Refusal::Index(_) | Refusal::UnreadIndex);
+        let folders: BTreeSet<RelPath> = self
+            .refused()
+            .filter(|(_, why)| is_refused(why))
+            .filter_map(|(effect, _)| folder(effect))
+            .collect();
+        if !folders.is_empty() {
+            let is_part = |effect: &Effect| folder(effect).is_some_and(|folder| folders.contains(&folder));
+            self.refuse_all(&Refusal::SplitIndex, &is_part);
+        }
+    }
+
+    /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
+    /// of another one.
+    fn keep_working_trees_whole(&mut self) {
+        loop {
+            let is_split = |tree: &WorkingTree| self.refused().any(|(effect, _)| tree.needs(&effect.path));
+            let Some(index) = self.working_trees.iter().position(is_split) else { return };
+            let tree = self.working_trees.remove(index);
+            self.refuse_all(&Refusal::WorkingTree, &|effect| tree.contains(&effect.path));
+        }
+    }
+}
