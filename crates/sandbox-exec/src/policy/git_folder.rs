@@ -1,6 +1,7 @@
 //! Places of git, whose files decide which programs git starts.
 
 mod git_variables;
+mod looks;
 mod named_paths;
 pub(crate) mod obeyed_paths;
 mod path_values;
@@ -14,6 +15,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use self::looks::Looks;
 use self::started_programs::{Surroundings, is_command};
 
 /// The settings of the machine, by the folders under which git is usually installed.
@@ -74,20 +76,23 @@ fn files_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> V
     files_among(&usual_paths(home, variable))
 }
 
-/// The programs that files of settings and variables name by their paths. What is relative lies in a repository.
+/// The programs that files of settings and variables name by their paths. What is relative lies in a repository. Beyond the limits,
+/// where commands would stay unread, the root stands for all paths.
 fn programs_of_user<'f>(
     files: impl Iterator<Item = &'f PathBuf>,
     home: &Path,
     variable: &impl Fn(&str) -> Option<OsString>,
 ) -> Vec<PathBuf> {
     let without_names = |name: &str| if name == "PATH" { None } else { variable(name) };
-    let around = Surroundings { root: Path::new("/"), home, variable: &without_names };
+    let looks = Looks::new();
+    let around = Surroundings { root: Path::new("/"), home, variable: &without_names, looks: &looks };
     let of_variables = git_variables::read(&variable);
     let texts = files.map(|file| settings_file::read(file, named_paths::FILE_LIMIT_BYTES));
     let settings = texts.flat_map(|text| settings_text::settings(&String::from_utf8_lossy(&text)));
     let values = settings.chain(of_variables.settings).filter(is_command).map(|setting| setting.value);
     let commands = values.chain(of_variables.commands.into_iter().map(|(_, command)| command));
-    commands.flat_map(|command| around.files(&command)).map(|(path, _)| path).collect()
+    let programs = commands.flat_map(|command| around.files(&command)).map(|(path, _)| path).collect();
+    if looks.is_complete() { programs } else { vec![PathBuf::from("/")] }
 }
 
 /// The path to which a link leads, also one to a file that is still to be made; the path itself if it is not a link.

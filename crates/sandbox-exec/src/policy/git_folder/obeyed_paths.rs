@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::looks::Looks;
 use super::path_values::resolved;
 use super::repositories::{Repositories, Repository, entries};
 use super::settings_text::{Setting, settings};
@@ -63,7 +64,7 @@ pub struct ObeyedPaths {
     /// The paths, in their order.
     pub paths: Vec<ObeyedPath>,
     /// False if there are more settings than are read: files of more than a mebibyte, more than 100 files, 400 paths or 50
-    /// repositories.
+    /// repositories, commands that may be in more than 32 folders, or more than 32 mebibytes of paths to look at.
     pub is_complete: bool,
     /// The files of settings, also missing ones, and the folders that were listed.
     files: Vec<(PathBuf, Option<Stamp>)>,
@@ -75,8 +76,8 @@ pub struct ObeyedPaths {
 type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 
 impl ObeyedPaths {
-    /// Reads the settings of the user, of the machine, of variables, of the repositories in which `folder` lies and of their submodules
-    /// and linked working trees, with all files that they include, under whichever condition.
+    /// Reads the settings of the user, of the machine, of variables, of the repositories in which `folder` lies and of their
+    /// submodules and linked working trees, with all files that they include, under whichever condition.
     ///
     /// `folder` is canonical; `home` is absolute; `variable` returns a variable of the user's environment. Settings of other
     /// repositories further down are not read.
@@ -93,6 +94,7 @@ impl ObeyedPaths {
             variable: &variable,
             own: judged.flat_map(|file| [file.canonicalize().ok(), Some(file)]).flatten().collect(),
             unread: VecDeque::new(),
+            looks: Looks::new(),
             hooks: BTreeSet::new(),
             paths: BTreeSet::new(),
             ways: BTreeMap::new(),
@@ -136,11 +138,11 @@ impl ObeyedPaths {
             }
             reading.take_file(&file, origin);
         }
-        let Reading { paths, hooks, ways, is_complete, .. } = reading;
+        let Reading { paths, hooks, ways, is_complete, looks, .. } = reading;
         files.extend(hooks.into_iter().map(|folder| (folder.clone(), stamp(&folder))));
         ObeyedPaths {
             paths: paths.into_iter().collect(),
-            is_complete,
+            is_complete: is_complete && looks.is_complete(),
             files,
             ways: ways.into_iter().collect(),
         }
@@ -194,6 +196,7 @@ struct Reading<'a> {
     own: BTreeSet<PathBuf>,
     /// Files of settings.
     unread: VecDeque<(PathBuf, Origin)>,
+    looks: Looks,
     /// Folders of hooks that were listed.
     hooks: BTreeSet<PathBuf>,
     paths: BTreeSet<ObeyedPath>,
@@ -253,7 +256,9 @@ impl Reading<'_> {
 
     /// Returns the paths that a value stands for, in each of those folders.
     fn resolved(&self, value: &str, origin: Origin) -> BTreeSet<PathBuf> {
-        self.roots(origin).iter().filter_map(|root| resolved(value, root, self.home)).collect()
+        let roots = self.roots(origin);
+        let allowed = roots.iter().filter(|root| self.looks.allow_path(value, root));
+        allowed.filter_map(|root| resolved(value, root, self.home)).collect()
     }
 
     fn take(&mut self, setting: &Setting, beside: &Path, origin: Origin) {
@@ -336,7 +341,8 @@ impl Reading<'_> {
     /// Takes an argument of a command of git, which may be a program, as in `rebase --exec ./check`, or a file to look at.
     fn take_argument(&mut self, value: &str, name: &str, origin: Origin) {
         for root in self.roots(origin) {
-            let around = Surroundings { root: &root, home: self.home, variable: self.variable };
+            let around =
+                Surroundings { root: &root, home: self.home, variable: self.variable, looks: &self.looks };
             let named = around.files(value).into_iter().filter(|_| value.contains('/'));
             for (path, _) in named.filter(|(path, _)| value.contains("./") || path.exists()) {
                 self.add(&path, ObeyedAs::Argument, name);
@@ -346,7 +352,8 @@ impl Reading<'_> {
 
     fn take_command(&mut self, command: &str, name: &str, origin: Origin) {
         for root in self.roots(origin) {
-            let around = Surroundings { root: &root, home: self.home, variable: self.variable };
+            let around =
+                Surroundings { root: &root, home: self.home, variable: self.variable, looks: &self.looks };
             for (path, named_as) in around.files(command) {
                 let obeyed_as = match named_as {
                     NamedAs::Program => ObeyedAs::Program,

@@ -10,8 +10,8 @@ const USERS: &str = "/etc/passwd";
 /// The most bytes of that list.
 const USERS_LIMIT_BYTES: u64 = 1 << 20;
 
-/// Returns the path that a value stands for, as git reads it: beneath `base` if it is relative, `~` for the home folder and `~user` for
-/// that of another user. `None` for a path of git's own installation, and for an unknown user.
+/// Returns the path that a value stands for, as git reads it: beneath `base` if it is relative, `~` for the home folder and `~user`
+/// for that of another user. `None` for a path of git's own installation, and for an unknown user.
 pub(super) fn resolved(value: &str, base: &Path, home: &Path) -> Option<PathBuf> {
     // Newer versions of git skip such a path if it is missing.
     let value = value.strip_prefix(":(optional)").unwrap_or(value);

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::looks::Looks;
 use super::path_values::resolved;
 use super::settings_text::Setting;
 use super::shell_words::{Start, Token, Word, tokens};
@@ -74,6 +75,9 @@ const KEYWORDS: [&str; 12] =
 /// The depth of commands in words of commands, as behind `sh -c`.
 const DEPTH: usize = 4;
 
+/// The most folders in which a command may be. Each `cd` to a relative path doubles their number, as it may fail.
+const FOLDER_LIMIT: usize = 32;
+
 /// The way in which a command names a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NamedAs {
@@ -104,24 +108,30 @@ pub(super) struct Surroundings<'a> {
     pub home: &'a Path,
     /// The user's environment.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// What may still be looked at, for all commands together.
+    pub looks: &'a Looks,
 }
 
 impl Surroundings<'_> {
     /// Returns the files that a command names, with the way in which it does.
     ///
-    /// A program is a path as the first word of a command of the shell, or behind a program that runs it, such as `sh`; one that is missing
-    /// could be made. A name without a slash is looked for as the shell does. Of what programs are given, files count that are there.
+    /// A program is a path as the first word of a command of the shell, or behind a program that runs it, such as `sh`; one that
+    /// is missing could be made. A name without a slash is looked for as the shell does. Of what programs are given, files count
+    /// that are there. Files are left out beyond the limits, which `looks` then says.
     pub(super) fn files(&self, command: &str) -> Vec<(PathBuf, NamedAs)> {
         let command = command.trim_start().trim_start_matches('!').trim();
         let mut files = Vec::new();
         // Some are not given to the shell, and may have blanks.
-        let whole = if command.contains('/') { resolved(command, self.root, self.home) } else { None };
+        let whole = if command.contains('/') { self.path(command, self.root) } else { None };
         files.extend(whole.filter(|path| path.is_file()).map(|path| (path, NamedAs::Program)));
         self.take(command, true, DEPTH, &mut files);
         files
     }
 
     fn take(&self, command: &str, may_be_missing: bool, depth: usize, files: &mut Vec<(PathBuf, NamedAs)>) {
+        if !self.looks.allow(command.len()) {
+            return;
+        }
         let mut reading = Reading {
             around: self,
             folders: vec![self.root.to_owned()],
@@ -141,7 +151,16 @@ impl Surroundings<'_> {
     /// Returns the file that the shell starts by a name.
     fn by_name(&self, name: &str) -> Option<PathBuf> {
         let folders = (self.variable)("PATH")?;
-        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+        if !self.looks.allow(folders.len() + name.len()) {
+            return None;
+        }
+        let mut folders = std::env::split_paths(&folders).map(|folder| self.root.join(folder));
+        folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+    }
+
+    /// Returns the path that a value stands for in a folder, unless too much was looked at by now.
+    fn path(&self, value: &str, folder: &Path) -> Option<PathBuf> {
+        if self.looks.allow_path(value, folder) { resolved(value, folder, self.home) } else { None }
     }
 }
 
@@ -177,8 +196,7 @@ impl Reading<'_, '_> {
             return Position::First;
         }
         if self.position == Position::Folder {
-            let folders = self.paths(word);
-            self.folders.extend(folders);
+            self.enter(word);
             return Position::Arguments;
         }
         if is_plain && text.starts_with('-') {
@@ -203,6 +221,20 @@ impl Reading<'_, '_> {
                 self.argument(word);
                 position
             }
+        }
+    }
+
+    /// Adds the folders to which `cd` may lead.
+    fn enter(&mut self, word: &Word) {
+        for folder in self.paths(word) {
+            if self.folders.contains(&folder) {
+                continue;
+            }
+            if self.folders.len() >= FOLDER_LIMIT {
+                self.around.looks.leave_out();
+                return;
+            }
+            self.folders.push(folder);
         }
     }
 
@@ -276,25 +308,29 @@ impl Reading<'_, '_> {
     fn inner(&mut self, command: &str, may_be_missing: bool) {
         let Some(depth) = self.depth.checked_sub(1) else { return };
         for root in self.folders.clone() {
-            let around = Surroundings { root: &root, home: self.around.home, variable: self.around.variable };
+            let around = Surroundings { root: &root, ..*self.around };
             around.take(command, may_be_missing && self.may_be_missing, depth, self.files);
         }
     }
 
     /// The paths that a word may stand for.
     fn paths(&self, word: &Word) -> Vec<PathBuf> {
-        let (home, text) = (self.around.home, word.text.as_str());
+        let (home, looks, text) = (self.around.home, self.around.looks, word.text.as_str());
+        if word.start != Start::Plain && !looks.allow_path(text, self.around.root) {
+            return Vec::new();
+        }
         let behind = text.strip_prefix('/').map(|rest| rest.trim_start_matches('/'));
         match (&word.start, behind) {
             (Start::Plain, _) if text.is_empty() => Vec::new(),
             (Start::Plain, _) => {
-                self.folders.iter().filter_map(|folder| resolved(text, folder, home)).collect()
+                self.folders.iter().filter_map(|folder| self.around.path(text, folder)).collect()
             }
             (Start::Home, Some(rest)) => vec![home.join(rest)],
             // Such as the repository's root, by `git rev-parse --show-toplevel`.
             (Start::Output, Some(rest)) => vec![self.around.root.join(rest)],
             (Start::Variable(name), rest) => {
                 let value = (self.around.variable)(name).filter(|value| !value.is_empty());
+                let value = value.filter(|value| looks.allow(value.len()));
                 let set = value.map(|value| self.around.root.join(joined(&value, text)));
                 set.into_iter().chain(rest.map(|rest| self.around.root.join(rest))).collect()
             }
@@ -335,7 +371,8 @@ mod tests {
             "TOOLS" => Some(root.join("tools").into_os_string()),
             _ => None,
         };
-        let around = Surroundings { root, home: Path::new("/home"), variable: &variable };
+        let looks = Looks::new();
+        let around = Surroundings { root, home: Path::new("/home"), variable: &variable, looks: &looks };
         let mut files = around.files(command);
         files.sort();
         files.dedup();
@@ -399,5 +436,23 @@ mod tests {
         for command in ["~/x", "$HOME/x", "\"${HOME}/x\"", "\"$HOME\"/x"] {
             assert_eq!(files_in(root, command), [("/home/x".to_owned(), Program)], "{command}");
         }
+    }
+    #[test]
+    fn a_relative_folder_of_programs_lies_where_the_command_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir(root.join("own")).unwrap();
+        fs::write(root.join("own/in-own"), "").unwrap();
+        fs::write(root.join("in-root"), "").unwrap();
+        let programs = |path: &str| {
+            let variable = |name: &str| (name == "PATH").then(|| OsString::from(path));
+            let looks = Looks::new();
+            let around = Surroundings { root, home: Path::new("/home"), variable: &variable, looks: &looks };
+            [around.files("in-own"), around.files("in-root")].concat()
+        };
+        let program = |name: &str| (root.join(name), NamedAs::Program);
+        assert_eq!(programs("/nonexistent:own"), [program("own/in-own")]);
+        assert_eq!(programs("/nonexistent:"), [program("in-root")], "an empty one is that folder itself");
+        assert_eq!(programs("/nonexistent"), [], "the control");
     }
 }

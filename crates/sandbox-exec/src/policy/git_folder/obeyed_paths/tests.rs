@@ -361,3 +361,49 @@ fn values_of_all_forms_are_understood() {
     scene.put("home/.gitconfig", "[core]\nhooksPath = ../h\n");
     assert_eq!(scene.named(), [("h".to_owned(), ObeyedAs::Hooks, true)]);
 }
+
+#[test]
+fn a_command_in_more_folders_than_are_looked_at_is_not_complete() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.at("work/tools/deep")).unwrap();
+    scene.put("work/tools/deep/run", "");
+    let obeyed = |command: &str| {
+        scene.put("work/.git/config", &format!("[alias]\nx = \"!{command}\"\n"));
+        scene.find()
+    };
+    let few = obeyed("cd tools && cd deep && ./run");
+    assert!(few.is_complete, "the control");
+    assert_eq!(named(&few), [row("tools/deep/run", ObeyedAs::Program)], "the control");
+    // The same folder again is no other one.
+    assert!(obeyed(&"cd /a; ".repeat(1000)).is_complete);
+    for count in [40, 10_000] {
+        let again = obeyed(&format!("cd tools && cd deep && ./run; {}", "cd a; ".repeat(count)));
+        assert!(!again.is_complete, "{count}");
+        assert_eq!(named(&again), [row("tools/deep/run", ObeyedAs::Program)], "{count}");
+        let others: String = (0..count).map(|number| format!("cd /{number}; ")).collect();
+        assert!(!obeyed(&others).is_complete, "{count} others");
+    }
+}
+
+#[test]
+fn commands_in_commands_end_at_a_limit() {
+    let scene = Scene::new();
+    let obeyed = |command: String| {
+        scene.put("work/.git/config", &format!("[alias]\nx = \"!{command}\"\n"));
+        scene.find()
+    };
+    // Each word is a path in each folder, and each command in a word begins in each.
+    let within = |folders: &str, words: usize| {
+        let inner = format!("{folders} a {}", "b ".repeat(words));
+        let quoted = inner.replace(' ', "\\\\ ").replace(';', "\\\\;");
+        format!("{folders} sh -c '{folders} sh -c {quoted}'")
+    };
+    assert!(obeyed(within("cd a;", 10)).is_complete, "the control");
+    assert!(!obeyed(within("cd a; cd b; cd c; cd d; cd e;", 1000)).is_complete);
+    // A long name of a folder makes all that are relative to it long.
+    let long = format!("cd {}; {}", "a".repeat(400_000), "./b; ".repeat(60_000));
+    assert!(!obeyed(long).is_complete);
+    let many: String = (0..4000).map(|number| format!("~user{number}/a ")).collect();
+    assert!(obeyed(format!("cat {many}")).is_complete, "the control");
+    assert!(!obeyed(format!("cat {many} {many} {many}")).is_complete);
+}
