@@ -16,7 +16,8 @@ pub(crate) struct InnerMounts {
     /// Those that a command can only read.
     pub(crate) sealed: Vec<PathBuf>,
     /// The folders between the workspace and a mount, each before those in it. With a new name for one, a command would carry the
-    /// mounts in it elsewhere: a build folder with writable hooks into a repository, where no comparison enters them.
+    /// mounts in it elsewhere: a build folder with writable hooks into a repository, where no comparison enters them, or one that it
+    /// can only read into a build folder, where the next command may write to it.
     pub(crate) around: BTreeSet<PathBuf>,
 }
 
