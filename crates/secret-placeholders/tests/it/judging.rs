@@ -74,9 +74,9 @@ fn a_request_that_is_too_large_is_refused_before_it_is_judged() {
     let most = Limits::MAX_OPERATIONS;
     let refusal = edit(&masked, 1, "a.js", operations(most + 1)).unwrap_err();
     assert_eq!(refusal, edit(masked.inner(), 2, "a.js", operations(most + 1)).unwrap_err());
-    // The control: what is not too large is judged.
+    // The control: what is not too large is judged, and answered as if the secret were not there.
     let judged = edit(&masked, 3, "a.js", vec![text("npm_", "npm ")]).unwrap_err();
-    assert_eq!(judged.reason(), Reason::Protected);
+    assert_eq!(judged.reason(), Reason::Conflict);
     assert_ne!(refusal.reason(), judged.reason());
     let content = "x".repeat(usize::try_from(Limits::MAX_REQUEST_BYTES).unwrap() + 1);
     let refusal = append(&masked, 4, "a.js", &content).unwrap_err();
