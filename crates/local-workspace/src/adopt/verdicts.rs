@@ -1,4 +1,4 @@
-//! What was decided about the effects of one command, and the refusals that follow from others.
+//! The decisions about the effects of one command, and the refusals that follow from others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::git::linked_folders::{content_on_disk, is_linked_file};
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
 const ROUNDS: usize = 16;
 
-/// What was decided about effects. A refusal is final.
+/// The decisions about effects. A refusal is final.
 pub(crate) struct Verdicts<'a> {
     effects: &'a [Effect],
     refusals: Vec<Option<Refusal>>,

@@ -1,4 +1,4 @@
-//! How changes are judged: what it costs, and what its refusals say.
+//! The judging of changes: its cost, and its refusals.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -158,8 +158,8 @@ fn a_short_value_may_become_a_part_of_a_longer_one() {
     assert!(masked.inner().text("a.js").unwrap().ends_with("pwd = \"postgres!\"\n"));
     assert!(!read(&masked, "a.js", None).contains("postgres"));
     // The control: where it would be shown it is refused, although the same value is hidden beside it.
-    let shown = "pwd = \"postgres\"\ncolour ⟦secret:password-assignment:1⟧\n";
-    let error = append(&masked, 2, "a.js", shown).unwrap_err();
+    let visible = "pwd = \"postgres\"\ncolour ⟦secret:password-assignment:1⟧\n";
+    let error = append(&masked, 2, "a.js", visible).unwrap_err();
     assert_eq!(error.reason(), Reason::InvalidField, "{error:?}");
 }
 

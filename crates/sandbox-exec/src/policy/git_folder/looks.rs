@@ -12,7 +12,7 @@ const COST_OF_LOOK: usize = 64;
 /// The home folder of another user is looked up in a list.
 const COST_OF_USER: usize = 4096;
 
-/// What is left to look at. Files with few words may name many paths: each word is one in every folder that the command enters, and
+/// The looks that are left. Files with few words may name many paths: each word is one in every folder that the command enters, and
 /// commands have others among their words.
 #[derive(Debug)]
 pub(super) struct Looks {

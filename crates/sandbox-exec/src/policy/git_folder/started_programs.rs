@@ -108,7 +108,7 @@ pub(super) struct Surroundings<'a> {
     pub home: &'a Path,
     /// The user's environment.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// What may still be looked at, for all commands together.
+    /// The looks that are left for all commands together.
     pub looks: &'a Looks,
 }
 
