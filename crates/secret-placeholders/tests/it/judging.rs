@@ -14,15 +14,7 @@ use wap_core::{
 
 use crate::masking::token;
 use crate::over_workspace::{over, read, search, with_call};
-
-fn text(old_text: &str, new_text: &str) -> ModifyOperation {
-    ModifyOperation::ReplaceText {
-        old_text: old_text.into(),
-        new_text: new_text.into(),
-        expected_matches: None,
-        whole_lines: None,
-    }
-}
+use crate::uncovering::text;
 
 fn edit(
     workspace: &dyn Workspace,

@@ -25,7 +25,7 @@ fn modify(operations: Vec<ModifyOperation>) -> ModifyFile {
     ModifyFile { path: "a.js".into(), operations, ..ModifyFile::default() }
 }
 
-fn text(old_text: &str, new_text: &str) -> ModifyOperation {
+pub(crate) fn text(old_text: &str, new_text: &str) -> ModifyOperation {
     ModifyOperation::ReplaceText {
         old_text: old_text.into(),
         new_text: new_text.into(),
