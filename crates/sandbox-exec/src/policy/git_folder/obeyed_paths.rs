@@ -87,7 +87,7 @@ impl ObeyedPaths {
         let judged = own.iter().map(|(file, _)| file.clone()).chain(
             repositories.all.iter().flat_map(|repository| [repository.hooks(), repository.attributes()]),
         );
-        let mut reading = Reading {
+        let mut reading = SettingsReader {
             folder,
             repositories: &repositories.all,
             home,
@@ -138,7 +138,7 @@ impl ObeyedPaths {
             }
             reading.take_file(&file, origin);
         }
-        let Reading { paths, hooks, ways, is_complete, looks, .. } = reading;
+        let SettingsReader { paths, hooks, ways, is_complete, looks, .. } = reading;
         files.extend(hooks.into_iter().map(|folder| (folder.clone(), stamp(&folder))));
         ObeyedPaths {
             paths: paths.into_iter().collect(),
@@ -187,7 +187,7 @@ enum Origin {
     WorkingTree(usize),
 }
 
-struct Reading<'a> {
+struct SettingsReader<'a> {
     folder: &'a Path,
     repositories: &'a [Repository],
     home: &'a Path,
@@ -205,7 +205,7 @@ struct Reading<'a> {
     is_complete: bool,
 }
 
-impl Reading<'_> {
+impl SettingsReader<'_> {
     fn take_variables(&mut self) {
         let variables = git_variables::read(self.variable);
         self.is_complete &= variables.is_complete;

@@ -44,7 +44,7 @@ enum Open {
 
 /// Splits a command. Commands whose output is inserted are split as well; an insertion within a word is left as it is.
 pub(super) fn tokens(command: &str) -> Vec<Token> {
-    let mut reading = Reading {
+    let mut reading = Lexer {
         characters: command.chars().peekable(),
         tokens: Vec::new(),
         word: None,
@@ -59,7 +59,7 @@ pub(super) fn tokens(command: &str) -> Vec<Token> {
     reading.tokens
 }
 
-struct Reading<'a> {
+struct Lexer<'a> {
     characters: Peekable<Chars<'a>>,
     tokens: Vec<Token>,
     word: Option<Word>,
@@ -70,7 +70,7 @@ struct Reading<'a> {
     backtick: Option<bool>,
 }
 
-impl Reading<'_> {
+impl Lexer<'_> {
     fn take(&mut self, next: char) {
         match next {
             '"' => {

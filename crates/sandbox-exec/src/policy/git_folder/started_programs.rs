@@ -132,7 +132,7 @@ impl Surroundings<'_> {
         if !self.looks.allow(command.len()) {
             return;
         }
-        let mut reading = Reading {
+        let mut reading = CommandReader {
             around: self,
             folders: vec![self.root.to_owned()],
             position: Position::First,
@@ -177,7 +177,7 @@ enum Position {
     Folder,
 }
 
-struct Reading<'a, 'b> {
+struct CommandReader<'a, 'b> {
     around: &'a Surroundings<'b>,
     /// The folders in which the command may be by now.
     folders: Vec<PathBuf>,
@@ -187,7 +187,7 @@ struct Reading<'a, 'b> {
     files: &'a mut Vec<(PathBuf, NamedAs)>,
 }
 
-impl Reading<'_, '_> {
+impl CommandReader<'_, '_> {
     /// Takes the next word; returns what comes next.
     fn word(&mut self, word: &Word) -> Position {
         let text = word.text.as_str();
