@@ -24,8 +24,14 @@ use crate::store::store_folder::{Connections, StoreFolder, StoreState};
 pub(crate) struct Store {
     folder: StoreFolder,
     reader: Mutex<Connection>,
-    /// Dropped last: only a writing connection checkpoints the log when it closes.
     writer: Mutex<Connection>,
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Only the size of the log depends on it: the next process that opens the store reads the log too.
+        let _ = StoreFolder::checkpoint(&self.lock_writer());
+    }
 }
 
 /// The id and stamp of a stored file.

@@ -32,6 +32,10 @@ impl LocalIndex {
 /// Runs cancellable work, and cancels it at `deadline` or when `cancel` is raised.
 pub(crate) fn until<T>(deadline: Instant, cancel: &CancelFlag, work: impl FnOnce(&CancelFlag) -> T) -> T {
     let ends = CancelFlag::new();
+    if deadline <= Instant::now() {
+        // The work could be faster than the timer thread begins.
+        ends.cancel();
+    }
     let raised = ends.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.cancel()));
     // The timer thread ends as soon as `done` is dropped, so a scope that is done early does not wait.

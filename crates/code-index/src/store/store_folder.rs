@@ -111,6 +111,13 @@ impl StoreFolder {
         Ok(connection)
     }
 
+    /// Moves the log into the store as far as no other connection prevents it, and empties the log then. SQLite does
+    /// not do it on closing, see [`StoreFolder::connect`].
+    pub(crate) fn checkpoint(writer: &Connection) -> Result<(), rusqlite::Error> {
+        writer.busy_timeout(Duration::ZERO)?;
+        writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
     /// Returns the size of the store on disk in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         ["", "-wal"]
@@ -200,6 +207,8 @@ impl StoreFolder {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         // Plans do not depend on bound values, so that a cached statement is not planned anew.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        // After a checkpoint on closing SQLite deletes the log by its name, and that may be a newer store's log.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             // Must come first in an empty database; has no effect in any other.
             connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;

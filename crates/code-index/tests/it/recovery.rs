@@ -70,6 +70,18 @@ fn an_index_reads_the_store_that_it_writes_while_others_replace_it() {
     });
 }
 
+/// Deleted by its name, the log could be that of a store which has replaced this one meanwhile.
+#[test]
+fn closing_a_store_empties_its_log_without_deleting_it() {
+    let fixture = fixture();
+    let log = fixture.state.path().join("index/index.db-wal");
+    let index = fixture.index();
+    assert!(fs::metadata(&log).unwrap().len() > 0);
+    drop(index);
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+    assert_eq!(paths(&fixture.open().0, "name_7"), ["f7.rs"]);
+}
+
 #[test]
 fn a_hurried_request_to_a_whole_index_says_that_it_lacks_the_last_changes() {
     let fixture = Fixture::new((0..300).map(|number| (format!("f{number}.rs"), "fn filler() {}\n")));
