@@ -87,3 +87,62 @@ impl PartialEq for FoundNames {
 }
 
 impl Eq for FoundNames {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the same paths at every look.
+    #[derive(Debug)]
+    struct Same(Vec<FoundName>);
+
+    impl NameSource for Same {
+        fn look(&self) -> Vec<FoundName> {
+            self.0.clone()
+        }
+    }
+
+    fn name(path: &str, rule: NameRule, is_at_any_depth: bool) -> FoundName {
+        FoundName {
+            path: RelPath::parse(path).unwrap(),
+            rule,
+            reason: "a tool reads it".into(),
+            is_at_any_depth,
+        }
+    }
+
+    fn names<const N: usize>(names: [&FoundName; N]) -> FoundNames {
+        FoundNames::new(Same(names.map(FoundName::clone).to_vec()))
+    }
+
+    #[test]
+    fn an_entry_is_kept_once_and_differs_by_path_rule_and_depth() {
+        let one = name("a/b", NameRule::Reported, false);
+        let others = [
+            name("a/c", NameRule::Reported, false),
+            name("a/b", NameRule::Never, false),
+            name("a/b", NameRule::Reported, true),
+        ];
+        for other in others {
+            let both = names([&one, &other]);
+            both.look_again();
+            let patterns: Vec<_> = both.iter().map(ProtectedName::pattern).collect();
+            assert_eq!(patterns.len(), 2, "{other:?}: {patterns:?}");
+        }
+    }
+
+    #[test]
+    fn the_root_is_not_an_entry() {
+        // It would stand for every path.
+        let root = FoundName { path: RelPath::root(), ..name("a", NameRule::Never, false) };
+        assert_eq!(names([&root]).iter().count(), 0);
+    }
+
+    #[test]
+    fn lists_are_equal_if_they_hold_the_same_entries() {
+        let (one, other) = (name("a", NameRule::Never, false), name("b", NameRule::Never, false));
+        assert_eq!(names([&one]), names([&one, &one]));
+        assert_ne!(names([&one]), names([&other]));
+        assert_ne!(names([&one]), names([&one, &other]));
+    }
+}

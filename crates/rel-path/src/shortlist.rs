@@ -1,7 +1,6 @@
 //! The entries of a tree that a bounded listing shows.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// The entries of one folder that are shown before the rest of it, even if others are deeper.
 const FIRST_ENTRIES: usize = 50;
@@ -24,18 +23,12 @@ const FIRST_ENTRIES: usize = 50;
 #[derive(Clone, Debug)]
 pub struct Shortlist<T> {
     limit: usize,
-    /// The worst one on top.
-    chosen: BinaryHeap<Chosen<T>>,
+    /// The worst one is the last.
+    chosen: BTreeMap<Key, T>,
     offered: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Chosen<T> {
-    key: Key,
-    value: T,
-}
-
-/// Smaller keys are chosen first.
+/// Smaller keys are chosen first. No two are equal, because each entry has its own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     is_late: bool,
@@ -47,7 +40,7 @@ impl<T> Shortlist<T> {
     /// Returns a list of at most `limit` entries.
     #[must_use]
     pub fn new(limit: usize) -> Shortlist<T> {
-        Shortlist { limit, chosen: BinaryHeap::new(), offered: 0 }
+        Shortlist { limit, chosen: BTreeMap::new(), offered: 0 }
     }
 
     /// Offers the next entry of the tree. `make` is called if it is chosen for now.
@@ -61,9 +54,9 @@ impl<T> Shortlist<T> {
             if !self.has_room_for(key) {
                 return;
             }
-            self.chosen.pop();
+            self.chosen.pop_last();
         }
-        self.chosen.push(Chosen { key, value: make() });
+        self.chosen.insert(key, make());
     }
 
     /// Returns true if an entry would be chosen for now.
@@ -73,8 +66,7 @@ impl<T> Shortlist<T> {
     }
 
     fn has_room_for(&self, key: Key) -> bool {
-        // A tie keeps the earlier entry, because its number is smaller.
-        self.chosen.len() < self.limit || self.chosen.peek().is_some_and(|worst| key < worst.key)
+        self.chosen.len() < self.limit || self.chosen.last_key_value().is_some_and(|(worst, _)| key < *worst)
     }
 
     /// Returns the number of entries that were offered.
@@ -86,9 +78,9 @@ impl<T> Shortlist<T> {
     /// Returns the chosen entries in the order in which they were offered.
     #[must_use]
     pub fn into_values(self) -> Vec<T> {
-        let mut chosen = self.chosen.into_vec();
-        chosen.sort_unstable_by_key(|chosen| chosen.key.number);
-        chosen.into_iter().map(|chosen| chosen.value).collect()
+        let mut chosen: Vec<(Key, T)> = self.chosen.into_iter().collect();
+        chosen.sort_unstable_by_key(|(key, _)| key.number);
+        chosen.into_iter().map(|(_, value)| value).collect()
     }
 }
 
@@ -124,25 +116,5 @@ impl<'p> Folders<'p> {
         *entries += 1;
         self.0.insert(path, (position, 0));
         position
-    }
-}
-
-impl<T> PartialEq for Chosen<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl<T> Eq for Chosen<T> {}
-
-impl<T> PartialOrd for Chosen<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Chosen<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key.cmp(&other.key)
     }
 }
