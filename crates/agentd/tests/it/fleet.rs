@@ -85,8 +85,8 @@ fn the_mess_of_an_agent_does_not_take_a_slot_from_others() {
         return;
     };
     // More levels than a process may have files open, in folders that are closed to their owner.
-    let script = "i=0; while [ $i -lt 1200 ]; do mkdir d && cd d || exit 9; i=$((i+1)); done; cd \"$COCODE_WORKTREE_PATH\"; \
-                  mkdir -p closed/in && chmod 000 closed/in closed; chmod 000 d; exit 3";
+    let script = "tens=d/d/d/d/d/d/d/d/d/d; i=0; while [ $i -lt 120 ]; do mkdir -p $tens && cd $tens || exit 9; i=$((i+1)); done; \
+                  cd \"$COCODE_WORKTREE_PATH\"; mkdir -p closed/in && chmod 000 closed/in closed; chmod 000 d; exit 3";
     let desk = desk(&format!("[agents.mess]\ncommand = 'sh'\nargs = ['-c', {script:?}]\n"));
     let north = fleet.host(&desk, "north", &[]);
     let ran = fleet.run(&desk, &["--agent", "mess", "--count", "4"]);
