@@ -8,8 +8,8 @@ pub enum UnfinishedWorkError {
     #[error("has steps that run commands")]
     Steps,
     /// An option of a merge, a rebase or of patches.
-    #[error("an option that makes git run a program or write elsewhere")]
-    Option,
+    #[error("has an option that makes git run a program or write elsewhere")]
+    ForeignOption,
     /// Conflicts of which git would record the resolution, in files of any path.
     #[error("names files that git would read and write to record how their conflicts are resolved")]
     Resolutions,
@@ -109,16 +109,19 @@ pub fn check_unfinished_work<'a>(
     let text = content.and_then(|content| std::str::from_utf8(content).ok());
     let (is_sound, error) = match file {
         UnfinishedFile::Steps => (text.is_some_and(only_moves_commits), UnfinishedWorkError::Steps),
-        UnfinishedFile::Strategy => {
-            (text.is_some_and(|text| STRATEGIES.contains(&text.trim_end())), UnfinishedWorkError::Option)
-        }
+        UnfinishedFile::Strategy => (
+            text.is_some_and(|text| STRATEGIES.contains(&text.trim_end())),
+            UnfinishedWorkError::ForeignOption,
+        ),
         UnfinishedFile::StrategyOptions => {
-            (text.is_some_and(are_strategy_options), UnfinishedWorkError::Option)
+            (text.is_some_and(are_strategy_options), UnfinishedWorkError::ForeignOption)
         }
         UnfinishedFile::CherryPickOptions => {
-            (text.is_some_and(are_cherry_pick_options), UnfinishedWorkError::Option)
+            (text.is_some_and(are_cherry_pick_options), UnfinishedWorkError::ForeignOption)
         }
-        UnfinishedFile::ApplyOptions => (text.is_some_and(are_apply_options), UnfinishedWorkError::Option),
+        UnfinishedFile::ApplyOptions => {
+            (text.is_some_and(are_apply_options), UnfinishedWorkError::ForeignOption)
+        }
         // Whatever a path is now, a link may be there later: git would copy what it leads to into the repository.
         UnfinishedFile::Resolutions => {
             (content.is_some_and(<[u8]>::is_empty), UnfinishedWorkError::Resolutions)

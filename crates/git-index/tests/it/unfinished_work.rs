@@ -39,26 +39,26 @@ fn what_git_writes_is_accepted() {
 
 #[test]
 fn what_runs_a_program_or_writes_elsewhere_is_refused() {
-    use UnfinishedWorkError::{Option, Resolutions, Steps};
+    use UnfinishedWorkError::{ForeignOption, Resolutions, Steps};
     let long = format!("{}\t/etc/passwd\0", "a".repeat(40));
     for (path, content, error) in [
         (TODO, "pick 1\nexec touch x\n", Steps),
         (TODO, "\t x touch x\n", Steps),
         ("Rebase-Merge/GIT-REBASE-TODO", "x y", Steps),
-        (STRATEGY, "x/../evil\n", Option),
-        (OPTIONS, " --index-output=/x", Option),
-        (OPTIONS, "ours\n--index-output=/x", Option),
-        (OPTIONS, "'--index-output=/x'", Option),
-        (OPTIONS, "subtree='a", Option),
-        (OPTIONS, "subtree=a;b", Option),
-        ("rebase-apply/strategy_opts", "u", Option),
-        (PICKS, "[options]\n\tStrategy= x/../evil\n", Option),
-        (PICKS, "[options]\n\tstrategy = resolve\n\tstrategy-option = index-output=/x\n", Option),
-        (PICKS, "[options]\n\tstrategy-option = \\\n index-output=/x\n", Option),
-        (PICKS, "[options]\n\tstrategy-option = \"index-output=/x\"\n", Option),
-        (PICKS, "[options]\n\tstrategy-option\n", Option),
-        (PATCHES, "'--build-fake-ancestor=/x'", Option),
-        (PATCHES, "-p1", Option),
+        (STRATEGY, "x/../evil\n", ForeignOption),
+        (OPTIONS, " --index-output=/x", ForeignOption),
+        (OPTIONS, "ours\n--index-output=/x", ForeignOption),
+        (OPTIONS, "'--index-output=/x'", ForeignOption),
+        (OPTIONS, "subtree='a", ForeignOption),
+        (OPTIONS, "subtree=a;b", ForeignOption),
+        ("rebase-apply/strategy_opts", "u", ForeignOption),
+        (PICKS, "[options]\n\tStrategy= x/../evil\n", ForeignOption),
+        (PICKS, "[options]\n\tstrategy = resolve\n\tstrategy-option = index-output=/x\n", ForeignOption),
+        (PICKS, "[options]\n\tstrategy-option = \\\n index-output=/x\n", ForeignOption),
+        (PICKS, "[options]\n\tstrategy-option = \"index-output=/x\"\n", ForeignOption),
+        (PICKS, "[options]\n\tstrategy-option\n", ForeignOption),
+        (PATCHES, "'--build-fake-ancestor=/x'", ForeignOption),
+        (PATCHES, "-p1", ForeignOption),
         (RESOLUTIONS, &long, Resolutions),
     ] {
         assert_eq!(check(path, content), Err(error), "{path}: {content}");
