@@ -7,6 +7,9 @@ pub const REFERENCE_BYTES: u64 = 4096;
 const ROOTS: [&[u8]; 5] =
     [b"AUTO_MERGE", b"BISECT_EXPECTED_REV", b"MERGE_AUTOSTASH", b"NOTES_MERGE_PARTIAL", b"NOTES_MERGE_REF"];
 
+/// The name in the `HEAD` of a repository that keeps its references in tables. Git accepts it as no reference.
+const NO_REFERENCE: &[u8] = b"refs/heads/.invalid";
+
 /// Returns whether git reads a file of a repository's folder as a reference, by the names on the way to it: anything in a
 /// `refs`, and what is called `HEAD`, `ORIG_HEAD` and the like, of submodules and working trees as well.
 pub fn is_reference<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
@@ -30,7 +33,8 @@ pub fn stays_in_references(bytes: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let start = rest.iter().position(|byte| !is_blank(byte)).unwrap_or(rest.len());
     let end = rest.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
-    bytes.len() as u64 <= REFERENCE_BYTES && is_reference_name(&rest[start..end])
+    let name = &rest[start..end];
+    bytes.len() as u64 <= REFERENCE_BYTES && (name == NO_REFERENCE || is_reference_name(name))
 }
 
 /// Returns whether `git check-ref-format` accepts a full name, and it begins with `refs/`.

@@ -1,5 +1,7 @@
 //! The rules for files by which git continues work that was left unfinished, such as a rebase.
 
+use crate::references::is_reference_name;
+
 /// The reason for which such a file is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -78,6 +80,9 @@ const APPLY_OPTIONS: [&str; 9] = [
     "--reject",
 ];
 
+/// The characters that git passes over. Others of Unicode's white space belong to a word.
+const BLANKS: [char; 2] = [' ', '\t'];
+
 /// One of these files.
 #[derive(Clone, Copy)]
 enum UnfinishedFile {
@@ -86,6 +91,10 @@ enum UnfinishedFile {
     StrategyOptions,
     CherryPickOptions,
     ApplyOptions,
+    /// What `git bisect reset` checks out.
+    BisectStart,
+    /// The paths that a bisection is about. Older versions of git have a shell read them.
+    BisectPaths,
     Resolutions,
 }
 
@@ -110,7 +119,7 @@ pub fn check_unfinished_work<'a>(
     let (is_sound, error) = match file {
         UnfinishedFile::Steps => (text.is_some_and(only_moves_commits), UnfinishedWorkError::Steps),
         UnfinishedFile::Strategy => (
-            text.is_some_and(|text| STRATEGIES.contains(&text.trim_end())),
+            text.is_some_and(|text| STRATEGIES.contains(&text.strip_suffix('\n').unwrap_or(text))),
             UnfinishedWorkError::ForeignOption,
         ),
         UnfinishedFile::StrategyOptions => {
@@ -121,6 +130,12 @@ pub fn check_unfinished_work<'a>(
         }
         UnfinishedFile::ApplyOptions => {
             (text.is_some_and(are_apply_options), UnfinishedWorkError::ForeignOption)
+        }
+        UnfinishedFile::BisectStart => {
+            (text.is_some_and(is_branch_or_commit), UnfinishedWorkError::ForeignOption)
+        }
+        UnfinishedFile::BisectPaths => {
+            (text.is_some_and(are_quoted_plainly), UnfinishedWorkError::ForeignOption)
         }
         // Whatever a path is now, a link may be there later: git would copy what it leads to into the repository.
         UnfinishedFile::Resolutions => {
@@ -149,6 +164,10 @@ impl UnfinishedFile {
             Some(UnfinishedFile::CherryPickOptions)
         } else if is("apply-opt") && of_rebase {
             Some(UnfinishedFile::ApplyOptions)
+        } else if is("BISECT_START") {
+            Some(UnfinishedFile::BisectStart)
+        } else if is("BISECT_NAMES") {
+            Some(UnfinishedFile::BisectPaths)
         } else if is("MERGE_RR") {
             Some(UnfinishedFile::Resolutions)
         } else {
@@ -159,7 +178,7 @@ impl UnfinishedFile {
 
 /// Returns whether a list of steps holds no command.
 fn only_moves_commits(text: &str) -> bool {
-    text.lines().map(str::trim_start).all(|line| {
+    text.lines().map(|line| line.trim_start_matches(BLANKS)).all(|line| {
         let first = line.split_ascii_whitespace().next().unwrap_or_default();
         line.is_empty() || line.starts_with('#') || REBASE_STEPS.contains(&first)
     })
@@ -188,8 +207,9 @@ fn are_cherry_pick_options(text: &str) -> bool {
     text.match_indices("strategy").all(|(at, word)| {
         let rest = &text[at + word.len()..];
         let value = |rest: &str| {
-            let value = rest.lines().next().and_then(|line| line.trim_start().strip_prefix('='));
-            value.map(|value| value.trim().to_owned())
+            let value =
+                rest.lines().next().and_then(|line| line.trim_start_matches(BLANKS).strip_prefix('='));
+            value.map(|value| value.trim_matches(BLANKS).to_owned())
         };
         match rest.strip_prefix("-option") {
             Some(rest) => value(rest).is_some_and(|value| is_strategy_option(&value)),
@@ -204,4 +224,17 @@ fn are_apply_options(text: &str) -> bool {
         let option = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
         option.is_some_and(|option| APPLY_OPTIONS.iter().any(|one| option.starts_with(one)))
     })
+}
+
+/// Returns whether a text names a branch or a commit, and no option of `git checkout`.
+fn is_branch_or_commit(text: &str) -> bool {
+    let name = text.strip_suffix('\n').unwrap_or(text);
+    !name.starts_with('-') && is_reference_name(format!("refs/heads/{name}").as_bytes())
+}
+
+/// Returns whether a shell takes a text for words in single quotes and nothing else.
+fn are_quoted_plainly(text: &str) -> bool {
+    let pieces: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\'').collect();
+    // Every second piece lies between quotes.
+    pieces.len() % 2 == 1 && pieces.iter().step_by(2).all(|outside| outside.bytes().all(|byte| byte == b' '))
 }

@@ -46,6 +46,7 @@ fn content_is_read_as_git_reads_it() {
         "ref: refs/heads/main\n",
         "ref:refs/heads/main",
         "ref: \t\r\nrefs/remotes/o/HEAD \n",
+        "ref: refs/heads/.invalid\n",
         "ref",
     ] {
         assert!(stays_in_references(text.as_bytes()), "{text:?}");
@@ -53,6 +54,7 @@ fn content_is_read_as_git_reads_it() {
     for text in [
         "ref:",
         "ref: HEAD",
+        "ref: refs/heads/.invalid/x\n",
         "ref: refs/heads/../../../hooks/x\n",
         "ref:refs/../x",
         "ref: refs/heads/a\0../x",

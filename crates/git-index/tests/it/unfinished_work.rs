@@ -12,6 +12,8 @@ const OPTIONS: &str = "rebase-merge/strategy_opts";
 const PICKS: &str = "modules/x/sequencer/opts";
 const PATCHES: &str = "rebase-apply/apply-opt";
 const RESOLUTIONS: &str = "MERGE_RR";
+const BISECTION: &str = "worktrees/x/BISECT_START";
+const BISECT_PATHS: &str = "BISECT_NAMES";
 
 #[test]
 fn what_git_writes_is_accepted() {
@@ -28,6 +30,11 @@ fn what_git_writes_is_accepted() {
         (PICKS, "[options]\n\tno-commit = true\n"),
         (PATCHES, "'-C1' '-p2' '--directory=a'"),
         (RESOLUTIONS, ""),
+        (BISECTION, "main\n"),
+        (BISECTION, "feature/x"),
+        (BISECTION, "0123456789012345678901234567890123456789\n"),
+        (BISECT_PATHS, "\n"),
+        (BISECT_PATHS, " 'src/a b' 'x;$(y)'\n"),
         // Files of these names mean nothing elsewhere.
         ("strategy", "x"),
         ("opts", "[options]\n\tstrategy = x\n"),
@@ -60,6 +67,18 @@ fn what_runs_a_program_or_writes_elsewhere_is_refused() {
         (PATCHES, "'--build-fake-ancestor=/x'", ForeignOption),
         (PATCHES, "-p1", ForeignOption),
         (RESOLUTIONS, &long, Resolutions),
+        // White space that git does not cut is part of the name of a program.
+        (STRATEGY, "ours\u{a0}\n", ForeignOption),
+        (STRATEGY, "ours \n", ForeignOption),
+        (PICKS, "[options]\n\tstrategy = ours\u{2003}\n", ForeignOption),
+        (PICKS, "[options]\n\tstrategy\u{a0}= ours\n", ForeignOption),
+        (BISECTION, "-f\n", ForeignOption),
+        (BISECTION, "-Bmain", ForeignOption),
+        (BISECTION, "main -f", ForeignOption),
+        (BISECTION, "main\u{0}", ForeignOption),
+        (BISECT_PATHS, "$(touch x)", ForeignOption),
+        (BISECT_PATHS, "'a'; touch x\n", ForeignOption),
+        (BISECT_PATHS, "'a' 'b\n", ForeignOption),
     ] {
         assert_eq!(check(path, content), Err(error), "{path}: {content}");
     }
@@ -67,7 +86,7 @@ fn what_runs_a_program_or_writes_elsewhere_is_refused() {
 
 #[test]
 fn what_cannot_be_read_is_refused() {
-    for path in [TODO, STRATEGY, OPTIONS, PICKS, PATCHES, RESOLUTIONS] {
+    for path in [TODO, STRATEGY, OPTIONS, PICKS, PATCHES, RESOLUTIONS, BISECTION, BISECT_PATHS] {
         let names = || path.split('/').map(str::as_bytes);
         assert!(is_unfinished_work(names()), "{path}");
         assert!(check_unfinished_work(names(), None).is_err(), "{path}");
