@@ -15,7 +15,6 @@ const HARMLESS: &[(&str, &[&str])] = &[
     (
         "core",
         &[
-            "repositoryformatversion",
             "filemode",
             "logallrefupdates",
             "ignorecase",
@@ -51,9 +50,9 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("status", &["short", "branch", "showuntrackedfiles"]),
     ("color", &["ui"]),
     ("gc", &["auto", "autodetach"]),
+    ("maintenance", &["auto"]),
     ("rerere", &["enabled", "autoupdate"]),
     ("index", &["version"]),
-    ("extensions", &["relativeworktrees"]),
 ];
 
 /// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
@@ -70,6 +69,9 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("push", &["default"]),
     ("submodule.*", &["url"]),
 ];
+
+/// The characters that git cuts off the ends of a name or value. Others of Unicode's white space belong to it.
+const BLANKS: [char; 2] = [' ', '\t'];
 
 /// The longest value that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 100;
@@ -99,7 +101,7 @@ pub(crate) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
     let mut settings = Vec::new();
     let mut section: Option<(String, bool)> = None;
     for line in text.lines() {
-        let mut line = line.trim_matches([' ', '\t']);
+        let mut line = line.trim_matches(BLANKS);
         // A line that goes on, or that hides its end in quotes, is nothing that git writes by itself.
         if line.ends_with('\\') || line.contains(['\0', '\r']) {
             return None;
@@ -107,14 +109,14 @@ pub(crate) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
         if let Some(rest) = line.strip_prefix('[') {
             let (name, is_named, rest) = section_header(rest)?;
             section = Some((name, is_named));
-            line = rest.trim_start_matches([' ', '\t']);
+            line = rest.trim_start_matches(BLANKS);
         }
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
         let (name, is_named) = section.clone()?;
         let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key.trim_end_matches([' ', '\t']), Some(value.trim().to_owned())),
+            Some((key, value)) => (key.trim_end_matches(BLANKS), Some(value.trim_matches(BLANKS).to_owned())),
             None => (line, None),
         };
         let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -138,7 +140,7 @@ fn section_header(text: &str) -> Option<(String, bool, &str)> {
     if let Some(rest) = rest.strip_prefix(']') {
         return Some((name, false, rest));
     }
-    let rest = rest.trim_start_matches([' ', '\t']).strip_prefix('"')?;
+    let rest = rest.trim_start_matches(BLANKS).strip_prefix('"')?;
     let (inner, rest) = rest.split_once('"')?;
     // A quotation mark in the name would be escaped.
     if inner.contains('\\') {
@@ -166,11 +168,19 @@ pub(crate) fn harmful(
         };
     let harmful_of = |settings: &[Setting]| -> Vec<Setting> {
         let remotes = remotes(settings);
+        let has_extensions = has_extensions(settings);
         let is_harmless = |setting: &Setting| {
-            if setting.is_worktree() { has_sound_worktree } else { setting.is_harmless(&remotes) }
+            let is_in_force = setting.section != "extensions" || has_extensions;
+            is_in_force
+                && if setting.is_worktree() { has_sound_worktree } else { setting.is_harmless(&remotes) }
         };
         settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
     };
+    // Without a version git obeys no extension, so that settings of the user would be out of force.
+    let has_version = |settings: &[Setting]| settings.iter().any(Setting::is_format_version);
+    if has_version(&before) && !has_version(&after) {
+        return Some(vec!["core.repositoryformatversion".to_owned()]);
+    }
     // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
     let (before, after) = (harmful_of(&before), harmful_of(&after));
     if before == after {
@@ -202,13 +212,25 @@ fn worktrees(settings: &[Setting]) -> Vec<Option<&str>> {
     settings.iter().filter(|setting| setting.is_worktree()).map(|setting| setting.value.as_deref()).collect()
 }
 
-/// Returns the object format that a settings file decides. Git takes it from the last line that names it.
+/// Returns the object format that a settings file decides. Git takes it from the last line that names it, and obeys it only
+/// beside version 1 of the repository's format.
 pub(crate) fn object_format(bytes: &[u8]) -> ObjectFormat {
     let all = settings(bytes).unwrap_or_default();
-    let last = all.iter().rfind(|setting| setting.is_object_format());
-    let value = last.and_then(|setting| setting.value.as_deref()).unwrap_or_default();
+    let is_sha256 = last_value(&all, Setting::is_object_format).is_some_and(|value| value == "sha256");
+    if is_sha256 && has_extensions(&all) { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 }
+}
+
+/// Returns whether git obeys extensions.
+fn has_extensions(settings: &[Setting]) -> bool {
+    last_value(settings, Setting::is_format_version).is_some_and(|version| version == "1")
+}
+
+/// Returns the value of the last of these settings, without quotes and comments.
+fn last_value(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<String> {
+    let last = settings.iter().rfind(|setting| is_wanted(setting))?;
+    let value = last.value.as_deref().unwrap_or_default();
     let text = value.split(['#', ';']).next().unwrap_or_default().replace('"', "");
-    if text.trim() == "sha256" { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 }
+    Some(text.trim_matches(BLANKS).to_owned())
 }
 
 /// The names of the remotes that have an address.
@@ -262,6 +284,8 @@ impl Setting {
         match (self.section.as_str(), self.key.as_str()) {
             ("core", "bare") => return value == Some("false"),
             ("advice", _) => return true,
+            _ if self.is_format_version() => return matches!(value, Some("0" | "1")),
+            ("extensions", "relativeworktrees") => return true,
             // Later versions take a path behind the name of the format.
             ("extensions", "refstorage") => return matches!(value, Some("files" | "reftable")),
             // An index is judged by the format, so there is no other way of writing it.
@@ -279,6 +303,10 @@ impl Setting {
     /// to programs of its own: `fetch --all` would obey a remote called `--upload-pack=PROGRAM`.
     fn is_named_like_option(&self) -> bool {
         self.is_named && self.section.split_once('.').is_some_and(|(_, name)| name.starts_with('-'))
+    }
+
+    fn is_format_version(&self) -> bool {
+        !self.is_named && self.section == "core" && self.key == "repositoryformatversion"
     }
 
     fn is_object_format(&self) -> bool {
@@ -325,7 +353,9 @@ fn is_plain_address(address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{changed_directions, harmful, worktree};
+    use git_index::ObjectFormat;
+
+    use super::{changed_directions, harmful, object_format, worktree};
 
     fn judged(before: &str, after: &str) -> Option<Vec<String>> {
         harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == Some("../../../sub"))
@@ -343,7 +373,8 @@ mod tests {
             "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
             "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
             "[core]\n\tworktree = ../../../sub\n",
-            "[extensions]\n\trefStorage = reftable\n",
+            "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n\tobjectFormat = sha256\n",
+            "[maintenance]\n\tauto = false\n",
             "[submodule \"x\"]\n\tactive = true\n\turl = https://h/x.git\n",
         ] {
             assert_eq!(judged(PLAIN, &format!("{PLAIN}{more}")), Some(vec![]), "{more}");
@@ -381,8 +412,15 @@ mod tests {
             ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
             ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
             ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
+            ("[core]\n\trepositoryformatversion = --\n", "core.repositoryformatversion"),
+            ("[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
+            ("[core]\n\tworktree = ../../../sub\u{2003}\n", "core.worktree"),
+            ("[core]\n\tworktree = ../../../sub\u{b}\n", "core.worktree"),
             ("[protocol]\n\tallow = always\n", "protocol.allow"),
-            ("[extensions]\n\trefStorage = files:///srv/x\n", "extensions.refstorage"),
+            (
+                "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = files:///srv/x\n",
+                "extensions.refstorage",
+            ),
             ("[remote \"--upload-pack=x\"]\n\turl = https://h/x\n", "remote.--upload-pack=x.url"),
             ("[remote \"-x\"]\n\tprune = true\n", "remote.-x.prune"),
             ("[branch \"-x\"]\n\tmerge = refs/heads/x\n", "branch.-x.merge"),
@@ -393,6 +431,29 @@ mod tests {
             let named = judged(PLAIN, &format!("{PLAIN}{more}")).unwrap();
             assert_eq!(named.first().map(String::as_str), Some(name), "{more}");
         }
+    }
+
+    /// Without version 1 git ignores extensions or refuses the repository, and reads an index in SHA-1.
+    #[test]
+    fn object_format_counts_beside_version_1_only() {
+        let format = |version: &str| {
+            object_format(format!("[extensions]\n\tobjectFormat = sha256\n{version}").as_bytes())
+        };
+        assert_eq!(
+            format("[core]\n\trepositoryFormatVersion = 1 ; as git writes it\n"),
+            ObjectFormat::Sha256
+        );
+        for version in ["", "[core]\n\trepositoryformatversion = 1\n\trepositoryformatversion = 0\n"] {
+            assert_eq!(format(version), ObjectFormat::Sha1, "{version}");
+        }
+        let sha256 = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
+        for after in ["[extensions]\n\tobjectformat = sha256\n", &sha256.replace('1', "0")] {
+            assert_ne!(judged(sha256, after), Some(vec![]), "{after}");
+        }
+        assert_eq!(
+            judged("[core]\n\trepositoryformatversion = 0\n", "[core]\n\tbare = false\n"),
+            Some(vec!["core.repositoryformatversion".to_owned()])
+        );
     }
 
     #[test]
