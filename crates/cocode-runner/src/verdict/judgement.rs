@@ -94,11 +94,7 @@ impl Runner {
         // Without a launch, no commit counts as newer than it.
         let launched_at = i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX);
         let to_weigh = WorkToWeigh { work, launched_at, is_clean, worktree: worktree.as_ref() };
-        let was_checked = self.weigh(record, body, to_weigh, check)?;
-        match &worktree {
-            Some(worktree) if was_checked => self.import_traces_of_check(record, worktree),
-            _ => Ok(()),
-        }
+        self.weigh(record, body, to_weigh, check).map(drop)
     }
 
     /// Records the verdict on an agent's work. `check` runs the check command, if the rest holds. Returns whether it ran.
@@ -112,17 +108,18 @@ impl Runner {
         let WorkToWeigh { work, launched_at, is_clean, worktree } = to_weigh;
         record.commits = work.commits;
         record.head = work.head.as_ref().map(|head| head.commit.clone());
+        let (start_commit, marker) = (record.start_commit.clone(), record.marker.clone());
         let mut evidence = Evidence {
             exit_code: record.exit_code,
-            start_commit: &record.start_commit,
+            start_commit: &start_commit,
             launched_at,
-            marker: &record.marker,
+            marker: &marker,
             issue_body: body,
             head: work.head,
             is_clean,
             check: None,
         };
-        let (mut was_checked, mut left) = (false, Vec::new());
+        let (mut was_checked, mut left, mut imported) = (false, Vec::new(), Ok(()));
         if record.check.is_some() {
             let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
             let result = match worktree {
@@ -133,6 +130,8 @@ impl Runner {
                     // What cannot be moved now is moved when a runner is opened.
                     let taken = worktree.take_back(&self.repository.common_folder);
                     record.warnings.extend(taken.unwrap_or_else(|error| Some(error_chain(&error))));
+                    // Before git uses the worktree again: the check may have left what leads git to programs.
+                    imported = self.import_traces_of_check(record, worktree);
                     let after = left_file::find(&self.repository, worktree);
                     // Without both lists no file is attributed to the check, and every file keeps the worktree.
                     if let (Ok(before), Ok(after)) = (before, after) {
@@ -147,7 +146,7 @@ impl Runner {
         }
         record.verdict = Some(Verdict::of(&evidence));
         record.left_by_check = left;
-        Ok(was_checked)
+        imported.map(|()| was_checked)
     }
 
     /// Imports what a check has left in a worktree. It ran code of the agent's, so its traces are not more trusted than the

@@ -129,3 +129,29 @@ fn relative_names_of_git_stay() {
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
 }
+
+#[test]
+fn settings_that_a_check_leaves_start_no_program_when_its_files_are_listed() {
+    for level in [Level::Landlock, Level::Process] {
+        let fixture = Fixture::at_level(level);
+        fixture.git(&["config", "extensions.worktreeConfig", "true"]);
+        let trap = fixture.root.join("trap");
+        let settings = format!("[filter \"evil\"]\\n\\tclean = touch {}; cat\\n", trap.display());
+        let plant = "G=$(git rev-parse --absolute-git-dir); mv $G/config.worktree $G/old; \
+                     printf \"$SETTINGS\" > $G/new; mv $G/new $G/config.worktree";
+        let check = Some(format!("SETTINGS='{settings}'; {plant}; echo left > left.txt; touch a.txt"));
+        let script = format!("echo '*.txt filter=evil' > .gitattributes; git add .; {MARKED}");
+        let record = fixture.run_agent(AgentDefinition { check, ..agent("a", &script) });
+        assert_eq!(record.state, AgentState::Ready, "{level} {record:?}");
+        assert!(!trap.exists(), "{level} {record:?}");
+        assert!(record.warnings.iter().any(|warning| warning.contains("made again")), "{level} {record:?}");
+        // What it has left is recorded all the same.
+        assert_eq!(record.left_by_check.len(), 1, "{level} {record:?}");
+        // The control: git obeys these settings.
+        let folder = record.git_folder.clone().unwrap();
+        fs::write(folder.join("config.worktree"), settings.replace("\\n", "\n").replace("\\t", "\t"))
+            .unwrap();
+        fixture.git_in(&record.worktree, &["add", "left.txt"]);
+        assert!(trap.exists(), "the control: {level}");
+    }
+}
