@@ -226,7 +226,9 @@ pub enum RunnerError {
         why: String,
     },
     /// The work changes files that make other programs start something, which no work of a model may change.
-    #[error("the work of the agent '{agent}' changes what other programs obey unasked: {files}")]
+    #[error(
+        "to take in the work of the agent '{agent}' would change what other programs obey unasked: {files}"
+    )]
     Obeyed {
         /// The agent.
         agent: AgentName,

@@ -1,5 +1,6 @@
 //! The verdict on an agent's work, and what users do with that work.
 
+mod bare_folders;
 pub(crate) mod clean;
 pub(crate) mod continued;
 pub(crate) mod contract_check;

@@ -83,7 +83,7 @@ impl Runner {
     ) -> Result<ContinuedWork, RunnerError> {
         self.is_at_root()?;
         let commit = self.sound_work(record)?;
-        let to_review = self.files_to_review(record, &commit)?;
+        let to_review = self.files_to_review(record, [&record.start_commit, &commit])?;
         let (agent, start_commit) = (record.agent.clone(), record.start_commit.clone());
         let is_there = match self.is_there(&start_commit, &commit)? {
             Ok(is_there) => is_there,

@@ -115,7 +115,9 @@ impl Runner {
         let mut to_review = ObeyedFiles::default();
         if way != PickWay::AlreadyThere {
             in_the_way::check(&reading, &target)?;
-            to_review = self.files_to_review(record, &commit)?;
+            // What the user's folder gets: together with other work, or by a rename, the same commit can change more than it
+            // does where the agent has made it.
+            to_review = self.files_to_review(record, ["HEAD", &target])?;
         }
         let message = format!("Merge {}", record.branch);
         let done = way != PickWay::AlreadyThere && !dry_run;
@@ -159,15 +161,14 @@ impl Runner {
         }
     }
 
-    /// Returns the files of an agent's work that other programs obey and that deserve a look; an error names those that no work
-    /// may change.
+    /// Returns the files that other programs obey and that deserve a look, among the differences of two commits or trees; an error
+    /// names those that no work may change.
     pub(crate) fn files_to_review(
         &self,
         record: &AgentRecord,
-        commit: &str,
+        trees: [&str; 2],
     ) -> Result<ObeyedFiles, RunnerError> {
-        let (never, reported) =
-            obeyed_files(&self.repository.within(LIMIT), &record.start_commit, commit, &self.config.names)?;
+        let (never, reported) = obeyed_files(&self.repository.within(LIMIT), trees, &self.config.names)?;
         match never.0.is_empty() {
             true => Ok(reported),
             false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),

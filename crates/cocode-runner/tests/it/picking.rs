@@ -1,10 +1,12 @@
+//! Taking the work of agents into the current branch.
+
+mod obeyed;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use cocode_runner::{AgentRecord, PickWay, Runner, RunnerConfig, RunnerError, StopFlag};
-
-use rel_path::ProtectedNames;
+use cocode_runner::{AgentRecord, PickWay, Runner, RunnerError, StopFlag};
 
 use crate::fixture::{Fixture, Log, agent, refused, request};
 use test_support::write_program;
@@ -181,101 +183,6 @@ fn only_the_merge_of_the_pick_itself_is_aborted() {
         assert_eq!(head.exists(), is_other);
         assert_eq!(fixture.repository().join("b.txt").exists(), is_other);
     }
-}
-
-#[test]
-fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_named() {
-    let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
-    let obeyed = "mkdir -p .vscode .github/workflows; echo {} > .vscode/tasks.json; echo {} > .mcp.json; \
-                  echo on: push > .github/workflows/x.yml";
-    let fixture = Fixture::new();
-    let (runner, record) = work(&fixture, &format!("{obeyed}; {commit}"));
-    for dry_run in [true, false] {
-        let error = refused(runner.pick(&record, dry_run));
-        let RunnerError::Obeyed { files, .. } = &error else { panic!("{error:?}") };
-        let paths: Vec<&str> = files.0.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(paths, [".mcp.json", ".vscode/tasks.json"], "{error}");
-    }
-    assert!(!fixture.repository().join(".vscode").exists());
-    drop(runner);
-
-    // The user has removed the names from the list: the same work is picked, and its reported files are named.
-    let mut names = ProtectedNames::default();
-    assert!(names.remove(".mcp.json") && names.remove(".vscode/tasks.json"));
-    let runner = Runner::open(RunnerConfig { names, ..fixture.config() }).unwrap();
-    let picked = runner.pick(&record, false).unwrap();
-    let to_review: Vec<&str> = picked.to_review.0.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(to_review, [".github/workflows/x.yml", ".vscode/tasks.json"]);
-    assert!(picked.done && fixture.repository().join(".vscode/tasks.json").exists());
-}
-
-/// Returns the paths for which work is not picked, of a repository in which the folder 'sub' holds the files `start`.
-fn obeyed_paths(script: &str, start: &str) -> Vec<String> {
-    let fixture = Fixture::new();
-    if !start.is_empty() {
-        for name in start.split(' ') {
-            let path = fixture.repository().join("sub").join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "x\n").unwrap();
-        }
-        fixture.git(&["add", "-f", "."]);
-        fixture.git(&["commit", "-q", "-m", "sub"]);
-    }
-    let (runner, record) = work(&fixture, script);
-    match runner.pick(&record, true) {
-        Err(RunnerError::Obeyed { files, .. }) => files.0.into_iter().map(|file| file.path).collect(),
-        picked => {
-            picked.unwrap();
-            Vec::new()
-        }
-    }
-}
-
-#[test]
-fn a_repository_is_noticed_whatever_name_its_folder_has() {
-    let parts = "HEAD config objects/x refs/x";
-    // The first one is the control. Git takes the others for patterns, unless it is asked not to.
-    for folder in ["repo", ":/repo", ":(top)repo", ":!repo", ":(exclude)/repo", "repo*[x]"] {
-        let script = format!(
-            "mkdir -p '{folder}/objects' '{folder}/refs'; cd '{folder}'; echo x | tee {parts}; cd -; git add -f .; \
-             git commit -q -m 'cocode ready for check'"
-        );
-        let expected: Vec<String> = parts.split(' ').map(|part| format!("{folder}/{part}")).collect();
-        assert_eq!(obeyed_paths(&script, ""), expected);
-    }
-}
-
-#[test]
-fn a_repository_is_noticed_with_files_of_its_names_in_its_parts() {
-    // Git lists a folder that it is asked for only if it is not asked for files in it, too. The first case is the control.
-    for files in ["", " refs/config", " objects/HEAD refs/refs"] {
-        let script = format!(
-            "mkdir -p sub/objects sub/refs; cd sub; echo x | tee HEAD objects/x refs/x{files}; cd -; git add -f .; \
-             git commit -q -m 'cocode ready for check'"
-        );
-        let mut expected: Vec<String> =
-            format!("HEAD objects/x refs/x{files}").split(' ').map(|part| format!("sub/{part}")).collect();
-        expected.sort();
-        assert_eq!(obeyed_paths(&script, ""), expected, "{files}");
-    }
-}
-
-#[test]
-fn work_that_makes_a_folder_a_repository_is_not_picked() {
-    let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
-    let repository = "mkdir -p sub/objects sub/refs; echo ref: refs/heads/x > sub/HEAD; touch sub/refs/x";
-    let paths = |script: &str, start: &str| obeyed_paths(&format!("{script}; {commit}"), start);
-    let all = format!("{repository}; touch sub/objects/x; echo x > sub/config; echo x > sub/more");
-    assert_eq!(paths(&all, ""), ["sub/HEAD", "sub/config", "sub/objects/x", "sub/refs/x"]);
-    // The last part that was missing, whichever it is.
-    assert_eq!(paths("mkdir sub/objects; echo y > sub/objects/x", "HEAD refs/x config"), ["sub/objects/x"]);
-    // Of a repository of the user's, what git obeys.
-    let user = "HEAD refs/x objects/x config";
-    let changed = "mkdir sub/hooks; echo y | tee sub/hooks/x sub/config sub/refs/y sub/objects/y";
-    assert_eq!(paths(changed, user), ["sub/config", "sub/hooks/x"]);
-    // The controls: data of such a one, and folders with some of the names.
-    assert_eq!(paths("echo y | tee sub/refs/y sub/objects/y", user), [""; 0]);
-    assert_eq!(paths(&format!("{repository}; echo x > sub/config; mkdir hooks; touch hooks/x"), ""), [""; 0]);
 }
 
 #[test]

@@ -31,7 +31,8 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
     let advice = match &error {
         Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
         Obeyed { .. } => {
-            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick"
+            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick; what \
+             comes with a branch of yours that the agent started from, take in with `git merge` first"
         }
         NoProgram { .. } => "install it, or define the agent with another program in agents.toml",
         TooLittleConfinement { .. } => {
