@@ -386,6 +386,7 @@ impl<'a> Check<'a> {
         let context = RepositoryContext {
             workspace: self.root.path(),
             was_there: &|_| false,
+            is_there: &|path| self.root.metadata(path).is_ok(),
             // What is in build folders is judged here.
             is_unjudged: &|_| false,
             format: &|settings| format_on_disk(self.root, settings),

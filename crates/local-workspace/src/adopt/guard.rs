@@ -14,7 +14,7 @@ use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
 use crate::git::repository_context::{ContentAt, RepositoryContext, format_after, format_on_disk};
-use crate::git::repository_parts::{TouchedPaths, Transition};
+use crate::git::repository_parts::{TouchedPaths, part_refusal};
 use crate::git::version_control;
 use crate::hidden::Hidden;
 
@@ -62,6 +62,7 @@ impl Guard<'_> {
         let plain = RepositoryContext {
             workspace,
             was_there: &was_there,
+            is_there: &is_there,
             is_unjudged: &is_unjudged,
             format: &|_| ObjectFormat::default(),
             content: None,
@@ -79,6 +80,7 @@ impl Guard<'_> {
             let context = RepositoryContext {
                 workspace,
                 was_there: &was_there,
+                is_there: &is_there,
                 is_unjudged: &is_unjudged,
                 format: &format,
                 content,
@@ -92,7 +94,7 @@ impl Guard<'_> {
                     // A repository that goes as a whole takes its settings and hooks with it.
                     if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
                 })
-                .or_else(|| Transition { is_there: &is_there, context: &context }.refusal(effect))
+                .or_else(|| part_refusal(effect, &context))
         };
         let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None));
         verdicts.judge_links(&|verdicts, effect| {

@@ -61,6 +61,8 @@ pub(crate) enum Refusal {
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
     Removal,
+    /// It holds settings of a submodule or working tree, and was removed alone.
+    SettingsRemoval,
     /// It belongs to a working tree of which something else is refused.
     WorkingTree,
     /// Git would take paths from it that it refuses to add.
@@ -94,6 +96,7 @@ impl fmt::Display for Refusal {
             Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
             Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
+            Refusal::SettingsRemoval => out.write_str("removes settings and leaves what they are for"),
             Refusal::Index(error) => error.fmt(out),
             Refusal::UnreadIndex => {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
@@ -221,6 +224,9 @@ impl InRepository<'_> {
                 None => Some(Refusal::Removal),
             };
         }
+        if after.is_none() && self.goes_with_its_folder(context) {
+            return None;
+        }
         if after == Some(PresentKind::Other) {
             return Some(Refusal::Link);
         }
@@ -281,6 +287,20 @@ impl InRepository<'_> {
         check_unfinished_work(names, effect.text_after()).err().map(Refusal::UnfinishedWork)
     }
 
+    /// Checks whether it lies in the folder of a submodule or of a working tree that goes as a whole, and takes its settings
+    /// and hooks with it.
+    fn goes_with_its_folder(&self, context: &RepositoryContext<'_>) -> bool {
+        let goes = |count: usize| {
+            let beneath = RelPath::from_bytes(&self.names[..count].join(&b'/'));
+            let folder = beneath.and_then(|names| self.folder.join(&names));
+            folder.is_ok_and(|folder| {
+                let was_one = folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head));
+                was_one && !(context.is_there)(&folder)
+            })
+        };
+        self.first_is(&["modules", "worktrees"]) && (2..self.names.len()).any(goes)
+    }
+
     /// Checks whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
     fn is_of_worktree(&self) -> bool {
         let length = self.names.len();
@@ -289,7 +309,8 @@ impl InRepository<'_> {
 
     fn settings_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         if effect.after.is_none() {
-            return Some(Refusal::Removal);
+            let is_whole_repository = self.names.len() == 1 && self.ends_with(&["config"]);
+            return Some(if is_whole_repository { Refusal::Removal } else { Refusal::SettingsRemoval });
         }
         let Some(after) = effect.text_after() else { return Some(Refusal::UnreadSettings) };
         // Only a submodule's settings name a working tree.

@@ -21,6 +21,8 @@ pub(crate) struct RepositoryContext<'a> {
     pub workspace: Option<&'a Path>,
     /// Returns whether something was at a path before the changes that are judged.
     pub was_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Returns whether something will be at a path once the changes are made.
+    pub is_there: &'a dyn Fn(&RelPath) -> bool,
     /// Returns whether a path lies where what a command leaves is not judged with the rest: in a build folder.
     pub is_unjudged: &'a dyn Fn(&RelPath) -> bool,
     /// Returns the object format that a settings file will have decided once the changes are made.

@@ -19,35 +19,26 @@ const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"
 /// Names of folders in it that do.
 const FOLDERS: [&[u8]; 6] = [b"branches", b"hooks", b"objects", b"refs", b"remotes", b"worktrees"];
 
-/// The entries of the folder before and after some changes.
-pub(crate) struct Transition<'a> {
-    /// Returns whether something will be at a path.
-    pub is_there: &'a dyn Fn(&RelPath) -> bool,
-    pub context: &'a RepositoryContext<'a>,
-}
-
-impl Transition<'_> {
-    /// Returns why a change is refused that makes a folder without a `.git` a repository, or changes what git obeys in
-    /// one that was; `None` if it does neither.
-    pub(crate) fn refusal(&self, effect: &Effect) -> Option<Refusal> {
-        if !may_be_part(&effect.path) || in_git_folder(&effect.path).is_some() {
-            return None;
-        }
-        let names: Vec<_> = effect.path.components().collect();
-        for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
-            let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
-            if is_repository(&folder, self.context.was_there) {
-                let part = InRepository { folder, names: names[index..].to_vec() };
-                if let Some(refusal) = part.refusal(effect, self.context) {
-                    return Some(refusal);
-                }
-            } else if effect.after.is_some() && is_repository(&folder, self.is_there) {
-                // Any part of it may be the one that was missing.
-                return Some(Refusal::BareRepository(folder));
-            }
-        }
-        None
+/// Returns why a change is refused that makes a folder without a `.git` a repository, or changes what git obeys in one that
+/// was; `None` if it does neither.
+pub(crate) fn part_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+    if !may_be_part(&effect.path) || in_git_folder(&effect.path).is_some() {
+        return None;
     }
+    let names: Vec<_> = effect.path.components().collect();
+    for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
+        let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
+        if is_repository(&folder, context.was_there) {
+            let part = InRepository { folder, names: names[index..].to_vec() };
+            if let Some(refusal) = part.refusal(effect, context) {
+                return Some(refusal);
+            }
+        } else if effect.after.is_some() && is_repository(&folder, context.is_there) {
+            // Any part of it may be the one that was missing.
+            return Some(Refusal::BareRepository(folder));
+        }
+    }
+    None
 }
 
 /// Returns whether a path has a name in it that a repository's folder would have.

@@ -14,7 +14,7 @@ use crate::errors::fs_error;
 use crate::git::guard::in_git_folder;
 use crate::git::linked_folders::content_on_disk;
 use crate::git::repository_context::{RepositoryContext, format_on_disk};
-use crate::git::repository_parts::{TouchedPaths, Transition, may_be_part};
+use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
@@ -167,13 +167,13 @@ impl UndoPlan {
         let surroundings = RepositoryContext {
             workspace: context.root.path(),
             was_there: &was_there,
+            is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
             format: &|settings| format_on_disk(context.root, settings),
             content: Some(&|path| content_on_disk(context.root, path)),
         };
-        let transition = Transition { is_there: &is_there, context: &surroundings };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
-            if let Some(refusal) = transition.refusal(&effect(context, path)) {
+            if let Some(refusal) = part_refusal(&effect(context, path), &surroundings) {
                 let error = repository_error(&path.path, &refusal);
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }

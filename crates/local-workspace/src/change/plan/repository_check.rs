@@ -10,7 +10,7 @@ use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::Refusal;
 use crate::git::linked_folders::content_on_disk;
 use crate::git::repository_context::{RepositoryContext, format_on_disk};
-use crate::git::repository_parts::{Transition, folded, may_be_part};
+use crate::git::repository_parts::{folded, may_be_part, part_refusal};
 
 impl Plan<'_> {
     /// Refuses a change with which git would take a folder for a repository, or obey something in one that it is.
@@ -34,13 +34,13 @@ impl Plan<'_> {
         let context = RepositoryContext {
             workspace: self.root.path(),
             was_there: &was_there,
+            is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
             format: &|settings| format_on_disk(self.root, settings),
             content: Some(&|path| content_on_disk(self.root, path)),
         };
-        let transition = Transition { is_there: &is_there, context: &context };
         let effect = Effect { path: path.clone(), before, after };
-        transition.refusal(&effect).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))
+        part_refusal(&effect, &context).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))
     }
 }
 

@@ -183,3 +183,36 @@ fn linked_files_are_kept_only_if_they_fit_what_is_kept_of_the_others() {
         }
     }
 }
+
+#[test]
+fn submodule_is_removed_with_its_repository_and_nothing_less() {
+    // Each with what is left of the submodule's settings and hook, and whether the commit is kept.
+    let both = &["config", "hooks/mine"][..];
+    for (removal, stays, is_committed) in [
+        ("git rm -q sub && rm -rf .git/modules/sub && COMMIT", &[][..], true),
+        ("rm .git/modules/sub/config; COMMIT", both, true),
+        ("rm -rf .git/modules/sub/hooks; COMMIT", both, true),
+        // A repository of which something is left is not gone as a whole.
+        ("cd .git/modules/sub && rm -rf HEAD config hooks && cd ../../.. && COMMIT", both, true),
+        // The control: what makes the folder around all of it a repository.
+        ("COMMIT; rm .git/HEAD", both, false),
+    ] {
+        for layered in LAYERS {
+            let hook = "echo x > .git/modules/sub/hooks/mine && chmod +x .git/modules/sub/hooks/mine";
+            let fixture = prepared(&format!("{ADD} && {COMMIT} sub && {hook}"));
+            let workspace = fixture.open_layered(layered);
+            let script = removal.replace("COMMIT", &format!("{COMMIT} gone --allow-empty"));
+            let response = run(&workspace, &script).unwrap();
+            assert_eq!(response.exit_code, 0, "{layered:?}: {script}: {response:?}");
+            let refused = response.warnings.iter().any(|warning| warning.contains("not kept"));
+            assert_eq!(refused, !stays.is_empty(), "{layered:?}: {script}: {response:?}");
+            for name in ["config", "hooks/mine"] {
+                let is_there = fixture.root().join(".git/modules/sub").join(name).exists();
+                assert_eq!(is_there, stays.contains(&name), "{layered:?}: {script}: {name}: {response:?}");
+            }
+            let log = shell(&fixture.root(), "git log --format=%s | grep -x gone");
+            assert_eq!(log.status.success(), is_committed, "{layered:?}: {script}: {response:?}");
+            git(&fixture, "git status --ignore-submodules=all && git fsck --no-progress");
+        }
+    }
+}

@@ -77,6 +77,22 @@ fn working_tree_is_added_used_moved_and_removed() {
 }
 
 #[test]
+fn working_tree_with_settings_of_its_own_is_removed_beside_a_commit() {
+    let script = "git worktree remove --force side && echo y > more && git add more && \
+                  git -c user.name=u -c user.email=u@x commit -q -m second";
+    for layered in LAYERS {
+        let (fixture, workspace) = prepared(layered);
+        git(&fixture.root(), "worktree add -q side && git -C side sparse-checkout set --cone folder");
+        assert!(fixture.text(".git/worktrees/side/config.worktree").is_some(), "control: {layered:?}");
+        done(&workspace, script);
+        assert_eq!(git(&fixture.root(), "log --format=%s"), "second\nfirst\n", "{layered:?}");
+        assert_eq!(git(&fixture.root(), "status --porcelain"), "", "{layered:?}");
+        assert_eq!(git(&fixture.root(), "worktree list").lines().count(), 1, "{layered:?}");
+        assert!(!fixture.root().join(".git/worktrees").exists(), "{layered:?}");
+    }
+}
+
+#[test]
 fn addition_is_undone_as_a_whole() {
     for layered in LAYERS {
         let (fixture, workspace) = prepared(layered);
