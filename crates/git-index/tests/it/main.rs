@@ -13,6 +13,8 @@ mod growth;
 #[cfg(test)]
 mod names_of_git;
 #[cfg(test)]
+mod own_files;
+#[cfg(test)]
 mod references;
 #[cfg(test)]
 mod unfinished_work;

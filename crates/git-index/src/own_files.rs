@@ -1,0 +1,133 @@
+//! The names of the files that git keeps in a repository's folder.
+
+use crate::entry_name::is_git_name;
+
+/// Files of a repository's own folder. A `*` stands for at least one byte of a name, the first not a dot, and `**` for one
+/// name or several.
+const OF_REPOSITORY: [&str; 64] = [
+    "*_HEAD",
+    "ADD_EDIT.patch",
+    "AUTO_MERGE",
+    "BISECT_*",
+    "COMMIT_EDITMSG",
+    "EDIT_DESCRIPTION",
+    "HEAD",
+    "MERGE_AUTOSTASH",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "NOTES_EDITMSG",
+    "NOTES_MERGE_*",
+    "NOTES_MERGE_WORKTREE/*",
+    "SQUASH_MSG",
+    "TAG_EDITMSG",
+    "addp-hunk-edit.diff",
+    "branches/*",
+    "config",
+    "config.worktree",
+    "description",
+    "filter-repo/*",
+    "gc.log",
+    "gc.pid",
+    "hooks/*",
+    "index",
+    "index.stash.*",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "info/refs",
+    "info/sparse-checkout",
+    "lfs/**",
+    "logs/**",
+    "lost-found/*/*",
+    "next-index-*",
+    "objects/info/alternates",
+    "objects/info/commit-graph",
+    "objects/info/commit-graphs/*",
+    "objects/info/http-alternates",
+    "objects/info/packs",
+    "objects/info/tmp_graph*",
+    "objects/loose-object-idx",
+    "objects/maintenance",
+    "objects/pack/.tmp-*",
+    "objects/pack/loose-*",
+    "objects/pack/multi-pack-index",
+    "objects/pack/multi-pack-index-*",
+    "objects/pack/multi-pack-index.d/*",
+    "objects/pack/pack-*",
+    "objects/pack/tmp_*",
+    "objects/tmp_obj_*",
+    "packed-refs",
+    "packed-refs.new",
+    "rebase-apply/*",
+    "rebase-merge/*",
+    "rebased-patches",
+    "refs/**",
+    "reftable/*",
+    "remotes/*",
+    "rr-cache/*/*",
+    "sequencer/*",
+    "shallow",
+    "sharedindex.*",
+];
+
+/// Further files in the folder of a linked working tree.
+const OF_WORKING_TREE: [&str; 3] = ["commondir", "gitdir", "locked"];
+
+/// The ending of a file that git is about to rename to the one without it.
+const LOCK: &[u8] = b".lock";
+
+/// Returns whether git itself keeps a file of this name in a repository's folder, by the names on the way to it: in the
+/// repository's own, in that of a linked working tree, and in those of submodules.
+///
+/// Names are compared byte by byte, so that one which a file system takes for another is none of git's own. Other programs
+/// keep files there, too; of those, only the objects of Git LFS and the reports of `git filter-repo` count.
+pub fn is_own_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let mut names: Vec<&[u8]> = names.into_iter().collect();
+    if let Some(last) = names.last_mut() {
+        *last = last.strip_suffix(LOCK).unwrap_or(last);
+    }
+    names.iter().all(|name| !name.is_empty() && !is_git_name(name)) && is_in_repository(&names)
+}
+
+fn is_in_repository(names: &[&[u8]]) -> bool {
+    match names {
+        [b"worktrees", _, rest @ ..] => is_in_working_tree(rest),
+        // A submodule's name has slashes in it if its path has.
+        [b"modules", rest @ ..] => (1..rest.len()).any(|at| is_in_repository(&rest[at..])),
+        [b"objects", folder, name] if is_hex(folder) && folder.len() == 2 => {
+            is_hex(name) && matches!(name.len(), 38 | 62) || fits(name, b"tmp_obj_*")
+        }
+        _ => OF_REPOSITORY.iter().any(|pattern| matches(names, pattern)),
+    }
+}
+
+fn is_in_working_tree(names: &[&[u8]]) -> bool {
+    // The settings of the repository count there, too.
+    names != [b"config"]
+        && (OF_WORKING_TREE.iter().any(|pattern| matches(names, pattern)) || is_in_repository(names))
+}
+
+fn is_hex(name: &[u8]) -> bool {
+    name.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn matches(names: &[&[u8]], pattern: &str) -> bool {
+    let mut names = names.iter();
+    let mut parts = pattern.split('/');
+    loop {
+        match (parts.next(), names.next()) {
+            (None, None) | (Some("**"), Some(_)) => return true,
+            (Some(part), Some(name)) if fits(name, part.as_bytes()) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Returns whether a name is a pattern with at most one `*`.
+fn fits(name: &[u8], pattern: &[u8]) -> bool {
+    let Some(star) = pattern.iter().position(|byte| *byte == b'*') else { return name == pattern };
+    let (start, end) = (&pattern[..star], &pattern[star + 1..]);
+    let rest = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+    rest.is_some_and(|rest| !rest.is_empty() && (!start.is_empty() || rest[0] != b'.'))
+}

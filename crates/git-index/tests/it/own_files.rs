@@ -1,0 +1,111 @@
+//! The names of the files that git keeps in a repository's folder.
+#![expect(clippy::disallowed_types, reason = "the tests run git")]
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use git_index::is_own_file;
+
+use crate::from_git::{git, has_git};
+
+/// Work that leaves every kind of file behind, in the folder `r` with two commits, or in others beside it.
+const WORK: &[&str] = &[
+    "git commit -q --allow-empty -m x; git tag -am note t; git branch feature/ä; git stash -q || true",
+    "git config rerere.enabled true; git checkout -qb other HEAD~; echo z > f; git commit -qam other; git merge main || true",
+    "git checkout -qb other HEAD~; echo z > f; git commit -qam other; git rebase main || true",
+    "git checkout -qb other HEAD~; echo z > f; git commit -qam other; git rebase --apply main || true",
+    "git format-patch -1 --stdout > ../p; git reset -q --hard HEAD~; echo y > f; git commit -qam y; git am ../p || true",
+    "git checkout -qb other HEAD~; echo z > f; git commit -qam z; git cherry-pick main~ main || true",
+    "git bisect start HEAD HEAD~ -- f; git bisect log > /dev/null",
+    "git notes add -m x; git update-ref refs/notes/o refs/notes/commits; git notes add -fm y; git notes --ref o add -fm z; git notes merge o || true",
+    "git worktree add -q ../w; git worktree lock ../w; cd ../w; echo w > f; git commit -qam w; git rebase main || true; git sparse-checkout set --no-cone f",
+    "git -c protocol.file.allow=always submodule add -q ../r/.git lib/sub; git commit -qm sub; git submodule update -q; git submodule foreach -q 'git gc -q'",
+    "git repack -qadb; git commit-graph write --split --reachable; git multi-pack-index write --bitmap || true; git fsck --lost-found",
+    "git commit-graph write --reachable; git gc -q; git maintenance run --task=loose-objects --task=incremental-repack",
+    "git update-index --split-index; git sparse-checkout set --no-cone f; git replace HEAD HEAD~; git pack-refs --all",
+    "git fetch -q ../r; git remote add o ../r; git fetch -q o; git remote set-head o -a; git update-server-info; git commit -q --amend -m z",
+    "git clone -q --depth 1 file://$PWD ../shallow; git clone -q --bare . ../bare; git init -q --object-format=sha256 ../sha256; cd ../sha256; git commit -q --allow-empty -m x",
+    "git init -q --ref-format=reftable ../tables && cd ../tables && git commit -q --allow-empty -m x && git branch b && git pack-refs || true",
+];
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(files(&entry.path()));
+        } else {
+            all.push(entry.path());
+        }
+    }
+    all
+}
+
+#[test]
+fn files_that_git_makes_are_its_own() {
+    if !has_git() {
+        return;
+    }
+    for work in WORK {
+        let folder = tempfile::tempdir().unwrap();
+        let begin =
+            "git init -qb main r; cd r; for n in 1 2 3; do echo $n > f; git add f; git commit -qm $n; done";
+        git(folder.path(), &format!("{begin}; {work}"));
+        let repositories = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let git_folders =
+            repositories.map(|path| if path.ends_with("bare") { path } else { path.join(".git") });
+        let mut count = 0;
+        for git_folder in git_folders.filter(|path| path.is_dir()) {
+            for file in files(&git_folder) {
+                let names = file.strip_prefix(&git_folder).unwrap().iter().map(OsStrExt::as_bytes);
+                assert!(is_own_file(names), "{work}: {}", file.display());
+                count += 1;
+            }
+        }
+        assert!(count > 20, "{work}: {count} files");
+    }
+}
+
+#[test]
+fn other_files_are_not() {
+    for path in [
+        ".exrc",
+        ".git",
+        "modules/x/.git",
+        "modules/x/.idea/workspace.xml",
+        "modules/config/.GIT/config",
+        "rebase-merge/.exrc",
+        "Config",
+        "con\u{200b}fig",
+        "hook\u{17f}/pre-commit",
+        "modules/x/hook\u{17f}/pre-commit",
+        "worktrees/w/config",
+        "worktrees/w/modules",
+        "objects/foo/r/HEAD",
+        "objects/ab/config",
+        "objects/pack/x/HEAD",
+        "foo/HEAD",
+        "gitweb/httpd.conf",
+        "lazygit.yml",
+        "safe",
+        "logs",
+        "refs",
+    ] {
+        assert!(!is_own_file(path.split('/').map(str::as_bytes)), "{path}");
+    }
+    assert!(!is_own_file([]));
+    // The control, with files of the same kinds.
+    for path in [
+        "config",
+        "modules/a/b/config",
+        "modules/config/config",
+        "worktrees/w/config.worktree",
+        "worktrees/w/modules/s/hooks/x.sample",
+        "objects/ab/0123456789abcdef0123456789abcdef012345",
+        "index.lock",
+        "refs/heads/x.lock",
+    ] {
+        assert!(is_own_file(path.split('/').map(str::as_bytes)), "{path}");
+    }
+}
