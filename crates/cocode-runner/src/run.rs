@@ -176,7 +176,7 @@ impl Runner {
                     record.state = AgentState::Failed;
                     record.detail = Some(error_chain(&error));
                     // It has done nothing. What cannot be moved now is moved when a runner is opened.
-                    if let Some(worktree) = record.worktree() {
+                    if let Some(worktree) = self.worktree_of(record) {
                         let _ = worktree.take_back(&self.repository.common_folder);
                     }
                 }
@@ -199,7 +199,7 @@ impl Runner {
     ) -> Result<(), RunnerError> {
         record.exit_code = ended.exit_code;
         record.detail = ended.detail;
-        let worktree = record.worktree();
+        let worktree = self.worktree_of(record);
         let note = Arc::new(StopNote::default());
         let check = || match self.run_check(shared, agent, worktree.as_ref()?, &note) {
             Ok(result) => result,

@@ -19,9 +19,9 @@ use crate::plan::body_file;
 use crate::plan::host::Host;
 use crate::record::AgentRecord;
 use crate::record::store::{self, Store};
-use crate::repository::Repository;
 use crate::repository::git::Git;
 use crate::repository::worktree::{Worktree, file_error};
+use crate::repository::{Repository, foreign_file, worktree_links};
 use crate::run::launchers::Launchers;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
@@ -29,6 +29,9 @@ pub(crate) const NO_HOOKS: &str = "no-hooks";
 
 /// The folder, in the state folder, of the objects that other machines deliver, until they are imported.
 pub(crate) const DELIVERED: &str = "delivered";
+
+/// The most bytes of the file by which a worktree names its git folder: a path, and what is around it.
+pub(crate) const LINK_BYTES: u64 = 8192;
 
 /// The paths and capabilities of a runner.
 #[derive(Clone, Debug)]
@@ -123,6 +126,27 @@ impl Runner {
         self.store.record(key)
     }
 
+    /// Returns the worktree of an agent, once it was made; `None` if the folders that its record names are not those of an agent of
+    /// this repository. A state folder can come from someone else, and what they name would be changed.
+    pub(crate) fn worktree_of(&self, record: &AgentRecord) -> Option<Worktree> {
+        let worktree = record.worktree()?;
+        // By its path too: an agent can damage the file that names it.
+        let is_made_for_it = || {
+            let name = worktree.git_folder.file_name().unwrap_or_default();
+            self.is_at_its_path(record) && name.as_bytes().starts_with(record.key().as_bytes())
+        };
+        let is_one = worktree.is_in(&self.repository.common_folder)
+            && (is_made_for_it() || worktree_links::names_worktree(&worktree));
+        is_one.then_some(worktree)
+    }
+
+    /// Returns whether a record names the path that this runner would give its agent.
+    fn is_at_its_path(&self, record: &AgentRecord) -> bool {
+        // The user may have moved the folder of worktrees behind a link.
+        let folder = record.worktree.parent().map(without_links);
+        folder.as_ref() == Some(&self.worktrees) && record.worktree.ends_with(record.key())
+    }
+
     /// Returns the folder of the home that the agent of a worktree keeps.
     pub(crate) fn agent_home(&self, worktree: &Path) -> Option<PathBuf> {
         let hash = ContentHash::of(worktree.as_os_str().as_bytes()).to_string();
@@ -206,7 +230,7 @@ impl Runner {
     fn recover(&self) -> Result<(), RunnerError> {
         let mut records = self.store.records()?;
         for record in &mut records {
-            let Some(worktree) = record.worktree() else { continue };
+            let Some(worktree) = self.worktree_of(record) else { continue };
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
             // What fails here stays for the next runner; the judgement of an agent that is not judged yet reports it.
@@ -238,8 +262,9 @@ impl Runner {
                 }
             }
             record.ended_at_ms = Some(now_ms());
-            if let Err(error) = remove_if_there(&body_file(&record.worktree)) {
-                record.warnings.push(error_chain(&error));
+            if self.is_at_its_path(&record) || self.worktree_of(&record).is_some() {
+                let removed = remove_if_there(&body_file(&record.worktree));
+                removed.unwrap_or_else(|error| record.warnings.push(error_chain(&error)));
             }
             self.store.put(&record)?;
         }
@@ -283,8 +308,8 @@ fn log_path(state_folder: &Path, record: &AgentRecord) -> PathBuf {
 }
 
 impl AgentRecord {
-    /// Returns the worktree, once it was made. If the process died before it recorded the git folder, the worktree itself
-    /// names it: the path was free when the record was made.
+    /// Returns the worktree that the record names, once it was made. If the process died before it recorded the git folder, the
+    /// worktree itself names it: the path was free when the record was made.
     pub(crate) fn worktree(&self) -> Option<Worktree> {
         let git_folder = self.git_folder.clone().or_else(|| linked_git_folder(&self.worktree))?;
         Some(Worktree { path: self.worktree.clone(), git_folder })
@@ -312,7 +337,7 @@ fn without_links(path: &Path) -> PathBuf {
 
 /// Returns the git folder that the `.git` file of a worktree names.
 fn linked_git_folder(worktree: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(worktree.join(".git")).ok()?;
+    let text = foreign_file::read_short(&worktree.join(".git"), LINK_BYTES).ok()?;
     Some(PathBuf::from(text.trim_end().strip_prefix("gitdir: ")?)).filter(|folder| folder.is_dir())
 }
 

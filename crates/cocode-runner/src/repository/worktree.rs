@@ -76,6 +76,14 @@ impl Worktree {
         if self.is_in(common_folder) { OwnGitFolder::of(self).take_back() } else { Ok(None) }
     }
 
+    /// Returns the file by which it names its git folder. Git writes this path without the links that lead to the worktree; one at
+    /// the worktree's own path could lead to another one.
+    pub(crate) fn link(&self) -> PathBuf {
+        let parent = self.path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+        let real = parent.zip(self.path.file_name()).map(|(parent, name)| parent.join(name));
+        real.as_deref().unwrap_or(&self.path).join(".git")
+    }
+
     /// Returns whether its git folder is one of the repository's. The path comes from a record or a worktree.
     pub(crate) fn is_in(&self, common_folder: &Path) -> bool {
         let all = fs::canonicalize(common_folder.join("worktrees")).ok();

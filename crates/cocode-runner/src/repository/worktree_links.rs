@@ -71,6 +71,13 @@ pub(crate) fn restore(
     })
 }
 
+/// Returns whether a worktree's git folder names it.
+pub(crate) fn names_worktree(worktree: &Worktree) -> bool {
+    let content = [worktree.link().as_os_str().as_bytes(), b"\n"].concat();
+    let path = worktree.git_folder.join("gitdir");
+    read(&path).is_some_and(|text| text == content || names_same(&path, &text, &content).unwrap_or(false))
+}
+
 /// Returns whether a file has this content, or names the same path in a relative way, and no other name: git writes to some files
 /// of a git folder in place.
 fn is_as_made(path: &Path, content: &[u8]) -> bool {

@@ -20,10 +20,7 @@ use crate::repository::own_repository::OwnRepository;
 use crate::repository::planted_links;
 use crate::repository::worktree::{self, Worktree};
 use crate::run::log_file;
-use crate::runner::{Runner, remove_if_there};
-
-/// The most bytes of the files by which a worktree and its git folder name each other: a path, and what is around it.
-const LINK_BYTES: u64 = 8192;
+use crate::runner::{LINK_BYTES, Runner, remove_if_there};
 
 /// The outcome of a removal for one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -108,7 +105,7 @@ impl Runner {
         if !record.state.is_final() {
             return other("it is still running");
         }
-        match record.worktree() {
+        match self.worktree_of(record) {
             None if record.worktree.symlink_metadata().is_ok() => {
                 return other("its folder is not a worktree that was made for it");
             }
@@ -134,7 +131,7 @@ impl Runner {
         let keep = |why: &str| Ok(Some(why.to_owned()));
         let repository = &self.repository;
         let mut commits = Vec::new();
-        match record.worktree() {
+        match self.worktree_of(record) {
             None => {}
             Some(worktree) => {
                 if worktree.path.symlink_metadata().is_ok() {
@@ -223,7 +220,7 @@ impl Runner {
 
     fn remove(&self, record: &AgentRecord, by_force: bool) -> Result<(), RunnerError> {
         let repository = &self.repository;
-        if let Some(worktree) = record.worktree()
+        if let Some(worktree) = self.worktree_of(record)
             && worktree.git_folder.is_dir()
         {
             let path = worktree.path.to_string_lossy().into_owned();
@@ -287,10 +284,7 @@ fn is_linked(worktree: &Worktree) -> bool {
             text.trim_end().strip_prefix(prefix).is_some_and(|path| Path::new(path) == target)
         })
     };
-    // Git writes the path without the links that lead to the worktree. One at its own place could lead to another one.
-    let parent = worktree.path.parent().and_then(|parent| fs::canonicalize(parent).ok());
-    let real = parent.zip(worktree.path.file_name()).map(|(parent, name)| parent.join(name));
-    let link = real.as_deref().unwrap_or(&worktree.path).join(".git");
+    let link = worktree.link();
     // Only a plain file: a symlink could name the `.git` file of another worktree.
     link.symlink_metadata().is_ok_and(|data| data.is_file())
         && names(&link, "gitdir: ", &worktree.git_folder)

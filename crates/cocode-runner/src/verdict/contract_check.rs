@@ -147,7 +147,7 @@ pub fn check_contract(
     let mut records = runner.run(&request, stop, &log)?;
     let record = records.pop().expect("a run of one agent has one record");
     let after = fs::read(root.join("repository/greeting.txt")).ok();
-    let is_clean = match record.worktree() {
+    let is_clean = match runner.worktree_of(&record) {
         Some(worktree) if worktree.path.is_dir() => worktree.is_clean(&runner.repository)?,
         _ => false,
     };

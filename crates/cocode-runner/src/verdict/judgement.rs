@@ -37,7 +37,7 @@ impl Runner {
         // No verdict, so that the next runner judges it again.
         record.import_failed |= judged.as_ref().is_err_and(RunnerError::is_of_this_machine);
         // Afterwards, since the branch that it has ended on is a part of the evidence.
-        if let Some(worktree) = record.worktree() {
+        if let Some(worktree) = self.worktree_of(record) {
             record.warnings.extend(used_branches::free(&self.repository, &worktree, &record.branch));
         }
         judged
@@ -49,7 +49,7 @@ impl Runner {
         body: &str,
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
-        let worktree = record.worktree();
+        let worktree = self.worktree_of(record);
         let mut work = Work::default();
         if let Some(worktree) = &worktree {
             worktree.close(&self.repository.common_folder)?;

@@ -1,5 +1,6 @@
 use std::fs;
 
+use change_journal::{DocumentWrite, Journal, JournalLimits};
 use cocode_env::AgentState;
 use cocode_runner::{AgentRecord, Runner, RunnerConfig, StopFlag};
 
@@ -43,4 +44,74 @@ fn damage_by_an_agent_before_a_kill_does_not_keep_the_runner_from_opening() {
         let has_warning = records[0].warnings.iter().any(|warning| warning.contains("git"));
         assert_eq!(has_warning, damage.contains("HEAD"), "{damage}: {:?}", records[0].warnings);
     }
+}
+
+/// Writes a record as another program could into a state folder that it has made.
+fn forge(fixture: &Fixture, record: &AgentRecord) {
+    let folder = fixture.root.join("state/records");
+    let (journal, _) = Journal::open(&folder, JournalLimits::default()).unwrap();
+    let bytes = serde_json::to_vec(record).unwrap();
+    journal.write_documents(&[DocumentWrite::Put { name: "agent/7-a", bytes: &bytes }]).unwrap();
+}
+
+#[test]
+fn a_record_leads_to_no_folders_but_those_of_an_agent() {
+    let fixture = Fixture::new();
+    let record = fixture.run("true");
+    let git_folder = record.git_folder.clone().unwrap();
+    let victim = fixture.root.join("projects");
+    let entries = ["one/.git", "link", "name", "other-name", "HEAD"].map(|name| victim.join(name));
+    let are_there = || entries.each_ref().map(|path| path.symlink_metadata().is_ok());
+    fs::create_dir_all(&entries[0]).unwrap();
+    std::os::unix::fs::symlink("one", &entries[1]).unwrap();
+    fs::write(&entries[2], "x").unwrap();
+    fs::hard_link(&entries[2], &entries[3]).unwrap();
+    fs::write(&entries[4], "ref: refs/../x\n").unwrap();
+    fs::write(fixture.root.join("projects.issue.txt"), "mine").unwrap();
+    // A worktree of the user's own.
+    let own = fixture.root.join("own");
+    fixture.git(&["worktree", "add", "-q", own.to_str().unwrap()]);
+    let folder_of_own = fixture.repository().join(".git/worktrees/own");
+    let gitdir = || fs::read_to_string(folder_of_own.join("gitdir")).unwrap();
+    let before = gitdir();
+    let cases = [
+        (&victim, Some(&victim)),
+        (&victim, Some(&git_folder)),
+        (&victim, Some(&folder_of_own)),
+        (&record.worktree, Some(&victim)),
+        (&record.worktree, Some(&folder_of_own)),
+        (&victim, None),
+    ];
+    for (worktree, git_folder) in cases {
+        for state in [AgentState::Running, AgentState::Completed] {
+            let (worktree, git_folder) = (worktree.clone(), git_folder.cloned());
+            let import_failed = state.is_final();
+            forge(&fixture, &AgentRecord { state, worktree, git_folder, import_failed, ..record.clone() });
+            let runner = fixture.runner();
+            runner.clean(true, true).unwrap();
+            assert_eq!(are_there(), [true; 5], "{state}");
+            assert!(fixture.root.join("projects.issue.txt").exists(), "{state}");
+            assert_eq!(gitdir(), before, "{state}");
+        }
+    }
+    // The control: in its own worktree the same is refused.
+    fs::create_dir_all(record.worktree.join("one/.git")).unwrap();
+    forge(&fixture, &AgentRecord { state: AgentState::Running, ..record.clone() });
+    drop(fixture.runner());
+    assert!(record.worktree.join("one/.git.agentd-refused").exists());
+}
+
+#[test]
+fn a_runner_with_another_folder_of_worktrees_recovers_them() {
+    let fixture = Fixture::new();
+    let config = RunnerConfig { worktrees: fixture.root.join("elsewhere"), ..fixture.config() };
+    let request = request(vec![agent("a", "true")]);
+    let run = Runner::open(config).unwrap().run(&request, &StopFlag::new(), &Log::default());
+    let record = run.unwrap().remove(0);
+    fs::create_dir_all(record.worktree.join("one/.git")).unwrap();
+    forge(&fixture, &AgentRecord { state: AgentState::Running, ..record.clone() });
+    let runner = fixture.runner();
+    assert!(record.worktree.join("one/.git.agentd-refused").exists());
+    fs::remove_dir_all(record.worktree.join("one")).unwrap();
+    assert!(runner.clean(true, false).unwrap()[0].removed && !record.worktree.exists());
 }
