@@ -1,4 +1,4 @@
-//! Repositories that an agent leaves beneath its worktree.
+//! Repositories, and state folders of this program, that an agent leaves in its worktree.
 //!
 //! Git enters a staged submodule at every `status` and `diff`, and obeys the settings there: an agent that writes them could
 //! name a program, such as `core.fsmonitor`, which the user's next command of git would start unconfined. So each `.git`
@@ -6,8 +6,11 @@
 //!
 //! A folder without a `.git` is a repository, too, for a user who enters it, as soon as it holds a few names. Its `HEAD` is renamed
 //! then, unless it is one of the user's, of which the agent has not changed what git obeys.
+//!
+//! `agentd` trusts a state folder that was made where it is: it would restore files from the journal in there, and carry on what
+//! the records of agents in there say. So none of an agent's keeps its name.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +21,10 @@ use crate::repository::planted_links::named;
 use crate::repository::worktree::Worktree;
 use crate::repository::{Repository, foreign_file};
 
-/// The suffix that a refused `.git` is renamed with.
+/// The name of the state folder of this program, in a workspace.
+const STATE_FOLDER: &str = ".agentd";
+
+/// The suffix that a refused entry is renamed with.
 const SUFFIX: &str = ".agentd-refused";
 
 /// The number of names that are tried.
@@ -33,8 +39,8 @@ const LIMIT_BYTES: u64 = 1 << 20;
 /// Names in a repository that git obeys.
 const OBEYED: [&str; 5] = ["HEAD", "commondir", "config", "config.worktree", "hooks"];
 
-/// Renames every `.git` beneath a worktree but its own, and the `HEAD` of each other repository that is not as in the commit
-/// `start`. Returns warnings for the user.
+/// Renames every `.git` in a worktree but its own, the `HEAD` of each other repository that is not as in the commit `start`, and
+/// every state folder. Returns warnings for the user.
 ///
 /// No process of the agent may run any more.
 pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) -> Vec<String> {
@@ -42,7 +48,7 @@ pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) 
     search.walk(&worktree.path);
     for folder in std::mem::take(&mut search.bare) {
         if !is_of_user(repository, worktree, start, &folder) {
-            search.rename(&worktree.path, folder.join("HEAD"));
+            search.refuse_head(&worktree.path, &folder);
         }
     }
     let mut warnings = Vec::new();
@@ -53,20 +59,30 @@ pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) 
             named(&search.renamed)
         ));
     }
+    if !search.state_folders.is_empty() {
+        warnings.push(format!(
+            "it has left state folders of agentd in its worktree, which agentd would trust there; they were renamed to end in \
+             '{SUFFIX}': {}",
+            named(&search.state_folders)
+        ));
+    }
     if !search.left.is_empty() {
         warnings.push(format!(
-            "folders of its worktree could not be searched for repositories, or these could not be renamed: do not use \
-             git there: {}",
+            "folders of its worktree could not be searched for repositories and state folders, or these could not be \
+             renamed: do not use git or agentd there: {}",
             named(&search.left)
         ));
     }
     warnings
 }
 
-/// The search for `.git`, in relative paths.
+/// The search for `.git` and `.agentd`, in relative paths.
 #[derive(Default)]
 struct Search {
     renamed: Vec<PathBuf>,
+    state_folders: Vec<PathBuf>,
+    /// The new paths of both.
+    moved: Vec<PathBuf>,
     left: Vec<PathBuf>,
     /// Folders that are repositories by the names in them.
     bare: Vec<PathBuf>,
@@ -86,7 +102,7 @@ impl Search {
                     continue;
                 }
             };
-            let mut names = Vec::new();
+            let (mut names, mut refused) = (Vec::new(), Vec::new());
             for entry in entries.flatten() {
                 count += 1;
                 if count > MOST_ENTRIES {
@@ -94,15 +110,19 @@ impl Search {
                     return;
                 }
                 let path = folder.join(entry.file_name());
-                // In any case of the letters, since some file systems do not tell them apart.
-                if entry.file_name().eq_ignore_ascii_case(".git") {
-                    if !folder.as_os_str().is_empty() {
-                        self.rename(root, path);
-                    }
-                } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let is_its_own = path == Path::new(".git");
+                if !is_its_own && is_refused(&entry.file_name()) {
+                    refused.push((path, is_folder));
+                } else if is_folder && !is_its_own {
                     folders.push(path);
                 }
                 names.push(entry.file_name());
+            }
+            for (path, is_folder) in refused {
+                let moved = self.refuse_entry(root, path);
+                // A link of the agent's can lead to the new name, too.
+                folders.extend(moved.filter(|_| is_folder));
             }
             let has = |wanted: &str| names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
             // Its own `.git` counts in the worktree's own folder.
@@ -113,19 +133,43 @@ impl Search {
         }
     }
 
-    fn rename(&mut self, root: &Path, path: PathBuf) {
-        let from = root.join(&path);
-        let to = (0..NAMES).find_map(|number| {
-            let mut name = from.clone().into_os_string();
-            name.push(if number == 0 { SUFFIX.to_owned() } else { format!("{SUFFIX}-{number}") });
-            let to = PathBuf::from(name);
-            to.symlink_metadata().is_err().then_some(to)
-        });
-        match to.map(|to| fs::rename(&from, to)) {
-            Some(Ok(())) => self.renamed.push(path),
-            _ => self.left.push(path),
+    /// Renames an entry, and returns its new path; `None` if it cannot be renamed.
+    fn refuse_entry(&mut self, root: &Path, path: PathBuf) -> Option<PathBuf> {
+        let Some(name) = rename(&root.join(&path)) else {
+            self.left.push(path);
+            return None;
+        };
+        let moved = path.with_file_name(name);
+        self.moved.push(moved.clone());
+        let is_state_folder = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(STATE_FOLDER));
+        if is_state_folder { &mut self.state_folders } else { &mut self.renamed }.push(path);
+        Some(moved)
+    }
+
+    /// Renames the `HEAD` of a folder, without which git takes it for a plain folder.
+    fn refuse_head(&mut self, root: &Path, folder: &Path) {
+        let path = folder.join("HEAD");
+        if rename(&root.join(&path)).is_none() {
+            self.left.push(path);
+        } else if !self.moved.iter().any(|moved| folder.starts_with(moved)) {
+            self.renamed.push(path);
         }
     }
+}
+
+/// Returns whether an entry of this name is renamed, in any case of the letters: some file systems do not tell them apart.
+fn is_refused(name: &OsStr) -> bool {
+    [".git", STATE_FOLDER].iter().any(|refused| name.eq_ignore_ascii_case(refused))
+}
+
+/// Gives an entry a name that no program knows, and returns that; `None` if it cannot be renamed.
+fn rename(from: &Path) -> Option<OsString> {
+    (0..NAMES).find_map(|number| {
+        let mut name = from.file_name()?.to_owned();
+        name.push(if number == 0 { SUFFIX.to_owned() } else { format!("{SUFFIX}-{number}") });
+        let to = from.with_file_name(&name);
+        (to.symlink_metadata().is_err() && fs::rename(from, to).is_ok()).then_some(name)
+    })
 }
 
 /// Returns whether the files that git obeys in a repository beneath a worktree are those of the commit `start`.

@@ -49,6 +49,8 @@ fn a_repository_of_an_agent_beneath_its_worktree_starts_no_program() {
             let refused =
                 if numbered.symlink_metadata().is_ok() { numbered } else { sub.join(".git.agentd-refused") };
             fs::rename(refused, sub.join(".git")).unwrap();
+            // In a folder, its `HEAD` was renamed, too.
+            let _ = fs::rename(sub.join(".git/HEAD.agentd-refused"), sub.join(".git/HEAD"));
             fixture.git_in(&record.worktree, &["status", "--porcelain"]);
             assert!(trap.exists(), "the control: {case}");
         }
@@ -126,6 +128,97 @@ fn a_folder_that_an_agent_makes_a_repository_starts_no_program() {
                 let printed = enter();
                 assert!(trap.exists(), "the control: {printed:?}: {case}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_state_folder_that_an_agent_leaves_keeps_no_name_that_agentd_knows() {
+    let make = "mkdir -p $D/journal; echo '*' > $D/.gitignore; echo 1.000000000 > $D/birth";
+    let cases = [
+        (".agentd", make),
+        (".AGENTD", make),
+        ("deep/er/.agentd", make),
+        (".agentd", "touch .agentd.agentd-refused; mkdir $D"),
+        (".agentd", "mkdir data; ln -s data $D"),
+    ];
+    for fixture in [Fixture::new as fn() -> Fixture, Fixture::shared] {
+        for (name, make) in cases {
+            for is_check in [false, true] {
+                let script = format!("D={name}; {make}; touch .agentd-notes");
+                let record = match is_check {
+                    true => {
+                        fixture().run_agent(AgentDefinition { check: Some(script), ..agent("a", MARKED) })
+                    }
+                    false => {
+                        let fixture = fixture();
+                        let record = fixture.run(&format!("{MARKED}; {script}"));
+                        check_state_folder(&record.worktree, name);
+                        record
+                    }
+                };
+                assert_eq!(record.state, AgentState::Ready, "{name} {make}: {record:?}");
+                let expected = format!("were renamed to end in '.agentd-refused': {name}");
+                assert!(record.warnings.iter().any(|one| one.ends_with(&expected)), "{name}: {record:?}");
+            }
+        }
+    }
+}
+
+fn check_state_folder(worktree: &std::path::Path, name: &str) {
+    let is_there = |path: &str| worktree.join(path).symlink_metadata().is_ok();
+    assert!(!is_there(name) && is_there(&format!("{name}.agentd-refused")), "{name}");
+    // Another name stays.
+    assert!(is_there(".agentd-notes"), "{name}");
+}
+
+#[test]
+fn no_link_of_an_agent_leads_to_a_repository_in_what_was_renamed() {
+    // What it makes, the folder that a link leads to, and what makes that one a repository again.
+    let evil = "git init -q $R; git -C $R config core.fsmonitor $V; git -C $R config core.worktree $PWD";
+    let cases = [
+        (".GIT/x", ".GIT/x", ".git"),
+        (".GIT/x", ".GIT.agentd-refused/x", ".git"),
+        (".agentd/x", ".agentd.agentd-refused/x", ".git"),
+        ("sub/.git/x", "sub/.git.agentd-refused/x", ".git"),
+        ("sub", "sub/.git.agentd-refused", "HEAD"),
+        (".git.agentd-refused/x", ".git.agentd-refused/x", ".git"),
+    ];
+    for fixture in [Fixture::new as fn() -> Fixture, Fixture::shared] {
+        for (repository, target, name) in cases {
+            let fixture = fixture();
+            let (trap, program) = (fixture.root.join("trap"), fixture.root.join("home/evil"));
+            fs::write(&program, format!("#!/bin/sh\ntouch {}\n", trap.display())).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let script = format!(
+                "V={}; R={repository}; {evil}; ln -s {target} docs; git add docs; {MARKED}",
+                program.display()
+            );
+            let record = fixture.run(&script);
+            let case = format!("{repository} {target}: {record:?}");
+            assert_eq!(record.state, AgentState::Ready, "{case}");
+            let status = || {
+                let mut shell = std::process::Command::new("sh");
+                shell.args(["-c", "cd docs && git status"]).current_dir(&record.worktree);
+                shell.env("HOME", fixture.root.join("home")).output().unwrap()
+            };
+            let _ = fs::remove_file(&trap);
+            status();
+            assert!(!trap.exists(), "{case}");
+            // The control: with the names that the agent gave it, git obeys it.
+            let mut folder = record.worktree.join(target);
+            if !folder.exists() {
+                folder = record.worktree.join(target.replacen(".GIT/", ".GIT.agentd-refused/", 1));
+                fs::rename(folder.parent().unwrap(), record.worktree.join(".GIT")).unwrap();
+                folder = record.worktree.join(target);
+            }
+            if name == ".git" {
+                fs::rename(folder.join(".git.agentd-refused"), folder.join(".git")).unwrap();
+                folder = folder.join(".git");
+            }
+            fs::rename(folder.join("HEAD.agentd-refused"), folder.join("HEAD")).unwrap();
+            let printed = status();
+            assert!(trap.exists(), "the control: {printed:?} {case}");
         }
     }
 }
