@@ -8,4 +8,6 @@ pub(crate) mod evidence;
 pub(crate) mod in_the_way;
 pub(crate) mod judgement;
 pub(crate) mod obeyed_files;
+mod obeyed_names;
 pub(crate) mod pick;
+mod tree_links;

@@ -1,13 +1,16 @@
 //! The files that other programs obey, among the changes of an agent's work.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
-use rel_path::{ProtectedName, ProtectedNames, RelPath};
+use rel_path::{NameRule, ProtectedNames};
 use serde::Serialize;
 
+use crate::error::RunnerError;
 use crate::repository::Repository;
-use crate::repository::git::GitError;
 use crate::verdict::bare_folders::BareFolders;
+use crate::verdict::obeyed_names::ObeyedNames;
+use crate::verdict::tree_links::{LINK, TreeLinks, real_path};
 
 /// The most files that an error names.
 const MOST_NAMED: usize = 5;
@@ -43,31 +46,51 @@ impl fmt::Display for ObeyedFiles {
 /// The reason to refuse them.
 const REPOSITORY: &str = "git takes the folder for a repository, and obeys its settings and hooks there";
 
-/// Returns the listed files that differ between two commits or trees: first the protected ones, then those whose changes are
-/// reported.
-pub(crate) fn obeyed_files(
-    repository: &Repository,
-    [before, after]: [&str; 2],
-    names: &ProtectedNames,
-) -> Result<(ObeyedFiles, ObeyedFiles), GitError> {
-    let arguments = ["diff", "--no-ext-diff", "--name-only", "-z", "--no-renames", before, after, "--"];
-    let changed = repository.git.run_for_bytes(repository.location(), &arguments)?;
-    let (mut never, mut reported) = (ObeyedFiles::default(), ObeyedFiles::default());
-    let changed: Vec<&[u8]> = changed.split(|byte| *byte == 0).filter(|bytes| !bytes.is_empty()).collect();
-    let repositories = BareFolders::of(repository, [before, after], &changed)?;
-    for bytes in changed {
-        let file = |reason: &str| ObeyedFile {
-            path: String::from_utf8_lossy(bytes).into_owned(),
-            reason: reason.to_owned(),
-        };
-        never.0.extend(repositories.obeys(bytes).then(|| file(REPOSITORY)));
-        match RelPath::from_bytes(bytes) {
-            Ok(path) => {
-                never.0.extend(names.never(&path).map(ProtectedName::reason).map(file));
-                reported.0.extend(names.reported(&path).map(ProtectedName::reason).map(file));
-            }
-            Err(error) => never.0.push(file(&error.to_string())),
+/// The differences between two commits or trees, judged by what other programs obey.
+#[derive(Debug)]
+pub(crate) struct ObeyedChanges<'a> {
+    pub(crate) repository: &'a Repository,
+    pub(crate) names: &'a ProtectedNames,
+    /// The folders into which no symlink of any work leads.
+    pub(crate) own_folders: Vec<PathBuf>,
+    /// A folder for nameless files.
+    pub(crate) scratch: &'a Path,
+}
+
+impl ObeyedChanges<'_> {
+    /// Returns the listed files that differ: first the protected ones, then those whose changes are reported.
+    pub(crate) fn between(
+        &self,
+        [before, after]: [&str; 2],
+    ) -> Result<(ObeyedFiles, ObeyedFiles), RunnerError> {
+        let repository = self.repository;
+        let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", before, after];
+        let difference = repository.git.run_for_bytes(repository.location(), &arguments)?;
+        let fields: Vec<&[u8]> = difference.split(|byte| *byte == 0).collect();
+        // Facts that begin with both modes, and a path.
+        let changed =
+            fields.chunks_exact(2).map(|entry| (entry[1], entry[0].split(|byte| *byte == b' ').nth(1)));
+        let changed: Vec<(&[u8], bool)> =
+            changed.map(|(path, mode)| (path, mode == Some(LINK.as_bytes()))).collect();
+        let (mut never, mut reported) = (ObeyedFiles::default(), ObeyedFiles::default());
+        if changed.is_empty() {
+            return Ok((never, reported));
         }
+        let paths: Vec<&[u8]> = changed.iter().map(|(path, _)| *path).collect();
+        let folders = BareFolders::of(repository, [before, after], &paths)?;
+        let links = TreeLinks::of(repository, after, self.scratch)?;
+        let own_folders = self.own_folders.iter().map(|folder| real_path(folder)).collect();
+        let names = ObeyedNames::of(self.names, links, own_folders, &repository.root);
+        for (path, is_link) in changed {
+            let file = |reason| ObeyedFile { path: String::from_utf8_lossy(path).into_owned(), reason };
+            never.0.extend(folders.obeys(path).then(|| file(REPOSITORY.to_owned())));
+            for (rule, reason) in names.findings(path, is_link) {
+                match rule {
+                    NameRule::Never => never.0.push(file(reason)),
+                    NameRule::Reported => reported.0.push(file(reason)),
+                }
+            }
+        }
+        Ok((never, reported))
     }
-    Ok((never, reported))
 }

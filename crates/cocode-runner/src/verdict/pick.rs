@@ -10,7 +10,7 @@ use crate::repository::Repository;
 use crate::repository::git::Git;
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
 use crate::verdict::in_the_way;
-use crate::verdict::obeyed_files::{ObeyedFiles, obeyed_files};
+use crate::verdict::obeyed_files::{ObeyedChanges, ObeyedFiles};
 
 /// The way in which an agent's work gets into the current branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -168,7 +168,16 @@ impl Runner {
         record: &AgentRecord,
         trees: [&str; 2],
     ) -> Result<ObeyedFiles, RunnerError> {
-        let (never, reported) = obeyed_files(&self.repository.within(LIMIT), trees, &self.config.names)?;
+        let config = &self.config;
+        let own_folders = [&self.repository.common_folder, &config.state_folder, &config.worktrees];
+        let own_folders = own_folders.into_iter().chain(&config.homes).chain(&config.private);
+        let changes = ObeyedChanges {
+            repository: &self.repository.within(LIMIT),
+            names: &config.names,
+            own_folders: own_folders.cloned().collect(),
+            scratch: &config.state_folder,
+        };
+        let (never, reported) = changes.between(trees)?;
         match never.0.is_empty() {
             true => Ok(reported),
             false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),

@@ -1,5 +1,6 @@
 //! Taking the work of agents into the current branch.
 
+mod links;
 mod obeyed;
 
 use std::ffi::OsStr;

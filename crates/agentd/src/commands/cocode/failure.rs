@@ -31,8 +31,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
     let advice = match &error {
         Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
         Obeyed { .. } => {
-            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick; what \
-             comes with a branch of yours that the agent started from, take in with `git merge` first"
+            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick, and a \
+             link or a repository comes with `git merge` of its branch; what a branch of yours brings that the agent started \
+             from, merge first"
         }
         NoProgram { .. } => "install it, or define the agent with another program in agents.toml",
         TooLittleConfinement { .. } => {

@@ -10,9 +10,9 @@ use super::work;
 use crate::fixture::{Fixture, Log, agent, refused, request};
 
 /// Commits everything with the marker.
-const COMMIT: &str = "git add -Af .; git commit -q -m 'cocode ready for check'";
+pub(super) const COMMIT: &str = "git add -Af .; git commit -q -m 'cocode ready for check'";
 
-fn paths(files: &ObeyedFiles) -> Vec<&str> {
+pub(super) fn paths(files: &ObeyedFiles) -> Vec<&str> {
     files.0.iter().map(|file| file.path.as_str()).collect()
 }
 

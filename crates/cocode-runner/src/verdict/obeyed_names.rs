@@ -1,0 +1,209 @@
+//! The names that other programs obey, for the paths of a tree: with the symlinks by which they are reached.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rel_path::{NameRule, ProtectedName, ProtectedNames, RelPath};
+
+use crate::verdict::tree_links::{LinkEnd, LinkWay, TreeLinks};
+
+/// The reason to refuse a symlink at the beginning of a listed name.
+const LINK: &str = "a link in place of a folder that git, an editor or an agent obeys";
+
+/// The reason to refuse a symlink into a repository's folder or into agentd's own folders.
+const INTO_OWN: &str = "a link into '.git', or into a folder of agentd";
+
+/// The reason to report a symlink out of the folder.
+const OUT: &str = "a link that leads out of the repository";
+
+/// The reason to report a symlink that has too many others on its way.
+const ENDLESS: &str = "a link that leads nowhere";
+
+/// The most names by which listed files are reached through symlinks.
+const MOST_ALIASES: usize = 100_000;
+
+/// The reason to refuse every change where there are more.
+const TOO_MANY: &str = "more links than can be followed lead to what other programs obey";
+
+/// A rule for a changed path, with the reason.
+pub(super) type Finding = (NameRule, String);
+
+/// A listed path that is reached through symlinks.
+#[derive(Debug)]
+struct Alias {
+    path: Vec<u8>,
+    way: LinkWay,
+    /// The symlinks that were followed, so that none is followed twice.
+    followed: Vec<Vec<u8>>,
+}
+
+/// The listed names of one tree.
+#[derive(Debug)]
+pub(super) struct ObeyedNames<'a> {
+    names: &'a ProtectedNames,
+    /// The beginnings of listed names, by the number of their parts.
+    beginnings: BTreeMap<usize, ProtectedNames>,
+    links: TreeLinks,
+    /// The folders into which no symlink of any work leads.
+    own: Vec<PathBuf>,
+    root: PathBuf,
+    /// The aliases, by the path that they lead to and by the symlinks on their ways.
+    aliases: Vec<Alias>,
+    by_end: BTreeMap<Vec<u8>, Vec<usize>>,
+    by_step: BTreeMap<Vec<u8>, Vec<usize>>,
+    has_all: bool,
+}
+
+impl<'a> ObeyedNames<'a> {
+    pub(super) fn of(
+        names: &'a ProtectedNames,
+        links: TreeLinks,
+        own: Vec<PathBuf>,
+        root: &Path,
+    ) -> ObeyedNames<'a> {
+        let mut beginnings: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for name in names.names() {
+            let parts: Vec<&str> = name.pattern().split('/').filter(|part| !part.is_empty()).collect();
+            for count in 1..parts.len() {
+                beginnings.entry(count).or_default().push(parts[..count].join("/"));
+            }
+        }
+        let beginnings = beginnings.into_iter().map(|(count, names)| (count, ProtectedNames::new(names)));
+        let mut list = ObeyedNames {
+            names,
+            beginnings: beginnings.collect(),
+            links,
+            own,
+            root: root.to_owned(),
+            aliases: Vec::new(),
+            by_end: BTreeMap::new(),
+            by_step: BTreeMap::new(),
+            has_all: true,
+        };
+        list.collect_aliases();
+        list
+    }
+
+    /// Returns the rules that apply to a changed path, which is a symlink now if `is_link`.
+    pub(super) fn findings(&self, path: &[u8], is_link: bool) -> Vec<Finding> {
+        let mut findings = self.by_name(path, is_link);
+        if is_link {
+            findings.extend(self.by_target(path));
+        }
+        if !self.has_all {
+            findings.push((NameRule::Never, TOO_MANY.to_owned()));
+        }
+        let mut by_alias = |alias: &[u8], is_link| {
+            let through = |(rule, reason)| {
+                (rule, format!("it is '{}' by a link: {reason}", String::from_utf8_lossy(alias)))
+            };
+            findings.extend(self.by_name(alias, is_link).into_iter().map(through));
+        };
+        for end in ancestors(path) {
+            for index in self.by_end.get(end).into_iter().flatten() {
+                by_alias(&[&self.aliases[*index].path, &path[end.len()..]].concat(), is_link);
+            }
+        }
+        for index in self.by_step.get(path).into_iter().flatten() {
+            // Another folder is there now, of which nothing else may have changed.
+            by_alias(&self.aliases[*index].path, true);
+        }
+        findings
+    }
+
+    /// Consults the lists.
+    fn by_name(&self, path: &[u8], is_link: bool) -> Vec<Finding> {
+        let path = match RelPath::from_bytes(path) {
+            Ok(path) => path,
+            Err(error) => return vec![(NameRule::Never, error.to_string())],
+        };
+        let finding = |rule| move |name: &ProtectedName| (rule, name.reason().to_owned());
+        if let Some(never) = self.names.never(&path).map(finding(NameRule::Never)) {
+            return vec![never];
+        }
+        if is_link && self.begins_listed(&path) {
+            return vec![(NameRule::Never, LINK.to_owned())];
+        }
+        self.names.reported(&path).map(finding(NameRule::Reported)).into_iter().collect()
+    }
+
+    /// Judges a symlink by where it leads.
+    fn by_target(&self, path: &[u8]) -> Option<Finding> {
+        let (real, is_inside) = match self.links.follow(path).end {
+            LinkEnd::Inside(path) => {
+                let fixed = ProtectedNames::new(ProtectedNames::FIXED);
+                let is_fixed = RelPath::from_bytes(&path).is_ok_and(|path| fixed.protects(&path));
+                if is_fixed {
+                    return Some((NameRule::Never, INTO_OWN.to_owned()));
+                }
+                (self.root.join(OsStr::from_bytes(&path)), true)
+            }
+            LinkEnd::Outside(path) => (path, false),
+            LinkEnd::Endless => return Some((NameRule::Reported, ENDLESS.to_owned())),
+        };
+        if self.own.iter().any(|own| real.starts_with(own)) {
+            return Some((NameRule::Never, INTO_OWN.to_owned()));
+        }
+        (!is_inside).then(|| (NameRule::Reported, OUT.to_owned()))
+    }
+
+    /// Returns whether a symlink there would put another folder in place of one in which listed names lie.
+    fn begins_listed(&self, path: &RelPath) -> bool {
+        let parts: Vec<&[u8]> = path.components().collect();
+        let begins = |(count, names): (&usize, &ProtectedNames)| {
+            let end = parts.len().checked_sub(*count).map(|start| parts[start..].join(&b'/'));
+            end.and_then(|end| RelPath::from_bytes(&end).ok()).is_some_and(|end| names.protects(&end))
+        };
+        self.beginnings.iter().any(begins) || self.names.found_at_or_beneath(path).is_some()
+    }
+
+    /// Finds the symlinks that have listed names, or begin them, and those beneath the folders that they lead to.
+    fn collect_aliases(&mut self) {
+        let is_listed = |path: &[u8]| !self.by_name(path, true).is_empty();
+        let alias = |path: Vec<u8>, link: &[u8], mut followed: Vec<Vec<u8>>| {
+            followed.push(link.to_owned());
+            Alias { path, way: self.links.follow(link), followed }
+        };
+        let listed = self.links.beneath(b"").filter(|link| is_listed(link));
+        let mut aliases: Vec<Alias> = listed.map(|link| alias(link.to_owned(), link, Vec::new())).collect();
+        let mut next = 0;
+        while let Some(Alias { path, way: LinkWay { end, .. }, followed }) = aliases.get(next) {
+            next += 1;
+            let LinkEnd::Inside(folder) = end else { continue };
+            let mut further = Vec::new();
+            for rest in self.links.beneath(folder) {
+                let join = |folder: &[u8]| {
+                    if folder.is_empty() { rest.to_vec() } else { [folder, b"/", rest].concat() }
+                };
+                let (link, path) = (join(folder), join(path));
+                if !followed.contains(&link) && is_listed(&path) {
+                    further.push(alias(path, &link, followed.clone()));
+                }
+            }
+            aliases.extend(further);
+            if aliases.len() > MOST_ALIASES {
+                self.has_all = false;
+                return;
+            }
+        }
+        for (index, alias) in aliases.iter().enumerate() {
+            if let LinkEnd::Inside(end) = &alias.way.end {
+                self.by_end.entry(end.clone()).or_default().push(index);
+            }
+            for step in &alias.way.through {
+                if *step != alias.path {
+                    self.by_step.entry(step.clone()).or_default().push(index);
+                }
+            }
+        }
+        self.aliases = aliases;
+    }
+}
+
+/// Returns a path and the folders around it, the top as an empty one.
+fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at]);
+    [&path[..0], path].into_iter().chain(slashes)
+}
