@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::{Marker, Secrets};
+use crate::{Marker, Secrets, markers};
 
 /// Returns the placeholder of a value that would be shown where it is put back; `None` if all stay hidden. A short value is hidden
 /// only where a rule finds it, be it as a part of a longer one.
@@ -15,8 +15,36 @@ pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
     values.into_iter().filter(|(value, _)| !is_within(value, &hidden)).map(|(_, marker)| marker).min()
 }
 
+/// Checks whether each line of a file is seen as expected, or with more of it hidden. What the expected line shows as a placeholder
+/// must be hidden, whatever stands around it.
+pub(crate) fn hides_lines(secrets: &Secrets, file: &str, expected: &str) -> bool {
+    let masked = secrets.mask(file);
+    let hidden = secrets.ranges(file);
+    let mut start = 0;
+    let mut lines = file.split('\n').zip(masked.split('\n'));
+    let is_hidden = expected.split('\n').all(|expected| {
+        let Some((line, masked)) = lines.next() else { return false };
+        let begin = start;
+        start += line.len() + 1;
+        line == expected || masked == expected || is_hidden_part(line, begin, expected, &hidden)
+    });
+    is_hidden && lines.next().is_none()
+}
+
+/// Checks whether the only placeholder of a line stands for hidden bytes of it; `begin` is where the line begins in the file.
+fn is_hidden_part(line: &str, begin: usize, expected: &str, hidden: &[Range<usize>]) -> bool {
+    let mut markers = markers(expected);
+    let (Some((marker, _)), None) = (markers.next(), markers.next()) else { return false };
+    let (before, behind) = (&expected[..marker.start], &expected[marker.end..]);
+    let value = line.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+    value.is_some_and(|value| {
+        let value = begin + before.len()..begin + before.len() + value.len();
+        !value.is_empty() && is_within(&value, hidden)
+    })
+}
+
 /// Checks whether all bytes of a range lie within others, which are given in order and apart from each other.
-fn is_within(range: &Range<usize>, others: &[Range<usize>]) -> bool {
+pub(crate) fn is_within(range: &Range<usize>, others: &[Range<usize>]) -> bool {
     let mut end = range.start;
     for other in &others[others.partition_point(|other| other.end <= range.start)..] {
         if other.start > end || end >= range.end {

@@ -5,6 +5,7 @@ mod exposure;
 mod finder;
 mod index;
 mod json;
+mod key_lines;
 mod keyword_lines;
 mod map;
 mod marker;

@@ -10,7 +10,7 @@ use crate::detector::Span;
 pub(crate) const KIND: &str = "private-key";
 
 /// The end of a line that begins or ends a key, as the detector's rule has it.
-const BOUNDARY: &str = "PRIVATE KEY";
+pub(crate) const BOUNDARY: &str = "PRIVATE KEY";
 
 /// The shortest line without a boundary beside it that may be part of a key.
 const LEAST_BODY_BYTES: usize = 4;
@@ -36,6 +36,13 @@ pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
             body_before(text, line.start, line.start + end, hits);
         }
     }
+}
+
+/// Checks whether a text has parts of a private key.
+pub(crate) fn has_key(text: &str) -> bool {
+    let mut hits = Vec::new();
+    find(text, &mut hits);
+    !hits.is_empty()
 }
 
 /// Checks whether a line could be part of a key's body when nothing else is visible of it.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::detector::{Detector, Span, merge};
+use crate::key_lines::KeyLines;
 use crate::map::{LITERAL, SecretMap};
 use crate::marker::{Marker, markers};
 use crate::private_key;
@@ -85,26 +86,31 @@ impl Secrets {
     /// New values are in the store before this returns. One that could not be kept gets the number 0.
     #[must_use]
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.mask_source(text, Source::Raw)
+        self.mask_with(text, &KeyLines::default())
+    }
+
+    /// Masks a text that quotes a file of which some lines belong to private keys.
+    pub(crate) fn mask_with<'t>(&self, text: &'t str, keys: &KeyLines) -> Cow<'t, str> {
+        self.mask_source(text, Source::Raw, keys)
     }
 
     /// Replaces the secrets of a text that was put together from masked ones, whose placeholders stay.
     #[must_use]
     pub fn mask_rest<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.mask_source(text, Source::Masked)
+        self.mask_source(text, Source::Masked, &KeyLines::default())
     }
 
     /// Checks whether a text has anything that [`mask`](Self::mask) would replace.
     #[must_use]
     pub fn is_clean(&self, text: &str) -> bool {
         self.read_what_was_added();
-        self.spans(text, Source::Raw).is_empty()
+        self.spans(text, Source::Raw, &KeyLines::default()).is_empty()
     }
 
     /// Returns the bytes that [`mask`](Self::mask) would replace, in order and apart from each other.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         self.read_what_was_added();
-        self.spans(text, Source::Raw).into_iter().map(|span| span.range).collect()
+        self.spans(text, Source::Raw, &KeyLines::default()).into_iter().map(|span| span.range).collect()
     }
 
     /// Puts the values back. Placeholders that were never given out are data and stay.
@@ -203,9 +209,9 @@ impl Secrets {
         state.revision = revision;
     }
 
-    fn mask_source<'t>(&self, text: &'t str, source: Source) -> Cow<'t, str> {
+    fn mask_source<'t>(&self, text: &'t str, source: Source, keys: &KeyLines) -> Cow<'t, str> {
         self.read_what_was_added();
-        let mut spans = self.spans(text, source);
+        let mut spans = self.spans(text, source, keys);
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -214,7 +220,7 @@ impl Secrets {
                 break;
             }
             // A value that was found just now is replaced where no rule finds it, too.
-            spans = self.spans(text, source);
+            spans = self.spans(text, source, keys);
         }
         Cow::Owned(self.replaced(text, spans))
     }
@@ -266,8 +272,9 @@ impl Secrets {
         true
     }
 
-    fn spans(&self, text: &str, source: Source) -> Vec<Span> {
+    fn spans(&self, text: &str, source: Source, keys: &KeyLines) -> Vec<Span> {
         let mut spans = Detector::usual().find(text);
+        keys.find(text, &mut spans);
         if let Some(finder) = self.lock().map.finder() {
             finder.find(text, &mut spans);
         }

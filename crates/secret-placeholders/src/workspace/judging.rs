@@ -7,12 +7,14 @@ use std::borrow::Cow;
 
 use text_edit::{EditLimits, Source, apply_until};
 use wap_core::{
-    Call, FileChange, FileVersion, ModifyFile, ModifyOperation, ReadFile, Reason, WapError, Workspace,
-    WriteFile, WriteMode,
+    Call, FileChange, FileVersion, ModifyFile, ModifyOperation, QueryType, ReadFile, Reason, SearchFiles,
+    WapError, Workspace, WriteFile, WriteMode,
 };
 use wap_edit::{FileEdit, check_content_size, check_request};
 
 use super::{PlaceholderWorkspace, check_stays_hidden};
+use crate::exposure::hides_lines;
+use crate::private_key::{BOUNDARY, has_key};
 use crate::{Secrets, json};
 
 /// The most readings of a file for its whole text: one gives up to a mebibyte.
@@ -114,11 +116,23 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     could uncover: edit it with a command such as sed, or whole lines of it by their numbers",
                 ));
             }
+            WholeText::TooLarge if self.may_hold_key(call, &restored.path) => {
+                return Err(WapError::new(
+                    Reason::FileTooLarge,
+                    "the file, or a line of it, is too large to be searched for secrets, and it may hold a private \
+                    key, which such an edit could uncover: edit it with a command such as sed",
+                ));
+            }
             WholeText::None | WholeText::TooLarge => return Ok(()),
         };
         let masked = secrets.mask(&text);
         let has_markers = modify.operations != restored.operations;
-        if !has_texts || (matches!(masked, Cow::Borrowed(_)) && !has_markers) {
+        let is_unaffected = match has_texts {
+            true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
+            // Whole lines that come and go change what is recognised in others only where a secret spans lines.
+            false => !has_key(&text),
+        };
+        if is_unaffected {
             return Ok(());
         }
         // Line numbers of another version cannot be judged here.
@@ -144,13 +158,38 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let visible =
             edited(call, (&shown_path, &version), &masked, &ModifyFile { operations, ..modify.clone() })
                 .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)))?;
-        if is_same_view(secrets, &after, &visible) {
+        // Whole lines alter no value: more may be hidden of them than before.
+        if is_same_view(secrets, &after, &visible) || !has_texts && hides_lines(secrets, &after, &visible) {
             return Ok(());
         }
-        Err(uncovers(
+        Err(uncovers(if has_texts {
             "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
-            name more of the text around it, or edit by line numbers",
-        ))
+            name more of the text around it, or edit by line numbers"
+        } else {
+            "lines of a private key would no longer be hidden, since they are recognised by those around them: \
+            replace or delete the whole key, with its first and last line"
+        }))
+    }
+
+    /// Checks whether a file that cannot be read whole may have the first or the last line of a private key.
+    fn may_hold_key(&self, call: &Call<'_>, path: &str) -> bool {
+        let request = SearchFiles {
+            paths: vec![path.to_owned()],
+            query: BOUNDARY.to_owned(),
+            query_type: QueryType::Literal,
+            recursive: Some(false),
+            exclude_patterns: None,
+            context_lines: Some(0),
+            respect_gitignore: Some(false),
+            withheld: None,
+        };
+        // What could not be searched to its end may hold one.
+        !self.inner.search_files(call, &request).is_ok_and(|hits| {
+            hits.total_matches == 0
+                && !hits.is_truncated
+                && hits.skipped.is_empty()
+                && hits.warnings.is_empty()
+        })
     }
 
     /// Returns the version of a file that was read in several parts.
@@ -215,7 +254,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
 pub(super) fn depends_on_text(change: &FileChange) -> bool {
     match change {
         FileChange::Write(write) => write.write_mode() == WriteMode::Append,
-        FileChange::Modify(modify) => modify.operations.iter().any(is_within_lines),
+        FileChange::Modify(_) => true,
         FileChange::Delete(_) => false,
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
+use crate::key_lines::KeyLines;
 use crate::private_key::{has_body_line, may_be_body};
 use crate::surroundings::{
     CUT, Surroundings, before_cut, without_cut_end, without_cut_secrets, without_cut_start,
@@ -34,7 +35,16 @@ pub(super) struct Veil<'a, W> {
     /// The file that the answer quotes.
     pub(super) path: Option<&'a str>,
     /// The file, once it was looked at.
-    learned: OnceCell<Vec<Surroundings>>,
+    learned: OnceCell<LearnedFile>,
+}
+
+/// A file that an answer quotes, as far as it was looked at.
+#[derive(Default)]
+struct LearnedFile {
+    parts: Vec<Surroundings>,
+    /// The lines of its private keys, which a quotation may hold without the boundaries of the key.
+    keys: KeyLines,
+    is_whole: bool,
 }
 
 impl<'a, W: Workspace> Veil<'a, W> {
@@ -73,7 +83,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         if self.path.is_some() && text.contains(CUT) {
             let rest =
                 |line: &str| line.len() - numbered_line(line).map_or(line.len(), |(_, rest)| rest.len());
-            if let Some(kept) = without_cut_secrets(self.secrets, text, self.file(), rest) {
+            if let Some(kept) = without_cut_secrets(self.secrets, text, &self.file().parts, rest) {
                 return Cow::Owned(self.lines(&kept).into_owned());
             }
         }
@@ -89,17 +99,26 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Returns what may be shown of a line of the file that was cut at its end.
     pub(super) fn before_cut<'t>(&self, line: &'t str) -> &'t str {
-        before_cut(self.secrets, line, self.file())
+        before_cut(self.secrets, line, &self.file().parts)
     }
 
     /// Masks the lines `first..` of the file.
     pub(super) fn excerpt<'t>(&self, text: &'t str, first: i64) -> Cow<'t, str> {
         if has_body_line(text)
+            && !self.file().is_whole
             && let Some(masked) = self.masked_within(text, first)
         {
             return if masked == text { Cow::Borrowed(text) } else { Cow::Owned(masked) };
         }
-        self.secrets.mask(text)
+        self.mask(text)
+    }
+
+    /// Masks a text that may quote the file, if it was looked at.
+    fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.learned.get() {
+            Some(learned) => self.secrets.mask_with(text, &learned.keys),
+            None => self.secrets.mask(text),
+        }
     }
 
     /// Masks an excerpt together with the lines around it; `None` if the file does not have its lines there, since it has
@@ -131,20 +150,22 @@ impl<'a, W: Workspace> Veil<'a, W> {
     }
 
     /// Returns the file, as far as it is looked at. Its secrets have placeholders then.
-    fn file(&self) -> &[Surroundings] {
+    fn file(&self) -> &LearnedFile {
         self.learned.get_or_init(|| {
-            let mut parts = Vec::new();
+            let mut learned = LearnedFile::default();
             let mut first = 1;
             for _ in 0..MOST_READINGS {
                 let Some(read) = self.path.and_then(|path| self.read(path, first, ALL_LINES)) else { break };
                 let lines = i64::try_from(read.returned_lines).unwrap_or(i64::MAX);
-                parts.push(Surroundings::new(self.secrets, read.content));
+                learned.keys.add(&read.content);
+                learned.parts.push(Surroundings::new(self.secrets, read.content));
+                learned.is_whole = !read.is_truncated;
                 if !read.is_truncated || lines == 0 {
                     break;
                 }
                 first = first.saturating_add(lines);
             }
-            parts
+            learned
         })
     }
 
@@ -161,14 +182,14 @@ impl<'a, W: Workspace> Veil<'a, W> {
     fn lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let is_numbered = |line: &str| numbered_line(line).is_some();
         if !text.split_inclusive('\n').any(is_numbered) {
-            return self.secrets.mask(text);
+            return self.mask(text);
         }
         // The numbers would hide that the lines of a key follow each other.
         let mut plain = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
             plain.push_str(numbered_line(line).map_or(line, |(_, rest)| rest));
         }
-        let masked = match self.secrets.mask(&plain) {
+        let masked = match self.mask(&plain) {
             Cow::Borrowed(_) => return Cow::Borrowed(text),
             Cow::Owned(masked) => masked,
         };

@@ -6,6 +6,7 @@ mod cuts;
 mod forged;
 mod index;
 mod judging;
+mod key_edits;
 mod keys;
 mod masking;
 mod over_workspace;
