@@ -36,7 +36,7 @@ use crate::step_record::{ChangeRecord, decode, encode, other_request, request_di
 const PREPARATIONS: usize = 3;
 
 /// The longest description of a change in the journal, in characters.
-const DESCRIPTION_CHARACTERS: usize = 200;
+const DESCRIPTION_CHARACTERS: usize = 4_096;
 
 type ItemOutcome = Result<FileChanged, WapError>;
 
@@ -369,7 +369,8 @@ fn encode_outcome((planned, change): (&Result<PlannedStep, WapError>, &FileChang
     encode(&Record { outcome, line_map, request: request_digest(change) })
 }
 
-/// One line for the log. The path is as the request spelled it, so it may be anything.
+/// One line for the log. The path is as the request spelled it, so it may be anything, and is named whole or not at all: a view for
+/// a model recognises no secret that has lost its end.
 fn describe(change: &FileChange) -> String {
     let verb = match change {
         FileChange::Write(_) => "write",
@@ -377,8 +378,11 @@ fn describe(change: &FileChange) -> String {
         FileChange::Delete(_) => "delete",
     };
     let printable = |character: char| if character.is_control() { '\u{fffd}' } else { character };
-    let path: String = change.path().chars().take(DESCRIPTION_CHARACTERS).map(printable).collect();
-    format!("{verb} {path}")
+    let path: String = change.path().chars().map(printable).collect();
+    match path.chars().count() {
+        ..=DESCRIPTION_CHARACTERS => format!("{verb} {path}"),
+        characters => format!("{verb} a path of {characters} characters"),
+    }
 }
 
 fn journal_change(step: &PlannedStep) -> Option<JournalChange<'_>> {

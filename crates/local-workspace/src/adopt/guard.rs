@@ -1,7 +1,7 @@
 //! Refuses to adopt effects of a command that would make git or an editor run something, later and outside of every
 //! confinement.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use git_index::ObjectFormat;
 use rel_path::{ProtectedName, ProtectedNames, RelPath};
@@ -9,7 +9,7 @@ use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
 use crate::adopt::verdicts::Verdicts;
-use crate::adopt::working_trees::WorkingTree;
+use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
@@ -39,7 +39,7 @@ pub(crate) struct Sorted {
     pub allowed: Vec<Effect>,
     pub refused: Vec<(Effect, Refusal)>,
     /// Working trees that the allowed effects add, remove or move.
-    pub working_trees: Vec<WorkingTree>,
+    pub working_trees: WorkingTrees,
 }
 
 impl Guard<'_> {
@@ -70,8 +70,11 @@ impl Guard<'_> {
         let is_refused = |effect: &Effect| {
             in_git_folder(&effect.path).is_some_and(|part| part.refusal(effect, &plain).is_some())
         };
+        let by_path: BTreeMap<&RelPath, &Effect> =
+            effects.iter().map(|effect| (&effect.path, effect)).collect();
         let format = |settings: &RelPath| {
-            let after = format_after(&effects, settings, &was_there, &is_refused);
+            let effect = by_path.get(settings);
+            let after = effect.map(|effect| format_after(effect, &was_there, &is_refused));
             after.unwrap_or_else(|| format_on_disk(self.root, settings))
         };
         // Without a layer the folder has what is refused, too, until it is restored.

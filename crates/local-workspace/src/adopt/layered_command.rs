@@ -10,6 +10,7 @@ use sandbox_fs::OpenFile;
 use crate::adopt::adoption::{Adopted, adopt, linked_repositories};
 use crate::adopt::guard::{Guard, Sorted};
 use crate::adopt::layer_effects::{KeepLimits, effects, list, repositories_in_use};
+use crate::adopt::working_trees::with_folders;
 use crate::change::late_writes::HELD_FILES;
 use crate::change::present::PresentKind;
 use crate::command::answer::CommandOutcome;
@@ -196,13 +197,14 @@ impl LocalWorkspace {
             (allowed, working_trees)
         };
         let in_use = repositories_in_use(&self.root, &changes);
+        let working_trees = working_trees.folders_of(&in_use);
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
                 || is_touched(effect, &since)
                 || in_git_folder(&effect.path).is_some_and(|part| in_use.contains(&part.folder))
                 // What leads back to a `.git` file stays as it was.
                 || !linked_repositories(effect, self.root.path()).is_disjoint(&in_use)
-                || working_trees.iter().any(|tree| tree.is_of(&in_use) && tree.contains(&effect.path))
+                || with_folders(&effect.path).any(|folder| working_trees.contains(&folder))
         };
         let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();

@@ -7,10 +7,10 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::adopt::guard::Sorted;
-use crate::adopt::working_trees::WorkingTree;
+use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
-use crate::git::guard::{Refusal, is_index};
+use crate::git::guard::{Refusal, in_git_folder, is_index};
 use crate::git::linked_folders::{content_on_disk, is_linked_file};
 
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
@@ -23,7 +23,7 @@ pub(crate) struct Verdicts<'a> {
     /// The folders above what is refused, which cannot be removed.
     staying: BTreeSet<RelPath>,
     /// Working trees that the effects add, remove or move, and that are adopted so far.
-    working_trees: Vec<WorkingTree>,
+    working_trees: WorkingTrees,
     /// The indexes of the effects on files by which folders of git lead to each other.
     links: BTreeMap<&'a RelPath, usize>,
 }
@@ -40,7 +40,7 @@ impl<'a> Verdicts<'a> {
             effects,
             refusals: effects.iter().map(refusal).collect(),
             staying: BTreeSet::new(),
-            working_trees: WorkingTree::all(effects, workspace),
+            working_trees: WorkingTrees::all(effects, workspace),
             links: links.map(|(index, effect)| (&effect.path, index)).collect(),
         };
         verdicts.refuse_what_depends();
@@ -53,13 +53,10 @@ impl<'a> Verdicts<'a> {
         for round in 0.. {
             let allowed = self.links.values().copied().filter(|index| self.refusals[*index].is_none());
             let judged = allowed.map(|index| {
-                // A command could make a chain of them that needs a round for each.
-                let refused = if round < ROUNDS {
-                    refusal(self, &self.effects[index])
-                } else {
-                    Some(Refusal::Redirection)
-                };
-                (index, refused)
+                let effect = &self.effects[index];
+                // A command could make a chain of them that needs a round for each. Other files have such names, too.
+                let is_cut = round >= ROUNDS && in_git_folder(&effect.path).is_some();
+                (index, if is_cut { Some(Refusal::Redirection) } else { refusal(self, effect) })
             });
             let refused: Vec<_> = judged.filter(|(_, refused)| refused.is_some()).collect();
             if refused.is_empty() {
@@ -149,14 +146,12 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
-    /// of another one.
+    /// Refuses all of a working tree of which a needed part is refused.
     fn keep_working_trees_whole(&mut self) {
-        loop {
-            let is_split = |tree: &WorkingTree| self.refused().any(|(effect, _)| tree.needs(&effect.path));
-            let Some(index) = self.working_trees.iter().position(is_split) else { return };
-            let tree = self.working_trees.remove(index);
-            self.refuse_all(&Refusal::WorkingTree, &|effect| tree.contains(&effect.path));
+        let refused = self.refusals.iter().enumerate().filter(|(_, why)| why.is_some());
+        let refused = refused.map(|(index, _)| index).collect();
+        for index in self.working_trees.take_split(self.effects, refused) {
+            self.refusals[index].get_or_insert(Refusal::WorkingTree);
         }
     }
 }

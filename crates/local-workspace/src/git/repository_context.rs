@@ -49,21 +49,19 @@ pub(crate) fn format_on_disk(root: &FileRoot, settings: &RelPath) -> ObjectForma
     bytes.map_or_else(|_| ObjectFormat::default(), |bytes| object_format(&bytes))
 }
 
-/// Returns the object format that a settings file will decide that effects are about; `None` if none of them is about it.
+/// Returns the object format that a settings file will decide after an effect on it.
 ///
 /// A repository keeps its format: a change of it is refused wherever the rest of the file goes.
 pub(crate) fn format_after(
-    effects: &[Effect],
-    settings: &RelPath,
+    effect: &Effect,
     was_there: &dyn Fn(&RelPath) -> bool,
     is_refused: &dyn Fn(&Effect) -> bool,
-) -> Option<ObjectFormat> {
-    let effect = effects.iter().find(|effect| effect.path == *settings)?;
-    let is_new_repository = settings.parent().is_some_and(|folder| !was_there(&folder));
+) -> ObjectFormat {
+    let is_new_repository = effect.path.parent().is_some_and(|folder| !was_there(&folder));
     let text = match &effect.before {
         Some(_) => effect.text_before(),
         None if is_new_repository && !is_refused(effect) => effect.text_after(),
         None => None,
     };
-    Some(text.map_or_else(ObjectFormat::default, object_format))
+    text.map_or_else(ObjectFormat::default, object_format)
 }

@@ -32,6 +32,28 @@ pub struct FileDifference {
     pub last: ChangeNumber,
     /// True if the request covers older changes of the file, whose contents are no longer kept.
     pub is_cut: bool,
+    /// The contents, `None` where no file was; both are if what was there is not kept.
+    sides: [Option<Vec<u8>>; 2],
+}
+
+impl FileDifference {
+    /// Returns the diff of what `view` makes of the path and the contents, for a reader that may not see all of them.
+    #[must_use]
+    pub fn diff_as(&self, view: impl Fn(&str) -> String) -> String {
+        let mut sides = [None, None];
+        for (side, bytes) in sides.iter_mut().zip(&self.sides) {
+            let Some(bytes) = bytes else { continue };
+            // The diff of contents that are not texts only says so.
+            let Ok(text) = str::from_utf8(bytes) else { return view(&self.diff) };
+            *side = Some(view(text).into_bytes());
+        }
+        match &sides {
+            [None, None] => view(&self.diff),
+            [before, after] => {
+                UnifiedDiff::between(&view(&self.path), before.as_deref(), after.as_deref()).text
+            }
+        }
+    }
 }
 
 /// Returns the difference that the changes with these numbers have made to each file.
@@ -159,7 +181,7 @@ fn of_path(
             break;
         }
     }
-    let difference = |first: ChangeNumber, diff: UnifiedDiff| FileDifference {
+    let difference = |first: ChangeNumber, diff: UnifiedDiff, sides| FileDifference {
         path: path.clone(),
         diff: diff.text,
         lines_added: diff.lines_added,
@@ -167,12 +189,14 @@ fn of_path(
         first,
         last: newest.number,
         is_cut: first != oldest.number,
+        sides,
     };
     let (Some((first, before)), Side::Kept(after)) = (first, side(journal, newest.after)?) else {
         let said = UnifiedDiff::said(&format!("what {path} held was too large to be kept, or is too old"));
-        return Ok(Some(FileDifference { is_cut: true, ..difference(newest.number, said) }));
+        return Ok(Some(FileDifference { is_cut: true, ..difference(newest.number, said, [None, None]) }));
     };
-    Ok(Some(difference(first, UnifiedDiff::between(&path, before.as_deref(), after.as_deref()))))
+    let diff = UnifiedDiff::between(&path, before.as_deref(), after.as_deref());
+    Ok(Some(difference(first, diff, [before, after])))
 }
 
 /// One side of a change.

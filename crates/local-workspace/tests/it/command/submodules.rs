@@ -216,3 +216,36 @@ fn submodule_is_removed_with_its_repository_and_nothing_less() {
         }
     }
 }
+
+#[test]
+fn links_that_refuse_each_other_in_a_long_chain_take_only_files_of_git_with_them() {
+    const MODULES: usize = 24;
+    // Each submodule gets the folder of the next one. With a first link that leads nowhere, none of them fits.
+    let rotate = |first: usize| {
+        let lines = (1..=MODULES).map(|to| {
+            let from = if to == 1 { first } else { to - 1 };
+            format!(
+                "echo 'gitdir: ../.git/modules/m{from}' > s{to}/.git; \
+                 sed -i 's#/s{from}$#/s{to}#' .git/modules/m{from}/config || true\n"
+            )
+        });
+        lines.collect::<String>() + "mkdir src && echo x > src/config"
+    };
+    for (first, moves) in [(MODULES, true), (0, false)] {
+        for layered in LAYERS {
+            let fixture = prepared("true");
+            for index in 1..=MODULES {
+                let settings = format!("[core]\n\tbare = false\n\tworktree = ../../../s{index}\n");
+                fixture.put(&format!(".git/modules/m{index}/config"), settings);
+                fixture.put(&format!("s{index}/.git"), format!("gitdir: ../.git/modules/m{index}\n"));
+            }
+            let workspace = fixture.open_layered(layered);
+            let response = run(&workspace, &rotate(first)).unwrap();
+            assert_eq!(response.exit_code, 0, "{layered:?}: {response:?}");
+            let (last, before) = (format!("s{MODULES}/.git"), MODULES - usize::from(moves));
+            let link = fixture.text(&last).unwrap();
+            assert_eq!(link, format!("gitdir: ../.git/modules/m{before}\n"), "{layered:?}: {response:?}");
+            assert_eq!(fixture.text("src/config").as_deref(), Some("x\n"), "{layered:?}: {response:?}");
+        }
+    }
+}
