@@ -35,6 +35,7 @@ pub use launcher::spool::{Spool, Spooled};
 pub use launcher::{Launcher, LauncherConfig, SpawnError, StartError};
 pub use policy::environment::User;
 pub use policy::git_folder::GitSettings;
+pub use policy::git_folder::left_out::LeftOut;
 pub use policy::git_folder::obeyed_paths::{ObeyedAs, ObeyedPath, ObeyedPaths};
 pub use policy::kept_home::{KeptHome, USUAL_HOME_LIMIT_BYTES};
 pub use policy::network::{AllowedName, Carrier, NetworkPolicy, Outward};

@@ -1,21 +1,29 @@
 //! Places of git, whose files decide which programs git starts.
 
 mod git_variables;
+mod hook_links;
+pub(crate) mod left_out;
 mod looks;
 mod named_paths;
 pub(crate) mod obeyed_paths;
+mod obeyed_setting;
+mod path_list;
 mod path_values;
+mod program_search;
 mod repositories;
 mod settings_file;
+mod settings_reader;
 mod settings_text;
 mod shell_words;
 mod started_programs;
+mod way_links;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::looks::Looks;
+use self::program_search::ProgramSearch;
 use self::started_programs::{Surroundings, is_command};
 
 /// The settings of the machine, by the folders under which git is usually installed.
@@ -83,12 +91,12 @@ fn programs_of_user<'f>(
     home: &Path,
     variable: &impl Fn(&str) -> Option<OsString>,
 ) -> Vec<PathBuf> {
-    let without_names = |name: &str| if name == "PATH" { None } else { variable(name) };
-    let looks = Looks::new();
-    let around = Surroundings { root: Path::new("/"), home, variable: &without_names, looks: &looks };
+    let (looks, without_names) = (Looks::new(), ProgramSearch::default());
+    let around = Surroundings { root: Path::new("/"), home, variable, search: &without_names, looks: &looks };
     let of_variables = git_variables::read(&variable);
     let texts = files.map(|file| settings_file::read(file, named_paths::FILE_LIMIT_BYTES));
-    let settings = texts.flat_map(|text| settings_text::settings(&String::from_utf8_lossy(&text)));
+    let settings =
+        texts.flat_map(|text| settings_text::settings(&String::from_utf8_lossy(&text)).collect::<Vec<_>>());
     let values = settings.chain(of_variables.settings).filter(is_command).map(|setting| setting.value);
     let commands = values.chain(of_variables.commands.into_iter().map(|(_, command)| command));
     let programs = commands.flat_map(|command| around.files(&command)).map(|(path, _)| path).collect();

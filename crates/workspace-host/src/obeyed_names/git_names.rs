@@ -10,6 +10,7 @@
 //! | a file or folder that a program is given | *reported* | the program may run it, take settings from it, or only read it |
 //! | a file of attributes | *reported* | as `.gitattributes`: it chooses among programs that the user has set |
 //! | any of these four in `.git` | *never* | no person edits it there |
+//! | every other path, if settings name more than is read | *reported* | git may obey it |
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rel_path::{FoundName, NameRule, NameSource, ProtectedNames, RelPath};
-use sandbox_exec::{ObeyedAs, ObeyedPath, ObeyedPaths};
+use sandbox_exec::{LeftOut, ObeyedAs, ObeyedPath, ObeyedPaths};
 
 use crate::confinement;
 use crate::notices::SharedNotices;
@@ -47,7 +48,8 @@ impl NameSource for GitNames {
             return Vec::new();
         }
         let now = latest.insert(find(&self.workspace));
-        now.paths.iter().filter_map(|path| self.lists.name(path)).collect()
+        let names = now.paths.iter().filter_map(|path| self.lists.name(path));
+        names.chain(now.left_out.iter().take(1).map(|left_out| every_path(*left_out))).collect()
     }
 }
 
@@ -58,15 +60,24 @@ fn find(workspace: &Path) -> ObeyedPaths {
     ObeyedPaths::find(workspace, &home, variable)
 }
 
+/// Returns the entry of every path. Which path git obeys beside those that are listed is not determined, so each may be one.
+fn every_path(left_out: LeftOut) -> FoundName {
+    let path = RelPath::from_bytes(b"*").expect("it is a name");
+    let reason = format!("git may obey it: {}", left_out.cause());
+    FoundName { path, rule: NameRule::Reported, reason, is_at_any_depth: false }
+}
+
 /// Reports where the settings name more than can be protected.
 pub(crate) fn report(options: &HostOptions, notices: &SharedNotices) {
     let Ok(workspace) = std::fs::canonicalize(&options.workspace) else { return };
     let obeyed = find(&workspace);
-    if !obeyed.is_complete {
-        notices.notice(
-            "the settings of git are too many to be read as a whole: files of the workspace that only the rest names are not \
-             protected; protect them with --protect NAME",
-        );
+    for left_out in &obeyed.left_out {
+        notices.notice(&format!(
+            "{}, so git may obey files that are on no list: each change of a file is reported; {}, and start again; protect files with \
+             --protect NAME",
+            left_out.cause(),
+            left_out.remedy()
+        ));
     }
     let whole = |obeyed_as: ObeyedAs| {
         obeyed.paths.iter().find(|path| path.path.as_os_str().is_empty() && path.obeyed_as == obeyed_as)
@@ -158,6 +169,29 @@ mod tests {
         let setting = "core.hooksPath".to_owned();
         let path = ObeyedPath { path: path.into(), obeyed_as, is_in_every_repository: false, setting };
         Lists::of(options).name(&path).map(|name| name.rule)
+    }
+
+    #[test]
+    fn changes_of_every_path_are_reported_if_something_is_left_out() {
+        #[derive(Debug)]
+        struct Incomplete(bool);
+        impl NameSource for Incomplete {
+            fn look(&self) -> Vec<FoundName> {
+                self.0.then(|| every_path(LeftOut::Repositories)).into_iter().collect()
+            }
+        }
+        for is_incomplete in [true, false] {
+            let names = ProtectedNames::default().with_found(Incomplete(is_incomplete));
+            for path in ["run", "src/deep/main.rs", ".hidden", "a*b"] {
+                let reason = names.reported(&RelPath::parse(path).unwrap()).map(|name| name.reason());
+                let expected = "git may obey it: there are too many submodules or linked working trees";
+                assert_eq!(reason, is_incomplete.then_some(expected), "{path}");
+            }
+            // A closer reason and a stricter list hold as before.
+            let path = |path: &str| RelPath::parse(path).unwrap();
+            assert!(names.reported(&path(".husky/x")).is_some_and(|name| name.pattern() == ".husky"));
+            assert!(names.protects(&path(".git/config")) && names.reported(&path(".git/config")).is_none());
+        }
     }
 
     #[test]

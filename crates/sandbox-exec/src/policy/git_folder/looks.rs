@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-/// The most bytes of commands and paths. A folder with 50 repositories and 50 commands of ten words in each takes a fifth.
+/// The most bytes of commands and paths. A folder with 80 repositories and 100 commands of ten words in each takes a sixth.
 const LIMIT_BYTES: usize = 32 << 20;
 
 /// A look at a path costs something even if the path is short.

@@ -1,20 +1,28 @@
 //! The repositories around and in a folder.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use super::named_paths::FILE_LIMIT_BYTES;
 use super::settings_text::{Setting, settings};
 use super::{real, settings_file};
 
-/// The most repositories.
-pub(super) const REPOSITORY_LIMIT: usize = 50;
+/// The most bytes of a file of settings that are read. A command can make `.git/config` longer by what means nothing, up to what is
+/// kept of one change, which is a quarter.
+pub(super) const SETTINGS_LIMIT_BYTES: u64 = 64 << 20;
 
-/// The most folders that are listed in search of submodules.
-const FOLDER_LIMIT: usize = 2000;
+/// The most repositories of each kind: submodules, linked working trees, submodules that only a list names.
+pub(super) const REPOSITORY_LIMIT: usize = 1000;
+
+/// The most folders that are listed in search of them.
+const FOLDER_LIMIT: usize = 10_000;
 
 /// The most entries of one folder.
-const ENTRY_LIMIT: usize = 10_000;
+const ENTRY_LIMIT: usize = 100_000;
+
+/// The most bytes of a file with one line.
+const LINE_LIMIT_BYTES: u64 = 1 << 20;
 
 /// A repository with one working tree; a linked one and a submodule count as one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +57,9 @@ impl Repository {
         (self.common != self.folder).then(|| settings_beside(&self.folder))
     }
 
-    /// Checks whether two working trees belong to one repository.
-    pub(super) fn shares_with(&self, other: &Repository) -> bool {
-        self.common == other.common
+    /// The folder that git keeps for all working trees of the repository.
+    pub(super) fn common(&self) -> &Path {
+        &self.common
     }
 
     /// The folder of its hooks, unless its settings name another one.
@@ -75,30 +83,40 @@ impl Repository {
 pub(super) struct Repositories {
     /// Those around the folder, the nearest first, the folder itself among them, and those in it.
     pub all: Vec<Repository>,
+    /// The number of those around the folder, to which no command can add one.
+    pub around: usize,
     /// Files and folders with which the list changes.
     pub sources: Vec<PathBuf>,
     /// False if a limit ended the search.
     pub is_complete: bool,
+    roots: BTreeSet<PathBuf>,
+    /// The folders of git that were listed.
+    listed: BTreeSet<PathBuf>,
+    /// The most repositories by now.
+    limit: usize,
 }
 
 impl Repositories {
     /// Finds every repository around the folder, because one `.git` may be an empty folder, which git passes over, and because git is
     /// run in any of them; the submodules and linked working trees of these that lie around the folder or in it.
     ///
-    /// Other repositories further down are not looked for.
+    /// A command can add some of these, so the oldest of each kind come first. Other repositories further down are not looked for.
     pub(super) fn find(folder: &Path) -> Repositories {
         let is_root = |above: &&Path| *above == folder || above.join(".git").symlink_metadata().is_ok();
-        let mut repositories = Repositories { is_complete: true, ..Repositories::default() };
+        let mut repositories =
+            Repositories { is_complete: true, limit: usize::MAX, ..Repositories::default() };
         for root in folder.ancestors().filter(is_root) {
             repositories.add(root, folder);
         }
-        // What a list in a working tree names comes last: it must not displace what git itself keeps.
-        let ways: [fn(&mut Repositories, &Repository) -> Vec<PathBuf>; 3] =
+        repositories.around = repositories.all.len();
+        let kinds: [fn(&mut Repositories, &Repository) -> Vec<PathBuf>; 3] =
             [Repositories::submodules, Repositories::worktrees, Repositories::listed];
-        for way in ways {
+        for roots_of in kinds {
+            // None of a kind takes the room of another one.
+            repositories.limit = repositories.all.len() + REPOSITORY_LIMIT;
             let mut next = 0;
             while let Some(repository) = repositories.all.get(next).cloned() {
-                for root in way(&mut repositories, &repository) {
+                for root in roots_of(&mut repositories, &repository) {
                     repositories.add(&root, folder);
                 }
                 next += 1;
@@ -110,10 +128,10 @@ impl Repositories {
     fn add(&mut self, root: &Path, folder: &Path) {
         let root = real(root);
         let is_near = root.starts_with(folder) || folder.starts_with(&root);
-        if !is_near || self.all.iter().any(|repository| repository.root == root) {
+        if !is_near || self.roots.contains(&root) {
             return;
         }
-        if self.all.len() >= REPOSITORY_LIMIT {
+        if self.all.len() >= self.limit {
             self.is_complete = false;
             return;
         }
@@ -123,32 +141,35 @@ impl Repositories {
             self.sources.push(link);
         }
         self.all.push(Repository::at(&root));
+        self.roots.insert(root);
     }
 
     /// Returns the roots of the submodules that git keeps.
     fn submodules(&mut self, repository: &Repository) -> Vec<PathBuf> {
-        let mut roots = Vec::new();
+        let mut folders = Vec::new();
         // Their names may have slashes.
-        let mut unread = vec![repository.common.join("modules")];
-        while let Some(folder) = unread.pop() {
-            for folder in self.folders_in(&folder) {
-                if !folder.join("HEAD").is_file() {
-                    unread.push(folder);
-                    continue;
+        let mut unread = VecDeque::from([repository.common.join("modules")]);
+        while let Some(folder) = unread.pop_front() {
+            for (created, folder) in self.folders_in(&folder) {
+                if folder.join("HEAD").is_file() {
+                    folders.push((created, folder));
+                } else {
+                    unread.push_back(folder);
                 }
-                let root = |setting: Setting| {
-                    (setting.section == "core" && setting.key == "worktree")
-                        .then(|| folder.join(&setting.value))
-                };
-                roots.extend(settings_in(&folder.join("config")).into_iter().filter_map(root));
             }
+        }
+        let is_root = |setting: &Setting| setting.section == "core" && setting.key == "worktree";
+        let mut roots = Vec::new();
+        for folder in by_age(folders) {
+            let values = self.values(&folder.join("config"), is_root);
+            roots.extend(values.into_iter().map(|value| folder.join(value)));
         }
         roots
     }
 
     /// Returns the roots of the linked working trees.
     fn worktrees(&mut self, repository: &Repository) -> Vec<PathBuf> {
-        let folders = self.folders_in(&repository.common.join("worktrees"));
+        let folders = by_age(self.folders_in(&repository.common.join("worktrees")));
         let link = |folder: PathBuf| line(&folder.join("gitdir")).map(|path| folder.join(path));
         folders.into_iter().filter_map(link).filter_map(|link| Some(link.parent()?.to_owned())).collect()
     }
@@ -157,48 +178,75 @@ impl Repositories {
     fn listed(&mut self, repository: &Repository) -> Vec<PathBuf> {
         let list = repository.root.join(".gitmodules");
         self.sources.push(list.clone());
-        let root = |setting: Setting| {
-            (setting.section == "submodule" && setting.key == "path")
-                .then(|| repository.root.join(&setting.value))
+        let is_root = |setting: &Setting| setting.section == "submodule" && setting.key == "path";
+        let roots = self.values(&list, is_root).into_iter().map(|value| repository.root.join(value));
+        let with_age = |root: PathBuf| {
+            let status = root.join(".git").symlink_metadata().ok()?;
+            Some((status.created().ok(), root))
         };
-        let roots = settings_in(&list).into_iter().filter_map(root);
-        roots.filter(|root| root.join(".git").symlink_metadata().is_ok()).collect()
+        by_age(roots.filter_map(with_age).collect())
     }
 
-    /// Lists the folders in a folder, none of which is a link.
-    fn folders_in(&mut self, folder: &Path) -> Vec<PathBuf> {
-        if self.sources.len() >= FOLDER_LIMIT {
+    /// Returns the values of settings in a file.
+    fn values(&mut self, file: &Path, is_meant: impl Fn(&Setting) -> bool) -> BTreeSet<String> {
+        let bytes = settings_file::read(file, SETTINGS_LIMIT_BYTES + 1);
+        self.is_complete &= bytes.len() as u64 <= SETTINGS_LIMIT_BYTES;
+        let mut values = BTreeSet::new();
+        for setting in settings(&String::from_utf8_lossy(&bytes)).filter(is_meant) {
+            values.insert(setting.value);
+            if values.len() > ENTRY_LIMIT {
+                self.is_complete = false;
+                break;
+            }
+        }
+        values
+    }
+
+    /// Lists the folders in a folder, none of which is a link; none if it was listed before, as for another working tree.
+    fn folders_in(&mut self, folder: &Path) -> Vec<WithAge> {
+        if self.listed.contains(folder) {
+            return Vec::new();
+        }
+        if self.listed.len() >= FOLDER_LIMIT {
             self.is_complete = false;
             return Vec::new();
         }
+        self.listed.insert(folder.to_owned());
         self.sources.push(folder.to_owned());
-        let (entries, is_complete) = entries(folder, ENTRY_LIMIT);
-        self.is_complete &= is_complete;
-        entries.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|now| now.is_dir())).collect()
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        let mut folders = Vec::new();
+        for (index, entry) in entries.flatten().enumerate() {
+            if index >= ENTRY_LIMIT {
+                self.is_complete = false;
+                break;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let created = entry.metadata().and_then(|status| status.created()).ok();
+                folders.push((created, entry.path()));
+            }
+        }
+        // Their own folders are listed in the same order.
+        folders.sort();
+        folders
     }
+}
+
+/// A path with the time at which it was created, if the file system has that.
+type WithAge = (Option<SystemTime>, PathBuf);
+
+/// Sorts paths by their ages, the oldest first, and then by name.
+fn by_age(mut paths: Vec<WithAge>) -> Vec<PathBuf> {
+    paths.sort();
+    paths.into_iter().map(|(_, path)| path).collect()
 }
 
 fn settings_beside(folder: &Path) -> [PathBuf; 2] {
     ["config", "config.worktree"].map(|name| folder.join(name))
 }
 
-/// Returns the entries of a folder, sorted, and whether these are all.
-pub(super) fn entries(folder: &Path, limit: usize) -> (Vec<PathBuf>, bool) {
-    let Ok(entries) = fs::read_dir(folder) else { return (Vec::new(), true) };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).take(limit + 1).collect();
-    let is_complete = paths.len() <= limit;
-    paths.truncate(limit);
-    paths.sort();
-    (paths, is_complete)
-}
-
-fn settings_in(file: &Path) -> Vec<Setting> {
-    settings(&String::from_utf8_lossy(&settings_file::read(file, FILE_LIMIT_BYTES)))
-}
-
 /// Returns the text of a file that holds one line.
 fn line(file: &Path) -> Option<String> {
-    let text = String::from_utf8(settings_file::read(file, FILE_LIMIT_BYTES))
+    let text = String::from_utf8(settings_file::read(file, LINE_LIMIT_BYTES))
         .ok()
         .filter(|text| !text.is_empty())?;
     Some(text.trim_end_matches(['\n', '\r']).to_owned())

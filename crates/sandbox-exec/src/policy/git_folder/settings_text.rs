@@ -41,31 +41,34 @@ impl Setting {
     }
 }
 
-/// Returns the settings of a text that have a value. What git would refuse is skipped, so that the rest is still found.
-pub(super) fn settings(text: &str) -> Vec<Setting> {
+/// Iterates over the settings of a text that have a value. What git would refuse is skipped, so that the rest is still found.
+pub(super) fn settings(text: &str) -> impl Iterator<Item = Setting> {
     let mut characters = text.chars().peekable();
     let (mut section, mut has_subsection) = (String::new(), false);
-    let mut settings = Vec::new();
-    while let Some(first) = characters.next() {
-        match first {
-            '#' | ';' => skip_line(&mut characters),
-            '[' => (section, has_subsection) = heading(&mut characters),
-            _ if first.is_ascii_alphabetic() => {
-                let mut key = String::from(first.to_ascii_lowercase());
-                while let Some(next) = characters.next_if(|next| next.is_ascii_alphanumeric() || *next == '-')
-                {
-                    key.push(next.to_ascii_lowercase());
+    // A file may be long: they are not collected, since few of them are of use.
+    std::iter::from_fn(move || {
+        while let Some(first) = characters.next() {
+            match first {
+                '#' | ';' => skip_line(&mut characters),
+                '[' => (section, has_subsection) = heading(&mut characters),
+                _ if first.is_ascii_alphabetic() => {
+                    let mut key = String::from(first.to_ascii_lowercase());
+                    while let Some(next) =
+                        characters.next_if(|next| next.is_ascii_alphanumeric() || *next == '-')
+                    {
+                        key.push(next.to_ascii_lowercase());
+                    }
+                    while characters.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
+                    if characters.next_if_eq(&'=').is_some() {
+                        let value = value(&mut characters);
+                        return Some(Setting { section: section.clone(), has_subsection, key, value });
+                    }
                 }
-                while characters.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
-                if characters.next_if_eq(&'=').is_some() {
-                    let value = value(&mut characters);
-                    settings.push(Setting { section: section.clone(), has_subsection, key, value });
-                }
+                _ => {}
             }
-            _ => {}
         }
-    }
-    settings
+        None
+    })
 }
 
 fn skip_line(characters: &mut Peekable<Chars<'_>>) {
@@ -174,7 +177,7 @@ mod tests {
             let text = parts.concat();
             if let Some(expected) = read_by_git(&text) {
                 // In front of the first heading they mean nothing.
-                let read = settings(&text).into_iter().filter(|setting| !setting.section.is_empty()).map(|setting| (setting.name(), setting.value));
+                let read = settings(&text).filter(|setting| !setting.section.is_empty()).map(|setting| (setting.name(), setting.value));
                 prop_assert_eq!(read.collect::<Vec<_>>(), expected, "{:?}", text);
             }
         }
@@ -185,8 +188,7 @@ mod tests {
         let text = "# [core] hooksPath = no \\\n[core] hooksPath = a\\\nb ; a remark\n\tbare\n\
                     [includeIf \"gitdir:a]\\\"b=\"]\npath = \"c #d\" # more\n[alias]\n  X = !./x \"a b\"\\n\r\n\
                     [filter.old]\nclean = \\\"c\\\"\n[Core]\nEditor=\n";
-        let pairs: Vec<_> =
-            settings(text).iter().map(|setting| (setting.name(), setting.value.clone())).collect();
+        let pairs: Vec<_> = settings(text).map(|setting| (setting.name(), setting.value)).collect();
         let expected = [
             ("core.hooksPath", "ab"),
             ("includeIf.*.path", "c #d"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::looks::Looks;
 use super::path_values::resolved;
+use super::program_search::ProgramSearch;
 use super::settings_text::Setting;
 use super::shell_words::{Start, Token, Word, tokens};
 
@@ -43,6 +44,29 @@ const COMMANDS: [&str; 33] = [
     "tunnel",
     "uploadpack",
     "virtualfilesystem",
+];
+
+/// Sections that only git itself reads, in which the mark of a command means nothing.
+const OF_GIT: [&str; 19] = [
+    "branch",
+    "color",
+    "commit",
+    "core",
+    "diff",
+    "fetch",
+    "gc",
+    "index",
+    "init",
+    "log",
+    "maintenance",
+    "merge",
+    "pull",
+    "push",
+    "rebase",
+    "remote",
+    "rerere",
+    "status",
+    "user",
 ];
 
 /// Variables whose values git runs.
@@ -94,9 +118,11 @@ pub(super) fn is_command(setting: &Setting) -> bool {
         "include" | "includeif" | "safe" => false,
         "pager" => true,
         // Without the mark these are commands of git itself, and a way to update a submodule.
-        "alias" | "submodule" => is_shell,
-        // Programs that keep their settings among git's use the same mark.
-        _ => is_shell || COMMANDS.contains(&setting.key.as_str()),
+        "alias" => is_shell,
+        "submodule" => is_shell && setting.key == "update",
+        // Programs that keep their settings among git's use the same mark. In these sections commands may change settings, and a text
+        // with the mark is none of them.
+        section => is_shell && !OF_GIT.contains(&section) || COMMANDS.contains(&setting.key.as_str()),
     }
 }
 
@@ -108,6 +134,8 @@ pub(super) struct Surroundings<'a> {
     pub home: &'a Path,
     /// The user's environment.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// The search for programs by name.
+    pub search: &'a ProgramSearch,
     /// The looks that are left for all commands together.
     pub looks: &'a Looks,
 }
@@ -150,12 +178,7 @@ impl Surroundings<'_> {
 
     /// Returns the file that the shell starts by a name.
     fn by_name(&self, name: &str) -> Option<PathBuf> {
-        let folders = (self.variable)("PATH")?;
-        if !self.looks.allow(folders.len() + name.len()) {
-            return None;
-        }
-        let mut folders = std::env::split_paths(&folders).map(|folder| self.root.join(folder));
-        folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+        self.search.find(name, self.root, self.looks)
     }
 
     /// Returns the path that a value stands for in a folder, unless too much was looked at by now.
@@ -306,7 +329,7 @@ impl CommandReader<'_, '_> {
 
     /// Takes a command that is one word of another one.
     fn inner(&mut self, command: &str, may_be_missing: bool) {
-        let Some(depth) = self.depth.checked_sub(1) else { return };
+        let Some(depth) = self.depth.checked_sub(1) else { return self.around.looks.leave_out() };
         for root in self.folders.clone() {
             let around = Surroundings { root: &root, ..*self.around };
             around.take(command, may_be_missing && self.may_be_missing, depth, self.files);
@@ -372,7 +395,9 @@ mod tests {
             _ => None,
         };
         let looks = Looks::new();
-        let around = Surroundings { root, home: Path::new("/home"), variable: &variable, looks: &looks };
+        let search = ProgramSearch::new(variable("PATH"));
+        let home = Path::new("/home");
+        let around = Surroundings { root, home, variable: &variable, search: &search, looks: &looks };
         let mut files = around.files(command);
         files.sort();
         files.dedup();
@@ -445,9 +470,9 @@ mod tests {
         fs::write(root.join("own/in-own"), "").unwrap();
         fs::write(root.join("in-root"), "").unwrap();
         let programs = |path: &str| {
-            let variable = |name: &str| (name == "PATH").then(|| OsString::from(path));
-            let looks = Looks::new();
-            let around = Surroundings { root, home: Path::new("/home"), variable: &variable, looks: &looks };
+            let (looks, search) = (Looks::new(), ProgramSearch::new(Some(path.into())));
+            let home = Path::new("/home");
+            let around = Surroundings { root, home, variable: &|_| None, search: &search, looks: &looks };
             [around.files("in-own"), around.files("in-root")].concat()
         };
         let program = |name: &str| (root.join(name), NamedAs::Program);

@@ -1,6 +1,7 @@
+mod limits;
+
 use std::os::unix::fs::symlink;
 
-use super::super::repositories::REPOSITORY_LIMIT;
 use super::*;
 
 struct Scene {
@@ -71,11 +72,10 @@ fn paths_of_each_kind_are_found_in_settings_of_the_user_and_of_the_repository() 
         row("shared.gitconfig", ObeyedAs::Settings),
         row("tools/conv.sh", ObeyedAs::Program),
         row("tools/fsmonitor", ObeyedAs::Program),
-        row("tools/fsmonitor", ObeyedAs::Program),
         row("tools/new", ObeyedAs::Program),
     ];
     assert_eq!(scene.named(), expected);
-    assert!(scene.find().is_complete);
+    assert_eq!(scene.find().left_out, []);
     // A folder of the repository as the workspace.
     assert_eq!(named(&scene.find_in("work/scripts")), [row("hooks", ObeyedAs::Hooks)]);
     assert_eq!(named(&scene.find_in("work/scripts/hooks")), [row("", ObeyedAs::Hooks)]);
@@ -193,49 +193,6 @@ fn a_change_of_any_file_of_settings_is_seen() {
         assert!(!obeyed.is_unchanged(), "{file}");
     }
     assert_eq!(scene.find().paths.iter().filter(|path| path.obeyed_as == ObeyedAs::Hooks).count(), 4);
-}
-
-#[test]
-fn settings_beyond_the_limits_are_not_complete() {
-    let scene = Scene::new();
-    let complete = |text: String| {
-        scene.put("work/.git/config", &text);
-        scene.find().is_complete
-    };
-    let hooks = |count: usize| {
-        (0..count).map(|number| format!("[core]\nhooksPath = h/{number}\n")).collect::<String>()
-    };
-    assert!(complete(hooks(PATH_LIMIT)));
-    assert!(!complete(hooks(PATH_LIMIT + 1)));
-    assert!(complete("#".repeat(FILE_LIMIT_BYTES as usize)));
-    assert!(!complete("#".repeat(FILE_LIMIT_BYTES as usize + 1)));
-    let included = |count: usize| {
-        (0..count)
-            .map(|number| {
-                let file = scene.at(&format!("home/{number}"));
-                fs::write(&file, "").unwrap();
-                format!("[include]\npath = {}\n", file.display())
-            })
-            .collect::<String>()
-    };
-    assert!(complete(included(FILE_LIMIT - 3)));
-    // Many repositories leave as much room for other files.
-    let worktree = |number: usize| {
-        let root = scene.at(&format!("work/w{number}"));
-        let folder = scene.at(&format!("work/.git/worktrees/w{number}"));
-        fs::create_dir_all(&root).unwrap();
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(root.join(".git"), format!("gitdir: {}\n", folder.display())).unwrap();
-        fs::write(folder.join("gitdir"), root.join(".git").as_os_str().as_encoded_bytes()).unwrap();
-        fs::write(folder.join("commondir"), "../..\n").unwrap();
-        fs::write(folder.join("config.worktree"), "").unwrap();
-    };
-    (1..REPOSITORY_LIMIT).for_each(worktree);
-    assert!(complete(included(FILE_LIMIT - 3)));
-    worktree(REPOSITORY_LIMIT);
-    assert!(!complete(included(FILE_LIMIT - 3)));
-    fs::remove_dir_all(scene.at("work/.git/worktrees")).unwrap();
-    assert!(!complete(included(FILE_LIMIT + 1)));
 }
 
 #[test]
@@ -360,50 +317,4 @@ fn values_of_all_forms_are_understood() {
     scene.put("work/.git/config", "");
     scene.put("home/.gitconfig", "[core]\nhooksPath = ../h\n");
     assert_eq!(scene.named(), [("h".to_owned(), ObeyedAs::Hooks, true)]);
-}
-
-#[test]
-fn a_command_in_more_folders_than_are_looked_at_is_not_complete() {
-    let scene = Scene::new();
-    fs::create_dir_all(scene.at("work/tools/deep")).unwrap();
-    scene.put("work/tools/deep/run", "");
-    let obeyed = |command: &str| {
-        scene.put("work/.git/config", &format!("[alias]\nx = \"!{command}\"\n"));
-        scene.find()
-    };
-    let few = obeyed("cd tools && cd deep && ./run");
-    assert!(few.is_complete, "the control");
-    assert_eq!(named(&few), [row("tools/deep/run", ObeyedAs::Program)], "the control");
-    // The same folder again is no other one.
-    assert!(obeyed(&"cd /a; ".repeat(1000)).is_complete);
-    for count in [40, 10_000] {
-        let again = obeyed(&format!("cd tools && cd deep && ./run; {}", "cd a; ".repeat(count)));
-        assert!(!again.is_complete, "{count}");
-        assert_eq!(named(&again), [row("tools/deep/run", ObeyedAs::Program)], "{count}");
-        let others: String = (0..count).map(|number| format!("cd /{number}; ")).collect();
-        assert!(!obeyed(&others).is_complete, "{count} others");
-    }
-}
-
-#[test]
-fn commands_in_commands_end_at_a_limit() {
-    let scene = Scene::new();
-    let obeyed = |command: String| {
-        scene.put("work/.git/config", &format!("[alias]\nx = \"!{command}\"\n"));
-        scene.find()
-    };
-    // Each word is a path in each folder, and each command in a word begins in each.
-    let within = |folders: &str, words: usize| {
-        let inner = format!("{folders} a {}", "b ".repeat(words));
-        let quoted = inner.replace(' ', "\\\\ ").replace(';', "\\\\;");
-        format!("{folders} sh -c '{folders} sh -c {quoted}'")
-    };
-    assert!(obeyed(within("cd a;", 10)).is_complete, "the control");
-    assert!(!obeyed(within("cd a; cd b; cd c; cd d; cd e;", 1000)).is_complete);
-    // A long name of a folder makes all that are relative to it long.
-    let long = format!("cd {}; {}", "a".repeat(400_000), "./b; ".repeat(60_000));
-    assert!(!obeyed(long).is_complete);
-    let many: String = (0..4000).map(|number| format!("~user{number}/a ")).collect();
-    assert!(obeyed(format!("cat {many}")).is_complete, "the control");
-    assert!(!obeyed(format!("cat {many} {many} {many}")).is_complete);
 }

@@ -1,0 +1,43 @@
+//! The search for programs by their names, as the shell does it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::looks::Looks;
+
+/// The folders of `PATH`, with the programs that were looked for. The same names are looked for in every repository.
+#[derive(Debug, Default)]
+pub(super) struct ProgramSearch {
+    folders: Option<OsString>,
+    /// True if the outcome depends on the folder in which a command begins.
+    is_relative: bool,
+    outcomes: RefCell<BTreeMap<String, Option<PathBuf>>>,
+}
+
+impl ProgramSearch {
+    /// Returns the search by the `PATH` of the user's environment, or one that finds none.
+    pub(super) fn new(folders: Option<OsString>) -> ProgramSearch {
+        let mut all = folders.iter().flat_map(std::env::split_paths);
+        let is_relative = all.any(|folder| folder.is_relative());
+        ProgramSearch { folders, is_relative, outcomes: RefCell::default() }
+    }
+
+    /// Returns the file that a command starts by a name; none if too much was looked at by now.
+    pub(super) fn find(&self, name: &str, root: &Path, looks: &Looks) -> Option<PathBuf> {
+        let folders = self.folders.as_ref()?;
+        if let Some(outcome) = self.outcomes.borrow().get(name) {
+            return outcome.clone();
+        }
+        if !looks.allow(folders.len() + name.len()) {
+            return None;
+        }
+        let mut files = std::env::split_paths(folders).map(|folder| root.join(folder).join(name));
+        let outcome = files.find(|path| path.is_file());
+        if !self.is_relative {
+            self.outcomes.borrow_mut().insert(name.to_owned(), outcome.clone());
+        }
+        outcome
+    }
+}
