@@ -2,8 +2,8 @@
 //!
 //! Git appends to the log of `HEAD` and writes `index`, `COMMIT_EDITMSG`, `MERGE_MSG` and other files there, and follows
 //! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. It writes through hard
-//! links, too: the message of a commit would become the list of steps of a rebase. In the same way it writes where a reference
-//! such as `ORIG_HEAD` says. Git itself makes neither, so all of them are removed as soon as the agent has ended.
+//! links, too: the message of a commit would become the list of steps of a rebase. In the same way it moves the branch that a
+//! reference such as `ORIG_HEAD` names. Git itself makes neither, so all of them are removed as soon as the agent has ended.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use git_index::{
 };
 
 use crate::objects::loose_objects::reopen_folder;
-use crate::repository::worktree::{OWN_FOLDER, Worktree, shared_folders};
+use crate::repository::worktree::{MODULES, OWN_FOLDER, Worktree, shared_folders};
 use crate::repository::{foreign_file, used_branches};
 
 /// The most entries of a git folder that are looked at. Many more than git makes, but for the objects of submodules.
@@ -36,7 +36,7 @@ const MOST_NAMED: usize = 5;
 ///
 /// No process of the agent may run any more.
 pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
-    let head = format!("ref: refs/heads/{branch}\n");
+    let head = used_branches::head_at(branch);
     remove_beneath(&worktree.git_folder, Some(head.as_bytes())).unwrap_or_else(Some)
 }
 
@@ -255,14 +255,24 @@ fn has_other_names(name: &Path, entry: &DirEntry) -> bool {
     entry.metadata().is_ok_and(|data| data.nlink() > 1) && !is_object()
 }
 
-/// Returns whether git would read a file as a reference that leads out of `refs`, or it is there and cannot be read.
+/// Returns whether git would read a file as a reference that leads out of the agent's worktree, or it is there and cannot be read.
+///
+/// `HEAD` names a branch, which is judged elsewhere, and so do references of submodules, which git does not find any more. Git
+/// makes no other one that names a reference; where one does, a `reset` in the worktree would move a branch of the user's.
 fn leads_out(name: &Path, path: &Path) -> bool {
+    let may_name_one = name == Path::new("HEAD") || is_of_submodule(name);
     let is_out = || match read_start(path) {
-        Ok(bytes) => !stays_in_references(&bytes),
+        Ok(bytes) if may_name_one => !stays_in_references(&bytes),
+        Ok(bytes) => bytes.starts_with(b"ref:"),
         // A later file of this name is another one, which may be sound.
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     };
     is_reference(name.iter().map(OsStr::as_bytes)) && is_out()
+}
+
+fn is_of_submodule(name: &Path) -> bool {
+    let first = name.iter().next().unwrap_or_default();
+    first.len() >= MODULES.len() && first.as_bytes()[..MODULES.len()].eq_ignore_ascii_case(MODULES.as_bytes())
 }
 
 /// Reads as much of a file as its reading as a reference depends on, and one byte more.

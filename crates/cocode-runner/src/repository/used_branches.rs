@@ -1,7 +1,8 @@
-//! Branches that an agent has left in use in its worktree, and that are not its own.
+//! References that an agent has left in use in its worktree, and that are not its own branch.
 //!
 //! Git refuses to check out a branch in a second worktree, to move it by force and to delete it. An agent that ends on a
-//! branch of the user's, or in the middle of a rebase of it, would block that branch.
+//! branch of the user's, or in the middle of a rebase of it, would block that branch, and git would move it, or a tag, for a user
+//! who commits there or continues the rebase.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -15,10 +16,17 @@ use crate::repository::{Repository, foreign_file};
 /// The beginning of the full names of branches.
 const BRANCHES: &str = "refs/heads/";
 
-/// Files that name the branches of an unfinished operation, and what is renamed so that git does not find them.
-const OPERATIONS: [(&str, &str); 4] = [
+/// The beginning of the references that a rebase makes for itself, and deletes at its end.
+const OF_REBASE: &str = "refs/rewritten/";
+
+/// The content of a file that would name a branch, if `HEAD` was detached.
+const DETACHED: &str = "detached HEAD";
+
+/// Files that name the references of an unfinished operation, and what is renamed so that git does not find them.
+const OPERATIONS: [(&str, &str); 5] = [
     ("rebase-merge/head-name", "rebase-merge"),
     ("rebase-merge/update-refs", "rebase-merge"),
+    ("rebase-merge/refs-to-delete", "rebase-merge"),
     ("rebase-apply/head-name", "rebase-apply"),
     ("BISECT_START", "BISECT_START"),
 ];
@@ -26,13 +34,16 @@ const OPERATIONS: [(&str, &str); 4] = [
 /// The suffix that the files of such an operation are renamed with.
 pub(crate) const SUFFIX: &str = ".refused";
 
+/// The most characters of a reference in a message.
+const MOST_CHARACTERS: usize = 200;
+
 /// The number of names that are tried.
 const NAMES: usize = 100;
 
-/// The most bytes of a file that names branches.
-const LIMIT_BYTES: u64 = 64 << 10;
+/// The most bytes of a file that names references.
+const LIMIT_BYTES: u64 = 1 << 20;
 
-/// Frees all branches of the repository but the agent's own one. Returns warnings for the user.
+/// Frees all references but the agent's own branch. Returns warnings for the user.
 ///
 /// Not by git, which would add an entry to the log of `HEAD`: it would count as proof that the commit was made there. No process
 /// of the agent may run any more.
@@ -41,36 +52,70 @@ pub(crate) fn free(repository: &Repository, worktree: &Worktree, own: &str) -> V
     if !folder.is_dir() {
         return Vec::new();
     }
-    let is_other = |name: &str| {
-        let branch = name.strip_prefix(BRANCHES).filter(|branch| *branch != own)?;
-        // Only the agent's own view has other branches of these names, and a later import needs the name.
-        let is_own_view = branch.starts_with("cocode/") && !repository.has_branch(branch);
-        (!is_own_view).then(|| branch.to_owned())
-    };
     let mut warnings = Vec::new();
-    if let Some(branch) = head_name(folder).as_deref().and_then(is_other) {
-        let freed = commit_at_head(repository, worktree, own).map(|commit| detach(folder, &commit));
-        warnings.push(match freed {
-            Some(Ok(())) => format!(
-                "it has ended on the branch '{branch}', which git would refuse to check out elsewhere: HEAD of its \
-                 worktree is detached now, at the same commit"
-            ),
-            _ => format!(
-                "it has ended on the branch '{branch}', which git refuses to check out elsewhere until its worktree is \
-                 removed"
-            ),
-        });
+    if let Some(name) = head_name(folder).filter(|name| is_foreign_head(repository, name, own)) {
+        let outcome = match free_head(repository, worktree, own) {
+            Ok(()) => "HEAD of its worktree is detached now, at the same commit",
+            Err(_) => {
+                "git refuses to check it out elsewhere until its worktree is removed: do not use git there"
+            }
+        };
+        warnings.push(format!("it has ended on '{}', which is not its own branch; {outcome}", short(&name)));
     }
     for (file, what) in OPERATIONS {
-        let names = names_in(&folder.join(file));
-        let Some(branch) = names.iter().find_map(|name| is_other(name)) else { continue };
+        let harm = match names_in(&folder.join(file)) {
+            Ok(names) => names.into_iter().find(|name| !is_own(name, own, file)).map(|name| {
+                format!(
+                    "it has left an operation on '{}' unfinished, which is not its own branch",
+                    short(&name)
+                )
+            }),
+            Err(error) if is_missing(&error) => None,
+            Err(_) => Some(format!("it has left an operation unfinished whose '{file}' cannot be read")),
+        };
+        let Some(harm) = harm else { continue };
         let outcome = match move_aside(&folder.join(what)) {
             true => format!("'{what}' in its git folder was renamed to end in '{SUFFIX}'"),
-            false => "git refuses to check it out elsewhere until its worktree is removed".to_owned(),
+            false => {
+                format!("'{what}' in its git folder could not be renamed: do not use git in its worktree")
+            }
         };
-        warnings.push(format!("it has left an operation on the branch '{branch}' unfinished; {outcome}"));
+        warnings.push(format!("{harm}; {outcome}"));
     }
     warnings
+}
+
+/// Returns whether `HEAD` names a reference that is not the agent's own.
+fn is_foreign_head(repository: &Repository, name: &str, own: &str) -> bool {
+    let Some(branch) = name.strip_prefix(BRANCHES) else { return true };
+    // Only the agent's own view has other branches of these names, and a later import needs the name.
+    let is_own_view = branch.starts_with("cocode/") && !repository.has_branch(branch);
+    branch != own && !is_own_view
+}
+
+/// Returns whether a file of an unfinished operation may name this reference.
+fn is_own(name: &str, own: &str, file: &str) -> bool {
+    name.strip_prefix(BRANCHES) == Some(own)
+        || file.ends_with("head-name") && name == DETACHED
+        || file.ends_with("refs-to-delete") && name.starts_with(OF_REBASE)
+}
+
+/// Detaches `HEAD` at its commit, or leads it to the agent's own branch if there is none.
+fn free_head(repository: &Repository, worktree: &Worktree, own: &str) -> io::Result<()> {
+    match commit_at_head(repository, worktree, own) {
+        Some(commit) => detach(&worktree.git_folder, &commit),
+        None => write_head(&worktree.git_folder, head_at(own).as_bytes()),
+    }
+}
+
+/// Returns the content of a `HEAD` that names a branch.
+pub(crate) fn head_at(branch: &str) -> String {
+    format!("ref: {BRANCHES}{branch}\n")
+}
+
+fn short(name: &str) -> String {
+    let name = name.strip_prefix(BRANCHES).unwrap_or(name);
+    name.chars().filter(|character| !character.is_control()).take(MOST_CHARACTERS).collect()
 }
 
 /// Writes a commit into `HEAD`.
@@ -104,14 +149,19 @@ fn commit_at_head(repository: &Repository, worktree: &Worktree, own: &str) -> Op
     commit.or_else(|| repository.commit(&format!("{BRANCHES}{own}")))
 }
 
-/// Returns the full names of the branches in a file of an unfinished operation.
-fn names_in(file: &Path) -> Vec<String> {
-    let text = foreign_file::read_short(file, LIMIT_BYTES).unwrap_or_default();
+/// Returns the full names of the references in a file of an unfinished operation.
+fn names_in(file: &Path) -> io::Result<Vec<String>> {
+    let text = foreign_file::read_short(file, LIMIT_BYTES)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_object_name(line));
     // A bisection names its branch without the beginning.
     let is_short = file.ends_with("BISECT_START");
     let full = |line: &str| if is_short { format!("{BRANCHES}{line}") } else { line.to_owned() };
-    lines.map(full).collect()
+    Ok(lines.map(full).collect())
+}
+
+/// Returns whether a file is not there, nor the folder that it would be in.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Gives an entry of a git folder a name that git does not know. Returns whether that succeeded.

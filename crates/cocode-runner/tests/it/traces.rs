@@ -1,6 +1,7 @@
 //! The traces of an agent, in its worktree and its git folder, do not lead the user's git astray.
 
 mod indexes;
+mod moved_references;
 mod nested;
 mod planted_links;
 mod references;
