@@ -113,13 +113,16 @@ impl LocalWorkspace {
     ///
     /// Each kind of [`UndoError`]; nothing is undone then.
     pub fn undo(&self, call: &Call<'_>, what: &Undo) -> Result<Undone, UndoError> {
-        self.undo_what(call, |_| Ok(what.clone()))
+        self.undo_what(call, |_| Ok(what.clone()), |_| ())
     }
 
     /// Takes back what `choose` says once it is clear that the call was not carried out before.
     ///
     /// What is "the last change" differs after an undo: a call that is repeated, because its outcome is unknown, must
     /// not choose again.
+    ///
+    /// `compared` sees both texts that a refusal compares, whole: of a part, one that shows them to others may not recognise what
+    /// has to be hidden.
     ///
     /// # Errors
     ///
@@ -128,6 +131,7 @@ impl LocalWorkspace {
         &self,
         call: &Call<'_>,
         choose: impl FnOnce(&JournalReader) -> Result<Undo, E>,
+        compared: impl FnMut(&str),
     ) -> Result<Undone, E> {
         // Without the turn, because the call is cancelled, the record answers, and nothing is begun.
         let turn = self.lock_changes_for(call);
@@ -144,17 +148,19 @@ impl LocalWorkspace {
         let undone = self.carry_out_undo(&run, call.origin.step, &what);
         // No other call waits while the differences of a refusal are computed.
         drop(turn);
-        Ok(undone.map_err(|error| self.with_differences(error))?)
+        Ok(undone.map_err(|error| self.with_differences(error, compared))?)
     }
 
     /// Adds to a refusal how the files in the way differ from what the changes have left.
-    fn with_differences(&self, error: UndoError) -> UndoError {
+    fn with_differences(&self, error: UndoError, mut compared: impl FnMut(&str)) -> UndoError {
         let UndoError::Obstacles(mut obstacles) = error else { return error };
         for obstacle in &mut obstacles {
             let Some(left) = obstacle.left.take() else { continue };
             if let Ok(path) = RelPath::parse(&obstacle.path) {
                 let now = Present::of_any_kind(&self.root, &path).ok().flatten();
-                obstacle.diff = diff_since(self.journal.reader(), &path, left.0.as_ref(), now.as_ref());
+                let left = left.0.as_ref();
+                obstacle.diff =
+                    diff_since(self.journal.reader(), &path, left, now.as_ref(), &mut compared);
             }
         }
         UndoError::Obstacles(obstacles)

@@ -12,6 +12,7 @@ use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder, is_index};
 use crate::git::linked_folders::{content_on_disk, is_linked_file};
+use crate::git::repository_context::{decides_format, settings_of_index};
 
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
 const ROUNDS: usize = 16;
@@ -133,8 +134,23 @@ impl<'a> Verdicts<'a> {
     /// Refuses all of an index of which a part is refused: git reads a split index together with the one that it shares,
     /// and the one before may need what the command removed.
     fn keep_indexes_whole(&mut self) {
+        // One that was judged by settings which are refused since would be read in another way.
+        let settings: BTreeSet<RelPath> = self
+            .refused()
+            .filter(|(effect, _)| decides_format(effect))
+            .map(|(effect, _)| effect.path.clone())
+            .collect();
+        if !settings.is_empty() {
+            let is_of = |effect: &Effect| {
+                is_index(&effect.path)
+                    && settings_of_index(&effect.path).iter().flatten().any(|path| settings.contains(path))
+            };
+            self.refuse_all(&Refusal::IndexWithoutSettings, &is_of);
+        }
         let folder = |effect: &Effect| effect.path.parent().filter(|_| is_index(&effect.path));
-        let is_refused = |why: &Refusal| matches!(why, Refusal::Index(_) | Refusal::UnreadIndex);
+        let is_refused = |why: &Refusal| {
+            matches!(why, Refusal::Index(_) | Refusal::UnreadIndex | Refusal::IndexWithoutSettings)
+        };
         let folders: BTreeSet<RelPath> = self
             .refused()
             .filter(|(_, why)| is_refused(why))

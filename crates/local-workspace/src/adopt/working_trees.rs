@@ -22,12 +22,13 @@ pub(crate) struct WorkingTrees {
 }
 
 impl WorkingTrees {
-    /// Finds those that effects add, remove or move: the ones whose `gitdir` changes.
+    /// Finds those that effects add, remove or move: the ones whose `gitdir` or `commondir` changes.
     pub(crate) fn all(effects: &[Effect], workspace: Option<&Path>) -> WorkingTrees {
         let mut all = WorkingTrees::default();
         for effect in effects {
             let Some(record) = record_of(&effect.path) else { continue };
             let texts = [effect.text_before(), effect.text_after()].into_iter().flatten();
+            let texts = texts.filter(|_| effect.path.file_name() == Some(b"gitdir"));
             let folders = texts.filter_map(|text| working_tree(&effect.path, text, workspace));
             all.trees.entry(record).or_default().extend(folders);
         }
@@ -97,7 +98,7 @@ impl WorkingTrees {
 
 /// Returns the folder of the repository that a file makes the one of a working tree.
 fn record_of(path: &RelPath) -> Option<RelPath> {
-    let record = path.parent().filter(|_| path.file_name() == Some(b"gitdir"))?;
+    let record = path.parent().filter(|_| matches!(path.file_name(), Some(b"gitdir" | b"commondir")))?;
     (record.parent()?.file_name() == Some(b"worktrees")).then_some(record)
 }
 

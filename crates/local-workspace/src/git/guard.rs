@@ -12,7 +12,9 @@ use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
-use crate::git::linked_folders::{is_own_worktree, leads_into_repository, leads_to_working_tree};
+use crate::git::linked_folders::{
+    is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree,
+};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::{changed_directions, harmful, object_format};
 
@@ -71,6 +73,8 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
+    /// It belongs to settings that are refused, by which git would read it.
+    IndexWithoutSettings,
     /// Git would follow it as a reference, and write elsewhere.
     Reference,
 }
@@ -102,6 +106,7 @@ impl fmt::Display for Refusal {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
             }
             Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
+            Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
         }
     }
@@ -256,6 +261,10 @@ impl InRepository<'_> {
         if !is_file {
             return None;
         }
+        // Git writes none for a working tree, and takes them from there only where there is no `commondir`.
+        if self.ends_with(&["config"]) && self.is_of_worktree() && after.is_some() {
+            return Some(Refusal::Redirection);
+        }
         if self.ends_with(&["config"]) || self.ends_with(&["config.worktree"]) {
             return self.settings_refusal(effect, context);
         }
@@ -273,8 +282,7 @@ impl InRepository<'_> {
             return (!leads_to_working_tree(effect, context)).then_some(Refusal::Redirection);
         }
         if self.ends_with(&["commondir"]) {
-            let leads_up = effect.text_after().is_some_and(|text| text.trim_ascii() == b"../..");
-            let is_plain = self.is_of_worktree() && (leads_up || after.is_none());
+            let is_plain = self.is_of_worktree() && effect.text_after().is_some_and(leads_to_repository);
             return (!is_plain).then_some(Refusal::Redirection);
         }
         let is_alternates =
@@ -303,8 +311,13 @@ impl InRepository<'_> {
 
     /// Checks whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
     fn is_of_worktree(&self) -> bool {
-        let length = self.names.len();
-        length >= 3 && self.names[length - 3].eq_ignore_ascii_case(b"worktrees")
+        let is = |name: &[u8], wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
+        match self.names.as_slice() {
+            // A submodule may be called so.
+            [.., modules, all, _, _] if is(modules, "modules") && is(all, "worktrees") => false,
+            [.., all, _, _] => is(all, "worktrees"),
+            _ => false,
+        }
     }
 
     fn settings_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {

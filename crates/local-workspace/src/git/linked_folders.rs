@@ -1,5 +1,5 @@
-//! Files by which folders of git lead to each other: a `.git` file, the `gitdir` of a working tree, and `core.worktree` in
-//! the settings of a submodule.
+//! Files by which folders of git lead to each other: a `.git` file, the `gitdir` and `commondir` of a working tree, and
+//! `core.worktree` in the settings of a submodule.
 //!
 //! Each of them has to fit the one that leads back. Otherwise a `.git` file could lead to a submodule whose settings name
 //! another folder, where git then writes: into `.git/hooks`, or behind a link that a later command puts there.
@@ -31,9 +31,15 @@ pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>
 
 /// Returns whether a file of this name may be one that has to fit another.
 pub(crate) fn is_linked_file(path: &RelPath) -> bool {
-    path.file_name().is_some_and(|name| {
-        is_git_name(name) || name.eq_ignore_ascii_case(b"gitdir") || name.eq_ignore_ascii_case(b"config")
-    })
+    const NAMES: [&[u8]; 3] = [b"gitdir", b"commondir", b"config"];
+    path.file_name()
+        .is_some_and(|name| is_git_name(name) || NAMES.iter().any(|one| name.eq_ignore_ascii_case(one)))
+}
+
+/// Returns whether the `commondir` of a working tree leads to the repository that it lies in. Git takes blanks for a part of the
+/// name.
+pub(crate) fn leads_to_repository(text: &[u8]) -> bool {
+    matches!(text, b"../.." | b"../..\n")
 }
 
 /// Checks whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace, and that one
@@ -48,8 +54,10 @@ pub(crate) fn leads_into_repository(effect: &Effect, context: &RepositoryContext
         content(&path).map(|text| (path, text))
     };
     if part.first_is(&["worktrees"]) {
-        return read(b"gitdir")
-            .is_some_and(|(path, text)| working_tree(&path, &text, context.workspace) == Some(here));
+        // Otherwise it would be a repository of its own, with other settings.
+        return read(b"commondir").is_some_and(|(_, text)| leads_to_repository(&text))
+            && read(b"gitdir")
+                .is_some_and(|(path, text)| working_tree(&path, &text, context.workspace) == Some(here));
     }
     // Without settings it is not there, and could be made with any later.
     let Some((_, settings)) = read(b"config") else { return false };

@@ -35,12 +35,28 @@ pub(crate) struct RepositoryContext<'a> {
 impl RepositoryContext<'_> {
     /// Returns the object format of the repository that has an index at this path.
     pub(crate) fn format_of_index(&self, index: &RelPath) -> ObjectFormat {
+        let is_of_worktree =
+            |folder: &RelPath| folder.child(b"commondir").is_ok_and(|commondir| (self.is_there)(&commondir));
+        let [own, common] = settings_of_index(index);
         let folder = index.parent().unwrap_or_default();
-        // What belongs to one working tree is beneath the repository's own folder.
-        let all = folder.parent().filter(|all| all.file_name() == Some(b"worktrees"));
-        let owner = all.and_then(|all| all.parent()).unwrap_or(folder);
-        owner.child(b"config").map_or_else(|_| ObjectFormat::default(), |settings| (self.format)(&settings))
+        let settings = common.filter(|_| is_of_worktree(&folder)).or(own);
+        settings.map_or_else(ObjectFormat::default, |settings| (self.format)(&settings))
     }
+}
+
+/// Returns the settings beside an index, and those of the repository if it may be the index of a working tree: what belongs
+/// to one is beneath the repository's own folder.
+pub(crate) fn settings_of_index(index: &RelPath) -> [Option<RelPath>; 2] {
+    let folder = index.parent();
+    let all = folder.as_ref().and_then(RelPath::parent);
+    let owner = all.filter(|all| all.file_name() == Some(b"worktrees")).and_then(|all| all.parent());
+    [folder, owner].map(|folder| folder?.child(b"config").ok())
+}
+
+/// Returns whether an effect makes settings by which git reads an index in another format than without them.
+pub(crate) fn decides_format(effect: &Effect) -> bool {
+    let format = effect.text_after().map(object_format).unwrap_or_default();
+    effect.path.file_name() == Some(b"config") && effect.before.is_none() && format != ObjectFormat::default()
 }
 
 /// Returns the object format that a settings file in the workspace decides now.

@@ -374,12 +374,13 @@ pub(crate) fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
     UndoObstacle::new(path.to_string(), why)
 }
 
-/// Returns the diff of a path since a change.
+/// Returns the diff of a path since a change. `compared` sees both texts.
 pub(crate) fn diff_since(
     journal: &JournalReader,
     path: &RelPath,
     left: Option<&Entry>,
     now: Option<&Present>,
+    mut compared: impl FnMut(&str),
 ) -> String {
     let path = path.to_string();
     if [left.map(|entry| entry.kind), now.map(|now| now.kind.entry_kind())].contains(&Some(EntryKind::Folder))
@@ -393,5 +394,7 @@ pub(crate) fn diff_since(
             bytes => bytes,
         },
     };
-    UnifiedDiff::between(&path, left.as_deref(), now.map(Present::content)).text
+    let now = now.map(Present::content);
+    [left.as_deref(), now].into_iter().flatten().filter_map(|side| str::from_utf8(side).ok()).for_each(&mut compared);
+    UnifiedDiff::between(&path, left.as_deref(), now).text
 }

@@ -249,3 +249,32 @@ fn links_that_refuse_each_other_in_a_long_chain_take_only_files_of_git_with_them
         }
     }
 }
+
+#[test]
+fn index_is_kept_only_with_the_settings_by_which_it_is_read() {
+    // Its folder names no working tree that leads back, so its settings are refused.
+    let module = "Z=$(mktemp -d); git init -q --object-format=sha256 $Z && cd $Z && echo x > x && git add x && cd - && \
+                  mkdir -p .git/modules && cp -r $Z/.git .git/modules/new && rm .git/modules/new/hooks/*; rm -rf $Z; \
+                  git config -f .git/modules/new/config core.worktree ../../../new";
+    let link = "mkdir -p new && echo 'gitdir: ../.git/modules/new' > new/.git";
+    let settings =
+        "printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n' > .git/modules/new/config";
+    for layered in LAYERS {
+        let fixture = prepared("true");
+        let workspace = fixture.open_layered(layered);
+        let warned = run(&workspace, module).unwrap().warnings.join("\n");
+        assert!(warned.contains("`.git/modules/new/index`"), "{layered:?}: {warned}");
+        assert!(!fixture.root().join(".git/modules/new/index").exists(), "{layered:?}: {warned}");
+        // With other settings git would read it in another way, and write to whatever paths it then finds there.
+        let response = run(&workspace, &format!("{settings}; {link}")).unwrap();
+        assert_eq!(response.warnings, [""; 0], "{layered:?}: {response:?}");
+        git(&fixture, "git -C new status");
+        // The control: together they are kept.
+        let fixture = prepared("true");
+        let workspace = fixture.open_layered(layered);
+        let response = run(&workspace, &format!("{module}; {link}")).unwrap();
+        assert_eq!(response.warnings, [""; 0], "{layered:?}: {response:?}");
+        let listed = shell(&fixture.root(), "git -C new ls-files");
+        assert_eq!(listed.stdout, b"x\n", "{layered:?}: {response:?}");
+    }
+}

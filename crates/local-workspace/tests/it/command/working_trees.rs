@@ -12,6 +12,7 @@ use local_workspace::{LocalWorkspace, Undo};
 use wap_core::*;
 
 use crate::fixture::tree::tree;
+use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
 /// A workspace with a repository that has one commit and a working tree of the user's.
@@ -127,6 +128,64 @@ fn working_tree_that_leads_out_or_is_refused_in_part_leaves_nothing() {
             );
             assert_eq!(git(&fixture.root(), "worktree list").lines().count(), 1, "{script} ({layered:?})");
             git(&fixture.root(), "fsck --no-progress");
+        }
+    }
+}
+
+#[test]
+fn working_tree_is_of_its_repository_and_of_no_other() {
+    // A repository of the other object format, in the shape of a working tree's folder.
+    let other = "Z=$(mktemp -d); git init -q --object-format=sha256 $Z && cd $Z && echo x > x && git add x && \
+                 git -c user.name=u -c user.email=u@x commit -q -m z && cd - && mkdir -p RECORD && \
+                 for one in objects refs HEAD index; do cp -r $Z/.git/$one RECORD; done && \
+                 printf '[core]\\n\\trepositoryformatversion = 1\\n\\tbare = false\\n[extensions]\\n\\tobjectformat = sha256\\n' \
+                 > RECORD/config; rm -rf $Z";
+    let add = "git worktree add -q side";
+    let common = |text: &str| format!("{add}; printf '{text}' > .git/worktrees/side/commondir");
+    let other_at = |record: &str| other.replace("RECORD", &format!("'{record}'"));
+    let attacks = [
+        // Nothing leads from the working tree to the repository.
+        format!(
+            "{}; mkdir side; echo ../../../side/.git > .git/worktrees/side/gitdir; \
+             echo 'gitdir: ../.git/worktrees/side' > side/.git",
+            other_at(".git/worktrees/side")
+        ),
+        format!("{add}; rm .git/worktrees/side/commondir; {}", other_at(".git/worktrees/side")),
+        // Names that look like the repository.
+        format!("{}; {}", common("../.. "), other_at(".git/worktrees/.. ")),
+        format!("{}; {}", common("../..\\t\\n"), other_at(".git/worktrees/..\t")),
+        format!("{}; {}", common("../../x"), other_at(".git/x")),
+    ];
+    let format_of = |fixture: &Fixture| {
+        let shown = shell(&fixture.root(), "git -C side rev-parse --show-object-format");
+        String::from_utf8(shown.stdout).unwrap()
+    };
+    for script in attacks {
+        let (plain, _) = prepared(Layered::No);
+        shell(&plain.root(), &script);
+        assert_eq!(format_of(&plain), "sha256\n", "control: {script}");
+        for layered in LAYERS {
+            for is_users in [false, true] {
+                let (fixture, workspace) = prepared(layered);
+                if is_users {
+                    git(&fixture.root(), "worktree add -q side");
+                }
+                let response = run(&workspace, &script).unwrap();
+                assert!(
+                    response.warnings.join("\n").contains(".git/worktrees/side"),
+                    "{script}: {response:?}"
+                );
+                let shown = format_of(&fixture);
+                assert_ne!(shown, "sha256\n", "{script} ({layered:?}): {response:?}");
+                let record = fixture.root().join(".git/worktrees/side");
+                assert!(!record.join("config").exists(), "{script} ({layered:?}): {response:?}");
+                assert_eq!(
+                    record.join("commondir").exists(),
+                    is_users,
+                    "{script} ({layered:?}): {response:?}"
+                );
+                git(&fixture.root(), "fsck --no-progress");
+            }
         }
     }
 }
