@@ -1,7 +1,7 @@
 //! The other side of the contract: the commits of an agent that is written with this library.
 
 mod agent_repository;
-mod cache_folders;
+pub(crate) mod cache_folders;
 mod commit_message;
 
 pub use agent_repository::{AgentGitError, AgentRepository, CommittedWork};

@@ -26,19 +26,19 @@ const NAMES: [&str; 12] = [
 const TAG: (&str, &[u8]) = ("CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55");
 
 /// The caches in a work tree.
-pub(super) struct CacheFolders {
+pub(crate) struct CacheFolders {
     root: PathBuf,
     /// Folders by their paths in the work tree, with true for one that says that it is a cache.
     tagged: RefCell<HashMap<PathBuf, bool>>,
 }
 
 impl CacheFolders {
-    pub(super) fn of(root: &Path) -> CacheFolders {
+    pub(crate) fn of(root: &Path) -> CacheFolders {
         CacheFolders { root: root.to_owned(), tagged: RefCell::default() }
     }
 
     /// Checks whether a file, by its path in the work tree, lies in a cache.
-    pub(super) fn hold(&self, path: &Path) -> bool {
+    pub(crate) fn hold(&self, path: &Path) -> bool {
         let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         folders.any(|folder| {
             folder.file_name().is_some_and(|name| NAMES.iter().any(|cache| name == *cache))

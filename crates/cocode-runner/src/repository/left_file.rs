@@ -1,5 +1,6 @@
 //! Files of a worktree that are in no commit.
 
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -7,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::cache_folders::CacheFolders;
+use crate::error::RunnerError;
+use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
-use crate::repository::git::GitError;
-use crate::repository::worktree::Worktree;
+use crate::repository::git::{Git, GitError, GitLocation};
+use crate::repository::worktree::{Worktree, file_error};
 
 /// The most files of a check that are recorded.
 const MOST_FILES: usize = 1_000;
@@ -29,16 +33,96 @@ pub struct LeftFile {
     pub stamp: Option<(u64, i64)>,
 }
 
-/// Returns all untracked or changed files of a worktree and its staged submodules, without the ignored files.
-pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, GitError> {
-    let arguments =
-        ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
-    let entries = repository.git.run_for_bytes(worktree.location(&repository.common_folder), &arguments)?;
+/// Returns the files of a worktree that are in no commit: changed, staged and untracked ones, and staged submodules. Ignored files
+/// are left out if the rule for them is committed, or the user's own, and if they lie in caches.
+///
+/// The worktree is compared with its commit itself. Its own index can say that files are not to be looked at.
+pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, RunnerError> {
+    let location = worktree.location(&repository.common_folder);
+    // The agent has ended. A new folder, since a symlink may be at any name.
+    let folder = tempfile::Builder::new().prefix("agentd-index-").tempdir_in(&worktree.git_folder);
+    let folder = folder.map_err(file_error("make a folder in", &worktree.git_folder))?;
+    let git = repository.git.within(LIMIT).with_index(&folder.path().join("index"));
+    let head = git.ask(location, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    let mut paths = BTreeSet::new();
+    if let Some(commit) = &head {
+        git.run(location, &["-c", "core.splitIndex=false", "read-tree", commit])?;
+        paths.extend(staged(repository, location)?);
+    }
+    let status = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
+        "--untracked-files=all",
+        "--ignored=matching",
+        "--ignore-submodules=all",
+    ];
+    let status = git.run_for_bytes(location, &status)?;
     // Each entry has two letters of state and a blank before the path.
-    let paths = entries.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..));
-    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-    let all = paths.chain(worktree.staged_submodules(repository)?);
-    Ok(all.map(|path| LeftFile::at(&worktree.path, &path)).collect())
+    let entries = status.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(3));
+    let (ignored, others): (Vec<_>, Vec<_>) = entries.partition(|(state, _)| *state == b"!! ");
+    let absent = left_out(repository, location)?;
+    let is_left = |(state, path): &(&[u8], &[u8])| *state != b" D " || !absent.contains(*path);
+    paths.extend(others.into_iter().filter(is_left).map(|(_, path)| path_of(path)));
+    let ignored: Vec<PathBuf> = ignored.into_iter().map(|(_, path)| path_of(path)).collect();
+    paths.extend(ignored_by_chance(&git, worktree, location, (&ignored, &paths))?);
+    Ok(paths.into_iter().map(|path| LeftFile::at(&worktree.path, &path)).collect())
+}
+
+/// Returns the paths, submodules included, that the worktree's own index has in another way than its commit.
+fn staged(repository: &Repository, location: GitLocation<'_>) -> Result<Vec<PathBuf>, GitError> {
+    let arguments =
+        ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none", "HEAD", "--"];
+    let differences = repository.git.run_for_bytes(location, &arguments)?;
+    let fields: Vec<&[u8]> = differences.split(|byte| *byte == 0).collect();
+    Ok(fields.chunks_exact(2).map(|entry| path_of(entry[1])).collect())
+}
+
+/// Returns the paths that are not checked out in a repository of which the user has checked out a part.
+fn left_out(repository: &Repository, location: GitLocation<'_>) -> Result<HashSet<Vec<u8>>, GitError> {
+    if repository.setting("core.sparsecheckout").as_deref() != Some("true") {
+        return Ok(HashSet::new());
+    }
+    let entries = repository.git.run_for_bytes(location, &["ls-files", "-t", "-z"])?;
+    let absent = entries.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(b"S "));
+    Ok(absent.map(<[u8]>::to_vec).collect())
+}
+
+/// Returns the ignored files that are not in caches and that a clone would not ignore: the rule for them is in a file that is one of
+/// `ignored`, or of the `uncommitted` paths.
+fn ignored_by_chance(
+    git: &Git,
+    worktree: &Worktree,
+    location: GitLocation<'_>,
+    (ignored, uncommitted): (&[PathBuf], &BTreeSet<PathBuf>),
+) -> Result<Vec<PathBuf>, GitError> {
+    let caches = CacheFolders::of(&worktree.path);
+    let ignored_files: HashSet<&Path> = ignored.iter().map(PathBuf::as_path).collect();
+    let is_uncommitted = |path: &Path| uncommitted.contains(path) || ignored_files.contains(path);
+    let candidates = ignored.iter().filter(|path| !caches.hold(&path.join("file")));
+    // Git takes paths here as text alone. The others count as left.
+    let (texts, others): (Vec<&PathBuf>, Vec<_>) = candidates.partition(|path| path.to_str().is_some());
+    let mut left: Vec<PathBuf> = others.into_iter().cloned().collect();
+    if texts.is_empty() {
+        return Ok(left);
+    }
+    let input: String = texts.iter().flat_map(|path| [path.to_str().unwrap_or_default(), "\0"]).collect();
+    let rules = match git.exchange(location, &["check-ignore", "--verbose", "-z", "--stdin"], &input) {
+        // None of them is ignored any more.
+        Err(GitError::Failed { exit_code: Some(1), .. }) => Vec::new(),
+        rules => rules?,
+    };
+    let fields: Vec<&[u8]> = rules.split(|byte| *byte == 0).collect();
+    // The file with the rule, a line number, the rule, and the path.
+    let committed = fields.chunks_exact(4).filter(|rule| !is_uncommitted(&path_of(rule[0])));
+    let committed: HashSet<PathBuf> = committed.map(|rule| path_of(rule[3])).collect();
+    left.extend(texts.into_iter().filter(|path| !committed.contains(*path)).cloned());
+    Ok(left)
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// Returns the files of `after` that are not in `before` with the same state; none if they exceed the record's limits.

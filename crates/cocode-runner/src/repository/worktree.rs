@@ -11,7 +11,7 @@ use crate::error::RunnerError;
 use crate::objects::loose_objects;
 use crate::repository::git::{GitError, GitLocation};
 use crate::repository::own_git_folder::OwnGitFolder;
-use crate::repository::{Repository, closed_folder, planted_links};
+use crate::repository::{Repository, closed_folder, left_file, planted_links};
 
 /// The folder of an agent's own view of the repository, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";
@@ -107,40 +107,9 @@ impl Worktree {
         GitLocation::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
     }
 
-    /// Returns whether it holds nothing uncommitted and nothing untracked.
-    pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, GitError> {
-        let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
-        let status = repository.git.run(self.location(&repository.common_folder), &arguments)?;
-        Ok(status.is_empty() && self.staged_submodules(repository)?.is_empty())
-    }
-
-    /// Returns the submodules that are staged and not committed. Git's status enters a submodule unless it leaves all of them
-    /// out, these too.
-    pub(crate) fn staged_submodules(&self, repository: &Repository) -> Result<Vec<PathBuf>, GitError> {
-        let arguments = [
-            "diff-index",
-            "--cached",
-            "--raw",
-            "-z",
-            "--no-renames",
-            "--ignore-submodules=none",
-            "HEAD",
-            "--",
-        ];
-        let location = self.location(&repository.common_folder);
-        let differences = match repository.git.run_for_bytes(location, &arguments) {
-            // Without a commit at `HEAD`, the status lists every file.
-            Err(error @ GitError::Failed { .. }) if !error.is_of_this_machine() => return Ok(Vec::new()),
-            differences => differences?,
-        };
-        let fields: Vec<&[u8]> = differences.split(|byte| *byte == 0).collect();
-        let entries = fields.chunks_exact(2);
-        // The facts begin with a colon and the old and the new mode.
-        let is_one = |facts: &[u8]| {
-            facts.split(|byte| matches!(byte, b' ' | b':')).skip(1).take(2).any(|mode| mode == SUBMODULE)
-        };
-        let paths = entries.filter(|entry| is_one(entry[0])).map(|entry| entry[1]);
-        Ok(paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
+    /// Returns whether all that it holds is committed, or ignored for good.
+    pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, RunnerError> {
+        Ok(left_file::find(repository, self)?.is_empty())
     }
 
     /// Returns the submodules whose folders hold anything, and those whose repositories the worktree's git folder holds.

@@ -1,3 +1,5 @@
+mod left_files;
+
 use cocode_env::AgentState;
 
 use crate::fixture::{Fixture, MARKED, agent, failures};
@@ -121,42 +123,6 @@ fn a_detached_head_counts_with_a_warning() {
     let record = Fixture::new().run(&format!("git checkout -q --detach && {MARKED}"));
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!(record.warnings, ["HEAD is not on the agent's branch"]);
-}
-
-#[test]
-fn a_clean_tree_and_a_check_count_when_asked_for() {
-    let dirty = format!("echo x > new.txt && {MARKED}");
-    let run = |script: &str, check: Option<&str>| {
-        let check = check.map(str::to_owned);
-        let definition = cocode_runner::AgentDefinition { clean_tree: true, check, ..agent("a", script) };
-        Fixture::new().run_agent(definition)
-    };
-    assert_eq!(failures(&run(&dirty, None)), ["clean_tree"]);
-    assert_eq!(run(MARKED, Some("test -f a.txt")).state, AgentState::Ready);
-    assert_eq!(failures(&run(MARKED, Some("test -f missing"))), ["check"]);
-    // A check is skipped if another part fails, and does not count as passed then.
-    assert_eq!(failures(&run(&dirty, Some("true"))), ["clean_tree", "check"]);
-}
-
-#[test]
-fn a_check_that_reads_what_is_not_committed_is_reported() {
-    let checked = |script: &str, check: &str| {
-        let definition =
-            cocode_runner::AgentDefinition { check: Some(check.to_owned()), ..agent("a", script) };
-        Fixture::new().run_agent(definition)
-    };
-    let warning = "its check ran with files that are not committed, and may not pass without them: ";
-    for (script, names) in
-        [("echo x > needed", "needed"), ("echo x >> a.txt; echo x > needed", "a.txt, needed")]
-    {
-        let record = checked(&format!("{MARKED}; {script}"), "test -f needed");
-        assert_eq!(record.state, AgentState::Ready, "{record:?}");
-        assert_eq!(record.warnings, [format!("{warning}{names}")]);
-    }
-    // The controls: all of it is committed, and a file that the check itself leaves.
-    let record =
-        checked(&format!("echo x > needed; git add needed; {MARKED}"), "test -f needed; touch report");
-    assert_eq!((record.state, record.warnings), (AgentState::Ready, Vec::new()));
 }
 
 #[test]
