@@ -18,16 +18,16 @@ pub enum TakeInError {
 }
 
 /// Takes the work in: a confined command of the conversation, so that it is in the journal and is undone with the
-/// conversation.
+/// conversation. Returns the remarks of the command: what it has changed may be kept in part only, as that of any command.
 ///
 /// # Errors
 ///
-/// [`TakeInError`]; the work is taken in as a whole or not at all.
+/// [`TakeInError`]; git takes the work in as a whole or not at all.
 pub fn take_in(
     workspace: &dyn Workspace,
     work: &ContinuedWork,
     cancel: &CancelFlag,
-) -> Result<(), TakeInError> {
+) -> Result<Vec<String>, TakeInError> {
     let origin = Origin {
         conversation: ConversationId(work.conversation.clone()),
         run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
@@ -42,7 +42,7 @@ pub fn take_in(
     let call = Call { origin: &origin, cancel, time_left: None };
     let ran = workspace.execute_command(&call, &request, &mut Unobserved).map_err(TakeInError::NotRun)?;
     match ran.exit_code {
-        0 => Ok(()),
+        0 => Ok(ran.warnings),
         code => {
             let reason = ran.stderr.lines().next().unwrap_or("no reason was given");
             Err(TakeInError::Refused(format!("{reason} (exit code {code})")))

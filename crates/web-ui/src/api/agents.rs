@@ -190,6 +190,8 @@ struct ContinuedPick {
     way: &'static str,
     #[serde(flatten)]
     work: ContinuedWork,
+    /// Remarks of the command that has taken it in, such as what of it is not kept.
+    warnings: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -207,14 +209,16 @@ pub(crate) async fn pick(State(page): State<Arc<Page>>, Path(key): Path<String>,
         let runner = Runner::open(page.config.host.runner()?).map_err(|error| explain(&error))?;
         if let Some(conversation) = &record.continues {
             let work = runner.continued_work(&record, conversation).map_err(|error| explain(&error))?;
+            let mut warnings = Vec::new();
             if !work.is_there && !dry_run {
                 let sessions = page.sessions()?;
-                take_in(sessions.workspace(), &work, &CancelFlag::new())
+                warnings = take_in(sessions.workspace(), &work, &CancelFlag::new())
                     .map_err(|error| Refused::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))?;
             }
             return Ok(json(&ContinuedPick {
                 way: if work.is_there { "already_there" } else { "files" },
                 work,
+                warnings,
             }));
         }
         let picked = runner.pick(&record, dry_run).map_err(|error| explain(&error))?;

@@ -10,7 +10,7 @@ use super::show_remarks;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
-use crate::views::console::Console;
+use crate::views::console::{Console, Tone};
 
 /// The prefix of `--from` for a conversation. No branch can have a colon in its name.
 const PREFIX: &str = "session:";
@@ -64,7 +64,12 @@ pub(crate) fn start_from_the_folder(
 struct TakenIn<'a> {
     #[serde(flatten)]
     work: &'a ContinuedWork,
+    /// True if the files were changed.
     done: bool,
+    /// True if the files have all of the work.
+    whole: bool,
+    /// Remarks of the command that has taken it in, such as what of it is not kept.
+    warnings: Vec<String>,
 }
 
 /// Takes in the work of an agent that has continued `conversation`, or says whether that would succeed.
@@ -77,23 +82,33 @@ pub(crate) fn pick(
 ) -> Result<Exit, Failure> {
     let work = runner.continued_work(record, conversation).map_err(explain)?;
     let done = !work.is_there && !dry_run;
+    let (mut warnings, mut whole) = (Vec::new(), work.is_there);
     if done {
         let paths = WorkspacePaths::find(&common.host())?;
         let workspace = SharedWorkspace::new(&common.host(), &paths, &console.shared());
         workspace.open()?;
-        take_in(&workspace, &work, &cancel_flag()?)
+        warnings = take_in(&workspace, &work, &cancel_flag()?)
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+        // Of what a command changes, the workspace keeps some things back.
+        whole = runner.continued_work(record, conversation).is_ok_and(|work| work.is_there);
     }
+    let exit = if done && !whole { Exit::Failed } else { Exit::Done };
     if console.json {
-        console.json_result(&TakenIn { work: &work, done });
-        return Ok(Exit::Done);
+        console.json_result(&TakenIn { work: &work, done, whole, warnings });
+        return Ok(exit);
     }
-    let how = match (work.is_there, done) {
-        (true, _) => "is in the files already".to_owned(),
+    let how = match (done, whole) {
+        (false, true) => "is in the files already".to_owned(),
         (false, false) => "would be taken into the files, not committed".to_owned(),
-        (false, true) => format!("has been taken into the files, not committed, as a run of {conversation}"),
+        (true, true) => format!("has been taken into the files, not committed, as a run of {conversation}"),
+        (true, false) => format!(
+            "is in the files in part only, not committed, as a run of {conversation}; `agentd undo` reverts that"
+        ),
     };
     console.result(&format!("{} {how}", work.branch));
+    for warning in &warnings {
+        console.styled(Tone::Bad, &format!("  {warning}"));
+    }
     show_remarks(console, &work.to_review, (work.is_ready, work.is_checked));
-    Ok(Exit::Done)
+    Ok(exit)
 }

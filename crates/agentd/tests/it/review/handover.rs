@@ -111,6 +111,31 @@ fn a_client_begins_a_chat_goes_on_an_agent_finishes_and_all_of_it_is_undone_as_o
 }
 
 #[test]
+fn work_of_which_the_workspace_keeps_a_part_only_is_not_reported_as_taken_in() {
+    for is_whole in [true, false] {
+        let desk = Desk::new();
+        let project = &desk.project;
+        let id = project.begin_with(&["new", "--no-wait", "--json", "more files"]);
+        project.apply("[CREATE_FILE path=\"b.txt\"]\nb\n[/CREATE_FILE]\n", &[]).ok();
+        let script = "mkdir -p tool/refs; echo x | tee c.txt tool/refs/x; git add -A; git commit -q -m 'cocode ready for check'";
+        let (from, agent) = (format!("session:{id}"), format!("fixer={script}"));
+        desk.cocode(&["run", "--issue", "5", "--from", &from, "--agent-cmd", &agent]).ok();
+        if !is_whole {
+            // With the agent's file, the folder would be a repository.
+            project.write("tool/HEAD", "ref: refs/heads/main\n").write("tool/objects/x", "x\n");
+        }
+        let ran = desk.cocode(&["pick", "fixer"]);
+        assert_eq!(project.read("c.txt"), "x\n");
+        assert_eq!(project.has("tool/refs/x"), is_whole);
+        if is_whole {
+            ran.ok().prints("has been taken into the files");
+        } else {
+            ran.exits(1).prints("is in the files in part only").prints("`agentd undo`").says("tool/refs/x");
+        }
+    }
+}
+
+#[test]
 fn an_agent_continues_only_work_that_there_is() {
     let desk = Desk::new();
     let run = |from: &str| desk.run(&["--from", from, "--agent-cmd", "a=true"]);
