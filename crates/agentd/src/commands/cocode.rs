@@ -44,7 +44,8 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
         CocodeCommand::Diff { agent, stat } => {
             let record = find(records(common)?, agent)?;
             let config = config(common, &WorktreesFolder::default())?;
-            console.result(&diff(&config, &record, *stat).map_err(explain)?);
+            // As the file has it: on a terminal nothing in it is invisible.
+            console.file_result(&diff(&config, &record, *stat).map_err(explain)?);
             Ok(Exit::Done)
         }
         CocodeCommand::Cancel { agent } => {
