@@ -169,6 +169,7 @@ impl AgentRun<'_> {
             deadline: Instant::now() + agent.timeout,
             cancel_file: runner.cancel_path(record),
             log: confines.own.is_none().then(|| confines.head_log.clone()),
+            repository: runner.repository.clone(),
             note: Arc::clone(note),
             stopping_since: None,
         });

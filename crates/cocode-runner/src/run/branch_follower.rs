@@ -82,7 +82,7 @@ impl<'a> BranchFollower<'a> {
             let _ = self.import.import_commit(&newest.commit);
         }
         // Before the branch is moved, which takes another call of git.
-        report_commits(&self.agent, commits, self.observer);
+        report_commits(&self.agent, self.repository, &commits, self.observer);
         if now != self.tips {
             if now[0] != self.tips[0] && now[0].is_some() {
                 let _ = self.branches.import_tip(self.repository, &mut self.import);

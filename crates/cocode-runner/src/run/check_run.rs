@@ -128,6 +128,7 @@ impl Runner {
                 .join("cancel")
                 .join(format!("{}-{name}", agent.context.issue)),
             log: Some(HeadFollower::new(&git_folder)),
+            repository: self.repository.clone(),
             note: Arc::clone(note),
             stopping_since: None,
         });

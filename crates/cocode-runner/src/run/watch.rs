@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use cocode_env::{AgentName, AgentState};
 use sandbox_exec::Killer;
 
-use crate::repository::head_log::{HeadEntry, HeadFollower};
+use crate::repository::Repository;
+use crate::repository::head_log::{HeadEntry, HeadFollower, made_commits};
 use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::{StopFlag, StopNote, StopReason};
 
@@ -28,6 +29,8 @@ pub(crate) struct Watched {
     pub(crate) cancel_file: PathBuf,
     /// Its log of commits; `None` if the follower of its branch reports them.
     pub(crate) log: Option<HeadFollower>,
+    /// The repository to which it adds them.
+    pub(crate) repository: Repository,
     pub(crate) note: Arc<StopNote>,
     /// The time of the request to end.
     pub(crate) stopping_since: Option<Instant>,
@@ -108,15 +111,19 @@ impl Watched {
 
     fn report_commits(&mut self, observer: &dyn RunObserver) {
         if let Some(log) = &mut self.log {
-            report_commits(&self.agent, log.new_commits(), observer);
+            report_commits(&self.agent, &self.repository, &log.new_commits(), observer);
         }
     }
 }
 
-/// Reports commits to an observer.
-pub(crate) fn report_commits(agent: &AgentName, commits: Vec<HeadEntry>, observer: &dyn RunObserver) {
-    for entry in commits {
-        let (agent, subject) = (agent.clone(), entry.subject().to_owned());
-        observer.event(&RunEvent::Commit { agent, commit: entry.commit, subject });
+/// Reports the commits that a log names, as far as the repository has them. Without git's answer there is no report.
+pub(crate) fn report_commits(
+    agent: &AgentName,
+    repository: &Repository,
+    entries: &[HeadEntry],
+    observer: &dyn RunObserver,
+) {
+    for (commit, subject) in made_commits(repository, entries).unwrap_or_default() {
+        observer.event(&RunEvent::Commit { agent: agent.clone(), commit, subject });
     }
 }

@@ -283,3 +283,22 @@ fn gits_error_about_locked_packed_references_is_not_logged() {
         "so are other lines about it: {lines:?}"
     );
 }
+
+#[test]
+fn commits_that_an_agent_invents_are_not_reported() {
+    let script = "L=$(git rev-parse --git-path logs/HEAD); H=$(git rev-parse HEAD); \
+         say() { printf '%s %s A <a@b> 1 +0000\\tcommit: %s\\n' $H $1 \"$2\" >> $L; }; \
+         say deadbeefdeadbeefdeadbeefdeadbeefdeadbeef invented; say $(git rev-parse HEAD:a.txt) 'a file'; \
+         echo x > b; git add b; git commit -q -m 'cocode ready for check'; say $(git rev-parse HEAD) 'another name'";
+    for fixture in [Fixture::new(), Fixture::shared()] {
+        let log = Log::default();
+        let record =
+            fixture.runner().run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap().remove(0);
+        assert_eq!(record.state, AgentState::Ready, "{record:?}");
+        let lines = log.lines();
+        let mut commits: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("commit ")).collect();
+        commits.dedup();
+        // The control: the commit that is there, by its own name.
+        assert_eq!(commits, ["cocode ready for check"], "{lines:?}");
+    }
+}
