@@ -18,24 +18,34 @@ const LEAST_BODY_BYTES: usize = 4;
 /// The fewest characters beside a boundary, on its line, that are taken for the body of a key.
 const LEAST_INLINE_BYTES: usize = 16;
 
+/// The beginning of the first and of the last line of a key, up to its label.
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+
+/// The longest label: `RSA `.
+const MOST_LABEL_BYTES: usize = 100;
+
 /// Adds the parts of private keys in a text, one span for each line.
 ///
 /// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
-/// like the body of a key.
+/// like the body of a key. The time is linear in the length of the text, and so is the number of spans.
 pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
-    for at in memmem::find_iter(text.as_bytes(), BOUNDARY) {
-        let line = line_around(text, at);
-        let before = &text[line.start..at];
-        if let Some(begin) = before.rfind("-----BEGIN ") {
-            if is_label(&before[begin + 11..]) {
-                body_after(text, at + BOUNDARY.len(), hits);
-            }
-        } else if let Some(end) = before.rfind("-----END ")
-            && is_label(&before[end + 9..])
-        {
-            body_before(text, line.start, line.start + end, hits);
-        }
+    find_counted(text, hits);
+}
+
+/// Adds the parts of private keys, and returns how many bytes were looked at for it.
+fn find_counted(text: &str, hits: &mut Vec<Span>) -> usize {
+    let mut search = Search { text, hits, searched: 0, looked_at: 0 };
+    let boundary = memmem::Finder::new(BOUNDARY);
+    let mut from = 0;
+    while let Some(at) = boundary.find(&text.as_bytes()[from..]) {
+        let start =
+            memchr::memrchr(b'\n', &text.as_bytes()[from..from + at]).map_or(from, |at| from + at + 1);
+        let end = line_end(text, from + at);
+        search.line(start..end, &boundary);
+        from = end;
     }
+    search.looked_at
 }
 
 /// Checks whether a text has parts of a private key.
@@ -64,16 +74,24 @@ pub(crate) fn has_body_line(text: &str) -> bool {
     false
 }
 
-/// The words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH `, none.
-fn is_label(text: &str) -> bool {
-    text.len() <= 100
-        && text.bytes().all(|byte| {
+/// Checks for the words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH `, none.
+fn is_label(text: &[u8]) -> bool {
+    text.len() <= MOST_LABEL_BYTES
+        && text.iter().all(|byte| {
             byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'_')
         })
 }
 
-fn base64_bytes(text: &str) -> usize {
-    text.bytes().filter(|byte| is_base64(*byte)).count()
+/// Returns where the last line of a key, or the first, begins, if its label ends at the end of a text.
+fn labelled(text: &[u8], beginning: &str) -> Option<usize> {
+    let from = text.len().saturating_sub(MOST_LABEL_BYTES + beginning.len());
+    let at = from + memmem::rfind(&text[from..], beginning.as_bytes())?;
+    is_label(&text[at + beginning.len()..]).then_some(at)
+}
+
+/// Checks whether a text has as many characters of Base64 as the body of a key on the line of a boundary.
+fn is_inline_body(text: &str) -> bool {
+    text.bytes().filter(|byte| is_base64(*byte)).nth(LEAST_INLINE_BYTES - 1).is_some()
 }
 
 fn is_base64(byte: u8) -> bool {
@@ -133,64 +151,134 @@ fn is_header(line: &str) -> bool {
     })
 }
 
-fn body_after(text: &str, from: usize, hits: &mut Vec<Span>) {
-    let from = from + text[from..].bytes().take_while(|byte| *byte == b'-' || *byte == b' ').count();
-    // The whole key on one line, with escaped line ends: everything up to its last line is its body.
-    let line_end = memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at);
-    let on_line = &text[from..line_end];
-    let body_end = on_line.find("-----END").unwrap_or(on_line.trim_end().len());
-    let rest = on_line[..body_end].trim_start_matches("BLOCK-----");
-    let is_inline = base64_bytes(rest) >= LEAST_INLINE_BYTES;
-    if is_inline {
-        let start = from + body_end - rest.len();
+/// The search for keys in a text, from its beginning to its end.
+struct Search<'t, 'h> {
+    text: &'t str,
+    hits: &'h mut Vec<Span>,
+    /// The end of the lines that were searched from the first line of a key, which are not searched again from the last one.
+    searched: usize,
+    /// The bytes that were looked at, each time counted: a text made for it must not have the same ones looked at often.
+    looked_at: usize,
+}
+
+impl<'t> Search<'t, '_> {
+    /// Finds the bodies beside the boundaries of a line, and those above and below it.
+    fn line(&mut self, line: Range<usize>, boundary: &memmem::Finder<'_>) {
+        let text = &self.text[line.clone()];
+        let bytes = text.as_bytes();
+        let ends = memmem::Finder::new("-----END");
+        let first_begin = memmem::find(bytes, BEGIN.as_bytes()).unwrap_or(bytes.len());
+        let trimmed = text.trim_end().len();
+        // How far the line was searched from a boundary, the last line of a key in it that was looked at, and the next one.
+        let (mut searched, mut end_before, mut next_end) = (0, None, Some(0));
+        let mut is_open = false;
+        for at in boundary.find_iter(bytes) {
+            let behind = at + BOUNDARY.len();
+            if labelled(&bytes[..at], BEGIN).is_some() {
+                let from =
+                    behind + bytes[behind..].iter().take_while(|byte| matches!(byte, b'-' | b' ')).count();
+                // What was hidden from an earlier one is hidden from this one, but for the last before a quote.
+                if text.get(from..searched).is_some_and(is_inline_body) {
+                    continue;
+                }
+                if next_end.is_some_and(|end| end < from) {
+                    next_end = ends.find(&bytes[from..]).map(|end| from + end);
+                    self.looked_at += next_end.unwrap_or(bytes.len()) - from;
+                }
+                is_open |= next_end.is_none();
+                searched = self.beside_first(
+                    line.start,
+                    from..next_end.unwrap_or(trimmed.max(from)),
+                    next_end.is_some(),
+                );
+            } else if at < first_begin
+                && let Some(end) = labelled(&bytes[..at], END).filter(|end| Some(*end) != end_before)
+            {
+                self.beside_last(line.start, end);
+                if end_before.is_none() {
+                    self.above(line.start);
+                }
+                end_before = Some(end);
+            }
+        }
+        self.looked_at += bytes.len();
+        if is_open {
+            self.below((line.end + 1).min(self.text.len()));
+        }
+    }
+
+    /// Finds the whole key on one line, with escaped line ends: everything up to its last line is its body. Returns how far
+    /// the line needs no further search; `rest` is what is behind the boundary, both are from the start of the line.
+    fn beside_first(&mut self, line_start: usize, rest: Range<usize>, has_end: bool) -> usize {
+        let text = &self.text[line_start + rest.start..line_start + rest.end];
+        let body = text.trim_start_matches("BLOCK-----");
+        if !is_inline_body(body) {
+            self.looked_at += text.len();
+            return rest.start;
+        }
+        let start = rest.end - body.len();
         // Behind the quote there is code, unless the body itself is in a further literal.
-        let quote = rest.find(['"', '\'', '`']).filter(|quote| {
-            !on_line.contains("-----END") && base64_bytes(&rest[..*quote]) >= LEAST_INLINE_BYTES
-        });
-        hits.push(Span { range: start..start + quote.unwrap_or(rest.len()), kind: KIND.into() });
+        let quote = body.find(['"', '\'', '`']).filter(|quote| !has_end && is_inline_body(&body[..*quote]));
+        let end = start + quote.unwrap_or(body.len());
+        self.looked_at += end - rest.start;
+        self.hide(line_start + start..line_start + end);
+        end
     }
-    if on_line.contains("-----END") {
-        return;
-    }
-    let mut start = (line_end + 1).min(text.len());
-    while start < text.len() {
-        let end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at);
-        let line = text[start..end].trim_end_matches('\r');
-        match body_of_line(line) {
-            Some(body) => hits.push(Span { range: start + body.start..start + body.end, kind: KIND.into() }),
-            None if line.trim().is_empty() || is_header(line) => {}
-            None => break,
+
+    /// Finds the end of a one-line key whose beginning is cut off; `end` is where its last line begins within the line.
+    fn beside_last(&mut self, line_start: usize, end: usize) {
+        let lead = self.text[line_start..line_start + end].trim_end_matches("\\n");
+        let is_between = |character: char| character.is_whitespace() || matches!(character, '"' | '\'');
+        let word = lead.rsplit(is_between).next().map_or(0, str::len);
+        self.looked_at += word;
+        if word >= LEAST_INLINE_BYTES {
+            self.hide(line_start + lead.len() - word..line_start + lead.len());
         }
-        start = end + 1;
+    }
+
+    /// Finds the lines of a key below its first line.
+    fn below(&mut self, mut start: usize) {
+        while start < self.text.len() {
+            let end = line_end(self.text, start);
+            let line = self.text[start..end].trim_end_matches('\r');
+            self.looked_at += line.len();
+            // The next key, or the last line of this one: a search from each line to the end would take the square of the time.
+            if line.contains("-----") && (line.contains(BEGIN) || line.contains(END)) {
+                break;
+            }
+            match body_of_line(line) {
+                Some(body) => self.hide(start + body.start..start + body.end),
+                None if line.trim().is_empty() || is_header(line) => {}
+                None => break,
+            }
+            start = end + 1;
+        }
+        self.searched = start.min(self.text.len());
+    }
+
+    /// Finds the lines of a key above its last line.
+    fn above(&mut self, mut end: usize) {
+        while end > self.searched {
+            let before = end - 1;
+            let start = memchr::memrchr(b'\n', &self.text.as_bytes()[..before]).map_or(0, |at| at + 1);
+            let line = self.text[start..before].trim_end_matches('\r');
+            self.looked_at += line.len();
+            if line.contains("-----") {
+                break;
+            }
+            let Some(body) = body_of_line(line) else { break };
+            self.hide(start + body.start..start + body.end);
+            end = start;
+        }
+    }
+
+    fn hide(&mut self, range: Range<usize>) {
+        self.hits.push(Span { range, kind: KIND.into() });
     }
 }
 
-fn body_before(text: &str, line_start: usize, boundary: usize, hits: &mut Vec<Span>) {
-    // The end of a one-line key whose beginning is cut off.
-    let lead = text[line_start..boundary].trim_end_matches("\\n");
-    let is_between = |character: char| character.is_whitespace() || matches!(character, '"' | '\'');
-    let token = lead.rsplit(is_between).next().map_or(0, |word| lead.len() - word.len());
-    if lead.len() - token >= LEAST_INLINE_BYTES {
-        hits.push(Span { range: line_start + token..line_start + lead.len(), kind: KIND.into() });
-    }
-    let mut end = line_start;
-    while end > 0 {
-        let before = end - 1;
-        let start = memchr::memrchr(b'\n', &text.as_bytes()[..before]).map_or(0, |at| at + 1);
-        let line = text[start..before].trim_end_matches('\r');
-        if line.contains("-----") {
-            break;
-        }
-        let Some(body) = body_of_line(line) else { break };
-        hits.push(Span { range: start + body.start..start + body.end, kind: KIND.into() });
-        end = start;
-    }
-}
-
-fn line_around(text: &str, at: usize) -> Range<usize> {
-    let start = memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
-    let end = memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |newline| at + newline);
-    start..end
+fn line_end(text: &str, from: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
 }
 
 #[cfg(test)]
@@ -217,6 +305,45 @@ mod tests {
             }
         }
         (bodies.len() == 1).then(|| bodies.remove(0))
+    }
+
+    #[test]
+    fn no_text_has_its_bytes_looked_at_often() {
+        let of = |part: &str, count: usize| part.repeat(count);
+        let texts: [&dyn Fn(usize) -> String; 12] = [
+            &|n| of("A: -----BEGIN PRIVATE KEY\n", n) + &of("abcd\n", n),
+            &|n| of("A: -----BEGIN PRIVATE KEY\n\n", n),
+            &|n| of("PRIVATE KEY ", n),
+            &|n| of("-----BEGIN PRIVATE KEY", n),
+            &|n| of("-----BEGIN PRIVATE KEY. ", n) + &of(" ", 20 * n),
+            &|n| of("-----BEGIN PRIVATE KEY-----AAAABBBBCCCCDDDDEEEE\"", n) + &of(" ", 20 * n),
+            &|n| of("-----BEGIN PRIVATE KEY-----BLOCK-----", n) + "\"",
+            &|n| of("-----BEGIN PRIVATE KEY ", n) + "-----END PRIVATE KEY",
+            &|n| of("a", 20 * n) + &of("-----END PRIVATE KEY", n),
+            &|n| of("a", 20 * n) + "-----END " + &of("PRIVATE KEY ", n),
+            &|n| of("abcd\n", n) + &of("-----END PRIVATE KEY-----\n", n),
+            &|n| of("-----BEGIN PRIVATE KEY-----\nabcd\nabcd\n-----END PRIVATE KEY-----\n", n),
+        ];
+        for (index, text) in texts.iter().enumerate() {
+            let text = text(2_000);
+            let mut hits = Vec::new();
+            let looked_at = find_counted(&text, &mut hits);
+            assert!(looked_at <= 4 * text.len(), "{index}: {looked_at} of {}", text.len());
+            assert!(hits.len() <= 2 * 2_000 + 2, "{index}: {}", hits.len());
+            // The control: what is found is found in each of them.
+            let is_key = !hits.is_empty();
+            assert_eq!(is_key, ![1, 2].contains(&index), "{index}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_of_another_key_ends_the_lines_of_one() {
+        let key = |body: &str| format!("-----BEGIN PRIVATE KEY-----\n{body}\n");
+        let text = format!("{}A: {}", key("abcd"), key("efgh"));
+        let mut hits = Vec::new();
+        find(&text, &mut hits);
+        let bodies: Vec<&str> = hits.iter().map(|hit| &text[hit.range.clone()]).collect();
+        assert_eq!(bodies, ["abcd", "efgh"]);
     }
 
     proptest! {
