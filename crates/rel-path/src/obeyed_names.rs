@@ -15,12 +15,12 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
     (&[".git"], Never, "git runs hooks and programs that it names"),
     (&[".agentd"], Never, "agentd keeps its own state there"),
     (
-        &[".sl", ".pijul", "_darcs", ".repo"],
+        &[".sl", ".pijul", "_darcs", ".repo", ".bzr"],
         Never,
         "the version control system runs hooks and programs that it names",
     ),
     (&[".hg", ".jj"], Never, "the version control system runs hooks and programs that it names"),
-    (&[".svn", ".bzr"], Never, "the version control system keeps its own state there"),
+    (&[".svn"], Never, "the version control system keeps its own state there"),
     // Editors.
     (
         &[".vscode/tasks.json", ".vscode/settings.json", ".vscode/mcp.json", "*.code-workspace"],

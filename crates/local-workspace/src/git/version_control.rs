@@ -10,9 +10,9 @@ use rel_path::{ProtectedNames, RelPath};
 use crate::change::present::PresentKind;
 use crate::name_probe::surely_lacks;
 
-/// The folders. Subversion and Bazaar take nothing from theirs that they would run.
-static FOLDERS: LazyLock<ProtectedNames> =
-    LazyLock::new(|| ProtectedNames::new([".hg", ".jj", ".svn", ".bzr"]));
+/// The folders. That of Bazaar is not among them: in the settings of each branch there are expressions that it evaluates, and
+/// any file may make another branch the one of the folder.
+static FOLDERS: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".hg", ".jj", ".svn"]));
 
 /// The names in them that their programs obey.
 static OBEYED: LazyLock<ProtectedNames> = LazyLock::new(|| {
@@ -32,8 +32,7 @@ static LEADS_AWAY: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::n
 /// Returns whether a path lies in the folder of a version control system other than git.
 pub(crate) fn is_in_folder(path: &RelPath) -> bool {
     // The comparison takes its time, and hardly any path has one of these names.
-    let lacks_all =
-        [&b"hg"[..], b"jj", b"svn", b"bzr"].into_iter().all(|word| surely_lacks(path.as_bytes(), word));
+    let lacks_all = [&b"hg"[..], b"jj", b"svn"].into_iter().all(|word| surely_lacks(path.as_bytes(), word));
     !lacks_all && FOLDERS.protects(path)
 }
 

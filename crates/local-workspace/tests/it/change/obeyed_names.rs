@@ -139,12 +139,21 @@ fn other_version_control_systems_keep_working_and_run_nothing() {
         let workspace = fixture.open_layered(layered);
         assert_eq!(change(&workspace, write(".hg/dirstate", "")).unwrap_err().reason(), Reason::Protected);
         let script = "mkdir -p .hg/store .jj/repo/store .svn && echo x > .hg/dirstate && echo x > .svn/wc.db && \
-                      echo x > .jj/repo/store/type && echo x > .hg/hgrc && echo x > .jj/repo/config.toml";
+                      echo x > .jj/repo/store/type && echo x > .hg/hgrc && echo x > .jj/repo/config.toml && \
+                      mkdir -p .bzr/branch .bzr/branches/x && echo 'post_commit = x' > .bzr/branch/branch.conf && \
+                      cp .bzr/branch/branch.conf .bzr/branches/x && echo x > .bzr/branch/location";
         let warned = run(&workspace, script).unwrap().warnings.join("\n");
         for path in [".hg/dirstate", ".svn/wc.db", ".jj/repo/store/type"] {
             assert_eq!(fixture.text(path).as_deref(), Some("x\n"), "{path} ({layered:?}): {warned}");
         }
-        for path in [".hg/hgrc", ".jj/repo/config.toml"] {
+        let refused = [
+            ".hg/hgrc",
+            ".jj/repo/config.toml",
+            ".bzr/branch/branch.conf",
+            ".bzr/branches/x/branch.conf",
+            ".bzr/branch/location",
+        ];
+        for path in refused {
             assert!(!fixture.root().join(path).exists() && warned.contains(path), "{path}: {warned}");
         }
         let run = change_journal::RunNumber(2);
